@@ -1,0 +1,74 @@
+// Lint rules. Formatting is Prettier's; every rule that is off has its reason beside it.
+import tseslint from 'typescript-eslint';
+
+export default tseslint.config(
+  {
+    ignores: [
+      '**/dist/**',
+      '**/node_modules/**',
+      '**/generated/**',
+      '**/*.cjs',
+      '**/.cache/**',
+      '**/data/**',
+    ],
+  },
+  {
+    files: ['**/*.ts'],
+    extends: [tseslint.configs.strictTypeChecked],
+    languageOptions: {
+      parserOptions: {
+        project: ['./*/tsconfig.json', './*/tsconfig.test.json'],
+        tsconfigRootDir: import.meta.dirname,
+      },
+    },
+    rules: {
+      '@typescript-eslint/switch-exhaustiveness-check': 'error',
+      // Numbers in messages are what we want to read.
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+      // noPropertyAccessFromIndexSignature asks for the brackets that this rule would remove.
+      '@typescript-eslint/dot-notation': 'off',
+      // Interfaces such as Service make methods async that have nothing to await in one implementation.
+      '@typescript-eslint/require-await': 'off',
+      // Handlers in Express and event emitters are the places where a promise may be returned; the rest is checked.
+      '@typescript-eslint/no-misused-promises': [
+        'error',
+        { checksVoidReturn: { arguments: false, properties: false } },
+      ],
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      'max-lines': ['error', { max: 400, skipBlankLines: true, skipComments: true }],
+      'max-lines-per-function': ['error', { max: 70, skipBlankLines: true, skipComments: true }],
+      'max-depth': ['error', 3],
+      'max-params': ['error', 4],
+    },
+  },
+  {
+    files: ['server/src/engine/**/*.ts'],
+    rules: {
+      // The engine is pure: time, randomness and waiting come in as values.
+      'no-restricted-properties': [
+        'error',
+        { object: 'Date', property: 'now', message: 'The engine gets `now` as a value.' },
+        { object: 'Math', property: 'random', message: 'The engine is deterministic.' },
+      ],
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: "NewExpression[callee.name='Date'][arguments.length=0]",
+          message: 'The engine gets `now` as a value.',
+        },
+        { selector: 'AwaitExpression', message: 'The engine does not wait.' },
+        { selector: ':function[async=true]', message: 'The engine does not wait.' },
+      ],
+    },
+  },
+  {
+    files: ['**/test/**/*.ts', 'e2e/**/*.ts', '**/*.test.ts'],
+    rules: {
+      // A describe block is as long as its cases.
+      'max-lines-per-function': 'off',
+      'max-lines': 'off',
+      // Tests know what they put in.
+      '@typescript-eslint/no-non-null-assertion': 'off',
+    },
+  },
+);

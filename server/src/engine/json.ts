@@ -1,0 +1,33 @@
+/** JSON values: everything that enters or leaves a workflow's data is one of these. */
+
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+
+export interface JsonObject {
+  [key: string]: Json;
+}
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Sets an own field whatever its name is. A plain assignment to `__proto__` would change the prototype
+ * instead of adding a field, so every key that comes from users goes through here.
+ */
+export function setField(target: JsonObject, key: string, value: Json): void {
+  if (key === '__proto__') {
+    Object.defineProperty(target, key, {
+      value,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
+  } else {
+    target[key] = value;
+  }
+}
+
+/** Reads an own field; inherited ones (`constructor`, `toString`) do not exist for users. */
+export function getField(source: JsonObject, key: string): Json | undefined {
+  return Object.hasOwn(source, key) ? source[key] : undefined;
+}

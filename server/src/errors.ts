@@ -1,0 +1,55 @@
+/**
+ * The errors that the server answers with. Only `api/problem-details.ts` knows which HTTP status each code has.
+ */
+import type { DocumentProblem } from './engine/definition.js';
+
+export type ErrorCode =
+  | 'invalid_request'
+  | 'invalid_definition'
+  | 'invalid_script'
+  | 'unreadable_body'
+  | 'unsupported_media_type'
+  | 'body_too_large'
+  | 'definition_not_found'
+  | 'workflow_not_found'
+  | 'step_not_found'
+  | 'activity_not_found'
+  | 'no_work'
+  | 'route_not_found'
+  | 'method_not_allowed'
+  | 'status_conflict'
+  | 'reserved_step_name'
+  | 'idempotency_conflict'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'too_many_requests'
+  | 'overloaded'
+  | 'store_unavailable'
+  | 'python_unavailable'
+  | 'stopping'
+  | 'internal';
+
+export interface AppErrorOptions {
+  readonly cause?: unknown;
+  /** Ids and values that help the caller; they become members of the problem document. */
+  readonly fields?: Readonly<Record<string, string | number>>;
+  readonly problems?: readonly DocumentProblem[];
+  readonly retryAfterSeconds?: number;
+}
+
+export class AppError extends Error {
+  override readonly name = 'AppError' as const;
+  readonly code: ErrorCode;
+  readonly fields: Readonly<Record<string, string | number>>;
+  /** For a refused document: everything that is wrong with it. */
+  readonly problems: readonly DocumentProblem[];
+  readonly retryAfterSeconds: number | null;
+
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.fields = options.fields ?? {};
+    this.problems = options.problems ?? [];
+    this.retryAfterSeconds = options.retryAfterSeconds ?? null;
+  }
+}

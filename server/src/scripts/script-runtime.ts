@@ -1,0 +1,99 @@
+/**
+ * Python, as the rest of the server sees it: expressions in batches, scripts, and syntax checks.
+ *
+ * Owns: everything about how Python is run and kept apart from the host. Must not know: workflows, steps, stores.
+ *
+ * Promises of every implementation (see server/test/scripts/):
+ *  P1 No evaluation can see or change another one, the server, its files, its network or its environment.
+ *  P2 Every call ends within its time limit (plus a bounded grace) and within the memory and size limits.
+ *  P3 What comes back is plain JSON: finite numbers, integers up to 2^53, bounded depth and size.
+ *  P4 A failing evaluation fails alone: others in flight or queued go on.
+ */
+import type { Json, JsonObject } from '../engine/json.js';
+import type { Service } from '../runtime/service.js';
+
+/** The variables that an expression can name. `environment` is baked into the runtime at start. */
+export interface EvaluationVariables {
+  readonly data: JsonObject;
+  readonly context: JsonObject;
+  /** Present while outputs are evaluated. */
+  readonly step?: JsonObject;
+}
+
+export interface ExpressionRequest {
+  readonly source: string;
+  /** The value also becomes `data[assignTo]`, seen by the expressions that follow in the same batch. */
+  readonly assignTo?: string;
+}
+
+export interface ScriptError {
+  /** The Python exception's class, e.g. `AttributeError`; or `Timeout`, `MemoryLimit`, `ResultTooLarge`, `Unavailable`. */
+  readonly type: string;
+  readonly message: string;
+  /** 1-based line in the source, where known. */
+  readonly line?: number;
+  /** At most 4 kB, user code frames only. */
+  readonly traceback?: string;
+}
+
+export type EvaluationResult =
+  | { readonly ok: true; readonly values: readonly Json[] }
+  /** Evaluation stopped at the first expression that failed; `index` is its place in the batch. */
+  | { readonly ok: false; readonly index: number; readonly error: ScriptError };
+
+export type ScriptResult =
+  | {
+      readonly ok: true;
+      /** Every variable that is left in the script's scope and can be stored as JSON. */
+      readonly variables: JsonObject;
+      /** Names of variables that could not be stored (modules and functions are not mentioned). */
+      readonly skipped: readonly string[];
+      /** What the script printed, capped. */
+      readonly output: string;
+    }
+  | { readonly ok: false; readonly error: ScriptError; readonly output: string };
+
+export interface SyntaxProblem {
+  /** Place in the list that was checked. */
+  readonly index: number;
+  readonly message: string;
+  readonly line: number | null;
+  readonly column: number | null;
+}
+
+export interface ScriptRuntimeStatistics {
+  readonly interpreters: number;
+  readonly busy: number;
+  readonly queued: number;
+  readonly replaced: number;
+  readonly timeouts: number;
+}
+
+export interface ScriptRuntime extends Service {
+  /** True once an interpreter has booted; evaluations before that wait for it. */
+  readonly ready: boolean;
+
+  /**
+   * Evaluates the expressions one after another, in order, and stops at the first failure.
+   * Answers synchronously where no Python is needed (constants and plain paths), which is most of the time.
+   * Never rejects: every failure, also of the runtime itself, is a result.
+   */
+  evaluate(
+    expressions: readonly ExpressionRequest[],
+    variables: EvaluationVariables,
+  ): EvaluationResult | Promise<EvaluationResult>;
+
+  /** Runs a script on a pristine interpreter with `inputs` as its global variables. Never rejects. */
+  runScript(source: string, inputs: JsonObject, signal?: AbortSignal): Promise<ScriptResult>;
+
+  /**
+   * Checks with CPython's own parser and answers one entry for each source that is not valid.
+   * @throws AppError `python_unavailable` when no interpreter can be had
+   */
+  checkSyntax(
+    kind: 'expression' | 'script',
+    sources: readonly string[],
+  ): Promise<readonly SyntaxProblem[]>;
+
+  statistics(): ScriptRuntimeStatistics;
+}

@@ -1,0 +1,453 @@
+/**
+ * The store: everything durable, behind one contract.
+ *
+ * Owns: documents and the atomicity of single operations. Must not know: what the opaque `state`, `data` and `body`
+ * texts mean, and how workflows run.
+ *
+ * Rules that every adapter keeps (numbered; test/store/ cites them):
+ *  S1 A resolved write is durable: it survives kill -9 of the server.
+ *  S2 `commitInstance` and `claimInstance` are compare-and-set: of any number of concurrent callers with the same
+ *     expectation, one wins.
+ *  S3 `postMessages` appends, bumps `inSeq` and sets `wakeAt` to 0 in one atomic step, once for each message id, and only
+ *     while the instance is Runnable or Suspended.
+ *  S4 The side records of a commit or an insert (history, subscriptions, activities) are there before the instance
+ *     document that needs them, and records that are removed go after it. All are idempotent by id.
+ *  S5 A write that fails with `StoreUnavailableError` may or may not have happened. Callers read back.
+ *  S6 User data is stored as opaque text: no key or value in it has a meaning to the store.
+ *  S7 Every read is bounded by a limit and served by an index.
+ *
+ * Times are milliseconds since 1970, from the caller's clock. Ids are made by the caller.
+ */
+import type { Service } from '../runtime/service.js';
+
+export type InstanceStatus = 'Runnable' | 'Suspended' | 'Complete' | 'Terminated';
+
+/** The store cannot be reached or did not answer in time; the outcome of the operation is unknown. */
+export class StoreUnavailableError extends Error {
+  override readonly name = 'StoreUnavailableError' as const;
+}
+
+/** The largest time; "never" in an indexed field. 9999-12-31T23:59:59.999Z. */
+export const FAR_FUTURE_MS = 253_402_300_799_999;
+
+// ---------------------------------------------------------------- definitions and custom steps
+
+export interface DefinitionRecord {
+  readonly id: string;
+  readonly version: number;
+  readonly description: string | null;
+  /** The document as JSON text with canonical member names. */
+  readonly body: string;
+  readonly createdAt: number;
+}
+
+export interface StepScriptRecord {
+  readonly name: string;
+  readonly version: number;
+  readonly source: string;
+  readonly createdAt: number;
+}
+
+/** Identifies a request that may be sent again. `id` is derived from the key, `requestHash` from the body. */
+export interface IdempotencyStamp {
+  readonly id: string;
+  readonly requestHash: string;
+}
+
+export type InsertDefinitionResult =
+  | { readonly outcome: 'inserted' | 'repeated'; readonly record: DefinitionRecord }
+  /** The same idempotency id with another request hash. */
+  | { readonly outcome: 'conflict' };
+
+// ---------------------------------------------------------------- instances
+
+/** A message to an instance, kept in its inbox until a commit has taken it in. */
+export interface InboxMessage {
+  /** Deterministic, so that a message that is sent twice arrives once. */
+  readonly id: string;
+  /** JSON text; the engine knows what is in it. */
+  readonly body: string;
+}
+
+export interface InstanceRecord {
+  readonly id: string;
+  readonly definitionId: string;
+  readonly version: number;
+  readonly reference: string | null;
+  readonly status: InstanceStatus;
+  readonly startTime: number;
+  readonly endTime: number | null;
+  /** When somebody must look at this instance; null: only when a message arrives. */
+  readonly wakeAt: number | null;
+  /** The node (one process life) that runs it, or null. */
+  readonly owner: string | null;
+  /** The fence: raised by every claim. A commit with an old epoch matches nothing. */
+  readonly epoch: number;
+  /** Raised by every message and control action, so that a commit cannot overwrite what it has not seen. */
+  readonly inSeq: number;
+  readonly inbox: readonly InboxMessage[];
+  /** Raised by every commit. */
+  readonly revision: number;
+  /** Claims from a dead node since the last commit; a high number marks an instance that kills nodes. */
+  readonly crashes: number;
+  /** Opaque JSON text: data, open pointers and the newest step records. */
+  readonly state: string;
+  /** The format of `state`; a node refuses a format newer than its own. */
+  readonly schemaVersion: number;
+  /** Set when the start carried an idempotency key. */
+  readonly requestHash: string | null;
+}
+
+/** What an instance shows in lists: everything but state and inbox. */
+export type InstanceSummary = Omit<InstanceRecord, 'state' | 'inbox'>;
+
+/** Records that belong to an instance and live beside it. */
+export interface SideRecords {
+  /** Step records that no longer fit into the state. */
+  readonly history: readonly HistoryRecord[];
+  readonly subscriptions: readonly SubscriptionRecord[];
+  readonly activities: readonly NewActivityRecord[];
+}
+
+export interface HistoryRecord {
+  readonly instanceId: string;
+  /** Position in the instance's history, from 0, without gaps. */
+  readonly sequence: number;
+  /** JSON text of one step record. */
+  readonly body: string;
+}
+
+export interface SubscriptionRecord {
+  /** `<instanceId>/<pointerId>/<attempt>` */
+  readonly id: string;
+  readonly instanceId: string;
+  /** Hash of event name and key. */
+  readonly nameKey: string;
+  /** Only events published at or after this time are wanted. */
+  readonly effectiveAt: number;
+}
+
+export interface InstanceCommit {
+  readonly id: string;
+  /** Expected values; any other value in the store: nothing is changed and the answer is `lost`. */
+  readonly epoch: number;
+  readonly inSeq: number;
+  /** New values. */
+  readonly status: InstanceStatus;
+  readonly endTime: number | null;
+  readonly wakeAt: number | null;
+  readonly state: string;
+  readonly schemaVersion: number;
+  /** `null` gives the instance back (drain); `undefined` leaves the owner. */
+  readonly owner?: null;
+  readonly side: SideRecords;
+  /** Removed after the instance was written; missing ones do not matter. */
+  readonly removeSubscriptions: readonly string[];
+  /** Activities that nobody waits for any more: removed unless they are done. */
+  readonly removeActivities: readonly string[];
+  /** Done activities whose result is now part of the state; may be applied lazily. */
+  readonly settleActivities: readonly string[];
+}
+
+/** A commit clears the inbox, sets `crashes` to 0 and raises `revision`. */
+export type CommitOutcome = 'committed' | 'lost';
+
+export interface InsertInstance {
+  readonly record: InstanceRecord;
+  readonly side: SideRecords;
+}
+
+export type InsertInstanceResult =
+  | { readonly outcome: 'inserted' }
+  /** An instance with this id is there already (a repeated start). */
+  | { readonly outcome: 'exists'; readonly record: InstanceRecord };
+
+export interface PostedMessage {
+  readonly instanceId: string;
+  /** The instance's values after the message was added. */
+  readonly inSeq: number;
+  readonly epoch: number;
+  readonly owner: string | null;
+}
+
+export type ControlAction = 'suspend' | 'resume' | 'terminate';
+
+export type ControlResult =
+  | { readonly outcome: 'done'; readonly record: InstanceRecord }
+  /** The status does not allow it (or, for terminate, the instance had ended): nothing was changed. */
+  | { readonly outcome: 'refused'; readonly record: InstanceRecord }
+  | { readonly outcome: 'missing' };
+
+export interface InstanceFilter {
+  readonly status?: InstanceStatus;
+  readonly definitionId?: string;
+  readonly version?: number;
+  readonly reference?: string;
+  /** Inclusive. */
+  readonly startedFrom?: number;
+  /** Exclusive. */
+  readonly startedTo?: number;
+}
+
+/** Newest first; `after` is the position of the last one of the page before. */
+export interface InstancePage {
+  readonly filter: InstanceFilter;
+  readonly after: { readonly startTime: number; readonly id: string } | null;
+  readonly limit: number;
+}
+
+export interface DueInstance {
+  readonly id: string;
+  readonly wakeAt: number;
+  readonly owner: string | null;
+  readonly epoch: number;
+}
+
+// ---------------------------------------------------------------- activities
+
+export interface NewActivityRecord {
+  /** `<instanceId>/<pointerId>/<attempt>` */
+  readonly id: string;
+  readonly instanceId: string;
+  readonly name: string;
+  /** JSON text. */
+  readonly parameters: string;
+  /** When it was offered; also its place in the queue. */
+  readonly createdAt: number;
+  /** Set when the item is handed to a parked poller as it is created: it is born claimed. */
+  readonly claim?: ActivityClaim;
+}
+
+export interface ActivityClaim {
+  readonly tokenHash: string;
+  readonly workerId: string;
+  /** When the item goes back to the queue; FAR_FUTURE_MS: never. */
+  readonly leaseExpiresAt: number;
+}
+
+export interface ActivityRecord {
+  readonly id: string;
+  readonly instanceId: string;
+  readonly name: string;
+  readonly parameters: string;
+  readonly createdAt: number;
+  /** The item can be handed out from this time on; while it is held, the end of its lease. */
+  readonly availableAt: number;
+  readonly attempt: number;
+  readonly tokenHash: string | null;
+  readonly workerId: string | null;
+  readonly done: boolean;
+}
+
+/** What a worker reports. `data` is JSON text. */
+export interface ActivityResult {
+  readonly succeeded: boolean;
+  readonly data: string;
+  /** Hash of outcome and data: the same call again is recognised by it. */
+  readonly hash: string;
+}
+
+export type CompleteActivityResult =
+  /** Accepted now; the message went into the instance's inbox (null: the instance no longer takes messages). */
+  | {
+      readonly outcome: 'accepted';
+      readonly activity: ActivityRecord;
+      readonly message: InboxMessage;
+      readonly posted: PostedMessage | null;
+    }
+  /** The same token with the same result was accepted before. */
+  | { readonly outcome: 'repeated' }
+  | { readonly outcome: 'stale' };
+
+// ---------------------------------------------------------------- events
+
+export interface EventRecord {
+  readonly id: string;
+  readonly nameKey: string;
+  readonly name: string;
+  readonly key: string;
+  /** JSON text. */
+  readonly data: string;
+  readonly publishedAt: number;
+  /** Null until the event has been posted to every subscription of that moment; then to how many. */
+  readonly deliveredTo: number | null;
+  readonly requestHash: string | null;
+}
+
+// ---------------------------------------------------------------- nodes
+
+export interface NodeRecord {
+  /** One process life; a restarted server is another node. */
+  readonly id: string;
+  readonly beatAt: number;
+  readonly url: string;
+  readonly version: string;
+  readonly hostname: string;
+  readonly pid: number;
+}
+
+export interface PurgeRequest {
+  /** Instances that ended before this go, with everything that belongs to them. */
+  readonly instancesEndedBefore: number;
+  readonly eventsPublishedBefore: number;
+  /** Done and settled activities older than this go. */
+  readonly activitiesDoneBefore: number;
+  /** At most this many of each kind. */
+  readonly limit: number;
+}
+
+export interface PurgeResult {
+  readonly instances: number;
+  readonly events: number;
+  readonly activities: number;
+}
+
+// ---------------------------------------------------------------- the contract
+
+export interface Store extends Service {
+  readonly kind: 'sqlite' | 'mongo' | 'memory';
+
+  /** Resolves when the store answers. @throws StoreUnavailableError */
+  ping(): Promise<void>;
+
+  /** True when compare-and-set is really atomic here, tried with concurrent writers; some servers only claim it. */
+  probeAtomicity(): Promise<boolean>;
+
+  // -- definitions and custom steps
+
+  /** Stores the next version of `id`; versions are 1, 2, 3 … without gaps, whoever else inserts at the same time. */
+  insertDefinition(
+    definition: Omit<DefinitionRecord, 'version'>,
+    idempotency: IdempotencyStamp | null,
+  ): Promise<InsertDefinitionResult>;
+  /** The given version, or the newest. */
+  getDefinition(id: string, version: number | 'latest'): Promise<DefinitionRecord | null>;
+  /** The newest version of each definition, ordered by id (code points), after `afterId`. */
+  listDefinitions(afterId: string | null, limit: number): Promise<readonly DefinitionRecord[]>;
+
+  /** Stores the next version of the script. */
+  insertStepScript(script: Omit<StepScriptRecord, 'version'>): Promise<StepScriptRecord>;
+  /** The newest version. */
+  getStepScript(name: string): Promise<StepScriptRecord | null>;
+  /** The newest version of each script, ordered by name, after `afterName`. */
+  listStepScripts(afterName: string | null, limit: number): Promise<readonly StepScriptRecord[]>;
+
+  // -- instances
+
+  /** Inserts the side records, then the instance. Does nothing when the id is taken. */
+  insertInstance(insert: InsertInstance): Promise<InsertInstanceResult>;
+  getInstance(id: string): Promise<InstanceRecord | null>;
+  listInstances(page: InstancePage): Promise<readonly InstanceSummary[]>;
+  /** Compare-and-set on `{id, epoch, inSeq}`. */
+  commitInstance(commit: InstanceCommit): Promise<CommitOutcome>;
+  /**
+   * Takes an instance over: compare-and-set on `{id, epoch}`, sets the owner, raises the epoch, and raises `crashes`
+   * when `fromDeadNode`. Answers the whole record, or null when somebody else was faster.
+   */
+  claimInstance(claim: {
+    readonly id: string;
+    readonly epoch: number;
+    readonly owner: string;
+    readonly fromDeadNode: boolean;
+  }): Promise<InstanceRecord | null>;
+  /** Instances with `wakeAt <= dueBefore`, earliest first, whatever their status. */
+  findDueInstances(dueBefore: number, limit: number): Promise<readonly DueInstance[]>;
+  /** Instances with that owner that have a `wakeAt`, to be released or taken over. */
+  findOwnedInstances(owner: string, limit: number): Promise<readonly DueInstance[]>;
+  /**
+   * Adds each message to its instance (rule S3). The answer has an entry for each message: null where the instance
+   * does not exist or has ended. A message whose id is in the inbox already counts as posted and changes nothing.
+   */
+  postMessages(
+    messages: readonly { readonly instanceId: string; readonly message: InboxMessage }[],
+  ): Promise<readonly (PostedMessage | null)[]>;
+  /**
+   * Changes the status at once, whoever owns the instance: suspend from Runnable; resume from Suspended; terminate from
+   * either, which sets `endTime` to `at`. Raises `inSeq` and sets `wakeAt` to 0 so that the owner notices.
+   * Resume makes deferred activities of the instance available again.
+   */
+  controlInstance(id: string, action: ControlAction, at: number): Promise<ControlResult>;
+  /** Step records with `sequence >= from`, in order. */
+  readHistory(instanceId: string, from: number, limit: number): Promise<readonly HistoryRecord[]>;
+
+  // -- activities
+
+  /**
+   * Hands out the item of that name that has been available longest (`availableAt <= now`, not done), once: sets its
+   * claim and raises its attempt. Items of an instance that is not Runnable are passed over and deferred: their
+   * `availableAt` moves `deferMs` ahead (resuming brings them back at once). Null: nothing to hand out.
+   */
+  claimActivity(request: {
+    readonly name: string;
+    readonly now: number;
+    readonly claim: ActivityClaim;
+    readonly deferMs: number;
+  }): Promise<ActivityRecord | null>;
+  /** Which of these names have an item with `availableAt <= now` that is not done. */
+  findAvailableActivities(names: readonly string[], now: number): Promise<readonly string[]>;
+  /**
+   * Accepts a result for the token, once, and posts the message that `messageFor` makes of the item to its instance.
+   * A token is stale when the item is unknown, is held by another token, or its lease ended and it was handed out again.
+   * A lease that ran out while nobody else took the item is still good.
+   */
+  completeActivity(request: {
+    readonly activityId: string;
+    readonly tokenHash: string;
+    readonly result: ActivityResult;
+    readonly now: number;
+    readonly message: InboxMessage;
+  }): Promise<CompleteActivityResult>;
+  /** Extends the lease of the item held by the token. False: stale. */
+  extendActivity(activityId: string, tokenHash: string, leaseExpiresAt: number): Promise<boolean>;
+  /** Gives the item back to the queue, at its old place. False: stale; nothing changed. */
+  releaseActivity(activityId: string, tokenHash: string): Promise<boolean>;
+  /** Done items whose result no commit has taken in yet, done before the given time: their message may be missing. */
+  findUnsettledActivities(
+    doneBefore: number,
+    limit: number,
+  ): Promise<readonly (ActivityRecord & { readonly result: ActivityResult })[]>;
+
+  // -- events
+
+  /** Inserts the event, or answers the one that has this id already. */
+  insertEvent(event: EventRecord): Promise<EventRecord | null>;
+  getEvent(id: string): Promise<EventRecord | null>;
+  /** Events of the name and key at or after (`publishedAt`, `id`), in that order. */
+  findEvents(
+    nameKey: string,
+    from: { readonly publishedAt: number; readonly id: string },
+    limit: number,
+  ): Promise<readonly EventRecord[]>;
+  /** Subscriptions of the name and key with `effectiveAt <= publishedAt`, ordered by id, after `afterId`. */
+  findSubscriptions(
+    nameKey: string,
+    publishedAt: number,
+    afterId: string | null,
+    limit: number,
+  ): Promise<readonly SubscriptionRecord[]>;
+  markEventDelivered(id: string, deliveredTo: number): Promise<void>;
+  /** Events not marked as delivered, published before the given time, oldest first. */
+  findUndeliveredEvents(publishedBefore: number, limit: number): Promise<readonly EventRecord[]>;
+
+  // -- nodes and housekeeping
+
+  putNode(node: NodeRecord): Promise<void>;
+  listNodes(): Promise<readonly NodeRecord[]>;
+  removeNode(id: string): Promise<void>;
+
+  purge(request: PurgeRequest): Promise<PurgeResult>;
+
+  /** Numbers for /metrics. */
+  statistics(): Promise<StoreStatistics>;
+}
+
+export interface StoreStatistics {
+  readonly instances: Readonly<Record<InstanceStatus, number>>;
+  /** The ten names with the most waiting items. */
+  readonly activities: readonly {
+    readonly name: string;
+    readonly waiting: number;
+    readonly oldestAvailableAt: number | null;
+  }[];
+  readonly undeliveredEvents: number;
+}
