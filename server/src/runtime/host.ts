@@ -1,0 +1,245 @@
+/**
+ * The facade that the API calls: one method for each thing a client can ask for.
+ *
+ * Everything here is checked by type but not by value: lengths, casing and formats are the API's business. Times are
+ * milliseconds since 1970. Every method may throw AppError; the codes that matter are named at each method, and
+ * `store_unavailable`, `overloaded`, `stopping` can come from all of them.
+ */
+import type { DocumentProblem } from '../engine/definition.js';
+import type { Json, JsonObject } from '../engine/json.js';
+import type { InstanceStatus, Store } from '../store/store.js';
+import type { Backplane } from '../backplane/backplane.js';
+import type { Service } from './service.js';
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  /** Opaque; null on the last page. */
+  readonly nextCursor: string | null;
+}
+
+export interface PageRequest {
+  readonly cursor: string | null;
+  readonly limit: number;
+}
+
+/** The caller's Idempotency-Key and a hash of the request that it came with. */
+export interface IdempotencyKey {
+  readonly key: string;
+  readonly requestHash: string;
+}
+
+export interface DefinitionSummary {
+  readonly id: string;
+  readonly version: number;
+  readonly description: string | null;
+  readonly createdAt: number;
+}
+
+export interface RegisteredDefinition {
+  readonly id: string;
+  readonly version: number;
+  readonly warnings: readonly DocumentProblem[];
+}
+
+export interface DefinitionCheck {
+  readonly valid: boolean;
+  readonly errors: readonly DocumentProblem[];
+  readonly warnings: readonly DocumentProblem[];
+}
+
+/** A step error as users see it. */
+export interface StepErrorView {
+  readonly stepId: string;
+  readonly message: string;
+  /** The Python exception's class, or the server's own word such as `Timeout` or `ActivityFailed`. */
+  readonly type: string;
+  readonly traceback: string | null;
+  /** What an activity worker reported with its failure. */
+  readonly data: Json;
+  readonly attempt: number;
+  readonly time: number;
+}
+
+export interface InstanceView {
+  readonly id: string;
+  readonly definitionId: string;
+  readonly version: number;
+  readonly reference: string | null;
+  readonly status: InstanceStatus;
+  readonly startTime: number;
+  readonly endTime: number | null;
+  readonly data: JsonObject;
+  readonly lastError: StepErrorView | null;
+}
+
+/** An instance in a list: without its data. */
+export type InstanceListItem = Omit<InstanceView, 'data' | 'lastError'>;
+
+export interface InstanceListRequest extends PageRequest {
+  readonly status?: InstanceStatus;
+  readonly definitionId?: string;
+  readonly version?: number;
+  readonly reference?: string;
+  readonly startedFrom?: number;
+  readonly startedTo?: number;
+}
+
+/** What an open step waits for. */
+export type WaitView =
+  | { readonly kind: 'time'; readonly until: number }
+  | { readonly kind: 'retry'; readonly until: number }
+  | { readonly kind: 'event'; readonly eventName: string; readonly eventKey: string }
+  | { readonly kind: 'activity'; readonly activityName: string }
+  | { readonly kind: 'workflow'; readonly workflowId: string }
+  /** Steps inside of it. */
+  | { readonly kind: 'steps'; readonly open: number };
+
+export type StepStatus =
+  | 'Pending'
+  | 'Running'
+  | 'Waiting'
+  | 'Complete'
+  | 'Failed'
+  | 'Cancelled'
+  | 'Compensated';
+
+export interface StepView {
+  /** The place of this execution in the instance: a number that is never given twice. */
+  readonly executionId: number;
+  readonly stepId: string;
+  readonly stepType: string;
+  readonly name: string | null;
+  readonly status: StepStatus;
+  readonly attempt: number;
+  readonly startTime: number;
+  readonly endTime: number | null;
+  /** The item and index of the enclosing Foreach. */
+  readonly item: Json;
+  readonly index: number | null;
+  readonly inputs: Json;
+  readonly outputs: Json;
+  readonly error: StepErrorView | null;
+  readonly waitsFor: WaitView | null;
+}
+
+export interface StartRequest {
+  readonly definitionId: string;
+  readonly data: JsonObject;
+  readonly reference: string | null;
+  readonly idempotency: IdempotencyKey | null;
+}
+
+export interface PublishRequest {
+  readonly name: string;
+  readonly key: string;
+  readonly data: Json;
+  readonly idempotency: IdempotencyKey | null;
+}
+
+export interface PublishedEvent {
+  readonly id: string;
+  /** How many waiting instances it was handed to at once. Later waits can still take it. */
+  readonly deliveredTo: number;
+}
+
+export interface PullRequest {
+  readonly name: string;
+  readonly workerId: string;
+  readonly timeoutMs: number;
+  /** Null: the item is held until it is completed or released. */
+  readonly leaseMs: number | null;
+  /** Aborted when the caller hangs up. */
+  readonly signal: AbortSignal;
+}
+
+export interface WorkItem {
+  readonly token: string;
+  readonly activityName: string;
+  readonly parameters: Json;
+  /** Null: never. */
+  readonly tokenExpiresAt: number | null;
+  readonly workflowId: string;
+  readonly stepId: string;
+  readonly attempt: number;
+}
+
+export interface StepScriptView {
+  readonly name: string;
+  readonly version: number;
+  readonly source: string;
+  readonly createdAt: number;
+}
+
+export interface ServerInfo {
+  readonly name: string;
+  readonly version: string;
+  readonly startTime: number;
+  readonly machineName: string;
+  readonly osVersion: string;
+  readonly workingSet: number;
+  readonly nodeId: string;
+  readonly store: Store['kind'];
+  readonly backplane: Backplane['kind'];
+}
+
+export interface Readiness {
+  readonly ready: boolean;
+  /** Why not, in sentences; empty when ready. */
+  readonly reasons: readonly string[];
+}
+
+export interface WorkflowHost extends Service {
+  /** @throws AppError `invalid_definition` with every problem; `idempotency_conflict` */
+  registerDefinition(
+    document: unknown,
+    idempotency: IdempotencyKey | null,
+  ): Promise<RegisteredDefinition>;
+  /** Stores nothing. */
+  checkDefinition(document: unknown): Promise<DefinitionCheck>;
+  /** The document with canonical member names and its version. @throws AppError `definition_not_found` */
+  getDefinition(
+    id: string,
+    version: number | 'latest',
+  ): Promise<{ readonly document: JsonObject; readonly summary: DefinitionSummary }>;
+  listDefinitions(page: PageRequest): Promise<Page<DefinitionSummary>>;
+
+  /** @throws AppError `definition_not_found`, `idempotency_conflict` */
+  startWorkflow(request: StartRequest): Promise<InstanceView>;
+  /** @throws AppError `workflow_not_found` */
+  getWorkflow(id: string): Promise<InstanceView>;
+  /** Answers when the instance has ended, the time is over or the signal fires. @throws AppError `workflow_not_found` */
+  waitForWorkflow(id: string, timeoutMs: number, signal: AbortSignal): Promise<InstanceView>;
+  /** @throws AppError `invalid_request` for a cursor that is not one of ours */
+  listWorkflows(request: InstanceListRequest): Promise<Page<InstanceListItem>>;
+  /** What ran, in order, then what is open. @throws AppError `workflow_not_found` */
+  listWorkflowSteps(id: string, page: PageRequest): Promise<Page<StepView>>;
+  /** @throws AppError `workflow_not_found`, `status_conflict` */
+  suspendWorkflow(id: string): Promise<InstanceView>;
+  /** @throws AppError `workflow_not_found`, `status_conflict` */
+  resumeWorkflow(id: string): Promise<InstanceView>;
+  /** An instance that has ended stays as it is. @throws AppError `workflow_not_found` */
+  terminateWorkflow(id: string): Promise<InstanceView>;
+
+  /** Durable before it resolves. @throws AppError `idempotency_conflict` */
+  publishEvent(request: PublishRequest): Promise<PublishedEvent>;
+
+  /** The oldest waiting item; null when none came in time. */
+  pullActivity(request: PullRequest): Promise<WorkItem | null>;
+  /** @throws AppError `activity_not_found` for an unknown or stale token */
+  completeActivity(token: string, result: { succeeded: boolean; data: Json }): Promise<void>;
+  /** @throws AppError `activity_not_found` */
+  extendActivity(token: string, leaseMs: number): Promise<{ readonly tokenExpiresAt: number }>;
+  /** @throws AppError `activity_not_found` */
+  releaseActivity(token: string): Promise<void>;
+
+  /** @throws AppError `invalid_script` with line and column, `reserved_step_name` */
+  putStepScript(name: string, source: string): Promise<StepScriptView>;
+  /** @throws AppError `step_not_found` */
+  getStepScript(name: string): Promise<StepScriptView>;
+  listStepScripts(page: PageRequest): Promise<Page<Omit<StepScriptView, 'source'>>>;
+
+  info(): ServerInfo;
+  readiness(): Readiness;
+  /** Prometheus text and its media type. */
+  metrics(): Promise<{ readonly text: string; readonly contentType: string }>;
+}
