@@ -1,0 +1,35 @@
+/** Ending pointers from outside, without letting anything go on afterwards. */
+import type { Pointer } from './pointer.js';
+import { removePointer, stopWaiting, writeRecord, type Run } from './run.js';
+
+/** Ends everything inside a container; the container stays. `recorded` has its record already. */
+export function cancelInside(run: Run, container: Pointer, recorded?: Pointer): void {
+  if (container.children === 0) return;
+  const inside = [...run.instance.pointers.values()].filter((pointer) =>
+    isInside(run, pointer, container.id),
+  );
+  cancelEach(run, inside, recorded);
+  run.joins.delete(container.id);
+}
+
+export function cancelAll(run: Run): void {
+  cancelEach(run, [...run.instance.pointers.values()]);
+}
+
+function cancelEach(run: Run, pointers: readonly Pointer[], recorded?: Pointer): void {
+  // Children have higher ids than the container they are in, so going backwards takes the innermost first.
+  for (const pointer of [...pointers].reverse()) {
+    stopWaiting(run, pointer);
+    if (pointer !== recorded) writeRecord(run, pointer, 'Cancelled');
+    removePointer(run, pointer);
+  }
+}
+
+function isInside(run: Run, pointer: Pointer, containerId: number): boolean {
+  let { parentId } = pointer;
+  while (parentId !== null) {
+    if (parentId === containerId) return true;
+    parentId = run.instance.pointers.get(parentId)?.parentId ?? null;
+  }
+  return false;
+}

@@ -1,0 +1,41 @@
+/** Cancel conditions: which are to be evaluated, and what happens when one is true. */
+import { cancelInside } from './cancel-inside.js';
+import type { InputValue } from './definition.js';
+import { dropPointer } from './end-path.js';
+import type { Pointer } from './pointer.js';
+import { setState, stepOf, stopWaiting, writeRecord, type Run } from './run.js';
+import { settle } from './settle.js';
+
+export interface CancelCheck {
+  readonly pointer: Pointer;
+  readonly condition: InputValue;
+}
+
+/** The cancel conditions that may have become true since the last time; empty when nothing could change them. */
+export function takeCancelChecks(run: Run): readonly CancelCheck[] {
+  if (!run.cancelCheckDue) return [];
+  run.cancelCheckDue = false;
+  const checks: CancelCheck[] = [];
+  for (const pointer of run.instance.pointers.values()) {
+    const { cancelCondition } = stepOf(run, pointer);
+    const isCancelled = pointer.state.kind === 'finishing' && pointer.state.cancelled === true;
+    if (cancelCondition !== null && !isCancelled) {
+      checks.push({ pointer, condition: cancelCondition });
+    }
+  }
+  return checks;
+}
+
+/** The step's cancel condition is true: it ends with everything inside it. */
+export function cancelStep(run: Run, pointer: Pointer): void {
+  if (!run.instance.pointers.has(pointer.id)) return;
+  cancelInside(run, pointer);
+  stopWaiting(run, pointer);
+  if (stepOf(run, pointer).proceedOnCancel && !pointer.inBackground) {
+    setState(run, pointer, { kind: 'finishing', result: {}, cancelled: true });
+  } else {
+    writeRecord(run, pointer, 'Cancelled');
+    dropPointer(run, pointer);
+  }
+  settle(run);
+}

@@ -1,0 +1,147 @@
+/**
+ * Compensation: undoing what was done, and going on.
+ *
+ * A failed step that can be compensated hands over to a handler: the nearest saga around it; without one the nearest
+ * step, itself included, that has CompensateWith. Everything else inside the handler is cancelled, then the handler runs
+ * a plan, one chain after another:
+ *   - saga: the failing step's chain, then those of the steps that completed inside it in reverse order of completion
+ *     (a container that was still open comes after all that ran inside of it), then the saga's own;
+ *   - any other step: its own chain.
+ * A failure inside a compensation never reaches past it.
+ */
+import { cancelInside } from './cancel-inside.js';
+import { dropPointer, endPointer, nextStepOf, openSuccessors } from './end-path.js';
+import { suspendOnError, terminate, tryRetry } from './error-behaviors.js';
+import type { StepError } from './instance.js';
+import type { CompensationEntry, Pointer, PointerState } from './pointer.js';
+import {
+  insideOf,
+  itemOf,
+  openPointer,
+  parentOf,
+  setState,
+  stepById,
+  stepOf,
+  type Run,
+} from './run.js';
+
+type Compensating = Extract<PointerState, { kind: 'compensating' }>;
+
+/** The pointer that takes care of a failure of `pointer`, or null where nothing can be compensated. */
+export function findHandler(run: Run, pointer: Pointer): Pointer | null {
+  let nearest: Pointer | null = null;
+  for (const candidate of withAncestors(run, pointer)) {
+    const step = stepOf(run, candidate);
+    if (step.saga) return candidate;
+    if (nearest === null && step.compensateWith !== null) nearest = candidate;
+  }
+  return nearest;
+}
+
+/** Compensates the failure of `failed`; its record was written before. */
+export function compensate(run: Run, failed: Pointer, error: StepError): void {
+  const handler = findHandler(run, failed);
+  if (handler === null) {
+    endFailed(run, failed);
+    return;
+  }
+  const plan = planOf(run, failed, handler);
+  cancelInside(run, handler, failed);
+  handler.error = error;
+  run.instance.lastError = { ...error, pointerId: handler.id };
+  const then = handler === failed && !stepOf(run, handler).saga ? 'proceed' : 'own-behavior';
+  const state: Compensating = { kind: 'compensating', plan, next: 0, then };
+  setState(run, handler, state);
+  handler.deadline = null;
+  nextCompensation(run, handler, state);
+}
+
+/** Starts the next chain of the plan, or ends the compensation. */
+export function nextCompensation(run: Run, handler: Pointer, state: Compensating): void {
+  const entry = state.plan[state.next];
+  if (entry === undefined) {
+    endCompensation(run, handler, state);
+    return;
+  }
+  setState(run, handler, { ...state, next: state.next + 1 });
+  const { compensateWith } = stepById(run, entry.stepId);
+  if (compensateWith === null) {
+    run.joins.add(handler.id);
+    return;
+  }
+  openPointer(run, compensateWith, {
+    ...insideOf(handler),
+    ...itemOf(entry),
+    inCompensation: true,
+  });
+}
+
+/** Remembers a step that completed, for the saga around it. */
+export function noteCompleted(run: Run, pointer: Pointer): void {
+  const step = stepOf(run, pointer);
+  if (step.compensateWith === null && pointer.completed.length === 0) return;
+  const within: number[] = [];
+  for (const ancestor of withAncestors(run, pointer)) {
+    if (ancestor === pointer) continue;
+    if (stepOf(run, ancestor).saga) {
+      const own = { stepId: step.id, ...itemOf(pointer), within };
+      const inner = pointer.completed.map((entry) => ({ ...entry, within }));
+      ancestor.completed.push(...inner, ...(step.compensateWith === null ? [] : [own]));
+      return;
+    }
+    within.unshift(ancestor.id);
+  }
+}
+
+/** The pointer and the containers around it, innermost first, as far as errors travel. */
+function* withAncestors(run: Run, pointer: Pointer): Generator<Pointer> {
+  for (let at: Pointer | null = pointer; at !== null; at = parentOf(run, at)) {
+    yield at;
+    // The step that is being compensated hears of nothing that happens in its compensation.
+    if (parentOf(run, at)?.state.kind === 'compensating') return;
+  }
+}
+
+function planOf(run: Run, failed: Pointer, handler: Pointer): readonly CompensationEntry[] {
+  if (!stepOf(run, handler).saga) return [entryOf(handler)];
+  const plan: CompensationEntry[] = [];
+  let remaining = [...handler.completed].reverse();
+  for (const open of withAncestors(run, failed)) {
+    // What ran inside an open container is undone before the container itself; for the failed step that is its own.
+    plan.push(...remaining.filter((entry) => open === handler || entry.within.includes(open.id)));
+    remaining = remaining.filter((entry) => open !== handler && !entry.within.includes(open.id));
+    plan.push(entryOf(open));
+    if (open === handler) break;
+  }
+  return plan.filter((entry) => stepById(run, entry.stepId).compensateWith !== null);
+}
+
+function entryOf(pointer: Pointer): CompensationEntry {
+  return { stepId: pointer.stepId, ...itemOf(pointer), within: [] };
+}
+
+function endCompensation(run: Run, handler: Pointer, state: Compensating): void {
+  const step = stepOf(run, handler);
+  if (state.then === 'proceed') {
+    proceed(run, handler);
+    return;
+  }
+  const retried = step.errorBehavior === 'Retry' && tryRetry(run, handler);
+  if (retried) return;
+  const behavior = step.errorBehavior === 'Retry' ? step.onRetriesExhausted : step.errorBehavior;
+  if (behavior === 'Suspend') suspendOnError(run, handler);
+  else if (behavior === 'Terminate') terminate(run, run.now);
+  else proceed(run, handler);
+}
+
+function proceed(run: Run, handler: Pointer): void {
+  const { error } = handler;
+  endPointer(run, handler, { status: 'Compensated', successors: nextStepOf(run, handler), error });
+}
+
+/** Nothing can be compensated: the failure stands in the history, and the path goes on. */
+function endFailed(run: Run, failed: Pointer): void {
+  cancelInside(run, failed);
+  openSuccessors(run, failed, nextStepOf(run, failed));
+  dropPointer(run, failed);
+}

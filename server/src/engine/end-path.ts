@@ -1,0 +1,53 @@
+/** What happens when a pointer ends: its successors are opened, and a container whose last path ended has joined. */
+import type { StepError, StepRecordStatus } from './instance.js';
+import type { Json } from './json.js';
+import type { Pointer } from './pointer.js';
+import {
+  openPointer,
+  parentOf,
+  removePointer,
+  stepOf,
+  surroundingsOf,
+  writeRecord,
+  type Run,
+} from './run.js';
+
+export interface PathEnd {
+  readonly status: StepRecordStatus;
+  /** Steps that follow, by id; several start side by side. */
+  readonly successors: readonly string[];
+  readonly outputs?: Json;
+  readonly error?: StepError | null;
+}
+
+export function endPointer(run: Run, pointer: Pointer, end: PathEnd): void {
+  writeRecord(run, pointer, end.status, end);
+  openSuccessors(run, pointer, end.successors);
+  dropPointer(run, pointer);
+}
+
+/** Takes a pointer out without a record of its own, and tells the container around it. */
+export function dropPointer(run: Run, pointer: Pointer): void {
+  const parent = parentOf(run, pointer);
+  removePointer(run, pointer);
+  if (parent === null) completeIfDone(run);
+  else if (parent.children === 0) run.joins.add(parent.id);
+}
+
+export function openSuccessors(run: Run, pointer: Pointer, stepIds: readonly string[]): void {
+  for (const stepId of stepIds) openPointer(run, stepId, surroundingsOf(pointer));
+}
+
+/** What follows a step whatever was selected: after a compensated failure nothing else does. */
+export function nextStepOf(run: Run, pointer: Pointer): readonly string[] {
+  const { nextStepId } = stepOf(run, pointer);
+  return nextStepId === null || pointer.inBackground ? [] : [nextStepId];
+}
+
+export function completeIfDone(run: Run): void {
+  const { instance } = run;
+  if (instance.status !== 'Runnable' || instance.pointers.size > 0) return;
+  instance.status = 'Complete';
+  instance.endTime = run.now;
+  run.dirty = true;
+}

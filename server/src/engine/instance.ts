@@ -1,0 +1,103 @@
+/**
+ * A workflow instance: one run of one version of a definition.
+ *
+ * The object is mutable and belongs to one pass at a time: a pass changes it, commits it, or throws it away and reads
+ * the stored one again. Nothing in it is shared between instances, and values inside `data` are never changed in
+ * place, only replaced, so references to them may be kept.
+ */
+import type { Json, JsonObject } from './json.js';
+import type { Pointer } from './pointer.js';
+
+export type InstanceStatus = 'Runnable' | 'Suspended' | 'Complete' | 'Terminated';
+
+/** Why a step failed, as it is kept and shown. */
+export interface StepError {
+  readonly stepId: string;
+  /** Where the failing execution is or was. */
+  readonly pointerId: number;
+  readonly type: string;
+  readonly message: string;
+  readonly traceback: string | null;
+  /** What an activity worker reported; null otherwise. */
+  readonly data: Json;
+  readonly attempt: number;
+  readonly time: number;
+}
+
+export type StepRecordStatus = 'Complete' | 'Failed' | 'Cancelled' | 'Compensated';
+
+/** One line of an instance's history: one attempt of one step that has ended. */
+export interface StepRecord {
+  readonly pointerId: number;
+  readonly stepId: string;
+  readonly status: StepRecordStatus;
+  readonly attempt: number;
+  readonly startTime: number;
+  readonly endTime: number;
+  readonly item?: Json;
+  readonly index?: number;
+  readonly inputs: Json;
+  readonly outputs: Json;
+  readonly error: StepError | null;
+}
+
+/** Which events of one name and key an instance has already taken. */
+export interface TakenEvents {
+  /** Every event up to and including this position counts as taken. */
+  floor: EventPosition | null;
+  /** Events above the floor that were taken; they may arrive out of order when clocks of nodes differ. */
+  recent: EventPosition[];
+}
+
+/** Events are ordered by time, then id. */
+export interface EventPosition {
+  readonly publishedAt: number;
+  readonly id: string;
+}
+
+/** Something to tell another instance; sent after the commit that contains it, removed by a later one. */
+export type OutboxMessage =
+  | {
+      readonly kind: 'child-ended';
+      readonly parentId: string;
+      readonly pointerId: number;
+      readonly attempt: number;
+    }
+  | { readonly kind: 'terminate-child'; readonly workflowId: string };
+
+/** The waiting SubWorkflow step that started this instance. */
+export interface ParentLink {
+  readonly workflowId: string;
+  readonly pointerId: number;
+  readonly attempt: number;
+}
+
+export interface WorkflowInstance {
+  readonly id: string;
+  readonly definitionId: string;
+  readonly version: number;
+  readonly reference: string | null;
+  readonly startTime: number;
+  readonly parent: ParentLink | null;
+  status: InstanceStatus;
+  endTime: number | null;
+  data: JsonObject;
+  /** The open pointers, by id, oldest first. What has ended is in the history. */
+  readonly pointers: Map<number, Pointer>;
+  nextPointerId: number;
+  /** By event name and key, see `event-key.ts`. */
+  readonly taken: Map<string, TakenEvents>;
+  /** The newest step error while it matters: until its step succeeds, is cancelled or gives way. */
+  lastError: StepError | null;
+  /** Records that ended before the ones in `recent`, already in the store's history. */
+  spilled: number;
+  /** The newest records, stored with the instance. */
+  recent: StepRecord[];
+  outbox: OutboxMessage[];
+  /** Steps run since the instance last waited for something; a bound on loops that never wait. */
+  stepsWithoutWait: number;
+}
+
+export function isEnded(instance: WorkflowInstance): boolean {
+  return instance.status === 'Complete' || instance.status === 'Terminated';
+}

@@ -1,0 +1,8 @@
+/** A broken promise of the engine to itself: a bug, never a user's mistake. */
+export class InvariantError extends Error {
+  override readonly name = 'InvariantError' as const;
+}
+
+export function invariant(condition: boolean, promise: string): asserts condition {
+  if (!condition) throw new InvariantError(`broken invariant: ${promise}`);
+}

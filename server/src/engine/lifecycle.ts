@@ -1,0 +1,94 @@
+/** The beginning of an instance, and what users do to it as a whole. */
+import type { WorkflowDefinition } from './definition.js';
+import { completeIfDone } from './end-path.js';
+import { terminate } from './error-behaviors.js';
+import type { InstanceStatus, ParentLink, WorkflowInstance } from './instance.js';
+import type { JsonObject } from './json.js';
+import { createRun, openPointer, type Run } from './run.js';
+
+export interface StartOptions {
+  readonly id: string;
+  readonly data: JsonObject;
+  readonly reference: string | null;
+  readonly parent: ParentLink | null;
+}
+
+/** A new instance that stands before its first step. */
+export function startRun(definition: WorkflowDefinition, start: StartOptions, now: number): Run {
+  const instance: WorkflowInstance = {
+    id: start.id,
+    definitionId: definition.id,
+    version: definition.version,
+    reference: start.reference,
+    startTime: now,
+    parent: start.parent,
+    status: 'Runnable',
+    endTime: null,
+    data: start.data,
+    pointers: new Map(),
+    nextPointerId: 1,
+    taken: new Map(),
+    lastError: null,
+    spilled: 0,
+    recent: [],
+    outbox: [],
+    stepsWithoutWait: 0,
+  };
+  const run = createRun(definition, instance, now);
+  openPointer(run, definition.entryStepId, { parentId: null, inCompensation: false });
+  return run;
+}
+
+/** The status was changed from outside; what was reached inside gives way to it. */
+export function applyStatus(run: Run, status: InstanceStatus, at: number): void {
+  const { instance } = run;
+  switch (status) {
+    case 'Suspended':
+      instance.status = 'Suspended';
+      instance.endTime = null;
+      break;
+    case 'Runnable':
+      instance.status = 'Runnable';
+      instance.stepsWithoutWait = 0;
+      completeIfDone(run);
+      break;
+    case 'Terminated':
+      terminate(run, at);
+      break;
+    case 'Complete':
+      // Only the engine completes an instance.
+      break;
+  }
+  run.dirty = true;
+}
+
+/** Stops an instance that misbehaves as a whole; resuming lets it go on. */
+export function haltRun(run: Run, type: string, message: string): void {
+  const { instance } = run;
+  const [pointerId] = run.queue;
+  const pointer = pointerId === undefined ? undefined : instance.pointers.get(pointerId);
+  instance.status = 'Suspended';
+  instance.lastError = {
+    stepId: pointer?.stepId ?? '',
+    pointerId: pointer?.id ?? 0,
+    type,
+    message,
+    traceback: null,
+    data: null,
+    attempt: pointer?.attempt ?? 1,
+    time: run.now,
+  };
+  run.dirty = true;
+}
+
+/** Tells the waiting step of another instance, after the commit, that this one has ended. */
+export function announceEnd(run: Run): void {
+  const { parent, outbox } = run.instance;
+  if (parent === null || outbox.some((message) => message.kind === 'child-ended')) return;
+  outbox.push({
+    kind: 'child-ended',
+    parentId: parent.workflowId,
+    pointerId: parent.pointerId,
+    attempt: parent.attempt,
+  });
+}

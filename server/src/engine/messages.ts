@@ -1,0 +1,152 @@
+/** What reaches an instance from outside: events, results of activities, ends of other instances, results of effects. */
+import { failStep, type Failure } from './fail-step.js';
+import type { InstanceStatus } from './instance.js';
+import type { Json, JsonObject } from './json.js';
+import { executionKey, type Pointer } from './pointer.js';
+import { finish, stopWaitingAnswered, type Run } from './run.js';
+import { settle } from './settle.js';
+import { eventKey, isTaken, markTaken } from './taken-events.js';
+
+export interface EventMessage {
+  readonly kind: 'event';
+  readonly eventId: string;
+  readonly name: string;
+  readonly key: string;
+  readonly publishedAt: number;
+  readonly data: Json;
+}
+
+export interface ActivityMessage {
+  readonly kind: 'activity';
+  /** The execution that offered it, see `executionKey`. */
+  readonly activityId: string;
+  readonly succeeded: boolean;
+  readonly data: Json;
+}
+
+export interface ChildMessage {
+  readonly kind: 'child';
+  readonly pointerId: number;
+  readonly attempt: number;
+  readonly workflowId: string;
+  readonly status: InstanceStatus;
+  readonly data: JsonObject;
+}
+
+export type Message = EventMessage | ActivityMessage | ChildMessage;
+
+/** Takes a message in. One that nobody waits for is dropped: events can still be found in the store later. */
+export function applyMessage(run: Run, message: Message): void {
+  switch (message.kind) {
+    case 'event':
+      applyEvent(run, message);
+      break;
+    case 'activity':
+      applyActivity(run, message);
+      break;
+    case 'child':
+      applyChild(run, message);
+      break;
+  }
+  settle(run);
+}
+
+function applyEvent(run: Run, message: EventMessage): void {
+  const key = eventKey(message.name, message.key);
+  const position = { publishedAt: message.publishedAt, id: message.eventId };
+  if (isTaken(run.instance, key, position)) return;
+  for (const pointer of run.instance.pointers.values()) {
+    const { state } = pointer;
+    if (state.kind !== 'event' || state.name !== message.name || state.key !== message.key)
+      continue;
+    if (state.effectiveAt > message.publishedAt) continue;
+    markTaken(run.instance, key, position);
+    run.changes.removedSubscriptions.push(executionKey(run.instance.id, pointer));
+    finish(run, pointer, { EventData: message.data, TimedOut: false });
+    return;
+  }
+}
+
+function applyActivity(run: Run, message: ActivityMessage): void {
+  // Whether or not somebody still waits for it, the result has arrived and must not be sent again.
+  run.changes.settledActivities.push(message.activityId);
+  run.dirty = true;
+  const pointer = waitingFor(run, message.activityId);
+  if (pointer === null) return;
+  if (message.succeeded) {
+    finish(run, pointer, { Result: message.data });
+    return;
+  }
+  stopWaitingAnswered(run, pointer);
+  failStep(run, pointer, {
+    type: 'ActivityFailed',
+    message: failureText(message.data),
+    data: message.data,
+  });
+}
+
+function waitingFor(run: Run, activityId: string): Pointer | null {
+  const pointerId = Number(activityId.split('/')[1]);
+  const pointer = run.instance.pointers.get(pointerId);
+  if (pointer?.state.kind !== 'activity') return null;
+  return executionKey(run.instance.id, pointer) === activityId ? pointer : null;
+}
+
+function failureText(data: Json): string {
+  if (typeof data === 'string') return data;
+  if (typeof data === 'object' && data !== null && 'message' in data) {
+    const { message } = data;
+    if (typeof message === 'string') return message;
+  }
+  return 'the worker reported a failure';
+}
+
+function applyChild(run: Run, message: ChildMessage): void {
+  const pointer = run.instance.pointers.get(message.pointerId);
+  if (pointer?.state.kind !== 'child' || pointer.attempt !== message.attempt) return;
+  if (pointer.state.workflowId !== message.workflowId) return;
+  const { workflowId, status, data } = message;
+  finish(run, pointer, { WorkflowId: workflowId, Status: status, Data: data });
+}
+
+/** How an effect ended: with the variables of `step`, or with a failure. */
+export type EffectResult =
+  | { readonly ok: true; readonly values: JsonObject }
+  | { readonly ok: false; readonly failure: Failure };
+
+/** Takes in how an effect ended, unless its step was cancelled or tried again meanwhile. */
+export function applyEffect(
+  run: Run,
+  execution: { readonly pointerId: number; readonly attempt: number },
+  result: EffectResult,
+): void {
+  const pointer = run.instance.pointers.get(execution.pointerId);
+  if (pointer?.attempt !== execution.attempt) return;
+  if (pointer.state.kind === 'effect') {
+    applyBody(run, pointer, result);
+  } else if (pointer.state.kind === 'child') {
+    applyChildStarted(run, pointer, result);
+  }
+  settle(run);
+}
+
+function applyBody(run: Run, pointer: Pointer, result: EffectResult): void {
+  if (result.ok) {
+    finish(run, pointer, result.values);
+  } else {
+    stopWaitingAnswered(run, pointer);
+    failStep(run, pointer, result.failure);
+  }
+}
+
+function applyChildStarted(run: Run, pointer: Pointer, result: EffectResult): void {
+  if (pointer.state.kind !== 'child') return;
+  if (!result.ok) {
+    stopWaitingAnswered(run, pointer);
+    failStep(run, pointer, result.failure);
+  } else if (pointer.state.wait) {
+    pointer.state = { ...pointer.state, started: true };
+  } else {
+    finish(run, pointer, { WorkflowId: pointer.state.workflowId, Status: 'Runnable', Data: null });
+  }
+}

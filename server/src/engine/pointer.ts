@@ -1,0 +1,126 @@
+/**
+ * An execution pointer: one position of an instance in its definition.
+ *
+ *                       inputs evaluated
+ *   (opened) --> ready ------------------> [ primitive.enter ] ----------------+-----------+
+ *                 ^                          |      |       |                   |           |
+ *                 |                  sleeping|  event,      |effect          open|           |
+ *      retry,     |                  (timer) |  activity,   |(HTTP, script)  (children run)  |
+ *      next turn, |                          |  child       |                   |           |
+ *      restart    |                          v      v       v                   v           |
+ *                 +-- [ primitive.woken / a result / primitive.joined ] --------+           |
+ *                                            |                                              |
+ *                                            v                                              |
+ *                                        finishing <----------------------------------------+
+ *                                            |  outputs and selectors evaluated
+ *                                            v
+ *                                     (ended: successors opened, record written, removed)
+ *
+ *   From every state:  failed --> retry (sleeping) | ready and the instance Suspended | instance Terminated
+ *                                 | compensating --> (ended) or restart
+ *                      cancelled --> (ended), or finishing with ProceedOnCancel
+ *
+ * Invariants (property tests in test/engine/ cite them):
+ *  E1 An open pointer's parent is open, and is `open`, `compensating` or (in the background) `sleeping` or `ready`.
+ *  E2 `children` is the number of open pointers whose parent it is.
+ *  E3 A pointer in `ready` or `finishing` is in the run queue exactly once.
+ *  E4 Pointer ids come from a counter in the instance: the same inputs give the same pointers.
+ *  E5 A pointer ends once; its record is written when it ends, and one more for every failed attempt before.
+ *  E6 An instance is Complete exactly when no pointer is open and nothing ended it before.
+ *  E7 Subscriptions and activities exist for exactly the pointers that are in `event` or `activity`.
+ *  E8 Compensation steps of a saga run one after another, in reverse order of completion.
+ */
+import type { StepError } from './instance.js';
+import type { Json, JsonObject } from './json.js';
+
+export type PointerState =
+  /** Inputs are evaluated next. */
+  | { readonly kind: 'ready' }
+  /** The body is done: outputs and selectors are evaluated next. `cancelled`: outputs are left out. */
+  | { readonly kind: 'finishing'; readonly result: JsonObject; readonly cancelled?: true }
+  /** A timer; `reason` says what for. */
+  | { readonly kind: 'sleeping'; readonly until: number; readonly reason: 'step' | 'retry' }
+  | {
+      readonly kind: 'event';
+      readonly name: string;
+      readonly key: string;
+      readonly effectiveAt: number;
+      readonly until: number | null;
+      /** Stored events were looked at after the subscription was there. */
+      readonly looked: boolean;
+    }
+  | { readonly kind: 'activity'; readonly name: string; readonly until: number | null }
+  /** A side effect is under way outside the engine, or must be started (again) after a restart. */
+  | { readonly kind: 'effect'; readonly inputs: JsonObject }
+  /** Another instance runs; `started` once it is known to exist. */
+  | {
+      readonly kind: 'child';
+      readonly workflowId: string;
+      readonly inputs: JsonObject;
+      readonly wait: boolean;
+      readonly started: boolean;
+    }
+  /** Steps inside of it run. */
+  | { readonly kind: 'open' }
+  /** Compensations run one after another; `plan[next]` is the one that starts when the present one has ended. */
+  | {
+      readonly kind: 'compensating';
+      readonly plan: readonly CompensationEntry[];
+      readonly next: number;
+      /** What is done when the plan is through. */
+      readonly then: 'proceed' | 'own-behavior';
+    };
+
+/** A step whose CompensateWith chain is to run, in the surroundings in which the step ran. */
+export interface CompensationEntry {
+  readonly stepId: string;
+  readonly item?: Json;
+  readonly index?: number;
+  /** Ids of the open containers that it ran in, outermost first; orders compensations level by level. */
+  readonly within: readonly number[];
+}
+
+export interface Pointer {
+  readonly id: number;
+  readonly stepId: string;
+  readonly parentId: number | null;
+  /** Of the innermost enclosing Foreach; absent outside of one. */
+  readonly item?: Json;
+  readonly index?: number;
+  /** It belongs to a compensation, whose failures never start compensations outside of it. */
+  readonly inCompensation: boolean;
+  readonly openedAt: number;
+  state: PointerState;
+  /** From 1; raised whenever the step runs again after a failure. */
+  attempt: number;
+  /** Retries since the first failure or the last resume. */
+  retries: number;
+  attemptStartedAt: number;
+  /** The step's Timeout; null: none. */
+  deadline: number | null;
+  /** Open pointers whose parent this is. */
+  children: number;
+  /** What the primitive has to remember between turns. */
+  memo: Memo | null;
+  /** The successors were opened already; what still runs is a background sequence. */
+  inBackground: boolean;
+  /** Saga only: steps inside that completed and can be compensated, in order of completion. */
+  completed: CompensationEntry[];
+  /** Evaluated inputs as the history shows them. */
+  inputs: Json;
+  /** Why the last attempt failed. */
+  error: StepError | null;
+}
+
+export type Memo =
+  /** Foreach, one after the other: the items, and which comes next. */
+  | { readonly kind: 'items'; readonly items: readonly Json[]; readonly next: number }
+  /** Recur: when the present round began, and how far rounds are apart. */
+  | { readonly kind: 'round'; readonly startedAt: number; readonly intervalMs: number }
+  /** Schedule in the background: when Do runs. */
+  | { readonly kind: 'scheduled'; readonly at: number };
+
+/** Identifies one attempt of one pointer to the outside: subscriptions, activities, idempotency keys. */
+export function executionKey(instanceId: string, pointer: Pointer): string {
+  return `${instanceId}/${pointer.id}/${pointer.attempt}`;
+}

@@ -1,0 +1,18 @@
+import { toDurationMs, toText, toTimeMs } from '../convert-input.js';
+import { executionKey } from '../pointer.js';
+import { setState } from '../run.js';
+import { optional, primitive, required } from './primitive.js';
+
+/** Offers work to outside workers and waits for the result. */
+export const activity = primitive({
+  enter(run, pointer, inputs) {
+    const name = required(inputs, 'ActivityName', toText);
+    const parameters = inputs['Parameters'] ?? null;
+    // Accepted for the original's sake: it filtered recorded results by date, and ours belong to one token only.
+    optional(inputs, 'EffectiveDate', toTimeMs, 0);
+    const timeoutMs = optional<number | null>(inputs, 'Timeout', toDurationMs, null);
+    const until = timeoutMs === null ? null : run.now + timeoutMs;
+    setState(run, pointer, { kind: 'activity', name, until });
+    run.changes.activities.push({ id: executionKey(run.instance.id, pointer), name, parameters });
+  },
+});

@@ -1,0 +1,30 @@
+/** What the containers share: opening the sequences of Do, and being done. */
+import { endPointer } from '../end-path.js';
+import type { Pointer } from '../pointer.js';
+import {
+  finish,
+  insideOf,
+  openPointer,
+  setState,
+  stepOf,
+  type Run,
+  type Surroundings,
+} from '../run.js';
+
+/** Starts every sequence of Do side by side; with nothing in Do the container has joined at once. */
+export function openSequences(
+  run: Run,
+  pointer: Pointer,
+  surroundings: Surroundings = insideOf(pointer),
+): void {
+  setState(run, pointer, { kind: 'open' });
+  const sequences = stepOf(run, pointer).do;
+  for (const entry of sequences) openPointer(run, entry, surroundings);
+  if (sequences.length === 0) run.joins.add(pointer.id);
+}
+
+/** The container is done: it finishes, or just ends where its successors are under way already. */
+export function finishContainer(run: Run, pointer: Pointer): void {
+  if (pointer.inBackground) endPointer(run, pointer, { status: 'Complete', successors: [] });
+  else finish(run, pointer, {});
+}

@@ -1,0 +1,13 @@
+import { toDurationMs } from '../convert-input.js';
+import { finish, sleep } from '../run.js';
+import { primitive, required } from './primitive.js';
+
+/** Waits for a period. */
+export const delay = primitive({
+  enter(run, pointer, inputs) {
+    sleep(run, pointer, run.now + required(inputs, 'Period', toDurationMs));
+  },
+  woken(run, pointer) {
+    finish(run, pointer, {});
+  },
+});

@@ -1,0 +1,39 @@
+import { toBoolean, toList } from '../convert-input.js';
+import type { Json } from '../json.js';
+import type { Memo, Pointer } from '../pointer.js';
+import { finish, insideOf, openPointer, setState, stepOf, type Run } from '../run.js';
+import { openSequences } from './containers.js';
+import { optional, primitive, required } from './primitive.js';
+
+type Items = Extract<Memo, { kind: 'items' }>;
+
+/** Runs Do once for each item, all at once or one after the other. */
+export const foreach = primitive({
+  enter(run, pointer, inputs) {
+    const items = required(inputs, 'Collection', toList);
+    const parallel = optional(inputs, 'RunParallel', toBoolean, true);
+    if (items.length === 0 || stepOf(run, pointer).do.length === 0) finish(run, pointer, {});
+    else if (parallel) openAll(run, pointer, items);
+    else openItem(run, pointer, { kind: 'items', items, next: 0 });
+  },
+  joined(run, pointer) {
+    const { memo } = pointer;
+    if (memo?.kind === 'items' && memo.next < memo.items.length) openItem(run, pointer, memo);
+    else finish(run, pointer, {});
+  },
+});
+
+function openAll(run: Run, pointer: Pointer, items: readonly Json[]): void {
+  setState(run, pointer, { kind: 'open' });
+  const sequences = stepOf(run, pointer).do;
+  for (const [index, item] of items.entries()) {
+    for (const entry of sequences) openPointer(run, entry, { ...insideOf(pointer), item, index });
+  }
+}
+
+function openItem(run: Run, pointer: Pointer, memo: Items): void {
+  const index = memo.next;
+  pointer.memo = { ...memo, next: index + 1 };
+  const surroundings = { ...insideOf(pointer), item: memo.items[index] ?? null, index };
+  openSequences(run, pointer, surroundings);
+}

@@ -1,0 +1,13 @@
+import { toBoolean } from '../convert-input.js';
+import { finish } from '../run.js';
+import { finishContainer, openSequences } from './containers.js';
+import { primitive, required } from './primitive.js';
+
+/** Runs Do once when the condition is true. */
+export const ifStep = primitive({
+  enter(run, pointer, inputs) {
+    if (required(inputs, 'Condition', toBoolean)) openSequences(run, pointer);
+    else finish(run, pointer, {});
+  },
+  joined: finishContainer,
+});

@@ -1,0 +1,9 @@
+import { finish } from '../run.js';
+import { primitive } from './primitive.js';
+
+/** NoOp and Decide: nothing but outputs and the choice of what follows. */
+export const noOp = primitive({
+  enter(run, pointer) {
+    finish(run, pointer, {});
+  },
+});

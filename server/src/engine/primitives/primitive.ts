@@ -1,0 +1,75 @@
+/**
+ * A primitive: what one step type does, on inputs that are already evaluated.
+ *
+ * A primitive changes its own pointer (`finish`, `sleep`, `setState`), opens pointers inside of it, and asks the outside
+ * for things through `run.changes`. It never ends a pointer: that is `end-path.ts`, after outputs were evaluated.
+ */
+import type { Json, JsonObject } from '../json.js';
+import type { Pointer } from '../pointer.js';
+import type { Run } from '../run.js';
+import { invariant } from '../invariant.js';
+
+export interface Primitive {
+  /** The inputs of the step were evaluated. @throws InputError when they are not what the step needs */
+  enter(run: Run, pointer: Pointer, inputs: JsonObject): void;
+  /** The timer that `sleep` set has fired. */
+  woken(run: Run, pointer: Pointer): void;
+  /** Every path inside has ended. */
+  joined(run: Run, pointer: Pointer): void;
+  /** Outputs were applied and successors opened, because the rest of the step runs in the background. */
+  continueInBackground(run: Run, pointer: Pointer): void;
+  /** True when the step, now finishing, goes on in the background afterwards. */
+  staysInBackground(pointer: Pointer): boolean;
+}
+
+/** A primitive from the parts that it has; the others can never be called for it. */
+export function primitive(
+  parts: Pick<Primitive, 'enter'> & Partial<Omit<Primitive, 'enter'>>,
+): Primitive {
+  const never = (): void => {
+    invariant(false, 'a primitive is only called for what it does');
+  };
+  return {
+    woken: never,
+    joined: never,
+    continueInBackground: never,
+    staysInBackground: () => false,
+    ...parts,
+  };
+}
+
+/** An input is missing or of the wrong kind: a step error with this message. */
+export class InputError extends Error {
+  override readonly name = 'InputError' as const;
+}
+
+type Conversion<Value> =
+  { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly message: string };
+
+/** A required input in the form that the step needs. */
+export function required<Value>(
+  inputs: JsonObject,
+  name: string,
+  convert: (value: Json) => Conversion<Value>,
+): Value {
+  const value = Object.hasOwn(inputs, name) ? inputs[name] : undefined;
+  if (value === undefined) throw new InputError(`the input ${name} is missing`);
+  return converted(name, convert(value));
+}
+
+/** An input that may be absent or null. */
+export function optional<Value>(
+  inputs: JsonObject,
+  name: string,
+  convert: (value: Json) => Conversion<Value>,
+  fallback: Value,
+): Value {
+  const value = Object.hasOwn(inputs, name) ? inputs[name] : undefined;
+  if (value === undefined || value === null) return fallback;
+  return converted(name, convert(value));
+}
+
+function converted<Value>(name: string, result: Conversion<Value>): Value {
+  if (!result.ok) throw new InputError(`the input ${name}: ${result.message}`);
+  return result.value;
+}

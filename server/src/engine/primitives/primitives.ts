@@ -1,0 +1,40 @@
+/** Which primitive each step type is. */
+import type { BuiltInStepType } from '../definition.js';
+import type { Pointer } from '../pointer.js';
+import { stepOf, type Run } from '../run.js';
+import { activity } from './activity.js';
+import { delay } from './delay.js';
+import { effect, subWorkflow } from './effects.js';
+import { emitLog } from './emit-log.js';
+import { foreach } from './foreach.js';
+import { ifStep } from './if.js';
+import { noOp } from './no-op.js';
+import { parallel } from './parallel.js';
+import type { Primitive } from './primitive.js';
+import { recur } from './recur.js';
+import { schedule } from './schedule.js';
+import { waitFor } from './wait-for.js';
+import { whileStep } from './while.js';
+
+const PRIMITIVES: Readonly<Record<BuiltInStepType, Primitive>> = {
+  EmitLog: emitLog,
+  NoOp: noOp,
+  Decide: noOp,
+  If: ifStep,
+  While: whileStep,
+  Foreach: foreach,
+  Parallel: parallel,
+  Sequence: parallel,
+  Delay: delay,
+  Schedule: schedule,
+  Recur: recur,
+  WaitFor: waitFor,
+  Activity: activity,
+  HttpRequest: effect,
+  SubWorkflow: subWorkflow,
+};
+
+export function primitiveOf(run: Run, pointer: Pointer): Primitive {
+  const { type } = stepOf(run, pointer);
+  return type === null ? effect : PRIMITIVES[type];
+}

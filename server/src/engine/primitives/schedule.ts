@@ -1,0 +1,27 @@
+import { toBoolean, toDurationMs } from '../convert-input.js';
+import { invariant } from '../invariant.js';
+import { finish, sleep } from '../run.js';
+import { finishContainer, openSequences } from './containers.js';
+import { optional, primitive, required } from './primitive.js';
+
+/** Runs Do once after an interval; with Background what follows goes on at once. */
+export const schedule = primitive({
+  enter(run, pointer, inputs) {
+    const at = run.now + required(inputs, 'Interval', toDurationMs);
+    if (optional(inputs, 'Background', toBoolean, false)) {
+      pointer.memo = { kind: 'scheduled', at };
+      finish(run, pointer, {});
+    } else {
+      sleep(run, pointer, at);
+    }
+  },
+  staysInBackground: (pointer) => pointer.memo?.kind === 'scheduled',
+  continueInBackground(run, pointer) {
+    invariant(pointer.memo?.kind === 'scheduled', 'only a scheduled step goes to the background');
+    sleep(run, pointer, pointer.memo.at);
+  },
+  woken(run, pointer) {
+    openSequences(run, pointer);
+  },
+  joined: finishContainer,
+});

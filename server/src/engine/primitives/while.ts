@@ -1,0 +1,18 @@
+import { toBoolean } from '../convert-input.js';
+import type { Pointer } from '../pointer.js';
+import { finish, setState, type Run } from '../run.js';
+import { openSequences } from './containers.js';
+import { primitive, required } from './primitive.js';
+
+/** Runs Do again and again while the condition is true; it is evaluated once a turn, by being reached again. */
+export const whileStep = primitive({
+  enter(run, pointer, inputs) {
+    if (required(inputs, 'Condition', toBoolean)) openSequences(run, pointer);
+    else finish(run, pointer, {});
+  },
+  joined: nextTurn,
+});
+
+function nextTurn(run: Run, pointer: Pointer): void {
+  setState(run, pointer, { kind: 'ready' });
+}

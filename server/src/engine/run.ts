@@ -1,0 +1,292 @@
+/**
+ * A run: one stretch of work on one instance between two commits, with what the outside must do about it.
+ *
+ * Owns: the run queue, opening and ending of pointers, the list of changes. Must not know: what step types mean
+ * (`primitives/`), how errors are handled (`fail-step.ts`), stores, Python.
+ */
+import type { StepDefinition, WorkflowDefinition } from './definition.js';
+import type { StepError, StepRecord, StepRecordStatus, WorkflowInstance } from './instance.js';
+import { invariant } from './invariant.js';
+import type { Json, JsonObject } from './json.js';
+import { executionKey, type Pointer, type PointerState } from './pointer.js';
+
+export interface Subscription {
+  readonly id: string;
+  readonly pointerId: number;
+  readonly name: string;
+  readonly key: string;
+  readonly effectiveAt: number;
+}
+
+export interface ActivityOffer {
+  readonly id: string;
+  readonly name: string;
+  readonly parameters: Json;
+}
+
+export interface LogLine {
+  readonly stepId: string;
+  readonly pointerId: number;
+  readonly level: string;
+  readonly message: Json;
+}
+
+/** What a run asks of the outside. The first group is part of the commit, the second follows it. */
+export interface Changes {
+  subscriptions: Subscription[];
+  removedSubscriptions: string[];
+  activities: ActivityOffer[];
+  removedActivities: string[];
+  settledActivities: string[];
+
+  logLines: LogLine[];
+  /** Pointers whose effect is to be started. */
+  effects: number[];
+  /** Pointers whose effect is no longer wanted. */
+  abortedEffects: number[];
+}
+
+export interface Run {
+  readonly definition: WorkflowDefinition;
+  readonly instance: WorkflowInstance;
+  readonly changes: Changes;
+  /** Milliseconds since 1970; moved on by the runner. */
+  now: number;
+  /** Pointers in `ready` or `finishing`, first come first served (a Set keeps the order of insertion). */
+  readonly queue: Set<number>;
+  /** Containers whose last path inside has ended; `settle.ts` lets them go on before anybody looks at the run again. */
+  readonly joins: Set<number>;
+  /** Something changed that is not committed yet. */
+  dirty: boolean;
+  /** The result of a side effect was taken in: commit it before anything else runs. */
+  commitDue: boolean;
+  /** Cancel conditions may have become true: data changed, or a step with one was reached. */
+  cancelCheckDue: boolean;
+}
+
+export function noChanges(): Changes {
+  return {
+    subscriptions: [],
+    removedSubscriptions: [],
+    activities: [],
+    removedActivities: [],
+    settledActivities: [],
+    logLines: [],
+    effects: [],
+    abortedEffects: [],
+  };
+}
+
+/** Takes up an instance, fresh or from the store: whatever is ready is queued, effects that were cut off start again. */
+export function createRun(
+  definition: WorkflowDefinition,
+  instance: WorkflowInstance,
+  now: number,
+): Run {
+  const run: Run = {
+    definition,
+    instance,
+    changes: noChanges(),
+    now,
+    queue: new Set(),
+    joins: new Set(),
+    dirty: false,
+    commitDue: false,
+    cancelCheckDue: true,
+  };
+  for (const pointer of instance.pointers.values()) {
+    const { kind } = pointer.state;
+    if (kind === 'ready' || kind === 'finishing') run.queue.add(pointer.id);
+    if (kind === 'effect' || (kind === 'child' && !pointer.state.started)) {
+      run.changes.effects.push(pointer.id);
+    }
+  }
+  return run;
+}
+
+export function stepOf(run: Run, pointer: Pointer): StepDefinition {
+  return stepById(run, pointer.stepId);
+}
+
+export function stepById(run: Run, stepId: string): StepDefinition {
+  const step = run.definition.steps.get(stepId);
+  invariant(step !== undefined, `step '${stepId}' is in the definition`);
+  return step;
+}
+
+export function parentOf(run: Run, pointer: Pointer): Pointer | null {
+  if (pointer.parentId === null) return null;
+  const parent = run.instance.pointers.get(pointer.parentId);
+  invariant(parent !== undefined, 'E1: the parent of an open pointer is open');
+  return parent;
+}
+
+/** Where a new pointer stands: its container and the Foreach item that it sees. */
+export interface Surroundings {
+  readonly parentId: number | null;
+  readonly item?: Json;
+  readonly index?: number;
+  readonly inCompensation: boolean;
+}
+
+/** The surroundings that a pointer's successors share with it. */
+export function surroundingsOf(pointer: Pointer): Surroundings {
+  return {
+    parentId: pointer.parentId,
+    inCompensation: pointer.inCompensation,
+    ...itemOf(pointer),
+  };
+}
+
+/** The surroundings of a step inside a container. */
+export function insideOf(container: Pointer): Surroundings {
+  return { ...surroundingsOf(container), parentId: container.id };
+}
+
+export function itemOf(pointer: { readonly item?: Json; readonly index?: number }): {
+  item?: Json;
+  index?: number;
+} {
+  return {
+    ...(pointer.item === undefined ? {} : { item: pointer.item }),
+    ...(pointer.index === undefined ? {} : { index: pointer.index }),
+  };
+}
+
+export function openPointer(run: Run, stepId: string, surroundings: Surroundings): Pointer {
+  const { instance } = run;
+  const step = stepById(run, stepId);
+  const pointer: Pointer = {
+    id: instance.nextPointerId,
+    stepId,
+    ...surroundings,
+    openedAt: run.now,
+    state: { kind: 'ready' },
+    attempt: 1,
+    retries: 0,
+    attemptStartedAt: run.now,
+    deadline: step.timeoutMs === null ? null : run.now + step.timeoutMs,
+    children: 0,
+    memo: null,
+    inBackground: false,
+    completed: [],
+    inputs: null,
+    error: null,
+  };
+  instance.nextPointerId += 1;
+  instance.pointers.set(pointer.id, pointer);
+  const parent = parentOf(run, pointer);
+  if (parent !== null) parent.children += 1;
+  run.queue.add(pointer.id);
+  if (step.cancelCondition !== null) run.cancelCheckDue = true;
+  run.dirty = true;
+  return pointer;
+}
+
+/** Moves a pointer to another state, and into or out of the run queue. */
+export function setState(run: Run, pointer: Pointer, state: PointerState): void {
+  pointer.state = state;
+  if (state.kind === 'ready' || state.kind === 'finishing') run.queue.add(pointer.id);
+  else run.queue.delete(pointer.id);
+  run.dirty = true;
+}
+
+/** The next pointer to run, or null. It leaves the queue; its state says what it needs. */
+export function takeReady(run: Run): Pointer | null {
+  for (const id of run.queue) {
+    run.queue.delete(id);
+    const pointer = run.instance.pointers.get(id);
+    invariant(pointer !== undefined, 'E3: a queued pointer is open');
+    return pointer;
+  }
+  return null;
+}
+
+export function finish(run: Run, pointer: Pointer, result: JsonObject): void {
+  setState(run, pointer, { kind: 'finishing', result });
+}
+
+export function sleep(run: Run, pointer: Pointer, until: number): void {
+  setState(run, pointer, { kind: 'sleeping', until, reason: 'step' });
+}
+
+/** Begins the step again as if it had just been reached, as the next attempt. */
+export function restart(run: Run, pointer: Pointer, retryAt: number | null): void {
+  pointer.attempt += 1;
+  pointer.memo = null;
+  pointer.completed = [];
+  const startsAt = retryAt ?? run.now;
+  pointer.attemptStartedAt = startsAt;
+  const { timeoutMs } = stepOf(run, pointer);
+  pointer.deadline = timeoutMs === null ? null : startsAt + timeoutMs;
+  setState(
+    run,
+    pointer,
+    retryAt === null ? { kind: 'ready' } : { kind: 'sleeping', until: retryAt, reason: 'retry' },
+  );
+}
+
+/** The outside has answered: nothing that the pointer waited for is left to be given up. */
+export function stopWaitingAnswered(run: Run, pointer: Pointer): void {
+  setState(run, pointer, { kind: 'open' });
+}
+
+/** Gives up whatever the pointer waits for outside the engine. */
+export function stopWaiting(run: Run, pointer: Pointer): void {
+  const { changes, instance } = run;
+  switch (pointer.state.kind) {
+    case 'event':
+      changes.removedSubscriptions.push(executionKey(instance.id, pointer));
+      break;
+    case 'activity':
+      changes.removedActivities.push(executionKey(instance.id, pointer));
+      break;
+    case 'effect':
+      changes.abortedEffects.push(pointer.id);
+      break;
+    case 'child':
+      changes.abortedEffects.push(pointer.id);
+      instance.outbox.push({ kind: 'terminate-child', workflowId: pointer.state.workflowId });
+      break;
+    case 'ready':
+    case 'finishing':
+    case 'sleeping':
+    case 'open':
+    case 'compensating':
+      break;
+  }
+}
+
+export function writeRecord(
+  run: Run,
+  pointer: Pointer,
+  status: StepRecordStatus,
+  details: { readonly outputs?: Json; readonly error?: StepError | null } = {},
+): void {
+  const record: StepRecord = {
+    pointerId: pointer.id,
+    stepId: pointer.stepId,
+    status,
+    attempt: pointer.attempt,
+    startTime: pointer.attemptStartedAt,
+    endTime: run.now,
+    ...itemOf(pointer),
+    inputs: pointer.inputs,
+    outputs: details.outputs ?? null,
+    error: details.error ?? null,
+  };
+  run.instance.recent.push(record);
+  run.dirty = true;
+}
+
+/** Takes a pointer out of the instance; the caller sees to the container around it. */
+export function removePointer(run: Run, pointer: Pointer): void {
+  const { instance } = run;
+  instance.pointers.delete(pointer.id);
+  run.queue.delete(pointer.id);
+  run.joins.delete(pointer.id);
+  const parent = parentOf(run, pointer);
+  if (parent !== null) parent.children -= 1;
+  if (instance.lastError?.pointerId === pointer.id) instance.lastError = null;
+  run.dirty = true;
+}

@@ -1,0 +1,97 @@
+/**
+ * An instance as text: the `state` that the store keeps.
+ *
+ * What the store has in columns of its own (id, definition, status, times) is not repeated in the text.
+ */
+import type {
+  InstanceStatus,
+  OutboxMessage,
+  ParentLink,
+  StepError,
+  StepRecord,
+  TakenEvents,
+  WorkflowInstance,
+} from './instance.js';
+import { isJsonObject, type JsonObject } from './json.js';
+import type { Pointer } from './pointer.js';
+
+/** Raised when a node that runs the format before could not go on with what is written. */
+export const STATE_VERSION = 1;
+
+/** What stands beside the state in the store. */
+export interface InstanceColumns {
+  readonly id: string;
+  readonly definitionId: string;
+  readonly version: number;
+  readonly reference: string | null;
+  readonly status: InstanceStatus;
+  readonly startTime: number;
+  readonly endTime: number | null;
+}
+
+interface StateText {
+  readonly data: JsonObject;
+  readonly pointers: readonly Pointer[];
+  readonly nextPointerId: number;
+  readonly taken: readonly (readonly [string, TakenEvents])[];
+  readonly lastError: StepError | null;
+  readonly spilled: number;
+  readonly recent: readonly StepRecord[];
+  readonly outbox: readonly OutboxMessage[];
+  readonly parent: ParentLink | null;
+  readonly stepsWithoutWait: number;
+}
+
+export function writeState(instance: WorkflowInstance): string {
+  const state: StateText = {
+    data: instance.data,
+    pointers: [...instance.pointers.values()],
+    nextPointerId: instance.nextPointerId,
+    taken: [...instance.taken],
+    lastError: instance.lastError,
+    spilled: instance.spilled,
+    recent: instance.recent,
+    outbox: instance.outbox,
+    parent: instance.parent,
+    stepsWithoutWait: instance.stepsWithoutWait,
+  };
+  return JSON.stringify(state);
+}
+
+/** @throws Error when the text is not a state; the caller sets the instance aside */
+export function readState(columns: InstanceColumns, text: string): WorkflowInstance {
+  const state = parseState(text);
+  return {
+    id: columns.id,
+    definitionId: columns.definitionId,
+    version: columns.version,
+    reference: columns.reference,
+    status: columns.status,
+    startTime: columns.startTime,
+    endTime: columns.endTime,
+    parent: state.parent,
+    data: state.data,
+    pointers: new Map(state.pointers.map((pointer) => [pointer.id, pointer])),
+    nextPointerId: state.nextPointerId,
+    taken: new Map(state.taken),
+    lastError: state.lastError,
+    spilled: state.spilled,
+    recent: [...state.recent],
+    outbox: [...state.outbox],
+    stepsWithoutWait: state.stepsWithoutWait,
+  };
+}
+
+function parseState(text: string): StateText {
+  const value: unknown = JSON.parse(text);
+  if (!isJsonObject(value) || !isJsonObject(value['data']) || !Array.isArray(value['pointers'])) {
+    throw new Error('the stored state is not one that this server wrote');
+  }
+  for (const member of ['taken', 'recent', 'outbox']) {
+    if (!Array.isArray(value[member])) throw new Error(`the stored state has no ${member}`);
+  }
+  if (typeof value['nextPointerId'] !== 'number')
+    throw new Error('the stored state has no counter');
+  // The shape of the outer members was checked; what is inside was written by `writeState` of this version.
+  return value as unknown as StateText;
+}
