@@ -1,0 +1,86 @@
+import {
+  toBoolean,
+  toChoice,
+  toDurationMs,
+  toList,
+  toObject,
+  toText,
+  toTimeMs,
+  type Conversion,
+} from '../convert-input.js';
+import type { InputValue } from '../definition.js';
+import type { Json } from '../json.js';
+import { quotedText } from './parse-input-value.js';
+import type { ParseState } from './parse-state.js';
+import type { StepTypeInput } from './step-types.js';
+
+/**
+ * Finds inputs that would fail in every run, because a constant is not what the step needs: better refused when
+ * the definition is posted than retried for ever.
+ */
+export function checkLiteralInput(
+  input: StepTypeInput,
+  value: InputValue,
+  place: { readonly pointer: string; readonly state: ParseState },
+): void {
+  const { pointer, state } = place;
+  const literal = literalValue(value);
+  if (literal === undefined) return;
+  const conversion = convert(input, literal);
+  if (conversion.ok) {
+    warnAboutTruthOfText(input, literal, place);
+  } else if (input.kind === 'choice') {
+    // Only a warning: the original has names of its own here, and a step may have more of them one day.
+    state.warnings.add('doubtful_value', pointer, `${input.name}: ${conversion.message}.`);
+  } else {
+    const code = typeof literal === 'string' ? 'invalid_value' : 'wrong_type';
+    state.errors.add(code, pointer, `${input.name}: ${conversion.message}.`);
+  }
+}
+
+function convert(input: StepTypeInput, value: Json): Conversion<unknown> {
+  switch (input.kind) {
+    case 'any':
+      return { ok: true, value };
+    case 'text':
+      return toText(value);
+    case 'boolean':
+      return toBoolean(value);
+    case 'duration':
+      return toDurationMs(value);
+    case 'time':
+      return toTimeMs(value);
+    case 'list':
+      return toList(value);
+    case 'object':
+      return toObject(value);
+    case 'choice':
+      return toChoice(value, input.choices);
+  }
+}
+
+/** What is known of the value before it runs; undefined where that is nothing. */
+function literalValue(value: InputValue): Json | undefined {
+  switch (value.kind) {
+    case 'constant':
+      return value.value;
+    case 'expression':
+      return quotedText(value.source) ?? undefined;
+    case 'graph':
+      // Whatever its fields will be, it is an object, and every conversion looks at no more than that.
+      return Object.fromEntries(value.fields.map(([key]) => [key, null]));
+    case 'list':
+      return value.items.map(() => null);
+  }
+}
+
+function warnAboutTruthOfText(
+  input: StepTypeInput,
+  literal: Json,
+  place: { readonly pointer: string; readonly state: ParseState },
+): void {
+  if (input.kind !== 'boolean' || typeof literal !== 'string') return;
+  if (literal.trim().toLowerCase() !== 'false') return;
+  const message = `${input.name}: the text "${literal}" is true, as in Python; write False without quotes.`;
+  place.state.warnings.add('doubtful_value', place.pointer, message);
+}

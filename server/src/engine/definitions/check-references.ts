@@ -1,0 +1,44 @@
+/** What can be checked only when every step is known: that named steps exist, and that every step is on some path. */
+import { quoteText } from '../convert-input.js';
+import type { StepDefinition } from '../definition.js';
+import type { ParseState } from './parse-state.js';
+import { builtInStepType } from './step-types.js';
+
+export function checkReferences(state: ParseState): void {
+  let idsByLowerCase: ReadonlyMap<string, string> | null = null;
+  for (const { stepId, pointer } of state.references) {
+    if (state.stepPointers.has(stepId)) continue;
+    idsByLowerCase ??= new Map([...state.stepPointers.keys()].map((id) => [normalize(id), id]));
+    const similar = idsByLowerCase.get(normalize(stepId));
+    const hint = similar === undefined ? '' : ` Did you mean ${quoteText(similar)}?`;
+    const message = `There is no step with the id ${quoteText(stepId)}.${hint}`;
+    state.errors.add('unknown_next_step', pointer, message);
+  }
+}
+
+function normalize(id: string): string {
+  return id.trim().toLowerCase();
+}
+
+/** Warns about steps that nothing leads to, which is mostly a NextStepId that was forgotten. */
+export function checkReachability(entryStepId: string, state: ParseState): void {
+  const reached = new Set<string>([entryStepId]);
+  // A set goes on with what is added while it is walked.
+  for (const id of reached) {
+    const step = state.steps.get(id);
+    if (step === undefined) continue;
+    for (const successor of successors(step)) reached.add(successor);
+  }
+  for (const [id, pointer] of state.stepPointers) {
+    if (reached.has(id)) continue;
+    const message = `Nothing leads to the step ${quoteText(id)}: the steps of a list follow one another only where NextStepId or SelectNextStep says so.`;
+    state.warnings.add('unreachable_step', pointer, message);
+  }
+}
+
+function* successors(step: StepDefinition): Iterable<string> {
+  if (step.nextStepId !== null) yield step.nextStepId;
+  for (const { stepId } of step.selectNextStep) yield stepId;
+  if (step.type !== null && builtInStepType(step.type).runsDo) yield* step.do;
+  if (step.compensateWith !== null) yield step.compensateWith;
+}

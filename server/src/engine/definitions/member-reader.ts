@@ -1,0 +1,198 @@
+/**
+ * Reads the members of a definition or a step: names in any casing, values checked and converted.
+ *
+ * Owns: which spelling stands for which member, and the canonical object that is built on the way. Must not know:
+ * what a member means.
+ *
+ *  M1 What is read is also written to `canonical`, under the camelCase name and in the order of reading.
+ *  M2 A member that is null is absent.
+ *  M3 Every problem points at the member in the spelling of the document.
+ */
+import { describeValue, quoteText } from '../convert-input.js';
+import { ERROR_BEHAVIORS, type ErrorBehavior } from '../definition.js';
+import { DURATION_FORMS, parseDurationMs } from '../durations.js';
+import { setField, type Json, type JsonObject } from '../json.js';
+import { childPointer } from './json-pointer.js';
+import type { ParseState } from './parse-state.js';
+import type { DocumentErrorCode } from './problem-list.js';
+import { suggestName } from './suggest-name.js';
+
+const MAX_NAME_LENGTH = 200;
+
+/** Control characters and halves of surrogate pairs: neither can be told apart on a screen or put into a URL. */
+const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
+
+interface Member {
+  readonly value: unknown;
+  readonly pointer: string;
+}
+
+export class MemberReader<TName extends string> {
+  readonly canonical: JsonObject = {};
+  readonly #members: ReadonlyMap<string, Member>;
+
+  constructor(
+    source: object,
+    readonly pointer: string,
+    names: readonly TName[],
+    readonly state: ParseState,
+  ) {
+    this.#members = findMembers(source, pointer, names, state);
+  }
+
+  /** The value as it was posted; null where it is absent. */
+  value(name: TName): unknown {
+    return this.#members.get(name)?.value ?? null;
+  }
+
+  /** Where the member stands; the object that should have it where it is absent. */
+  pointerOf(name: TName): string {
+    return this.#members.get(name)?.pointer ?? this.pointer;
+  }
+
+  keep(name: TName, value: Json): void {
+    setField(this.canonical, name, value);
+  }
+
+  fail(name: TName, code: DocumentErrorCode, message: string): null {
+    this.state.errors.add(code, this.pointerOf(name), message);
+    return null;
+  }
+
+  /** Numbers count as text: in YAML nobody quotes `Name: 5`. */
+  text(name: TName): string | null {
+    const value = this.value(name);
+    if (value === null) return null;
+    const text = typeof value === 'number' && Number.isFinite(value) ? String(value) : value;
+    if (typeof text !== 'string') return this.#refuse(name, 'a text');
+    this.keep(name, text);
+    return text;
+  }
+
+  /** A text that names something. A blank one is absent. */
+  name(name: TName): string | null {
+    const text = this.text(name);
+    if (text === null || text.trim() === '') {
+      Reflect.deleteProperty(this.canonical, name);
+      return null;
+    }
+    checkName(text, this.pointerOf(name), this.state);
+    return text;
+  }
+
+  boolean(name: TName): boolean {
+    const value = this.value(name);
+    if (value === null) return false;
+    const text = typeof value === 'string' ? value.trim().toLowerCase() : value;
+    if (text !== true && text !== false && text !== 'true' && text !== 'false') {
+      this.#refuse(name, 'true or false');
+      return false;
+    }
+    const flag = text === true || text === 'true';
+    this.keep(name, flag);
+    return flag;
+  }
+
+  durationMs(name: TName): number | null {
+    const value = this.value(name);
+    if (value === null) return null;
+    if (typeof value !== 'number' && typeof value !== 'string') {
+      return this.#refuse(name, `a duration (${DURATION_FORMS})`);
+    }
+    const durationMs = parseDurationMs(value);
+    if (durationMs === null) {
+      const message = `${label(name)} is a duration from 0 to 100 years: ${DURATION_FORMS}; it cannot be ${describeValue(value)}.`;
+      return this.fail(name, 'invalid_value', message);
+    }
+    this.keep(name, value);
+    return durationMs;
+  }
+
+  /** A number from `range[0]` to `range[1]`. */
+  number(name: TName, range: readonly [number, number], isInteger: boolean): number | null {
+    const value = this.value(name);
+    if (value === null) return null;
+    const [min, max] = range;
+    const noun = isInteger ? 'a whole number' : 'a number';
+    if (typeof value !== 'number') return this.#refuse(name, noun);
+    if (!(value >= min && value <= max) || (isInteger && !Number.isInteger(value))) {
+      const message = `${label(name)} is ${noun} from ${min} to ${max}; it cannot be ${value}.`;
+      return this.fail(name, 'invalid_value', message);
+    }
+    this.keep(name, value);
+    return value;
+  }
+
+  /** One of `allowed`, as text in any casing or as the number that .NET clients send for it. */
+  errorBehavior<T extends ErrorBehavior>(name: TName, allowed: readonly T[]): T | null {
+    const value = this.value(name);
+    if (value === null) return null;
+    if (typeof value !== 'number' && typeof value !== 'string') {
+      return this.#refuse(name, `one of ${allowed.join(', ')}`);
+    }
+    const text = String(value).trim().toLowerCase();
+    const wanted = /^[0-3]$/.test(text) ? ERROR_BEHAVIORS[Number(text)] : text;
+    const behavior = allowed.find((candidate) => candidate.toLowerCase() === wanted?.toLowerCase());
+    if (behavior === undefined) {
+      const message = `${label(name)} is one of ${allowed.join(', ')}; it cannot be ${describeValue(value)}.`;
+      return this.fail(name, 'invalid_value', message);
+    }
+    this.keep(name, value);
+    return behavior;
+  }
+
+  #refuse(name: TName, expected: string): null {
+    const came = describeValue(this.value(name));
+    return this.fail(name, 'wrong_type', `${label(name)} is ${expected}; it cannot be ${came}.`);
+  }
+}
+
+/** Ids and step names: short enough to show, and nothing in them that cannot be seen. */
+export function checkName(text: string, pointer: string, state: ParseState): void {
+  if (text.length > MAX_NAME_LENGTH) {
+    const message = `${quoteText(text)} has ${text.length} characters; names have at most ${MAX_NAME_LENGTH}.`;
+    state.errors.add('name_too_long', pointer, message);
+  }
+  if (UNPRINTABLE.test(text)) {
+    const message = `${quoteText(text)} has control or broken characters in it, which names cannot have.`;
+    state.errors.add('invalid_value', pointer, message);
+  }
+  if (text === '.' || text === '..') {
+    const message = `${quoteText(text)} cannot be a name: no URL could name it.`;
+    state.errors.add('invalid_value', pointer, message);
+  }
+}
+
+/** How messages write a member: as the documentation does. */
+export function label(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+function findMembers(
+  source: object,
+  pointer: string,
+  names: readonly string[],
+  state: ParseState,
+): ReadonlyMap<string, Member> {
+  const members = new Map<string, Member>();
+  if (!state.admitValues(1, pointer)) return members;
+  const entries = Object.entries(source);
+  state.admitValues(entries.length, pointer);
+  const canonicalNames = new Map(names.map((name) => [name.toLowerCase(), name]));
+  for (const [spelling, value] of entries) {
+    const memberPointer = childPointer(pointer, spelling);
+    const name = canonicalNames.get(spelling.toLowerCase());
+    if (name === undefined) {
+      state.warnings.add('unknown_member', memberPointer, () => {
+        const hint = suggestName(spelling, names.map(label));
+        return `${quoteText(spelling)} is not known here and was left out.${hint}`;
+      });
+    } else if (members.has(name)) {
+      const message = `${label(name)} is given twice, in two spellings.`;
+      state.errors.add('duplicate_member', memberPointer, message);
+    } else {
+      members.set(name, { value, pointer: memberPointer });
+    }
+  }
+  return members;
+}

@@ -1,0 +1,123 @@
+/**
+ * From a posted document (parsed JSON or YAML) to the definition that the engine runs.
+ *
+ * Owns: what a document may look like, and every sentence about what is wrong with one. Must not know: bodies and
+ * media types, Python's grammar, which scripts exist (a predicate comes in), where definitions are stored.
+ *
+ *  D1 Any JSON value in, never an exception out: what is wrong is a list of problems.
+ *  D2 All problems are found, not only the first; the lists are bounded.
+ *  D3 The work grows with the size of the document and no faster.
+ *  D4 There is a definition if and only if there is no error.
+ *  D5 The casing of member names makes no difference to the definition; pointers keep the casing of the document.
+ */
+import { describeValue } from '../convert-input.js';
+import {
+  ERROR_BEHAVIORS,
+  type DocumentProblem,
+  type StepDefinition,
+  type WorkflowDefinition,
+} from '../definition.js';
+import { isJsonObject, type JsonObject } from '../json.js';
+import { checkReachability, checkReferences } from './check-references.js';
+import { MemberReader } from './member-reader.js';
+import {
+  ParseState,
+  type CustomStepUse,
+  type ExpressionSource,
+  type ParseOptions,
+} from './parse-state.js';
+import { parseSteps, type ParsedSteps } from './parse-step.js';
+import { DEFINITION_MEMBERS, type DefinitionMember } from './step-members.js';
+
+export type { CustomStepUse, ExpressionSource, ParseOptions } from './parse-state.js';
+
+export interface ParsedDefinition {
+  /** Null where there are errors. */
+  readonly definition: WorkflowDefinition | null;
+  /** The document with canonical member names and without what was not understood. Null where there are errors. */
+  readonly canonical: JsonObject | null;
+  readonly errors: readonly DocumentProblem[];
+  readonly warnings: readonly DocumentProblem[];
+  /** Every Python expression, also where there are errors, so that all its problems can be told at once. */
+  readonly expressions: readonly ExpressionSource[];
+  /** Every custom step that is named, so that the server can look them up together. */
+  readonly customSteps: readonly CustomStepUse[];
+}
+
+/** The document must not be changed afterwards: the canonical form shares its inputs and outputs. */
+export function parseDefinition(document: unknown, options: ParseOptions = {}): ParsedDefinition {
+  const state = new ParseState(options);
+  if (!isJsonObject(document)) {
+    const message = `A definition is a map of members; it cannot be ${describeValue(document)}.`;
+    state.errors.add('wrong_type', '', message);
+    return { definition: null, canonical: null, ...findings(state) };
+  }
+  const reader = new MemberReader(document, '', DEFINITION_MEMBERS, state);
+  const id = parseId(reader);
+  const description = reader.text('description');
+  const defaultErrorBehavior = reader.errorBehavior('defaultErrorBehavior', ERROR_BEHAVIORS);
+  const { entryStepId } = parseAllSteps(reader);
+  checkReferences(state);
+  if (!state.errors.isEmpty || id === null || entryStepId === null) {
+    return { definition: null, canonical: null, ...findings(state) };
+  }
+  checkReachability(entryStepId, state);
+  const definition = {
+    id,
+    version: options.version ?? 0,
+    description,
+    defaultErrorBehavior: defaultErrorBehavior ?? 'Retry',
+    entryStepId,
+    steps: inDocumentOrder(state),
+  };
+  return { definition, canonical: reader.canonical, ...findings(state) };
+}
+
+function findings(
+  state: ParseState,
+): Pick<ParsedDefinition, 'errors' | 'warnings' | 'expressions' | 'customSteps'> {
+  return {
+    errors: state.errors.toArray(),
+    warnings: state.warnings.toArray(),
+    expressions: state.expressions,
+    customSteps: state.customSteps,
+  };
+}
+
+function parseId(reader: MemberReader<DefinitionMember>): string | null {
+  const id = reader.name('id');
+  const value = reader.value('id');
+  if (id === null && (value === null || typeof value === 'string')) {
+    reader.fail('id', 'missing_id', 'A definition needs an Id.');
+  }
+  return id;
+}
+
+function parseAllSteps(reader: MemberReader<DefinitionMember>): ParsedSteps {
+  const defaultRetryIntervalMs = reader.durationMs('defaultErrorRetryInterval');
+  const source = reader.value('steps') ?? [];
+  const none = { entryStepId: null, canonical: [] };
+  if (!Array.isArray(source)) {
+    const message = `Steps is a list of steps; it cannot be ${describeValue(source)}.`;
+    reader.fail('steps', 'wrong_type', message);
+    return none;
+  }
+  if (source.length === 0) {
+    reader.fail('steps', 'no_steps', 'A definition needs at least one step.');
+    return none;
+  }
+  const place = { pointer: reader.pointerOf('steps'), depth: 0, defaultRetryIntervalMs };
+  const parsed = parseSteps(source, place, reader.state);
+  reader.keep('steps', parsed.canonical);
+  return parsed;
+}
+
+/** Steps are finished from the inside out, but readers of a definition expect the order of the document. */
+function inDocumentOrder(state: ParseState): ReadonlyMap<string, StepDefinition> {
+  const steps = new Map<string, StepDefinition>();
+  for (const id of state.stepPointers.keys()) {
+    const step = state.steps.get(id);
+    if (step !== undefined) steps.set(id, step);
+  }
+  return steps;
+}

@@ -1,0 +1,156 @@
+/**
+ * Input values: what of a document is a Python expression and what is taken literally.
+ *
+ *  V1 A text is an expression; a number, boolean, null or list is a constant.
+ *  V2 A map is literal but for keys that start with `@`: these lose it, and their texts are expressions, at every depth.
+ *  V3 What holds nothing to evaluate becomes one constant, so that running it costs nothing.
+ */
+import { quoteText } from '../convert-input.js';
+import type { InputValue } from '../definition.js';
+import { isJsonObject, setField, type Json, type JsonObject } from '../json.js';
+import { childPointer } from './json-pointer.js';
+import type { ParseState } from './parse-state.js';
+
+/** Deeper values would overflow stacks elsewhere, in databases and in Python's own converters. */
+const MAX_VALUE_DEPTH = 64;
+
+const NULL_VALUE: InputValue = { kind: 'constant', value: null };
+
+/** Where a value stands, and which names its expressions know besides the common ones. */
+export interface ValuePlace {
+  readonly pointer: string;
+  readonly names: readonly string[];
+}
+
+export function parseInputValue(value: unknown, place: ValuePlace, state: ParseState): InputValue {
+  if (!state.admitValues(1, place.pointer)) return NULL_VALUE;
+  if (typeof value === 'string') return parseExpression(value, place, state);
+  return parseLiteral(value, { ...place, depth: 0 }, state);
+}
+
+/** The text of an expression that is nothing but a plain quoted text, e.g. `'PT5S'`; else null. */
+export function quotedText(expression: string): string | null {
+  const match = /^(?:'([^'\\\n]*)'|"([^"\\\n]*)")$/.exec(expression);
+  return match === null ? null : (match[1] ?? match[2] ?? null);
+}
+
+function parseExpression(text: string, place: ValuePlace, state: ParseState): InputValue {
+  const source = text.trim();
+  if (source === '') {
+    const message = `An expression cannot be empty; the empty text is written ${quoteText("''")}.`;
+    state.errors.add('empty_expression', place.pointer, message);
+    return NULL_VALUE;
+  }
+  warnAboutBareName(source, place, state);
+  state.expressions.push({ source, pointer: place.pointer });
+  return { kind: 'expression', source };
+}
+
+const COMMON_NAMES: ReadonlySet<string> = new Set([
+  'data',
+  'context',
+  'environment',
+  'True',
+  'False',
+  'None',
+]);
+
+/** A lone name that is no variable always fails when it runs: mostly it is a text without its quotes. */
+function warnAboutBareName(source: string, place: ValuePlace, state: ParseState): void {
+  if (!/^[A-Za-z_]\w*$/.test(source)) return;
+  if (COMMON_NAMES.has(source) || place.names.includes(source)) return;
+  state.warnings.add('unknown_name', place.pointer, () => {
+    const name = quoteText(source);
+    return `${name} is read as a Python variable, and there is none of that name; the text is written ${quoteText(`'${source}'`)}.`;
+  });
+}
+
+interface LiteralPlace extends ValuePlace {
+  readonly depth: number;
+}
+
+/** A value in which texts are texts. */
+function parseLiteral(value: unknown, place: LiteralPlace, state: ParseState): InputValue {
+  if (value === null || typeof value === 'boolean' || typeof value === 'string') {
+    return { kind: 'constant', value };
+  }
+  if (typeof value === 'number') return parseNumber(value, place, state);
+  if (typeof value !== 'object') {
+    state.errors.add('wrong_type', place.pointer, `A ${typeof value} is not a JSON value.`);
+    return NULL_VALUE;
+  }
+  if (place.depth >= MAX_VALUE_DEPTH) {
+    const message = `Values are nested at most ${MAX_VALUE_DEPTH} levels deep.`;
+    state.errors.add('too_deep', place.pointer, message);
+    return NULL_VALUE;
+  }
+  return isJsonObject(value) ? parseMap(value, place, state) : parseList(value, place, state);
+}
+
+function parseNumber(value: number, place: ValuePlace, state: ParseState): InputValue {
+  if (!Number.isFinite(value)) {
+    const message = `Numbers are finite; ${value} cannot be stored as JSON.`;
+    state.errors.add('invalid_value', place.pointer, message);
+    return NULL_VALUE;
+  }
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
+    const message = 'This number is beyond 2^53 and may have lost digits; as a text it keeps them.';
+    state.warnings.add('imprecise_number', place.pointer, message);
+  }
+  return { kind: 'constant', value };
+}
+
+function parseList(value: object, place: LiteralPlace, state: ParseState): InputValue {
+  const items: InputValue[] = [];
+  const constants: Json[] = [];
+  for (const [index, item] of Object.entries(value)) {
+    const pointer = childPointer(place.pointer, index);
+    if (!state.admitValues(1, pointer)) return NULL_VALUE;
+    const parsed = parseLiteral(item, { ...place, pointer, depth: place.depth + 1 }, state);
+    items.push(parsed);
+    if (parsed.kind === 'constant') constants.push(parsed.value);
+  }
+  return constants.length === items.length
+    ? { kind: 'constant', value: constants }
+    : { kind: 'list', items };
+}
+
+function parseMap(source: JsonObject, place: LiteralPlace, state: ParseState): InputValue {
+  const fields = new Map<string, InputValue>();
+  const constants: JsonObject = {};
+  let isConstant = true;
+  for (const [key, value] of Object.entries(source)) {
+    const pointer = childPointer(place.pointer, key);
+    if (!state.admitValues(1, pointer)) return NULL_VALUE;
+    const isEvaluated = key.startsWith('@');
+    const name = isEvaluated ? key.slice(1) : key;
+    if (isEvaluated && name === '') {
+      state.errors.add('invalid_value', pointer, 'After "@" comes the name of the field.');
+    }
+    if (fields.has(name)) {
+      const message = `The field ${quoteText(name)} is given twice, with and without "@".`;
+      state.errors.add('duplicate_member', pointer, message);
+    }
+    const fieldPlace = { ...place, pointer, depth: place.depth + 1 };
+    const parsed = isEvaluated
+      ? parseEvaluated(value, fieldPlace, state)
+      : parseLiteral(value, fieldPlace, state);
+    fields.set(name, parsed);
+    if (parsed.kind === 'constant') setField(constants, name, parsed.value);
+    else isConstant = false;
+  }
+  return isConstant
+    ? { kind: 'constant', value: constants }
+    : { kind: 'graph', fields: [...fields] };
+}
+
+/** What stands under a key with `@`. Only texts are evaluated; in a map below, its own keys say what is. */
+function parseEvaluated(value: unknown, place: LiteralPlace, state: ParseState): InputValue {
+  if (typeof value === 'string') return parseExpression(value, place, state);
+  if (Array.isArray(value)) {
+    const message =
+      'The items of a list are constants; for a computed list write one expression, e.g. "[data.a, data.b]".';
+    state.warnings.add('not_evaluated', place.pointer, message);
+  }
+  return parseLiteral(value, place, state);
+}

@@ -1,0 +1,82 @@
+import type { StepDefinition } from '../definition.js';
+import { ProblemList, type DocumentErrorCode, type DocumentWarningCode } from './problem-list.js';
+
+export interface ParseOptions {
+  /** The version that the server gave the document; 0 as long as it has none. */
+  readonly version?: number;
+  /** Whether a script of that name exists. Without it every custom step name is accepted. */
+  readonly isKnownCustomStep?: (name: string) => boolean;
+  readonly maxSteps?: number;
+  /** How deep Do and CompensateWith may be nested. */
+  readonly maxDepth?: number;
+  /** How many members and values a document may have, those that YAML aliases repeat counted each time. */
+  readonly maxValues?: number;
+}
+
+/** A Python expression and where in the document it stands. */
+export interface ExpressionSource {
+  readonly source: string;
+  readonly pointer: string;
+}
+
+/** The name of a custom step and where in the document it stands. */
+export interface CustomStepUse {
+  readonly name: string;
+  readonly pointer: string;
+}
+
+/** A place that names a step which has to exist. */
+export interface StepReference {
+  readonly stepId: string;
+  readonly pointer: string;
+}
+
+/** Everything that is gathered on the way through one document. */
+export class ParseState {
+  readonly errors = new ProblemList<DocumentErrorCode>();
+  readonly warnings = new ProblemList<DocumentWarningCode>();
+  readonly expressions: ExpressionSource[] = [];
+  readonly customSteps: CustomStepUse[] = [];
+  readonly references: StepReference[] = [];
+  /** Where each step id was given first, in document order. */
+  readonly stepPointers = new Map<string, string>();
+  readonly steps = new Map<string, StepDefinition>();
+  readonly isKnownCustomStep: (name: string) => boolean;
+  readonly maxSteps: number;
+  readonly maxDepth: number;
+  readonly #maxValues: number;
+  #stepCount = 0;
+  #valueCount = 0;
+
+  constructor(options: ParseOptions) {
+    this.isKnownCustomStep = options.isKnownCustomStep ?? (() => true);
+    this.maxSteps = options.maxSteps ?? 1000;
+    this.maxDepth = options.maxDepth ?? 32;
+    this.#maxValues = options.maxValues ?? 200_000;
+  }
+
+  /** Counts a step; false (with one error for all of them) where the document has too many. */
+  admitStep(pointer: string): boolean {
+    this.#stepCount += 1;
+    if (this.#stepCount === this.maxSteps + 1) {
+      const message = `A definition has at most ${this.maxSteps} steps; this one and those after it are too many.`;
+      this.errors.add('too_many_steps', pointer, message);
+    }
+    return this.#stepCount <= this.maxSteps;
+  }
+
+  /**
+   * Counts values; false (with one error for all of them) once the document has too many. It is what bounds the
+   * work: a few aliases in YAML can make a small text into a huge document.
+   */
+  admitValues(count: number, pointer: string): boolean {
+    const wasWithin = this.#valueCount <= this.#maxValues;
+    this.#valueCount += count;
+    const isWithin = this.#valueCount <= this.#maxValues;
+    if (wasWithin && !isWithin) {
+      const message = `A definition has at most ${this.#maxValues} members and values.`;
+      this.errors.add('too_large', pointer, message);
+    }
+    return isWithin;
+  }
+}

@@ -1,0 +1,143 @@
+/** The three maps of a step whose values are evaluated: Inputs, Outputs and SelectNextStep; and CancelCondition. */
+import { describeValue, quoteText } from '../convert-input.js';
+import type { InputValue, StepDefinition } from '../definition.js';
+import { isJsonObject } from '../json.js';
+import { checkLiteralInput } from './check-literal-input.js';
+import { childPointer } from './json-pointer.js';
+import { label, type MemberReader } from './member-reader.js';
+import { parseInputValue } from './parse-input-value.js';
+import type { StepMember } from './step-members.js';
+import type { StepType, StepTypeInput } from './step-types.js';
+import { suggestName } from './suggest-name.js';
+
+type StepReader = MemberReader<StepMember>;
+type NamedInput = StepDefinition['inputs'][number];
+
+/** The inputs; `type` is null for a custom step, which takes any. */
+export function parseInputs(reader: StepReader, type: StepType | null): readonly NamedInput[] {
+  const entries = readMap(reader, 'inputs');
+  if (type !== null) return parseBuiltInInputs(reader, type, entries);
+  return entries.map(({ key, value, pointer }) => {
+    if (!/^[\p{L}_][\p{L}\p{N}_]*$/u.test(key)) {
+      const message = `A script cannot read ${quoteText(key)}: it is no name of a Python variable.`;
+      reader.state.warnings.add('unusable_input_name', pointer, message);
+    }
+    return { name: key, value: parseInputValue(value, { pointer, names: [] }, reader.state) };
+  });
+}
+
+export function parseOutputs(reader: StepReader): StepDefinition['outputs'] {
+  return readMap(reader, 'outputs').map(({ key, value, pointer }) => ({
+    key,
+    value: parseInputValue(value, { pointer, names: ['step'] }, reader.state),
+  }));
+}
+
+export function parseSelectNextStep(reader: StepReader): StepDefinition['selectNextStep'] {
+  return readMap(reader, 'selectNextStep').map(({ key, value, pointer }) => {
+    reader.state.references.push({ stepId: key, pointer });
+    return { stepId: key, condition: parseCondition(reader, value, pointer) };
+  });
+}
+
+export function parseCancelCondition(reader: StepReader): InputValue | null {
+  const value = reader.value('cancelCondition');
+  if (value === null) return null;
+  const condition = parseCondition(reader, value, reader.pointerOf('cancelCondition'));
+  // Text and constants are JSON values; anything else has just been refused.
+  if (isScalar(value)) reader.keep('cancelCondition', value);
+  return condition;
+}
+
+/** A map or list as a condition would be true or false for ever: always a mistake. */
+function parseCondition(reader: StepReader, value: unknown, pointer: string): InputValue {
+  if (!isScalar(value)) {
+    const message = `A condition is a Python expression; it cannot be ${describeValue(value)}.`;
+    reader.state.errors.add('wrong_type', pointer, message);
+    return { kind: 'constant', value: null };
+  }
+  return parseInputValue(value, { pointer, names: [] }, reader.state);
+}
+
+function isScalar(value: unknown): value is string | number | boolean | null {
+  return value === null || ['string', 'number', 'boolean'].includes(typeof value);
+}
+
+interface MapEntry {
+  readonly key: string;
+  readonly value: unknown;
+  readonly pointer: string;
+}
+
+function readMap(
+  reader: StepReader,
+  name: 'inputs' | 'outputs' | 'selectNextStep',
+): readonly MapEntry[] {
+  const source = reader.value(name);
+  if (source === null) return [];
+  const pointer = reader.pointerOf(name);
+  if (!isJsonObject(source)) {
+    const message = `${label(name)} is a map; it cannot be ${describeValue(source)}.`;
+    reader.fail(name, 'wrong_type', message);
+    return [];
+  }
+  if (!reader.state.admitValues(1, pointer)) return [];
+  // Kept as it came: the canonical form is used only if parsing each value below finds no error.
+  reader.keep(name, source);
+  return Object.entries(source).map(([key, value]) => ({
+    key,
+    value,
+    pointer: childPointer(pointer, key),
+  }));
+}
+
+function parseBuiltInInputs(
+  reader: StepReader,
+  type: StepType,
+  entries: readonly MapEntry[],
+): readonly NamedInput[] {
+  const given = matchInputs(reader, type, entries);
+  const inputs: NamedInput[] = [];
+  for (const [input, { value, pointer }] of given) {
+    // Null is absent, as everywhere; so the defaults of built-in inputs hold.
+    if (value === null) continue;
+    const parsed = parseInputValue(value, { pointer, names: [] }, reader.state);
+    checkLiteralInput(input, parsed, { pointer, state: reader.state });
+    inputs.push({ name: input.name, value: parsed });
+  }
+  for (const input of type.inputs) {
+    if (!input.required || (given.get(input)?.value ?? null) !== null) continue;
+    const pointer = given.get(input)?.pointer ?? reader.pointerOf('inputs');
+    const message = `${type.name} needs the input ${input.name}.`;
+    reader.state.errors.add('missing_input', pointer, message);
+  }
+  return inputs;
+}
+
+function matchInputs(
+  reader: StepReader,
+  type: StepType,
+  entries: readonly MapEntry[],
+): ReadonlyMap<StepTypeInput, MapEntry> {
+  const { errors } = reader.state;
+  const byLowerCase = new Map(type.inputs.map((input) => [input.name.toLowerCase(), input]));
+  const given = new Map<StepTypeInput, MapEntry>();
+  for (const entry of entries) {
+    const input = byLowerCase.get(entry.key.toLowerCase());
+    if (input === undefined) {
+      errors.add('unknown_input', entry.pointer, () => unknownInput(type, entry.key));
+    } else if (given.has(input)) {
+      const message = `${input.name} is given twice, in two spellings.`;
+      errors.add('duplicate_member', entry.pointer, message);
+    } else {
+      given.set(input, entry);
+    }
+  }
+  return given;
+}
+
+function unknownInput(type: StepType, key: string): string {
+  const names = type.inputs.map((input) => input.name);
+  const known = names.length === 0 ? 'it has none' : `its inputs are ${names.join(', ')}`;
+  return `${type.name} has no input ${quoteText(key)}; ${known}.${suggestName(key, names)}`;
+}

@@ -1,0 +1,253 @@
+/**
+ * One step and everything nested in it.
+ *
+ * Owns: the members of a step. Must not know: whether the steps that it names exist (see check-references.ts).
+ */
+import { describeValue, quoteText } from '../convert-input.js';
+import {
+  BUILT_IN_STEP_TYPES,
+  DEFAULT_RETRY_INTERVAL_MS,
+  ERROR_BEHAVIORS,
+  type ExhaustedBehavior,
+  type StepDefinition,
+} from '../definition.js';
+import { isJsonObject, type Json, type JsonObject } from '../json.js';
+import { childPointer } from './json-pointer.js';
+import { checkName, MemberReader } from './member-reader.js';
+import type { ParseState } from './parse-state.js';
+import {
+  parseCancelCondition,
+  parseInputs,
+  parseOutputs,
+  parseSelectNextStep,
+} from './parse-step-values.js';
+import { STEP_MEMBERS, type StepMember } from './step-members.js';
+import { findStepType, type StepType } from './step-types.js';
+import { suggestName } from './suggest-name.js';
+
+const EXHAUSTED_BEHAVIORS: readonly ExhaustedBehavior[] = ['Suspend', 'Terminate', 'Compensate'];
+const MAX_RETRIES = 1_000_000_000;
+const MAX_BACKOFF = 1000;
+
+/** Where steps stand, and what holds for all of them. */
+export interface StepsPlace {
+  readonly pointer: string;
+  /** How many Do and CompensateWith are around them. */
+  readonly depth: number;
+  readonly defaultRetryIntervalMs: number | null;
+}
+
+export interface ParsedSteps {
+  /** The id of the first step; null where there is none (or none that is usable). */
+  readonly entryStepId: string | null;
+  readonly canonical: readonly Json[];
+}
+
+/** A list of steps: one sequence of Do, a CompensateWith, or the steps of the definition. */
+export function parseSteps(
+  list: readonly unknown[],
+  place: StepsPlace,
+  state: ParseState,
+): ParsedSteps {
+  const canonical: JsonObject[] = [];
+  let entryStepId: string | null = null;
+  for (const [index, source] of list.entries()) {
+    const pointer = childPointer(place.pointer, index);
+    if (!state.admitStep(pointer)) break;
+    if (!isJsonObject(source)) {
+      const message = `A step is a map of members; it cannot be ${describeValue(source)}.`;
+      state.errors.add('wrong_type', pointer, message);
+      continue;
+    }
+    const reader = new MemberReader(source, pointer, STEP_MEMBERS, state);
+    const stepId = parseStep(reader, { ...place, pointer });
+    if (index === 0) entryStepId = stepId;
+    canonical.push(reader.canonical);
+  }
+  return { entryStepId, canonical };
+}
+
+type StepReader = MemberReader<StepMember>;
+
+/** Reads the members in canonical order and answers the step's id. */
+function parseStep(reader: StepReader, place: StepsPlace): string | null {
+  const { state } = reader;
+  const id = parseStepId(reader);
+  const { type, typeName } = parseStepType(reader);
+  const step: StepDefinition = {
+    id: id ?? '',
+    type: type?.name ?? null,
+    typeName,
+    name: reader.text('name'),
+    nextStepId: parseNextStepId(reader),
+    selectNextStep: parseSelectNextStep(reader),
+    // An unknown type takes any input: its own error is enough.
+    inputs: parseInputs(reader, type),
+    outputs: parseOutputs(reader),
+    do: parseDo(reader, place, typeName),
+    cancelCondition: parseCancelCondition(reader),
+    proceedOnCancel: reader.boolean('proceedOnCancel'),
+    errorBehavior: reader.errorBehavior('errorBehavior', ERROR_BEHAVIORS),
+    retryIntervalMs:
+      reader.durationMs('retryInterval') ??
+      place.defaultRetryIntervalMs ??
+      DEFAULT_RETRY_INTERVAL_MS,
+    maxRetries: reader.number('maxRetries', [0, MAX_RETRIES], true),
+    retryBackoff: reader.number('retryBackoff', [1, MAX_BACKOFF], false) ?? 1,
+    onRetriesExhausted:
+      reader.errorBehavior('onRetriesExhausted', EXHAUSTED_BEHAVIORS) ?? 'Suspend',
+    timeoutMs: parseTimeout(reader),
+    compensateWith: parseCompensateWith(reader, place),
+    saga: reader.boolean('saga'),
+  };
+  if (id !== null && !state.steps.has(id)) state.steps.set(id, step);
+  return id;
+}
+
+function parseStepId(reader: StepReader): string | null {
+  const { state } = reader;
+  const id = reader.name('id');
+  if (id === null) {
+    const isWrongType = isJsonObject(reader.value('id')) || Array.isArray(reader.value('id'));
+    if (!isWrongType) reader.fail('id', 'missing_step_id', 'Every step needs an Id.');
+    return null;
+  }
+  const first = state.stepPointers.get(id);
+  if (first === undefined) {
+    state.stepPointers.set(id, reader.pointer);
+  } else {
+    const message = `The step id ${quoteText(id)} is already taken by ${first}; ids are unique over the whole definition, nested steps included.`;
+    reader.fail('id', 'duplicate_step_id', message);
+  }
+  return id;
+}
+
+function parseStepType(reader: StepReader): { type: StepType | null; typeName: string } {
+  const { state } = reader;
+  const typeName = reader.text('stepType')?.trim() ?? '';
+  if (typeName === '') {
+    const value = reader.value('stepType');
+    if (value === null || typeof value === 'string') {
+      reader.fail('stepType', 'missing_step_type', 'Every step needs a StepType.');
+    }
+    return { type: null, typeName };
+  }
+  const type = findStepType(typeName);
+  reader.keep('stepType', type?.name ?? typeName);
+  if (type !== null) return { type, typeName: type.name };
+  const pointer = reader.pointerOf('stepType');
+  checkName(typeName, pointer, state);
+  state.customSteps.push({ name: typeName, pointer });
+  if (!state.isKnownCustomStep(typeName)) {
+    state.errors.add('unknown_step_type', pointer, () => {
+      const hint = suggestName(typeName, BUILT_IN_STEP_TYPES);
+      return `There is no step type ${quoteText(typeName)}, neither built in nor posted as a custom step.${hint}`;
+    });
+  }
+  return { type: null, typeName };
+}
+
+function parseNextStepId(reader: StepReader): string | null {
+  const stepId = reader.name('nextStepId');
+  if (stepId !== null) {
+    reader.state.references.push({ stepId, pointer: reader.pointerOf('nextStepId') });
+  }
+  return stepId;
+}
+
+function parseTimeout(reader: StepReader): number | null {
+  const timeoutMs = reader.durationMs('timeout');
+  if (timeoutMs !== 0) return timeoutMs;
+  return reader.fail('timeout', 'invalid_value', 'A Timeout of 0 would leave the step no time.');
+}
+
+/** The entry of each sequence. A flat list of steps is one sequence; sequences without steps are left out. */
+function parseDo(reader: StepReader, place: StepsPlace, typeName: string): readonly string[] {
+  const { state } = reader;
+  const type = findStepType(typeName);
+  const source = reader.value('do') ?? [];
+  const pointer = reader.pointerOf('do');
+  if (!Array.isArray(source)) {
+    const message = `Do is a list of sequences, each a list of steps; it cannot be ${describeValue(source)}.`;
+    reader.fail('do', 'wrong_type', message);
+    return [];
+  }
+  const sequences = readSequences(source, pointer, state);
+  const hasSteps = sequences.some(({ steps }) => steps.length > 0);
+  warnAboutDo(reader, type, { typeName, hasSteps });
+  if (sequences.length === 0 || !admitDepth(place, pointer, state)) return [];
+  const entries: string[] = [];
+  const canonical: Json[] = [];
+  for (const sequence of sequences) {
+    const inner = { ...place, pointer: sequence.pointer, depth: place.depth + 1 };
+    const parsed = parseSteps(sequence.steps, inner, state);
+    canonical.push(parsed.canonical);
+    if (parsed.entryStepId !== null) entries.push(parsed.entryStepId);
+  }
+  reader.keep('do', canonical);
+  return entries;
+}
+
+interface Sequence {
+  readonly pointer: string;
+  readonly steps: readonly unknown[];
+}
+
+function readSequences(
+  source: readonly unknown[],
+  pointer: string,
+  state: ParseState,
+): readonly Sequence[] {
+  if (source.length === 0) return [];
+  if (!source.some((item) => Array.isArray(item))) return [{ pointer, steps: source }];
+  const sequences: Sequence[] = [];
+  for (const [index, item] of source.entries()) {
+    const itemPointer = childPointer(pointer, index);
+    if (!state.admitValues(1, itemPointer)) break;
+    // Array.isArray gives any[]; the items are looked at one by one.
+    if (Array.isArray(item)) sequences.push({ pointer: itemPointer, steps: item as unknown[] });
+    else {
+      const message = `Do is a list of sequences here, each a list of steps; one of them cannot be ${describeValue(item)}.`;
+      state.errors.add('wrong_type', itemPointer, message);
+    }
+  }
+  return sequences;
+}
+
+function warnAboutDo(
+  reader: StepReader,
+  type: StepType | null,
+  about: { readonly typeName: string; readonly hasSteps: boolean },
+): void {
+  const pointer = reader.pointerOf('do');
+  const { warnings } = reader.state;
+  const runsDo = type?.runsDo ?? false;
+  if (runsDo && !about.hasSteps) {
+    warnings.add('empty_do', pointer, `${about.typeName} has no steps in Do, so it does nothing.`);
+  }
+  if (!runsDo && about.hasSteps) {
+    const message = `${about.typeName || 'This step'} does not run what is in Do.`;
+    warnings.add('unused_do', pointer, message);
+  }
+}
+
+function parseCompensateWith(reader: StepReader, place: StepsPlace): string | null {
+  const { state } = reader;
+  const source = reader.value('compensateWith') ?? [];
+  const pointer = reader.pointerOf('compensateWith');
+  if (!Array.isArray(source)) {
+    const message = `CompensateWith is a list of steps; it cannot be ${describeValue(source)}.`;
+    return reader.fail('compensateWith', 'wrong_type', message);
+  }
+  if (source.length === 0 || !admitDepth(place, pointer, state)) return null;
+  const parsed = parseSteps(source, { ...place, pointer, depth: place.depth + 1 }, state);
+  reader.keep('compensateWith', parsed.canonical);
+  return parsed.entryStepId;
+}
+
+function admitDepth(place: StepsPlace, pointer: string, state: ParseState): boolean {
+  if (place.depth < state.maxDepth) return true;
+  const message = `Do and CompensateWith are nested at most ${state.maxDepth} levels deep.`;
+  state.errors.add('too_deep', pointer, message);
+  return false;
+}

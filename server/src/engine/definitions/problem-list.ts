@@ -1,0 +1,68 @@
+import type { DocumentProblem } from '../definition.js';
+
+/** Why a document is refused. */
+export type DocumentErrorCode =
+  | 'missing_id'
+  | 'no_steps'
+  | 'missing_step_id'
+  | 'duplicate_step_id'
+  | 'missing_step_type'
+  | 'unknown_step_type'
+  | 'unknown_next_step'
+  | 'unknown_input'
+  | 'missing_input'
+  | 'wrong_type'
+  | 'invalid_value'
+  | 'empty_expression'
+  | 'duplicate_member'
+  | 'name_too_long'
+  | 'too_many_steps'
+  | 'too_deep'
+  | 'too_large';
+
+/** What is odd about a document, but stops nothing. */
+export type DocumentWarningCode =
+  | 'unknown_member'
+  | 'unreachable_step'
+  | 'empty_do'
+  | 'unused_do'
+  | 'unknown_name'
+  | 'unusable_input_name'
+  | 'doubtful_value'
+  | 'not_evaluated'
+  | 'imprecise_number';
+
+/** Added as the last entry where a list had to be cut. */
+export const TOO_MANY_PROBLEMS = 'too_many_problems';
+
+const MAX_PROBLEMS = 100;
+
+/** Problems in the order in which they were found, cut after the first hundred. */
+export class ProblemList<TCode extends string> {
+  readonly #problems: (DocumentProblem & { readonly code: TCode })[] = [];
+  #leftOut = 0;
+
+  get isEmpty(): boolean {
+    return this.#problems.length === 0;
+  }
+
+  /** The message is a function where it is costly to make: one that is left out is never made. */
+  add(code: TCode, pointer: string, message: string | (() => string)): void {
+    if (this.#problems.length >= MAX_PROBLEMS) {
+      this.#leftOut += 1;
+      return;
+    }
+    const text = typeof message === 'string' ? message : message();
+    this.#problems.push({ code, pointer, message: text });
+  }
+
+  toArray(): readonly DocumentProblem[] {
+    if (this.#leftOut === 0) return [...this.#problems];
+    const note = {
+      code: TOO_MANY_PROBLEMS,
+      message: `${this.#leftOut} more of them are not listed.`,
+      pointer: '',
+    };
+    return [...this.#problems, note];
+  }
+}

@@ -1,0 +1,287 @@
+/**
+ * The built-in step types: the one table that the parser, the JSON Schema and the reference for authors agree on.
+ *
+ * Owns: names, inputs, outputs and their one-sentence explanations. Must not know: how a step runs.
+ */
+import { BUILT_IN_STEP_TYPES, type BuiltInStepType } from '../definition.js';
+
+/** What an input is converted to before the step sees it; `any` stays as it is. */
+export type InputKind =
+  'any' | 'text' | 'boolean' | 'duration' | 'time' | 'list' | 'object' | 'choice';
+
+export interface StepTypeInput {
+  readonly name: string;
+  readonly kind: InputKind;
+  readonly required: boolean;
+  /** What holds where the input is absent, as the reference shows it. */
+  readonly default: string | null;
+  /** For the kind `choice`: the values, which are accepted in any casing. */
+  readonly choices: readonly string[];
+  readonly summary: string;
+}
+
+export interface StepTypeOutput {
+  readonly name: string;
+  readonly summary: string;
+}
+
+export interface StepType {
+  readonly name: BuiltInStepType;
+  readonly summary: string;
+  /** Whether the step runs what its `Do` holds. */
+  readonly runsDo: boolean;
+  readonly inputs: readonly StepTypeInput[];
+  /** The fields of `step` in its Outputs. */
+  readonly outputs: readonly StepTypeOutput[];
+}
+
+export const LOG_LEVELS = [
+  'Trace',
+  'Debug',
+  'Information',
+  'Warning',
+  'Error',
+  'Critical',
+] as const;
+
+export const HTTP_METHODS = [
+  'GET',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'HEAD',
+  'OPTIONS',
+  'MERGE',
+  'COPY',
+] as const;
+
+export const HTTP_FORMATS = ['Json', 'Xml', 'None'] as const;
+
+const EFFECTIVE_DATE = optional('EffectiveDate', 'time', {
+  default: 'start of the instance',
+  summary: 'Events published before this time are not taken.',
+});
+
+const CONDITION = required('Condition', 'boolean', 'Decides by Python truth.');
+
+const STEP_TYPES: Readonly<Record<BuiltInStepType, Omit<StepType, 'name'>>> = {
+  EmitLog: {
+    summary: 'Writes one structured line to the server log.',
+    runsDo: false,
+    inputs: [
+      required('Message', 'any', 'What to log: a text or any other value.'),
+      optional('Level', 'choice', {
+        default: 'Information',
+        choices: LOG_LEVELS,
+        summary: 'Severity of the line.',
+      }),
+    ],
+    outputs: [
+      { name: 'Message', summary: 'What was logged.' },
+      { name: 'Level', summary: 'The level in its canonical spelling.' },
+    ],
+  },
+  NoOp: {
+    summary: 'Does nothing; its Outputs and its next steps apply.',
+    runsDo: false,
+    inputs: [],
+    outputs: [],
+  },
+  Decide: {
+    summary: 'Does nothing but choose what follows, by its SelectNextStep.',
+    runsDo: false,
+    inputs: [
+      optional('Expression', 'any', {
+        summary: 'Evaluated, so that a failure in it is seen; SelectNextStep decides.',
+      }),
+    ],
+    outputs: [],
+  },
+  If: {
+    summary: 'Runs every sequence of Do at the same time if the condition is true, then goes on.',
+    runsDo: true,
+    inputs: [CONDITION],
+    outputs: [],
+  },
+  While: {
+    summary: 'Runs Do again and again while the condition is true, then goes on.',
+    runsDo: true,
+    inputs: [required('Condition', 'boolean', 'Evaluated once before each turn.')],
+    outputs: [],
+  },
+  Foreach: {
+    summary: 'Runs Do once for each item, which the steps inside see as context.Item.',
+    runsDo: true,
+    inputs: [
+      required('Collection', 'list', 'The items: a list, or an object, whose keys are taken.'),
+      optional('RunParallel', 'boolean', {
+        default: 'true',
+        summary: 'Whether all items run at once; false: one after the other.',
+      }),
+    ],
+    outputs: [],
+  },
+  Parallel: {
+    summary: 'Runs every sequence of Do at the same time and goes on when all have ended.',
+    runsDo: true,
+    inputs: [],
+    outputs: [],
+  },
+  Sequence: {
+    summary:
+      'A container for steps, mostly for a saga; goes on when every sequence of Do has ended.',
+    runsDo: true,
+    inputs: [],
+    outputs: [],
+  },
+  Delay: {
+    summary: 'Waits, then goes on.',
+    runsDo: false,
+    inputs: [required('Period', 'duration', 'How long to wait.')],
+    outputs: [],
+  },
+  Schedule: {
+    summary: 'Waits for the interval, runs Do once, then goes on.',
+    runsDo: true,
+    inputs: [
+      required('Interval', 'duration', 'How long to wait before Do runs.'),
+      optional('Background', 'boolean', {
+        default: 'false',
+        summary: 'Whether the next step starts at once instead of after Do.',
+      }),
+    ],
+    outputs: [],
+  },
+  Recur: {
+    summary: 'Runs Do now and then every interval, until its stop condition is true.',
+    runsDo: true,
+    inputs: [
+      required('Interval', 'duration', 'From the start of one round to the start of the next.'),
+      optional('StopCondition', 'boolean', {
+        default: 'false',
+        summary: 'Evaluated before each round; true ends the rounds.',
+      }),
+      optional('Background', 'boolean', {
+        default: 'true',
+        summary: 'Whether the next step starts at once instead of after the last round.',
+      }),
+    ],
+    outputs: [],
+  },
+  WaitFor: {
+    summary: 'Waits for an event with this name and key.',
+    runsDo: false,
+    inputs: [
+      required('EventName', 'text', 'Name of the event.'),
+      required('EventKey', 'text', 'Key of the event.'),
+      EFFECTIVE_DATE,
+      optional('Timeout', 'duration', {
+        default: 'none',
+        summary: 'After this time the step goes on without an event.',
+      }),
+    ],
+    outputs: [
+      { name: 'EventData', summary: 'The data of the event.' },
+      { name: 'TimedOut', summary: 'Whether the timeout came before an event.' },
+    ],
+  },
+  Activity: {
+    summary: 'Offers work to workers outside the server and waits for its result.',
+    runsDo: false,
+    inputs: [
+      required('ActivityName', 'text', 'Name under which workers ask for the work.'),
+      optional('Parameters', 'any', { summary: 'What the worker gets.' }),
+      optional('EffectiveDate', 'time', {
+        default: 'at once',
+        summary: 'The work is not offered before this time.',
+      }),
+      optional('Timeout', 'duration', {
+        default: 'none',
+        summary: 'After this time without a result the step fails.',
+      }),
+    ],
+    outputs: [{ name: 'Result', summary: 'What the worker answered.' }],
+  },
+  HttpRequest: {
+    summary: 'Calls an HTTP service; an answer of 400 or more is a result, not an error.',
+    runsDo: false,
+    inputs: [
+      required('BaseUrl', 'text', 'The address, with http:// or https://.'),
+      optional('Resource', 'text', { summary: 'Path that is added to BaseUrl.' }),
+      optional('Method', 'choice', {
+        default: 'GET',
+        choices: HTTP_METHODS,
+        summary: 'The HTTP method.',
+      }),
+      optional('Headers', 'object', { summary: 'Header fields by name.' }),
+      optional('Parameters', 'object', { summary: 'Query parameters by name.' }),
+      optional('Body', 'any', { summary: 'What to send.' }),
+      optional('Format', 'choice', {
+        default: 'Json',
+        choices: HTTP_FORMATS,
+        summary: 'How Body is written.',
+      }),
+      optional('Timeout', 'duration', {
+        default: "the server's limit",
+        summary: 'How long to wait for the answer.',
+      }),
+    ],
+    outputs: [
+      { name: 'ResponseCode', summary: 'Status of the answer; 0 where none came.' },
+      { name: 'ResponseBody', summary: 'A JSON answer parsed, any other as text.' },
+      { name: 'IsSuccessful', summary: 'Whether the status is 200 to 299.' },
+      { name: 'ErrorMessage', summary: 'Why no answer came, else null.' },
+      { name: 'ResponseHeaders', summary: 'Header fields by lower-case name.' },
+    ],
+  },
+  SubWorkflow: {
+    summary: 'Starts another workflow and waits for it.',
+    runsDo: false,
+    inputs: [
+      required('DefinitionId', 'text', 'Which definition to start, in its newest version.'),
+      optional('Data', 'object', {
+        default: '{}',
+        summary: 'What the started instance gets as data.',
+      }),
+      optional('Wait', 'boolean', {
+        default: 'true',
+        summary: 'Whether to go on only when the started instance has ended.',
+      }),
+    ],
+    outputs: [
+      { name: 'WorkflowId', summary: 'Id of the started instance.' },
+      { name: 'Status', summary: 'Its status at the end of the wait.' },
+      { name: 'Data', summary: 'Its data at the end of the wait.' },
+    ],
+  },
+};
+
+const BY_LOWER_CASE: ReadonlyMap<string, StepType> = new Map(
+  BUILT_IN_STEP_TYPES.map((name) => [name.toLowerCase(), builtInStepType(name)]),
+);
+
+export function builtInStepType(name: BuiltInStepType): StepType {
+  return { name, ...STEP_TYPES[name] };
+}
+
+/** The built-in type of that name in any casing, with any space around it; null: not built in. */
+export function findStepType(name: string): StepType | null {
+  return BY_LOWER_CASE.get(name.trim().toLowerCase()) ?? null;
+}
+
+function required(name: string, kind: InputKind, summary: string): StepTypeInput {
+  return { name, kind, required: true, default: null, choices: [], summary };
+}
+
+function optional(
+  name: string,
+  kind: InputKind,
+  about: {
+    readonly default?: string;
+    readonly choices?: readonly string[];
+    readonly summary: string;
+  },
+): StepTypeInput {
+  return { name, kind, required: false, default: null, choices: [], ...about };
+}

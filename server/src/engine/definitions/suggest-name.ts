@@ -1,0 +1,37 @@
+/** Longer names are not compared: the cost grows with the product of both lengths. */
+const MAX_COMPARED_LENGTH = 40;
+
+/** ` Did you mean "X"?` for the candidate that is a slip of the pen away, else an empty text. */
+export function suggestName(name: string, candidates: Iterable<string>): string {
+  if (name.length > MAX_COMPARED_LENGTH) return '';
+  const wanted = name.trim().toLowerCase();
+  let best: string | null = null;
+  // Up to a third of the letters may differ: more, and the guess confuses instead of helping.
+  let bestDistance = Math.floor(wanted.length / 3) + 1;
+  for (const candidate of candidates) {
+    const distance = editDistance(wanted, candidate.toLowerCase());
+    if (distance < bestDistance) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  }
+  return best === null ? '' : ` Did you mean "${best}"?`;
+}
+
+/** How many letters have to be inserted, removed or replaced (Levenshtein), one row of the table at a time. */
+function editDistance(left: string, right: string): number {
+  let previous = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= left.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= right.length; column++) {
+      const replaced = cell(previous, column - 1) + (left[row - 1] === right[column - 1] ? 0 : 1);
+      current.push(Math.min(replaced, cell(previous, column) + 1, cell(current, column - 1) + 1));
+    }
+    previous = current;
+  }
+  return cell(previous, right.length);
+}
+
+function cell(row: readonly number[], index: number): number {
+  return row[index] ?? Number.MAX_SAFE_INTEGER;
+}

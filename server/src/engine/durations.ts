@@ -1,0 +1,75 @@
+/**
+ * Durations as people write them, in milliseconds as the engine counts them.
+ *
+ * - a number: seconds
+ * - `hh:mm:ss[.fff]`, `d.hh:mm:ss[.fff]`: what .NET clients send
+ * - `P[nW][nD][T[nH][nM][nS]]`: ISO 8601; years and months are refused, because their length is not fixed
+ */
+
+/** Longer waits are mistakes (milliseconds given as seconds, say), and dates beyond it leave the range of clocks. */
+export const MAX_DURATION_MS = 100 * 365.25 * 24 * 3600 * 1000;
+
+/** For messages: the accepted forms in one phrase. */
+export const DURATION_FORMS =
+  'a number of seconds, "hh:mm:ss", "d.hh:mm:ss" or an ISO 8601 duration such as "PT5S"';
+
+/** Nothing longer can be a duration; the bound keeps the patterns below away from huge texts. */
+const MAX_TEXT_LENGTH = 64;
+
+const CLOCK = /^(?:(\d{1,6})\.)?(\d{1,6}):([0-5]\d):([0-5]\d(?:\.\d{1,9})?)$/;
+const NUMBER = String.raw`(\d{1,15}(?:[.,]\d{1,9})?)`;
+const ISO = new RegExp(
+  `^P(?=.)(?:${NUMBER}W)?(?:${NUMBER}D)?(?:T(?=.)(?:${NUMBER}H)?(?:${NUMBER}M)?(?:${NUMBER}S)?)?$`,
+  'i',
+);
+
+const HOUR_SECONDS = 3600;
+const DAY_SECONDS = 24 * HOUR_SECONDS;
+
+/** The duration in whole milliseconds, or null where the value is no duration from 0 to 100 years. */
+export function parseDurationMs(value: unknown): number | null {
+  if (typeof value === 'number') return toMs(value);
+  if (typeof value !== 'string' || value.length > MAX_TEXT_LENGTH) return null;
+  const text = value.trim();
+  return parseClock(text) ?? parseIso(text);
+}
+
+function parseClock(text: string): number | null {
+  const match = CLOCK.exec(text);
+  if (match === null) return null;
+  const [, days, hours, minutes, seconds] = match;
+  // With days in front, 24 hours or more are a slip of the pen; alone they are plain hours.
+  if (days !== undefined && Number(hours) > 23) return null;
+  return toMs(
+    toNumber(days) * DAY_SECONDS +
+      toNumber(hours) * HOUR_SECONDS +
+      toNumber(minutes) * 60 +
+      toNumber(seconds),
+  );
+}
+
+function parseIso(text: string): number | null {
+  const match = ISO.exec(text);
+  if (match === null) return null;
+  const [, weeks, days, hours, minutes, seconds] = match;
+  return toMs(
+    (toNumber(weeks) * 7 + toNumber(days)) * DAY_SECONDS +
+      toNumber(hours) * HOUR_SECONDS +
+      toNumber(minutes) * 60 +
+      toNumber(seconds),
+  );
+}
+
+function toNumber(digits: string | undefined): number {
+  return digits === undefined ? 0 : Number(digits.replace(',', '.'));
+}
+
+/**
+ * Parts of a millisecond count as a whole one, so that no timer fires early; rounding to microseconds first
+ * keeps binary fractions (1.1 * 1000 = 1100.0000000000002) from adding one.
+ */
+function toMs(seconds: number): number | null {
+  const ms = Math.ceil(Math.round(seconds * 1_000_000) / 1000);
+  // A negative zero would print as "-0" and compare unequal in snapshots.
+  return seconds >= 0 && ms <= MAX_DURATION_MS ? Math.abs(ms) : null;
+}

@@ -1,0 +1,352 @@
+/**
+ * Goal: a posted document becomes the definition that the engine runs, whatever its casing.
+ * Method: documents with what is expected of them; refusals are in refused-documents.test.ts, values in
+ * parse-input-value.test.ts, properties in parse-definition.properties.test.ts.
+ */
+import { describe, expect, it } from 'vitest';
+import { parseDefinition } from '../../../src/engine/definitions/parse-definition.js';
+import {
+  documentWith,
+  documentWithInputs,
+  documentWithStep,
+  errorsOf,
+  parseStepA,
+  parseValid,
+} from './documents.js';
+
+describe('parseDefinition — definition members', () => {
+  it('fills in the defaults of a minimal document', () => {
+    const definition = parseValid({ Id: 'w', Steps: [{ Id: 'a', StepType: 'NoOp' }] });
+    expect(definition).toEqual({
+      id: 'w',
+      version: 0,
+      description: null,
+      defaultErrorBehavior: 'Retry',
+      entryStepId: 'a',
+      steps: new Map([
+        [
+          'a',
+          {
+            id: 'a',
+            type: 'NoOp',
+            typeName: 'NoOp',
+            name: null,
+            nextStepId: null,
+            selectNextStep: [],
+            inputs: [],
+            outputs: [],
+            do: [],
+            cancelCondition: null,
+            proceedOnCancel: false,
+            errorBehavior: null,
+            retryIntervalMs: 60_000,
+            maxRetries: null,
+            retryBackoff: 1,
+            onRetriesExhausted: 'Suspend',
+            timeoutMs: null,
+            compensateWith: null,
+            saga: false,
+          },
+        ],
+      ]),
+    });
+  });
+
+  it('ignores the posted version and uses the one that the server gives', () => {
+    const document = { ...documentWithStep({}), Version: 'seven' };
+    expect(parseValid(document, { version: 3 }).version).toBe(3);
+    expect(parseDefinition(document).warnings).toEqual([]);
+  });
+
+  it('reads every member', () => {
+    const definition = parseValid({
+      Id: 'w',
+      Description: 'what it does',
+      DefaultErrorBehavior: 'Suspend',
+      DefaultErrorRetryInterval: '00:00:10',
+      Steps: [
+        {
+          Id: 'a',
+          StepType: 'Parallel',
+          Name: 'first',
+          NextStepId: 'b',
+          SelectNextStep: { b: 'data.n > 1', d: true },
+          Outputs: { x: 'data.y', '__proto__.z': 1 },
+          Do: [[{ Id: 'c', StepType: 'NoOp', RetryInterval: 'PT1S' }]],
+          CancelCondition: 'data.stop',
+          ProceedOnCancel: true,
+          ErrorBehavior: 'Retry',
+          RetryInterval: 5,
+          MaxRetries: 3,
+          RetryBackoff: 1.5,
+          OnRetriesExhausted: 'Compensate',
+          Timeout: '1.00:00:00',
+          CompensateWith: [{ Id: 'e', StepType: 'NoOp' }],
+          Saga: true,
+        },
+        { Id: 'b', StepType: 'NoOp' },
+        { Id: 'd', StepType: 'Custom One' },
+      ],
+    });
+    expect(definition).toMatchObject({
+      id: 'w',
+      description: 'what it does',
+      defaultErrorBehavior: 'Suspend',
+      entryStepId: 'a',
+    });
+    expect([...definition.steps.keys()]).toEqual(['a', 'c', 'e', 'b', 'd']);
+    expect(definition.steps.get('a')).toEqual({
+      id: 'a',
+      type: 'Parallel',
+      typeName: 'Parallel',
+      name: 'first',
+      nextStepId: 'b',
+      selectNextStep: [
+        { stepId: 'b', condition: { kind: 'expression', source: 'data.n > 1' } },
+        { stepId: 'd', condition: { kind: 'constant', value: true } },
+      ],
+      inputs: [],
+      outputs: [
+        { key: 'x', value: { kind: 'expression', source: 'data.y' } },
+        { key: '__proto__.z', value: { kind: 'constant', value: 1 } },
+      ],
+      do: ['c'],
+      cancelCondition: { kind: 'expression', source: 'data.stop' },
+      proceedOnCancel: true,
+      errorBehavior: 'Retry',
+      retryIntervalMs: 5000,
+      maxRetries: 3,
+      retryBackoff: 1.5,
+      onRetriesExhausted: 'Compensate',
+      timeoutMs: 86_400_000,
+      compensateWith: 'e',
+      saga: true,
+    });
+    expect(definition.steps.get('b')!.retryIntervalMs).toBe(10_000);
+    expect(definition.steps.get('c')!.retryIntervalMs).toBe(1000);
+    expect(definition.steps.get('d')).toMatchObject({ type: null, typeName: 'Custom One' });
+  });
+});
+
+describe('parseDefinition — leniency', () => {
+  it('takes null for every optional member as absent', () => {
+    const absent = [
+      'Name NextStepId SelectNextStep Inputs Outputs Do CancelCondition ProceedOnCancel ErrorBehavior RetryInterval',
+      'MaxRetries RetryBackoff OnRetriesExhausted Timeout CompensateWith Saga',
+    ].flatMap((line) => line.split(' '));
+    const nulls = Object.fromEntries(absent.map((name) => [name, null]));
+    const document = { ...documentWithStep(nulls), Description: null, DefaultErrorBehavior: null };
+    expect(parseDefinition(document)).toEqual(parseDefinition(documentWithStep({})));
+  });
+
+  it.each([
+    ['foreach', 'Foreach'],
+    ['ForEach', 'Foreach'],
+    [' FOREACH ', 'Foreach'],
+    ['httprequest', 'HttpRequest'],
+  ])('reads the step type %j as %s', (spelling, type) => {
+    const inputs = type === 'Foreach' ? { Collection: '[1]' } : { BaseUrl: '"http://x"' };
+    const step = parseStepA(documentWithInputs(spelling, inputs));
+    expect(step).toMatchObject({ type, typeName: type });
+  });
+
+  it.each([
+    ['retry', 'Retry'],
+    ['SUSPEND', 'Suspend'],
+    [0, 'Retry'],
+    [1, 'Suspend'],
+    [2, 'Terminate'],
+    [3, 'Compensate'],
+    ['3', 'Compensate'],
+  ])('reads the error behaviour %j as %s', (posted, expected) => {
+    const step = parseStepA(documentWithStep({ ErrorBehavior: posted }));
+    expect(step.errorBehavior).toBe(expected);
+  });
+
+  it.each([
+    [true, true],
+    ['True', true],
+    ['false', false],
+  ])('reads the flag %j as %s', (posted, expected) => {
+    expect(parseStepA(documentWithStep({ Saga: posted })).saga).toBe(expected);
+  });
+
+  it('takes numbers where ids and names are expected, as unquoted YAML gives them', () => {
+    const definition = parseValid({
+      Id: 7,
+      Steps: [
+        { Id: 1, Name: 5, StepType: 'NoOp', NextStepId: 2 },
+        { Id: 2, StepType: 'NoOp' },
+      ],
+    });
+    expect(definition.id).toBe('7');
+    expect(definition.steps.get('1')).toMatchObject({ name: '5', nextStepId: '2' });
+  });
+
+  it('takes a flat list in Do as one sequence', () => {
+    const inner = [
+      { Id: 'x', StepType: 'NoOp', NextStepId: 'y' },
+      { Id: 'y', StepType: 'NoOp' },
+    ];
+    const flat = parseDefinition(documentWithStep({ StepType: 'Sequence', Do: inner }));
+    const nested = parseDefinition(documentWithStep({ StepType: 'Sequence', Do: [inner] }));
+    expect(flat.definition!.steps.get('a')!.do).toEqual(['x']);
+    expect(flat).toEqual(nested);
+  });
+
+  it('leaves out sequences without steps', () => {
+    const document = documentWithStep({
+      StepType: 'Parallel',
+      Do: [[], [{ Id: 'x', StepType: 'NoOp' }], []],
+    });
+    expect(parseStepA(document).do).toEqual(['x']);
+  });
+
+  it('takes a blank NextStepId as absent', () => {
+    expect(parseStepA(documentWithStep({ NextStepId: ' ' })).nextStepId).toBeNull();
+  });
+
+  it('lets steps name any other step, backwards and into containers', () => {
+    const definition = parseValid(
+      documentWith(
+        { Id: 'a', StepType: 'Sequence', Do: [[{ Id: 'b', StepType: 'NoOp', NextStepId: 'a' }]] },
+        { Id: 'c', StepType: 'NoOp', NextStepId: 'b' },
+      ),
+    );
+    expect(definition.steps.get('b')!.nextStepId).toBe('a');
+  });
+});
+
+describe('parseDefinition — inputs', () => {
+  it('gives the inputs of built-in steps their canonical names and leaves out nulls', () => {
+    const document = documentWithInputs('HttpRequest', {
+      METHOD: "'POST'",
+      baseurl: '"http://x"',
+      body: null,
+    });
+    expect(parseStepA(document).inputs).toEqual([
+      { name: 'Method', value: { kind: 'expression', source: "'POST'" } },
+      { name: 'BaseUrl', value: { kind: 'expression', source: '"http://x"' } },
+    ]);
+  });
+
+  it('keeps the inputs of custom steps as they are, nulls too', () => {
+    const document = documentWithInputs('my step', { message: '1', Message: null });
+    expect(parseStepA(document).inputs).toEqual([
+      { name: 'message', value: { kind: 'expression', source: '1' } },
+      { name: 'Message', value: { kind: 'constant', value: null } },
+    ]);
+  });
+});
+
+describe('parseDefinition — what else it answers', () => {
+  it('lists every expression with its place', () => {
+    const parsed = parseDefinition({
+      Id: 'w',
+      Steps: [
+        {
+          Id: 'a',
+          StepType: 'If',
+          Inputs: { Condition: ' data.x ' },
+          Outputs: { 'a/b~c': 'step.y' },
+          SelectNextStep: { b: 'data.z' },
+          CancelCondition: 'data.c',
+          Do: [[{ Id: 'b', StepType: 'custom', Inputs: { g: { '@k': 'data.k', l: 'literal' } } }]],
+        },
+      ],
+    });
+    expect(parsed.expressions).toEqual([
+      { source: 'data.z', pointer: '/Steps/0/SelectNextStep/b' },
+      { source: 'data.x', pointer: '/Steps/0/Inputs/Condition' },
+      { source: 'step.y', pointer: '/Steps/0/Outputs/a~1b~0c' },
+      { source: 'data.k', pointer: '/Steps/0/Do/0/0/Inputs/g/@k' },
+      { source: 'data.c', pointer: '/Steps/0/CancelCondition' },
+    ]);
+    expect(parsed.customSteps).toEqual([{ name: 'custom', pointer: '/Steps/0/Do/0/0/StepType' }]);
+  });
+
+  it('lists expressions also where the document is refused', () => {
+    const parsed = parseDefinition({ Steps: [{ StepType: 'x', Inputs: { a: 'data.b' } }] });
+    expect(parsed.expressions).toEqual([{ source: 'data.b', pointer: '/Steps/0/Inputs/a' }]);
+    expect(parsed).toMatchObject({ definition: null, canonical: null });
+  });
+
+  it('asks for each custom step whether it is known', () => {
+    const document = documentWith(
+      { Id: 'a', StepType: ' known ', NextStepId: 'b' },
+      { Id: 'b', StepType: 'Known' },
+    );
+    const parsed = parseDefinition(document, { isKnownCustomStep: (name) => name === 'known' });
+    expect(errorsOf(parsed)).toEqual(['unknown_step_type /Steps/1/StepType']);
+  });
+});
+
+describe('parseDefinition — canonical form', () => {
+  it('has camelCase members in a fixed order, values as given and user keys untouched', () => {
+    const { canonical } = parseDefinition({
+      STEPS: [
+        {
+          SAGA: true,
+          CompensateWith: [{ steptype: 'noop', ID: 'c' }],
+          Timeout: 'PT5S',
+          RetryInterval: 5,
+          ErrorBehavior: 1,
+          Do: [{ Id: 'b', StepType: 'My Step', Inputs: { MyKey: { '@Nested': 'data.x' } } }],
+          Outputs: { Result: 'data.y' },
+          StepType: 'FOREACH',
+          Inputs: { collection: '[1]' },
+          Id: 'a',
+          Unknown: 1,
+        },
+      ],
+      DefaultErrorBehavior: 'terminate',
+      Version: 9,
+      Id: 'w',
+    });
+    expect(JSON.stringify(canonical)).toBe(
+      JSON.stringify({
+        id: 'w',
+        defaultErrorBehavior: 'terminate',
+        steps: [
+          {
+            id: 'a',
+            stepType: 'Foreach',
+            inputs: { collection: '[1]' },
+            outputs: { Result: 'data.y' },
+            do: [[{ id: 'b', stepType: 'My Step', inputs: { MyKey: { '@Nested': 'data.x' } } }]],
+            errorBehavior: 1,
+            retryInterval: 5,
+            timeout: 'PT5S',
+            compensateWith: [{ id: 'c', stepType: 'NoOp' }],
+            saga: true,
+          },
+        ],
+      }),
+    );
+  });
+});
+
+describe('parseDefinition — names with a meaning in JavaScript', () => {
+  it('treats __proto__ and constructor as any other name', () => {
+    const document: unknown = JSON.parse(`{
+      "Id": "__proto__",
+      "__proto__": { "Description": "inherited" },
+      "Steps": [
+        { "Id": "__proto__", "StepType": "constructor", "NextStepId": "constructor",
+          "Inputs": { "__proto__": { "__proto__": 1, "@toString": "data.x" } },
+          "Outputs": { "__proto__": "1", "constructor": "2" },
+          "SelectNextStep": { "__proto__": "True" } },
+        { "Id": "constructor", "StepType": "toString" }
+      ]
+    }`);
+    const definition = parseValid(document);
+    expect(definition.description).toBeNull();
+    expect([...definition.steps.keys()]).toEqual(['__proto__', 'constructor']);
+    const step = definition.steps.get('__proto__')!;
+    expect(step.outputs.map(({ key }) => key)).toEqual(['__proto__', 'constructor']);
+    expect(step.inputs.map(({ name }) => name)).toEqual(['__proto__']);
+    expect(step.selectNextStep.map(({ stepId }) => stepId)).toEqual(['__proto__']);
+    expect(Object.getPrototypeOf({})).toBe(Object.prototype);
+    expect(({} as Record<string, unknown>)['Description']).toBeUndefined();
+  });
+});
