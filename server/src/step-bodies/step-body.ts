@@ -1,0 +1,22 @@
+/**
+ * A step body: what a step does outside the engine. It gets evaluated inputs and answers the variables of `step`.
+ *
+ * A body runs at least once: after a crash the same execution may run again, with the same `idempotencyKey`.
+ */
+import type { JsonObject } from '../engine/json.js';
+import type { EffectResult } from '../engine/messages.js';
+
+export interface StepBodyContext {
+  readonly workflowId: string;
+  readonly stepId: string;
+  readonly attempt: number;
+  /** The same whenever this execution is repeated, another one for every other execution and attempt. */
+  readonly idempotencyKey: string;
+  /** Fires when the result is no longer wanted, or the server stops. */
+  readonly signal: AbortSignal;
+}
+
+export interface StepBody {
+  /** Never rejects because of what the inputs or the outside are like: that is a result with `ok: false`. */
+  run(inputs: JsonObject, context: StepBodyContext): Promise<EffectResult>;
+}
