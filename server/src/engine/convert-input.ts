@@ -92,7 +92,7 @@ function converted<T>(value: T): Conversion<T> {
 }
 
 function refused(expected: string, value: Json): Conversion<never> {
-  return { ok: false, message: `Expected ${expected}, but got ${describeValue(value)}` };
+  return { ok: false, message: `expected ${expected}, but got ${describeValue(value)}` };
 }
 
 const MAX_TIME_LENGTH = 64;

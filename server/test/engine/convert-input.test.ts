@@ -52,10 +52,10 @@ describe('toText', () => {
 
   it('refuses what has no one text', () => {
     checkRefused(toText, [
-      [null, 'Expected a text, but got null'],
-      [[], 'Expected a text, but got an empty list'],
-      [[1], 'Expected a text, but got a list of 1 item'],
-      [{ a: 1, b: 2 }, 'Expected a text, but got an object with 2 fields'],
+      [null, 'expected a text, but got null'],
+      [[], 'expected a text, but got an empty list'],
+      [[1], 'expected a text, but got a list of 1 item'],
+      [{ a: 1, b: 2 }, 'expected a text, but got an object with 2 fields'],
     ]);
   });
 });
@@ -100,7 +100,7 @@ describe('toTimeMs', () => {
   });
 
   it('refuses times that do not exist, other notations and numbers', () => {
-    const expected = 'Expected a time such as "2030-01-31T12:00:00Z", but got';
+    const expected = 'expected a time such as "2030-01-31T12:00:00Z", but got';
     checkRefused(toTimeMs, [
       ['', `${expected} an empty text`],
       ['2023-02-29', `${expected} the text "2023-02-29"`],
@@ -128,7 +128,7 @@ describe('toDurationMs', () => {
     checkRefused(toDurationMs, [
       [
         'soon',
-        'Expected a duration (a number of seconds, "hh:mm:ss", "d.hh:mm:ss" or an ISO 8601 duration such as "PT5S"; up to 100 years), but got the text "soon"',
+        'expected a duration (a number of seconds, "hh:mm:ss", "d.hh:mm:ss" or an ISO 8601 duration such as "PT5S"; up to 100 years), but got the text "soon"',
       ],
     ]);
   });
@@ -148,9 +148,9 @@ describe('toList', () => {
 
   it('refuses text, whose letters are hardly meant, and scalars', () => {
     checkRefused(toList, [
-      ['abc', 'Expected a list, but got the text "abc"'],
-      [5, 'Expected a list, but got 5'],
-      [null, 'Expected a list, but got null'],
+      ['abc', 'expected a list, but got the text "abc"'],
+      [5, 'expected a list, but got 5'],
+      [null, 'expected a list, but got null'],
     ]);
   });
 });
@@ -159,9 +159,9 @@ describe('toObject', () => {
   it('takes objects only', () => {
     checkConverted(toObject, [[{ a: 1 }, { a: 1 }]]);
     checkRefused(toObject, [
-      [[1, 2], 'Expected an object, but got a list of 2 items'],
-      ['a', 'Expected an object, but got the text "a"'],
-      [null, 'Expected an object, but got null'],
+      [[1, 2], 'expected an object, but got a list of 2 items'],
+      ['a', 'expected an object, but got the text "a"'],
+      [null, 'expected an object, but got null'],
     ]);
   });
 });
@@ -181,8 +181,8 @@ describe('toChoice', () => {
     checkRefused(
       (value) => toChoice(value, LEVELS),
       [
-        ['loud', 'Expected one of Trace, Information, but got the text "loud"'],
-        [2, 'Expected one of Trace, Information, but got 2'],
+        ['loud', 'expected one of Trace, Information, but got the text "loud"'],
+        [2, 'expected one of Trace, Information, but got 2'],
       ],
     );
   });

@@ -27,10 +27,14 @@ export function parseInputs(reader: StepReader, type: StepType | null): readonly
 }
 
 export function parseOutputs(reader: StepReader): StepDefinition['outputs'] {
-  return readMap(reader, 'outputs').map(({ key, value, pointer }) => ({
-    key,
-    value: parseInputValue(value, { pointer, names: ['step'] }, reader.state),
-  }));
+  return readMap(reader, 'outputs').map(({ key, value, pointer }) => {
+    const parsed = parseInputValue(value, { pointer, names: ['step'] }, reader.state);
+    if (parsed.kind === 'graph' || parsed.kind === 'list') {
+      const message = 'An output is one expression; "@" is for inputs.';
+      reader.state.errors.add('wrong_type', pointer, message);
+    }
+    return { key, value: parsed };
+  });
 }
 
 export function parseSelectNextStep(reader: StepReader): StepDefinition['selectNextStep'] {

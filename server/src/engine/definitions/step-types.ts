@@ -35,16 +35,17 @@ export interface StepType {
   readonly outputs: readonly StepTypeOutput[];
 }
 
-export const LOG_LEVELS = [
+const LOG_LEVELS = [
   'Trace',
   'Debug',
   'Information',
   'Warning',
   'Error',
   'Critical',
+  'None',
 ] as const;
 
-export const HTTP_METHODS = [
+const HTTP_METHODS = [
   'GET',
   'POST',
   'PUT',
@@ -56,12 +57,7 @@ export const HTTP_METHODS = [
   'COPY',
 ] as const;
 
-export const HTTP_FORMATS = ['Json', 'Xml', 'None'] as const;
-
-const EFFECTIVE_DATE = optional('EffectiveDate', 'time', {
-  default: 'start of the instance',
-  summary: 'Events published before this time are not taken.',
-});
+const HTTP_FORMATS = ['Json', 'Xml', 'None'] as const;
 
 const CONDITION = required('Condition', 'boolean', 'Decides by Python truth.');
 
@@ -74,7 +70,7 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, Omit<StepType, 'name'>>> = {
       optional('Level', 'choice', {
         default: 'Information',
         choices: LOG_LEVELS,
-        summary: 'Severity of the line.',
+        summary: 'Severity of the line; with None it is not written.',
       }),
     ],
     outputs: [
@@ -175,7 +171,10 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, Omit<StepType, 'name'>>> = {
     inputs: [
       required('EventName', 'text', 'Name of the event.'),
       required('EventKey', 'text', 'Key of the event.'),
-      EFFECTIVE_DATE,
+      optional('EffectiveDate', 'time', {
+        default: 'start of the instance',
+        summary: 'Events published before this time are not taken.',
+      }),
       optional('Timeout', 'duration', {
         default: 'none',
         summary: 'After this time the step goes on without an event.',
@@ -193,8 +192,8 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, Omit<StepType, 'name'>>> = {
       required('ActivityName', 'text', 'Name under which workers ask for the work.'),
       optional('Parameters', 'any', { summary: 'What the worker gets.' }),
       optional('EffectiveDate', 'time', {
-        default: 'at once',
-        summary: 'The work is not offered before this time.',
+        default: 'none',
+        summary: 'Accepted for definitions of the original; it has no effect here.',
       }),
       optional('Timeout', 'duration', {
         default: 'none',

@@ -1,0 +1,196 @@
+/**
+ * Goal: D1 to D5 of parse-definition.ts for documents that nobody thought of.
+ * Method: random valid documents that are transformed, random wild ones, and a few built to be costly.
+ */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { findStepType } from '../../../src/engine/definitions/step-types.js';
+import {
+  parseDefinition,
+  type ParsedDefinition,
+} from '../../../src/engine/definitions/parse-definition.js';
+import { documentWith, documentWithInputs, errorsOf, parseValid } from './documents.js';
+import { validDocument, wildDocument } from './random-documents.js';
+
+type Recase = (text: string) => string;
+
+/** Another casing of all that has one: members, step types, and inputs of built-in steps. */
+function recaseStep(source: unknown, recase: Recase): unknown {
+  const step = source as Record<string, unknown>;
+  const type = step['StepType'] as string;
+  const isBuiltIn = findStepType(type) !== null;
+  const recased: Record<string, unknown> = {
+    ...step,
+    StepType: isBuiltIn ? recase(type) : type,
+    Inputs: isBuiltIn ? recaseKeys(step['Inputs'] as object, recase) : step['Inputs'],
+    Do: (step['Do'] as unknown[][]).map((list) => list.map((inner) => recaseStep(inner, recase))),
+    CompensateWith: (step['CompensateWith'] as unknown[]).map((inner) => recaseStep(inner, recase)),
+  };
+  return recaseKeys(recased, recase);
+}
+
+function recaseDocument(document: Record<string, unknown>, recase: Recase): unknown {
+  const steps = (document['Steps'] as unknown[]).map((step) => recaseStep(step, recase));
+  return recaseKeys({ ...document, Steps: steps }, recase);
+}
+
+function recaseKeys(source: object, recase: Recase): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(source).map(([key, value]) => [recase(key), value]));
+}
+
+const anyCasing: fc.Arbitrary<Recase> = fc
+  .infiniteStream(fc.boolean())
+  .map(
+    (upper) => (text) =>
+      text.replace(/./gu, (letter) =>
+        upper.next().value ? letter.toUpperCase() : letter.toLowerCase(),
+      ),
+  );
+
+/** What a pointer leads to; fails where it leads nowhere. */
+function resolve(document: unknown, pointer: string): unknown {
+  let value = document;
+  for (const segment of pointer.split('/').slice(1)) {
+    const key = segment.replaceAll('~1', '/').replaceAll('~0', '~');
+    expect(Object.hasOwn(value as object, key), `${pointer} at ${key}`).toBe(true);
+    value = (value as Record<string, unknown>)[key];
+  }
+  return value;
+}
+
+function checkFindings(document: unknown, parsed: ParsedDefinition): void {
+  expect(parsed.definition === null).toBe(parsed.errors.length > 0);
+  expect(parsed.canonical === null).toBe(parsed.errors.length > 0);
+  for (const { pointer, message } of [...parsed.errors, ...parsed.warnings]) {
+    resolve(document, pointer);
+    expect(message.length).toBeLessThan(500);
+  }
+  for (const { source, pointer } of parsed.expressions) {
+    expect((resolve(document, pointer) as string).trim()).toBe(source);
+  }
+  for (const { name, pointer } of parsed.customSteps) {
+    expect(String(resolve(document, pointer)).trim()).toBe(name);
+  }
+}
+
+describe('parseDefinition — properties', () => {
+  it('reads valid documents without an error, and their canonical form as the same definition', () => {
+    fc.assert(
+      fc.property(validDocument, (document) => {
+        const parsed = parseDefinition(document);
+        expect(parsed.errors).toEqual([]);
+        checkFindings(document, parsed);
+        const again = parseDefinition(parsed.canonical);
+        expect(again.definition).toEqual(parsed.definition);
+        expect(again.canonical).toEqual(parsed.canonical);
+        expect(again.warnings.map(({ code }) => code)).toEqual(
+          parsed.warnings.map(({ code }) => code),
+        );
+      }),
+    );
+  });
+
+  it('gives the same definition whatever the casing of member names', () => {
+    fc.assert(
+      fc.property(validDocument, anyCasing, (document, recase) => {
+        expect(parseValid(recaseDocument(document, recase))).toEqual(parseValid(document));
+      }),
+    );
+  });
+
+  it('survives JSON, as stored documents do', () => {
+    fc.assert(
+      fc.property(validDocument, (document) => {
+        const stored: unknown = JSON.parse(JSON.stringify(parseDefinition(document).canonical));
+        expect(parseValid(stored)).toEqual(parseValid(document));
+      }),
+    );
+  });
+
+  it('never throws, and points at what exists', () => {
+    fc.assert(
+      fc.property(wildDocument, (document) => {
+        checkFindings(document, parseDefinition(document));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('changes nothing in the document', () => {
+    fc.assert(
+      fc.property(wildDocument, (document) => {
+        const before = structuredClone(document);
+        parseDefinition(document);
+        expect(document).toEqual(before);
+      }),
+    );
+  });
+});
+
+describe('parseDefinition — costly documents', () => {
+  function nest(levels: number, around: (inner: unknown) => unknown): unknown {
+    let nested: unknown = null;
+    for (let level = 0; level < levels; level++) nested = around(nested);
+    return nested;
+  }
+
+  it.each<[string, unknown, string]>([
+    ['lists in lists', nest(100_000, (inner) => [inner]), 'wrong_type '],
+    [
+      'inputs in inputs',
+      documentWithInputs('custom', { x: nest(100_000, (inner) => ({ '@a': inner })) }),
+      `too_deep /Steps/0/Inputs/x${'/@a'.repeat(64)}`,
+    ],
+    [
+      'steps in steps',
+      documentWith(nest(10_000, (inner) => ({ Id: 'a', StepType: 'Sequence', Do: [[inner]] }))),
+      `too_deep /Steps/0${'/Do/0/0'.repeat(32)}/Do`,
+    ],
+  ])('stops at %s', (_, document, error) => {
+    expect(errorsOf(parseDefinition(document))).toContain(error);
+  });
+
+  it('stops at values that aliases multiply', () => {
+    // Thirty levels, each naming the one before twice: what 30 lines of YAML can hold stands for 2^30 values.
+    const doubled = nest(30, (inner) => [inner, inner]);
+    const parsed = parseDefinition(documentWithInputs('custom', { x: doubled }));
+    expect(parsed.errors.map(({ code }) => code)).toEqual(['too_large']);
+  });
+
+  it('stops at steps and sequences that aliases multiply', () => {
+    const step = nest(20, (inner) => {
+      const sequence = Array.from({ length: 100 }, () => inner);
+      const all = Array.from({ length: 100 }, () => sequence);
+      return { Id: 'a', StepType: 'Sequence', Do: all, CompensateWith: sequence };
+    });
+    // 100^40 steps, of which no more are looked at than are allowed; the rest costs one look for each list.
+    const { errors } = parseDefinition(documentWith(step), { maxSteps: 50 });
+    const codes = new Set(errors.map(({ code }) => code));
+    expect(codes).toEqual(new Set(['wrong_type', 'duplicate_step_id', 'too_many_steps']));
+  });
+
+  it('reads a document of a megabyte with nothing but problems in a moment', () => {
+    const unknown = Object.fromEntries(
+      Array.from({ length: 10_000 }, (_, index) => [`NextStepIdd${index}`, 'x'.repeat(20)]),
+    );
+    const inputs = Object.fromEntries(
+      Array.from({ length: 10_000 }, (_, index) => [`Mesage${index}`, 'data..x']),
+    );
+    const select = Object.fromEntries(
+      Array.from({ length: 10_000 }, (_, index) => [`step ${index}`, '']),
+    );
+    const document = documentWith({
+      ...unknown,
+      Id: 'a',
+      StepType: 'EmitLog',
+      Inputs: inputs,
+      SelectNextStep: select,
+    });
+    const start = performance.now();
+    const parsed = parseDefinition(document);
+    // Measured: 30 ms. Anything that grows faster than the document would take minutes.
+    expect(performance.now() - start).toBeLessThan(3000);
+    expect(parsed.errors).toHaveLength(101);
+    expect(parsed.warnings).toHaveLength(101);
+  });
+});

@@ -1,0 +1,116 @@
+/** Goal: V1 to V3 of parse-input-value.ts. Method: a table of posted values and what becomes of them. */
+import { describe, expect, it } from 'vitest';
+import type { InputValue } from '../../../src/engine/definition.js';
+import type { Json } from '../../../src/engine/json.js';
+import { parseDefinition } from '../../../src/engine/definitions/parse-definition.js';
+import { documentWithInputs, errorsOf, parseStepA } from './documents.js';
+
+function check(posted: unknown, expected: InputValue): void {
+  const step = parseStepA(documentWithInputs('custom', { x: posted }));
+  expect(step.inputs).toEqual([{ name: 'x', value: expected }]);
+}
+
+const expression = (source: string): InputValue => ({ kind: 'expression', source });
+const constant = (value: Json): InputValue => ({ kind: 'constant', value });
+
+describe('parseInputValue', () => {
+  it.each<[unknown, InputValue]>([
+    ['data.x + 1', expression('data.x + 1')],
+    ["'text'", expression("'text'")],
+    ['  data.x\n', expression('data.x')],
+    [5, constant(5)],
+    [-0.5, constant(-0.5)],
+    [true, constant(true)],
+    [null, constant(null)],
+    [[], constant([])],
+    [['data.x', 1, [null]], constant(['data.x', 1, [null]])],
+    [{}, constant({})],
+    [{ a: 'data.x' }, constant({ a: 'data.x' })],
+    [{ a: { b: [{ c: 'text' }] } }, constant({ a: { b: [{ c: 'text' }] } })],
+    [{ '@a': 5, b: 6 }, constant({ a: 5, b: 6 })],
+  ])('reads %j', (posted, expected) => {
+    check(posted, expected);
+  });
+
+  it('evaluates texts under keys with @ and leaves the others alone', () => {
+    check(
+      { '@a': 'data.x', b: 'data.y', '@@type': "'t'" },
+      {
+        kind: 'graph',
+        fields: [
+          ['a', expression('data.x')],
+          ['b', { kind: 'constant', value: 'data.y' }],
+          ['@type', expression("'t'")],
+        ],
+      },
+    );
+  });
+
+  it('does so at every depth, in lists of maps too', () => {
+    check([1, { deep: [{ '@x': 'data.x' }], plain: {} }], {
+      kind: 'list',
+      items: [
+        { kind: 'constant', value: 1 },
+        {
+          kind: 'graph',
+          fields: [
+            [
+              'deep',
+              { kind: 'list', items: [{ kind: 'graph', fields: [['x', expression('data.x')]] }] },
+            ],
+            ['plain', { kind: 'constant', value: {} }],
+          ],
+        },
+      ],
+    });
+  });
+
+  it('lets the keys of a map under @ say what is evaluated in it', () => {
+    check(
+      { '@outer': { '@inner': 'data.x', text: 'data.y' } },
+      {
+        kind: 'graph',
+        fields: [
+          [
+            'outer',
+            {
+              kind: 'graph',
+              fields: [
+                ['inner', expression('data.x')],
+                ['text', { kind: 'constant', value: 'data.y' }],
+              ],
+            },
+          ],
+        ],
+      },
+    );
+  });
+
+  it('copies constants, so that a changed document does not change a definition', () => {
+    const list = [1, { a: 1 }];
+    const step = parseStepA(documentWithInputs('custom', { x: list }));
+    list.push(2);
+    expect(step.inputs[0]!.value).toEqual({ kind: 'constant', value: [1, { a: 1 }] });
+  });
+
+  it('keeps a field called __proto__ as a field', () => {
+    const posted: unknown = JSON.parse(
+      '{"__proto__": {"polluted": true}, "@__proto__x": "data.x"}',
+    );
+    const step = parseStepA(documentWithInputs('custom', { x: posted, y: { z: posted } }));
+    const { value } = step.inputs[0]!;
+    expect(value.kind === 'graph' && value.fields.map(([key]) => key)).toEqual([
+      '__proto__',
+      '__proto__x',
+    ]);
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+
+  it('takes 64 levels and refuses more', () => {
+    const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)]);
+    const deep = (levels: number): string[] =>
+      errorsOf(parseDefinition(documentWithInputs('custom', { x: nested(levels) })));
+    expect(deep(64)).toEqual([]);
+    expect(deep(65)).toEqual([`too_deep /Steps/0/Inputs/x${'/0'.repeat(64)}`]);
+  });
+});

@@ -1,0 +1,159 @@
+/** Random documents: valid ones to transform, and wild ones that have little to do with a definition. */
+import fc from 'fast-check';
+import { DEFINITION_MEMBERS, STEP_MEMBERS } from '../../../src/engine/definitions/step-members.js';
+
+interface RandomStep {
+  readonly type: string;
+  readonly inputs: Record<string, unknown>;
+  readonly members: Record<string, unknown>;
+  readonly next: number;
+  readonly select: readonly number[];
+  readonly sequences: readonly (readonly RandomStep[])[];
+  readonly compensation: readonly RandomStep[];
+}
+
+const value = fc.oneof(
+  fc.constantFrom('data.x + 1', "'text'", 'data["a"]', 'context.Item', 'len(data.list)'),
+  fc.integer(),
+  fc.boolean(),
+  fc.constant({ '@a': 'data.x', b: [1, { '@c': 'data.y', d: 'text' }], e: null }),
+  fc.constant(['a', 1, null]),
+);
+const expression = fc.constantFrom('data.x', '1 + 1', 'not data.done');
+
+/** Step types with inputs that each of them takes. */
+const typeAndInputs = fc.oneof(
+  fc.record({ Message: value }).map((inputs) => ({ type: 'EmitLog', inputs })),
+  fc.record({ Condition: expression }).map((inputs) => ({ type: 'While', inputs })),
+  fc
+    .record({ Collection: expression, RunParallel: fc.boolean() })
+    .map((inputs) => ({ type: 'Foreach', inputs })),
+  fc
+    .record({ BaseUrl: expression, Headers: fc.constant({ '@H': 'data.x', i: 'j' }) })
+    .map((inputs) => ({ type: 'HttpRequest', inputs })),
+  fc.constantFrom('NoOp', 'Parallel', 'Sequence', 'Decide').map((type) => ({ type, inputs: {} })),
+  fc
+    .dictionary(fc.constantFrom('a', 'B', 'Message', 'message', '__proto__'), value)
+    .map((inputs) => ({ type: 'My Custom Step', inputs })),
+);
+
+const optionalMembers = fc.record(
+  {
+    Name: fc.oneof(fc.string(), fc.integer()),
+    Outputs: fc.dictionary(fc.string(), expression),
+    CancelCondition: fc.oneof(expression, fc.boolean()),
+    ProceedOnCancel: fc.boolean(),
+    ErrorBehavior: fc.constantFrom('Retry', 'Suspend', 'Terminate', 'Compensate', 0, 3),
+    RetryInterval: fc.constantFrom(5, '00:00:10', 'PT1M', '1.00:00:00'),
+    MaxRetries: fc.nat(1_000_000_000),
+    RetryBackoff: fc.double({ min: 1, max: 10, noNaN: true }),
+    OnRetriesExhausted: fc.constantFrom('Suspend', 'Terminate', 'Compensate', 2),
+    Timeout: fc.integer({ min: 1, max: 1000 }),
+    Saga: fc.boolean(),
+  },
+  { requiredKeys: [] },
+);
+
+const { step } = fc.letrec<{ step: RandomStep }>((tie) => ({
+  step: fc
+    .tuple(
+      typeAndInputs,
+      optionalMembers,
+      fc.nat(50),
+      fc.array(fc.nat(50), { maxLength: 2 }),
+      fc.record({
+        sequences: fc.oneof(
+          { depthSize: 'small', withCrossShrink: true },
+          fc.constant([]),
+          fc.array(fc.array(tie('step'), { minLength: 1, maxLength: 2 }), { maxLength: 2 }),
+        ),
+        compensation: fc.oneof(
+          { depthSize: 'small', withCrossShrink: true },
+          fc.constant([]),
+          fc.array(tie('step'), { minLength: 1, maxLength: 2 }),
+        ),
+      }),
+    )
+    .map(([{ type, inputs }, members, next, select, nested]) => ({
+      type,
+      inputs,
+      members,
+      next,
+      select,
+      ...nested,
+    })),
+}));
+
+function countSteps(steps: readonly RandomStep[]): number {
+  return steps.reduce(
+    (count, { sequences, compensation }) =>
+      count + 1 + countSteps(sequences.flat()) + countSteps(compensation),
+    0,
+  );
+}
+
+/** Ids are given by counting, so that they are unique and every reference has a target. */
+function toDocument(steps: readonly RandomStep[]): Record<string, unknown> {
+  const count = countSteps(steps);
+  let given = 0;
+  const idOf = (index: number): string => `step ${index % count}`;
+  const write = (random: RandomStep): Record<string, unknown> => ({
+    Id: idOf(given++),
+    StepType: random.type,
+    Inputs: random.inputs,
+    NextStepId: random.next % 3 === 0 ? null : idOf(random.next),
+    SelectNextStep: Object.fromEntries(random.select.map((index) => [idOf(index), 'data.x'])),
+    Do: random.sequences.map((sequence) => sequence.map(write)),
+    CompensateWith: random.compensation.map(write),
+    ...random.members,
+  });
+  return { Id: 'random', Description: 'made by chance', Steps: steps.map(write) };
+}
+
+/** Documents without an error. */
+export const validDocument: fc.Arbitrary<Record<string, unknown>> = fc
+  .array(step, { minLength: 1, maxLength: 4 })
+  .map(toDocument);
+
+const memberName = fc.constantFrom(
+  ...DEFINITION_MEMBERS,
+  ...STEP_MEMBERS,
+  'Steps',
+  'Do',
+  'ID',
+  'Message',
+  '@x',
+  '@',
+  'a/b~c',
+  '__proto__',
+  'constructor',
+  'toString',
+);
+
+/** Anything that JSON can say, with member names that mostly mean something, so that it gets far into the parser. */
+export const wildDocument: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'medium', withCrossShrink: true },
+    fc.constantFrom('a', 'If', 'NoOp', 'Delay', 'data.x', '', 'Retry', "'PT5S'", 'x'.repeat(300)),
+    fc.constantFrom(null, true, false, 0, -1, 5, 1e300, Number.NaN),
+    fc.string({ unit: 'binary' }),
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc.dictionary(fc.oneof(memberName, fc.string()), tie('value'), { maxKeys: 8 }),
+    fc.record(
+      {
+        Id: tie('value'),
+        StepType: fc.constantFrom('If', 'foreach', 'EmitLog', 'mine', 'Parallel', 'WaitFor'),
+        Inputs: tie('value'),
+        Do: fc.array(tie('value'), { maxLength: 3 }),
+        CompensateWith: fc.array(tie('value'), { maxLength: 3 }),
+        SelectNextStep: tie('value'),
+        NextStepId: tie('value'),
+      },
+      { requiredKeys: [] },
+    ),
+  ),
+  document: fc.oneof(
+    tie('value'),
+    fc.record({ Id: tie('value'), Steps: fc.array(tie('value'), { maxLength: 4 }) }),
+  ),
+})).document;

@@ -1,0 +1,559 @@
+/**
+ * Goal: everything that is wrong with a document is told, with a stable code and the place in the document as it was
+ * posted. Method: one table of documents and their errors, one of documents and their warnings.
+ */
+import { describe, expect, it } from 'vitest';
+import {
+  parseDefinition,
+  type ParseOptions,
+} from '../../../src/engine/definitions/parse-definition.js';
+import {
+  documentWith,
+  documentWithInputs,
+  documentWithStep,
+  errorsOf,
+  warningsOf,
+} from './documents.js';
+
+interface Case {
+  readonly title: string;
+  readonly document: unknown;
+  /** `code pointer` of each, in the order of finding. */
+  readonly found: readonly string[];
+  readonly options?: ParseOptions;
+}
+
+const NO_OP = { Id: 'a', StepType: 'NoOp' };
+
+const REFUSED: readonly Case[] = [
+  { title: 'no object', document: [1], found: ['wrong_type '] },
+  { title: 'null', document: null, found: ['wrong_type '] },
+  { title: 'nothing at all', document: {}, found: ['missing_id ', 'no_steps '] },
+  { title: 'no Id', document: { Steps: [NO_OP] }, found: ['missing_id '] },
+  { title: 'a null Id', document: { ID: null, Steps: [NO_OP] }, found: ['missing_id /ID'] },
+  { title: 'a blank Id', document: { Id: ' ', Steps: [NO_OP] }, found: ['missing_id /Id'] },
+  {
+    title: 'an Id that is a list',
+    document: { Id: [], Steps: [NO_OP] },
+    found: ['wrong_type /Id'],
+  },
+  { title: 'a flag as Id', document: { Id: true, Steps: [NO_OP] }, found: ['wrong_type /Id'] },
+  {
+    title: 'an Id that is too long',
+    document: { Id: 'x'.repeat(201), Steps: [NO_OP] },
+    found: ['name_too_long /Id'],
+  },
+  {
+    title: 'control characters in an Id',
+    document: { Id: 'a\u0000b', Steps: [NO_OP] },
+    found: ['invalid_value /Id'],
+  },
+  {
+    title: 'half a surrogate pair in an Id',
+    document: { Id: 'a\ud800', Steps: [NO_OP] },
+    found: ['invalid_value /Id'],
+  },
+  {
+    title: 'an Id that no URL can name',
+    document: { Id: '..', Steps: [NO_OP] },
+    found: ['invalid_value /Id'],
+  },
+  { title: 'no Steps', document: { Id: 'w' }, found: ['no_steps '] },
+  { title: 'empty Steps', document: { Id: 'w', steps: [] }, found: ['no_steps /steps'] },
+  { title: 'Steps that are a map', document: { Id: 'w', Steps: {} }, found: ['wrong_type /Steps'] },
+  {
+    title: 'steps that are no maps',
+    document: { Id: 'w', Steps: [null, 'NoOp', [NO_OP]] },
+    found: ['wrong_type /Steps/0', 'wrong_type /Steps/1', 'wrong_type /Steps/2'],
+  },
+  {
+    title: 'a Description that is a map',
+    document: { ...documentWithStep({}), Description: {} },
+    found: ['wrong_type /Description'],
+  },
+  {
+    title: 'defaults of the definition that are wrong',
+    document: {
+      ...documentWithStep({}),
+      DefaultErrorBehavior: 'Ignore',
+      DefaultErrorRetryInterval: true,
+    },
+    found: ['invalid_value /DefaultErrorBehavior', 'wrong_type /DefaultErrorRetryInterval'],
+  },
+  {
+    title: 'two spellings of one member',
+    document: { Id: 'w', id: 'w', ID: null, Steps: [{ ...NO_OP, stepType: 'NoOp' }] },
+    found: ['duplicate_member /id', 'duplicate_member /ID', 'duplicate_member /Steps/0/stepType'],
+  },
+  {
+    title: 'a step without Id and type',
+    document: documentWith(NO_OP, {}),
+    found: ['missing_step_id /Steps/1', 'missing_step_type /Steps/1'],
+  },
+  {
+    title: 'a step with blank Id and type',
+    document: documentWith({ Id: '', StepType: '\t' }),
+    found: ['missing_step_id /Steps/0/Id', 'missing_step_type /Steps/0/StepType'],
+  },
+  {
+    title: 'a step whose Id and type are maps',
+    document: documentWith({ Id: {}, StepType: {} }),
+    found: ['wrong_type /Steps/0/Id', 'wrong_type /Steps/0/StepType'],
+  },
+  {
+    title: 'step ids that are taken, by nested and compensation steps too',
+    document: documentWith(
+      {
+        ...NO_OP,
+        StepType: 'Sequence',
+        Do: [[{ Id: 'b', StepType: 'NoOp' }]],
+        CompensateWith: [NO_OP],
+      },
+      { Id: 'b', StepType: 'NoOp' },
+    ),
+    found: ['duplicate_step_id /Steps/0/CompensateWith/0/Id', 'duplicate_step_id /Steps/1/Id'],
+  },
+  {
+    title: 'a step id that is too long, and only that though it is named elsewhere',
+    document: documentWith(
+      { ...NO_OP, NextStepId: 'x'.repeat(201) },
+      { Id: 'x'.repeat(201), StepType: 'NoOp' },
+    ),
+    found: ['name_too_long /Steps/0/NextStepId', 'name_too_long /Steps/1/Id'],
+  },
+  {
+    title: 'an unknown step type',
+    document: documentWithStep({ StepType: 'Foreech' }),
+    options: { isKnownCustomStep: () => false },
+    found: ['unknown_step_type /Steps/0/StepType'],
+  },
+  {
+    title: 'a custom step name that cannot be one',
+    document: documentWith(
+      { Id: 'a', StepType: 'x'.repeat(201), NextStepId: 'b' },
+      { Id: 'b', StepType: 'x\u001by' },
+    ),
+    found: ['name_too_long /Steps/0/StepType', 'invalid_value /Steps/1/StepType'],
+  },
+  {
+    title: 'next steps that do not exist',
+    document: documentWithStep({
+      NextStepId: 'b',
+      SelectNextStep: { 'c/d': 'True', a: 'False', A: 'True' },
+    }),
+    found: [
+      'unknown_next_step /Steps/0/NextStepId',
+      'unknown_next_step /Steps/0/SelectNextStep/c~1d',
+      'unknown_next_step /Steps/0/SelectNextStep/A',
+    ],
+  },
+  {
+    title: 'a NextStepId that is a map',
+    document: documentWithStep({ NextStepId: {} }),
+    found: ['wrong_type /Steps/0/NextStepId'],
+  },
+  {
+    title: 'an unknown input of a built-in step, and the one that is missing',
+    document: documentWithInputs('EmitLog', { Mesage: '1', 'x~y': '1' }),
+    found: [
+      'unknown_input /Steps/0/Inputs/Mesage',
+      'unknown_input /Steps/0/Inputs/x~0y',
+      'missing_input /Steps/0/Inputs',
+    ],
+  },
+  {
+    title: 'an input given in two spellings',
+    document: documentWithInputs('EmitLog', { Message: '1', message: '2' }),
+    found: ['duplicate_member /Steps/0/Inputs/message'],
+  },
+  {
+    title: 'required inputs that are absent or null',
+    document: documentWith(
+      { Id: 'a', StepType: 'WaitFor', NextStepId: 'b' },
+      { Id: 'b', StepType: 'Delay', Inputs: { Period: null } },
+    ),
+    found: [
+      'missing_input /Steps/0',
+      'missing_input /Steps/0',
+      'missing_input /Steps/1/Inputs/Period',
+    ],
+  },
+  {
+    title: 'any input of a step that has none',
+    document: documentWithInputs('NoOp', { Message: '1' }),
+    found: ['unknown_input /Steps/0/Inputs/Message'],
+  },
+  {
+    title: 'maps that are something else',
+    document: documentWithStep({ Inputs: [], Outputs: 'x', SelectNextStep: 5 }),
+    found: [
+      'wrong_type /Steps/0/SelectNextStep',
+      'wrong_type /Steps/0/Inputs',
+      'wrong_type /Steps/0/Outputs',
+    ],
+  },
+  {
+    title: 'conditions that are maps or lists',
+    document: documentWithStep({ SelectNextStep: { a: {} }, CancelCondition: ['data.x'] }),
+    found: ['wrong_type /Steps/0/SelectNextStep/a', 'wrong_type /Steps/0/CancelCondition'],
+  },
+  {
+    title: 'empty expressions',
+    document: documentWithStep({
+      StepType: 'custom',
+      SelectNextStep: { a: '' },
+      Inputs: { x: ' \n', y: { '@z': '' } },
+      Outputs: { o: '' },
+      CancelCondition: '',
+    }),
+    found: [
+      'empty_expression /Steps/0/SelectNextStep/a',
+      'empty_expression /Steps/0/Inputs/x',
+      'empty_expression /Steps/0/Inputs/y/@z',
+      'empty_expression /Steps/0/Outputs/o',
+      'empty_expression /Steps/0/CancelCondition',
+    ],
+  },
+  {
+    title: 'an output with evaluated parts, which are for inputs',
+    document: documentWithStep({ Outputs: { o: { '@x': 'step.y' }, p: [{ '@x': 'step.y' }] } }),
+    found: ['wrong_type /Steps/0/Outputs/o', 'wrong_type /Steps/0/Outputs/p'],
+  },
+  {
+    title: 'numbers that are not finite',
+    document: documentWithInputs('custom', { a: Number.NaN, b: { c: [Number.POSITIVE_INFINITY] } }),
+    found: ['invalid_value /Steps/0/Inputs/a', 'invalid_value /Steps/0/Inputs/b/c/0'],
+  },
+  {
+    title: 'values that JSON does not have',
+    document: documentWithInputs('custom', { a: 1n, b: [undefined], c: () => 1 }),
+    found: [
+      'wrong_type /Steps/0/Inputs/a',
+      'wrong_type /Steps/0/Inputs/b/0',
+      'wrong_type /Steps/0/Inputs/c',
+    ],
+  },
+  {
+    title: 'graph keys that collide or are empty after the @',
+    document: documentWithInputs('custom', { g: { x: 1, '@x': 'data.x', '@': 'data.y' } }),
+    found: ['duplicate_member /Steps/0/Inputs/g/@x', 'invalid_value /Steps/0/Inputs/g/@'],
+  },
+  {
+    title: 'constants that a built-in input can never take',
+    document: documentWith(
+      { Id: 'a', StepType: 'Delay', Inputs: { Period: true }, NextStepId: 'b' },
+      { Id: 'b', StepType: 'Delay', Inputs: { Period: '"soon"' }, NextStepId: 'c' },
+      { Id: 'c', StepType: 'Foreach', Inputs: { Collection: 5 }, NextStepId: 'd' },
+      { Id: 'd', StepType: 'Delay', Inputs: { Period: { '@a': '1' } }, NextStepId: 'e' },
+      {
+        Id: 'e',
+        StepType: 'WaitFor',
+        Inputs: { EventName: ['x'], EventKey: 5, EffectiveDate: "'yesterday'", Timeout: -1 },
+      },
+    ),
+    found: [
+      'wrong_type /Steps/0/Inputs/Period',
+      'invalid_value /Steps/1/Inputs/Period',
+      'wrong_type /Steps/2/Inputs/Collection',
+      'wrong_type /Steps/3/Inputs/Period',
+      'wrong_type /Steps/4/Inputs/EventName',
+      'invalid_value /Steps/4/Inputs/EffectiveDate',
+      'wrong_type /Steps/4/Inputs/Timeout',
+    ],
+  },
+  {
+    title: 'flags, numbers and durations of the wrong type',
+    document: documentWithStep({
+      ProceedOnCancel: 1,
+      ErrorBehavior: true,
+      RetryInterval: {},
+      MaxRetries: '3',
+      RetryBackoff: [],
+      OnRetriesExhausted: {},
+      Timeout: true,
+      Saga: 'yes',
+    }),
+    found: [
+      'wrong_type /Steps/0/ProceedOnCancel',
+      'wrong_type /Steps/0/ErrorBehavior',
+      'wrong_type /Steps/0/RetryInterval',
+      'wrong_type /Steps/0/MaxRetries',
+      'wrong_type /Steps/0/RetryBackoff',
+      'wrong_type /Steps/0/OnRetriesExhausted',
+      'wrong_type /Steps/0/Timeout',
+      'wrong_type /Steps/0/Saga',
+    ],
+  },
+  {
+    title: 'values out of range',
+    document: documentWithStep({
+      ErrorBehavior: 4,
+      RetryInterval: -1,
+      MaxRetries: 1.5,
+      RetryBackoff: 0.5,
+      OnRetriesExhausted: 'Retry',
+      Timeout: 0,
+    }),
+    found: [
+      'invalid_value /Steps/0/ErrorBehavior',
+      'invalid_value /Steps/0/RetryInterval',
+      'invalid_value /Steps/0/MaxRetries',
+      'invalid_value /Steps/0/RetryBackoff',
+      'invalid_value /Steps/0/OnRetriesExhausted',
+      'invalid_value /Steps/0/Timeout',
+    ],
+  },
+  {
+    title: 'more values out of range',
+    document: documentWithStep({
+      ErrorBehavior: 'Explode',
+      RetryInterval: 'P1Y',
+      MaxRetries: -1,
+      RetryBackoff: Number.POSITIVE_INFINITY,
+      OnRetriesExhausted: 0,
+      Timeout: '1000 years',
+    }),
+    found: [
+      'invalid_value /Steps/0/ErrorBehavior',
+      'invalid_value /Steps/0/RetryInterval',
+      'invalid_value /Steps/0/MaxRetries',
+      'invalid_value /Steps/0/RetryBackoff',
+      'invalid_value /Steps/0/OnRetriesExhausted',
+      'invalid_value /Steps/0/Timeout',
+    ],
+  },
+  {
+    title: 'Do and CompensateWith that are no lists',
+    document: documentWithStep({ StepType: 'Sequence', Do: NO_OP, CompensateWith: 'b' }),
+    found: ['wrong_type /Steps/0/Do', 'wrong_type /Steps/0/CompensateWith'],
+  },
+  {
+    title: 'Do that mixes steps and sequences',
+    document: documentWithStep({
+      StepType: 'Sequence',
+      Do: [[{ ...NO_OP, Id: 'b' }], NO_OP, null],
+    }),
+    found: ['wrong_type /Steps/0/Do/1', 'wrong_type /Steps/0/Do/2'],
+  },
+  {
+    title: 'more steps than are allowed',
+    document: documentWith(
+      { ...NO_OP, StepType: 'Sequence', Do: [[{ ...NO_OP, Id: 'b' }]], NextStepId: 'c' },
+      { ...NO_OP, Id: 'c' },
+      { ...NO_OP, Id: 'd' },
+    ),
+    options: { maxSteps: 2 },
+    found: ['too_many_steps /Steps/1', 'unknown_next_step /Steps/0/NextStepId'],
+  },
+  {
+    title: 'containers that are nested too deep, by Do or CompensateWith',
+    document: documentWithStep({
+      StepType: 'Sequence',
+      Do: [
+        [
+          {
+            Id: 'b',
+            StepType: 'Sequence',
+            Do: [[{ Id: 'c', StepType: 'NoOp' }]],
+            CompensateWith: [{ Id: 'd', StepType: 'NoOp' }],
+          },
+        ],
+      ],
+    }),
+    options: { maxDepth: 1 },
+    found: ['too_deep /Steps/0/Do/0/0/Do', 'too_deep /Steps/0/Do/0/0/CompensateWith'],
+  },
+  {
+    title: 'more values than are allowed',
+    document: documentWithInputs('custom', { a: [1, 2, 3, 4, 5, 6, 7, 8, 9] }),
+    options: { maxValues: 12 },
+    found: ['too_large /Steps/0/Inputs/a/3'],
+  },
+];
+
+const WARNED: readonly Case[] = [
+  {
+    title: 'unknown members',
+    document: { ...documentWithStep({ NextStep: 'b' }), Author: 'me' },
+    found: ['unknown_member /Author', 'unknown_member /Steps/0/NextStep'],
+  },
+  {
+    title: 'steps that nothing leads to',
+    document: documentWith(
+      {
+        Id: 'a',
+        StepType: 'Sequence',
+        Do: [[NO_OP, NO_OP].map((s, i) => ({ ...s, Id: `n${i}` }))],
+      },
+      { Id: 'b', StepType: 'NoOp', NextStepId: 'c' },
+      { Id: 'c', StepType: 'NoOp', NextStepId: 'b' },
+    ),
+    found: [
+      'unreachable_step /Steps/0/Do/0/1',
+      'unreachable_step /Steps/1',
+      'unreachable_step /Steps/2',
+    ],
+  },
+  {
+    title: 'no step that SelectNextStep, Do, CompensateWith or a jump leads to',
+    document: documentWith(
+      {
+        Id: 'a',
+        StepType: 'If',
+        Inputs: { Condition: 'data.x' },
+        SelectNextStep: { d: 'data.y' },
+        Do: [[{ Id: 'b', StepType: 'NoOp', NextStepId: 'e' }]],
+        CompensateWith: [{ Id: 'c', StepType: 'NoOp' }],
+      },
+      { Id: 'd', StepType: 'NoOp' },
+      { Id: 'e', StepType: 'NoOp' },
+    ),
+    found: [],
+  },
+  {
+    title: 'containers with nothing in them',
+    document: documentWith(
+      { Id: 'a', StepType: 'Sequence', NextStepId: 'b' },
+      { Id: 'b', StepType: 'Parallel', Do: [[], []] },
+    ),
+    found: ['empty_do /Steps/0', 'empty_do /Steps/1/Do'],
+  },
+  {
+    title: 'Do on a step that does not run it',
+    document: documentWithStep({ Do: [{ Id: 'b', StepType: 'NoOp' }] }),
+    found: ['unused_do /Steps/0/Do', 'unreachable_step /Steps/0/Do/0'],
+  },
+  {
+    title: 'texts that look as if their quotes were forgotten',
+    document: documentWith(
+      {
+        Id: 'a',
+        StepType: 'EmitLog',
+        Inputs: { Message: 'Hello', Level: 'Warning' },
+        Outputs: { a: 'step', b: 'steps', c: 'true' },
+        SelectNextStep: { a: 'step' },
+        NextStepId: 'b',
+      },
+      { Id: 'b', StepType: 'Delay', Inputs: { Period: 'PT5S' } },
+    ),
+    found: [
+      'unknown_name /Steps/0/SelectNextStep/a',
+      'unknown_name /Steps/0/Inputs/Message',
+      'unknown_name /Steps/0/Inputs/Level',
+      'unknown_name /Steps/0/Outputs/b',
+      'unknown_name /Steps/0/Outputs/c',
+      'unknown_name /Steps/1/Inputs/Period',
+    ],
+  },
+  {
+    title: 'lone names that are variables or constants',
+    document: documentWithInputs('custom', {
+      a: 'data',
+      b: 'context',
+      c: 'environment',
+      d: 'True',
+      e: 'None',
+    }),
+    found: [],
+  },
+  {
+    title: 'inputs that a script cannot read',
+    document: documentWithInputs('custom', { 'first name': 1, naïve_2: 1, '2nd': 1 }),
+    found: [
+      'unusable_input_name /Steps/0/Inputs/first name',
+      'unusable_input_name /Steps/0/Inputs/2nd',
+    ],
+  },
+  {
+    title: 'constants that are hardly meant',
+    document: documentWith(
+      { Id: 'a', StepType: 'EmitLog', Inputs: { Message: 1, Level: "'Loud'" }, NextStepId: 'b' },
+      {
+        Id: 'b',
+        StepType: 'While',
+        Inputs: { Condition: "'False'" },
+        Do: [{ Id: 'c', StepType: 'NoOp' }],
+      },
+    ),
+    found: ['doubtful_value /Steps/0/Inputs/Level', 'doubtful_value /Steps/1/Inputs/Condition'],
+  },
+  {
+    title: 'lists under a key with @',
+    document: documentWithInputs('custom', { g: { '@list': ['data.a'] } }),
+    found: ['not_evaluated /Steps/0/Inputs/g/@list'],
+  },
+  {
+    title: 'numbers beyond 2^53',
+    document: documentWithInputs('custom', { a: 2 ** 53, b: 2 ** 53 - 1, c: 1.5e300, d: 0.1 }),
+    found: ['imprecise_number /Steps/0/Inputs/a', 'imprecise_number /Steps/0/Inputs/c'],
+  },
+];
+
+describe('parseDefinition — refuses', () => {
+  it.each(REFUSED)('$title', ({ document, options, found }) => {
+    const parsed = parseDefinition(document, options);
+    expect(errorsOf(parsed)).toEqual(found);
+    expect(parsed.definition).toBeNull();
+    expect(parsed.canonical).toBeNull();
+  });
+
+  it('no more than a hundred errors at length', () => {
+    const steps = Array.from({ length: 150 }, () => ({ StepType: 'NoOp' }));
+    const { errors } = parseDefinition(documentWith(...steps));
+    expect(errors).toHaveLength(101);
+    expect(errors.at(-1)).toEqual({
+      code: 'too_many_problems',
+      message: '50 more of them are not listed.',
+      pointer: '',
+    });
+  });
+});
+
+describe('parseDefinition — warns about', () => {
+  it.each(WARNED)('$title', ({ document, options, found }) => {
+    const parsed = parseDefinition(document, options);
+    expect(errorsOf(parsed)).toEqual([]);
+    expect(warningsOf(parsed)).toEqual(found);
+    expect(parsed.definition).not.toBeNull();
+  });
+});
+
+describe('parseDefinition — messages', () => {
+  function messageOf(document: unknown, options?: ParseOptions): string | undefined {
+    const { errors, warnings } = parseDefinition(document, options);
+    return [...errors, ...warnings][0]?.message;
+  }
+
+  it.each([
+    [
+      documentWithStep({ StepType: 'Foreech' }),
+      'There is no step type "Foreech", neither built in nor posted as a custom step. Did you mean "Foreach"?',
+    ],
+    [
+      documentWithInputs('EmitLog', { Message: '1', Lvel: '1' }),
+      'EmitLog has no input "Lvel"; its inputs are Message, Level. Did you mean "Level"?',
+    ],
+    [documentWithInputs('NoOp', { Message: '1' }), 'NoOp has no input "Message"; it has none.'],
+    [documentWithStep({ NextStepId: 'A' }), 'There is no step with the id "A". Did you mean "a"?'],
+    [
+      documentWithStep({ NextStep: 'b' }),
+      '"NextStep" is not known here and was left out. Did you mean "NextStepId"?',
+    ],
+    [documentWithStep({ Zzz: 'b' }), '"Zzz" is not known here and was left out.'],
+    [
+      documentWith(NO_OP, NO_OP),
+      'The step id "a" is already taken by /Steps/0; ids are unique over the whole definition, nested steps included.',
+    ],
+    [
+      documentWithInputs('Delay', { Period: "'soon'" }),
+      'Period: expected a duration (a number of seconds, "hh:mm:ss", "d.hh:mm:ss" or an ISO 8601 duration such as "PT5S"; up to 100 years), but got the text "soon".',
+    ],
+    [
+      documentWithInputs('EmitLog', { Message: 'Hello' }),
+      '"Hello" is read as a Python variable, and there is none of that name; the text is written "\'Hello\'".',
+    ],
+  ])('help to put it right (%#)', (document, message) => {
+    const isKnownCustomStep = (): boolean => false;
+    expect(messageOf(document, { isKnownCustomStep })).toBe(message);
+  });
+});
