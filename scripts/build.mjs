@@ -1,0 +1,78 @@
+/**
+ * Builds what is stale, in the order in which one part feeds the next:
+ *
+ *   controllers -> routes and openapi.json -> sdk/src/generated/schema.ts -> sdk -> worker-sdk
+ *                  `-> server/dist -> assets beside it -> the Python snapshot
+ *
+ * `build()` is called by start, test and verify too. A part whose sources are not there is left out.
+ */
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { generateApi, generateSdkSchema } from './generate.mjs';
+import { isMain, listFiles, root, runMain, runStage, runTool } from './stage.mjs';
+
+const SNAPSHOT_SCRIPT = 'server/scripts/build-python-snapshot.mjs';
+
+export async function build() {
+  await generateApi();
+  await generateSdkSchema();
+  await compilePackage('server', { output: 'server/dist' });
+  await copyServerAssets();
+  await buildPythonSnapshot();
+  await compilePackage('sdk', { output: 'sdk/dist/index.js' });
+  await compilePackage('worker-sdk', { output: 'worker-sdk/dist/index.js', uses: ['sdk/src'] });
+}
+
+async function compilePackage(name, { output, uses = [] }) {
+  if (listFiles(`${name}/src`).length === 0) return;
+  await runStage({
+    name,
+    inputs: [`${name}/src`, `${name}/tsconfig.json`, `${name}/package.json`, ...uses],
+    outputs: [output],
+    run: () => {
+      runTool('tsc', ['-p', `${name}/tsconfig.json`]);
+      removeOrphans(name);
+    },
+  });
+}
+
+/** The compiler leaves the output of deleted sources behind, and nobody would notice that one is still imported. */
+function removeOrphans(name) {
+  for (const file of readdirSync(join(root, name, 'dist'), { recursive: true })) {
+    const stem = /^(.*?)(\.d\.ts|\.js)(\.map)?$/.exec(file)?.[1];
+    if (stem === undefined) continue;
+    const sources = ['.ts', '.js'].map((ending) => join(root, name, 'src', stem + ending));
+    if (!sources.some(existsSync)) rmSync(join(root, name, 'dist', file));
+  }
+}
+
+/** What the server reads at run time and the compiler does not copy, such as Python files. */
+async function copyServerAssets() {
+  const assets = listFiles('server/src').filter((file) => !file.endsWith('.ts'));
+  const outputOf = (asset) => asset.replace('server/src/', 'server/dist/');
+  if (assets.length === 0) return;
+  await runStage({
+    name: 'server assets',
+    inputs: assets,
+    outputs: assets.map(outputOf),
+    run: () => {
+      for (const asset of assets) {
+        mkdirSync(join(root, dirname(outputOf(asset))), { recursive: true });
+        copyFileSync(join(root, asset), join(root, outputOf(asset)));
+      }
+    },
+  });
+}
+
+/** An interpreter's memory right after its start, so that the server need not start one from nothing. */
+async function buildPythonSnapshot() {
+  if (!existsSync(join(root, SNAPSHOT_SCRIPT))) return;
+  await runStage({
+    name: 'python snapshot',
+    inputs: [SNAPSHOT_SCRIPT, 'server/src/scripts', 'server/package.json'],
+    outputs: ['server/dist/main.js'],
+    run: () => runTool('node', [SNAPSHOT_SCRIPT]),
+  });
+}
+
+if (isMain(import.meta.url)) await runMain(build);

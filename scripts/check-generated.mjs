@@ -1,0 +1,16 @@
+/** Fails when a committed generated file is not what the sources give, so that no change of the API stays unseen. */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DOCUMENT, generateApi, generateSdkSchema, SDK_SCHEMA } from './generate.mjs';
+import { listFiles, root, runMain, runTool } from './stage.mjs';
+
+await runMain(async () => {
+  // Without stamps, whatever is there is made again.
+  rmSync(join(root, '.cache/stamps/api.txt'), { force: true });
+  rmSync(join(root, '.cache/stamps/sdk-schema.txt'), { force: true });
+  await generateApi();
+  await generateSdkSchema();
+  const committed = [DOCUMENT, SDK_SCHEMA].filter((file) => listFiles(file).length > 0);
+  for (const file of committed) runTool('git', ['diff', '--exit-code', 'HEAD', '--', file]);
+  console.log('Generated files are fresh');
+});

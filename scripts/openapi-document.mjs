@@ -1,0 +1,3 @@
+export function finishDocument(document) {
+  return document;
+}

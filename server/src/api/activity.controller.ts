@@ -1,0 +1,167 @@
+import {
+  Body,
+  Controller,
+  Delete,
+  Extension,
+  Get,
+  Middlewares,
+  Path,
+  Post,
+  Put,
+  Query,
+  Request,
+  Response,
+  Route,
+  Security,
+  SuccessResponse,
+  Tags,
+} from '@tsoa/runtime';
+import type { Request as HttpRequest } from 'express';
+import type { Json } from '../engine/json.js';
+import { AppError } from '../errors.js';
+import { nullableBody } from './body-reader.js';
+import { toWorkItem } from './map/activity.js';
+import { checkedName } from './map/name.js';
+import { toTokenExpiry } from './map/time.js';
+import type { ExtendedLease, WorkItem } from './models/activity.js';
+import type { Problem } from './models/problem.js';
+import { callerGone, type ApiServices } from './request-context.js';
+
+@Route('api/activity')
+@Tags('Activities')
+export class ActivityController extends Controller {
+  constructor(private readonly services: ApiServices) {
+    super();
+  }
+
+  /**
+   * Hands out the oldest waiting work item of a name, to one worker at a time. Waits up to `timeout` seconds for one.
+   *
+   * @summary Get work
+   * @param id The name of the activity
+   * @param workerId Who asks, for the log
+   * @param timeout Seconds to wait for work; long waits are cut short
+   * @isInt timeout must be a whole number of seconds
+   * @minimum timeout 0 must not be negative
+   * @param lease Seconds after which the item goes back to the queue unless it was answered or extended; never when left out
+   * @isInt lease must be a whole number of seconds
+   * @minimum lease 1 must be at least 1
+   */
+  @Get('{id}')
+  @Response<Problem>(400, 'A parameter is wrong')
+  @Response<Problem>(404, 'No work came in time')
+  @Security('bearer', ['conductor:worker'])
+  async pullActivity(
+    @Path() id: string,
+    @Request() request: HttpRequest,
+    @Query() workerId: string = '',
+    @Query() timeout: number = 0,
+    @Query() lease?: number,
+  ): Promise<WorkItem> {
+    const { host, limits } = this.services;
+    const gone = callerGone(request);
+    const item = await host.pullActivity({
+      name: checkedName(id, 'activity name'),
+      workerId: checkedName(workerId, 'worker id'),
+      timeoutMs: Math.min(timeout, limits.pollTimeoutSecondsMax) * 1000,
+      leaseMs: lease === undefined ? null : this.leaseMs(lease),
+      signal: gone,
+    });
+    if (item === null) throw new AppError('no_work', `There is no work for '${id}'`);
+    this.releaseIfUndelivered(item.token, gone);
+    return toWorkItem(item);
+  }
+
+  /**
+   * Reports that the work is done. The body is the result: any JSON value; none is null. Sent again, it is accepted again.
+   *
+   * @summary Report success
+   * @param token The token of the work item
+   */
+  @Post('success/{token}')
+  @SuccessResponse(202, 'Accepted')
+  @Response<Problem>(400, 'The body cannot be read')
+  @Response<Problem>(404, 'The token is unknown or stale; nothing was changed')
+  @Response<Problem>(413, 'The body is too large')
+  @Response<Problem>(415, 'The body is neither JSON nor YAML')
+  @Security('bearer', ['conductor:worker'])
+  @Middlewares(nullableBody)
+  @Extension('x-request-schema', 'JsonValue')
+  @Extension('x-request-optional', true)
+  async succeedActivity(@Path() token: string, @Body() result: unknown): Promise<void> {
+    await this.complete(token, true, result);
+  }
+
+  /**
+   * Reports that the work failed. The body says why, in any JSON value, and is shown as the step's error.
+   *
+   * @summary Report failure
+   * @param token The token of the work item
+   */
+  @Post('fail/{token}')
+  @SuccessResponse(202, 'Accepted')
+  @Response<Problem>(400, 'The body cannot be read')
+  @Response<Problem>(404, 'The token is unknown or stale; nothing was changed')
+  @Response<Problem>(413, 'The body is too large')
+  @Response<Problem>(415, 'The body is neither JSON nor YAML')
+  @Security('bearer', ['conductor:worker'])
+  @Middlewares(nullableBody)
+  @Extension('x-request-schema', 'JsonValue')
+  @Extension('x-request-optional', true)
+  async failActivity(@Path() token: string, @Body() reason: unknown): Promise<void> {
+    await this.complete(token, false, reason);
+  }
+
+  /**
+   * Keeps a work item for another while.
+   *
+   * @summary Extend a lease
+   * @param token The token of the work item
+   * @param lease Seconds from now
+   * @isInt lease must be a whole number of seconds
+   * @minimum lease 1 must be at least 1
+   */
+  @Put('{token}/heartbeat')
+  @Response<Problem>(400, 'A parameter is wrong')
+  @Response<Problem>(404, 'The token is unknown or stale')
+  @Security('bearer', ['conductor:worker'])
+  async extendActivity(@Path() token: string, @Query() lease: number): Promise<ExtendedLease> {
+    const extended = await this.services.host.extendActivity(token, this.leaseMs(lease));
+    return { tokenExpiry: toTokenExpiry(extended.tokenExpiresAt) };
+  }
+
+  /**
+   * Gives a work item back to the queue, at its old place.
+   *
+   * @summary Release work
+   * @param id The token of the work item
+   */
+  @Delete('{id}')
+  @SuccessResponse(202, 'Released')
+  @Response<Problem>(404, 'The token is unknown or stale; nothing was changed')
+  @Security('bearer', ['conductor:worker'])
+  async releaseActivity(@Path() id: string): Promise<void> {
+    await this.services.host.releaseActivity(id);
+  }
+
+  private async complete(token: string, succeeded: boolean, data: unknown): Promise<void> {
+    // The body reader makes JSON values only.
+    await this.services.host.completeActivity(token, { succeeded, data: data as Json });
+  }
+
+  private leaseMs(leaseSeconds: number): number {
+    return Math.min(leaseSeconds, this.services.limits.leaseSecondsMax) * 1000;
+  }
+
+  /** An item that was claimed for a caller who hung up goes back, so that another can have it at once. */
+  private releaseIfUndelivered(token: string, gone: AbortSignal): void {
+    const { host, logger } = this.services;
+    const release = () => {
+      host.releaseActivity(token).catch((error: unknown) => {
+        logger.warn({ err: error }, 'A work item that nobody received could not be released');
+      });
+    };
+    if (gone.aborted) release();
+    else gone.addEventListener('abort', release, { once: true });
+  }
+}

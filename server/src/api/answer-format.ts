@@ -1,0 +1,37 @@
+/** Answers in the format that the caller prefers: JSON, unless `Accept` says YAML. */
+import type { Request, Response } from 'express';
+import { formatYaml } from './yaml-format.js';
+
+const YAML_MEDIA_TYPES: readonly string[] = ['application/yaml', 'application/x-yaml', 'text/yaml'];
+const JSON_MEDIA_TYPE = 'application/json';
+/** In the order in which they win when the caller has no preference. */
+const OFFERED = [JSON_MEDIA_TYPE, 'text/json', ...YAML_MEDIA_TYPES];
+
+/** Takes the place of Express's `response.json`, which tsoa calls with what a controller answers. */
+export function sendAnswer(response: Response, value: unknown): Response {
+  const type = answerType(response.req);
+  const isYaml = YAML_MEDIA_TYPES.includes(type);
+  return sendText(
+    response,
+    `${type}; charset=utf-8`,
+    isYaml ? formatYaml(value) : JSON.stringify(value),
+  );
+}
+
+/** Sends a body as it is: no entity tag, no guess about its type. */
+export function sendText(response: Response, contentType: string, text: string): Response {
+  const bytes = Buffer.from(text);
+  response.setHeader('Content-Type', contentType);
+  response.setHeader('Content-Length', bytes.length);
+  return response.end(bytes);
+}
+
+function answerType(request: Request): string {
+  const { accept } = request.headers;
+  if (accept === undefined || accept === '*/*' || accept === JSON_MEDIA_TYPE) {
+    return JSON_MEDIA_TYPE;
+  }
+  const preferred = request.accepts(OFFERED);
+  // Whoever accepts neither still learns more from JSON than from a 406.
+  return preferred === false ? JSON_MEDIA_TYPE : preferred;
+}

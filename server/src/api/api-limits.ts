@@ -1,0 +1,34 @@
+/** The bounds of one request. The configuration may change each; these are what it starts from. */
+export interface ApiLimits {
+  /** A larger body is refused with 413 before it is read. */
+  readonly bodyBytesMax: number;
+  /** YAML costs far more time to read than JSON, so that its bodies are smaller. */
+  readonly yamlBytesMax: number;
+  readonly scriptBytesMax: number;
+  /** How deep objects and lists may be nested. */
+  readonly bodyDepthMax: number;
+  /** How many values a body may hold, aliases expanded. */
+  readonly bodyNodesMax: number;
+  readonly yamlAliasesMax: number;
+  /** Longer polls for activities are cut to this. */
+  readonly pollTimeoutSecondsMax: number;
+  /** Longer waits for the end of a workflow are cut to this. */
+  readonly waitSecondsMax: number;
+  readonly leaseSecondsMax: number;
+}
+
+export const DEFAULT_API_LIMITS: ApiLimits = {
+  bodyBytesMax: 1024 * 1024,
+  yamlBytesMax: 256 * 1024,
+  scriptBytesMax: 256 * 1024,
+  bodyDepthMax: 100,
+  bodyNodesMax: 200_000,
+  yamlAliasesMax: 100,
+  pollTimeoutSecondsMax: 120,
+  waitSecondsMax: 120,
+  leaseSecondsMax: 86_400,
+};
+
+/** Pages of lists; part of the published description, so that they are not settings. */
+export const PAGE_SIZE_DEFAULT = 50;
+export const PAGE_SIZE_MAX = 500;

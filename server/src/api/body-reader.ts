@@ -1,0 +1,141 @@
+/**
+ * Request bodies: bytes under a limit, then text, then a JSON value.
+ *
+ * Routes with a body name one of the readers below with `@Middlewares`, so that a body is read only after the caller was
+ * authenticated. The value is passed on as it came: no copy, no coercion, no casing.
+ */
+import type { Request, RequestHandler } from 'express';
+import type { Json } from '../engine/json.js';
+import { AppError } from '../errors.js';
+import type { ApiLimits } from './api-limits.js';
+import { parseJson } from './json-format.js';
+import { contextOf, type ParsedBody } from './request-context.js';
+import { parseYaml } from './yaml-format.js';
+
+type BodyFormat = 'json' | 'yaml' | 'python';
+
+const MEDIA_TYPES: Readonly<Record<string, BodyFormat>> = {
+  'application/json': 'json',
+  'text/json': 'json',
+  'application/yaml': 'yaml',
+  'application/x-yaml': 'yaml',
+  'text/yaml': 'yaml',
+  'text/x-python': 'python',
+};
+
+/** A JSON or YAML body that must be there. */
+export const requiredBody: RequestHandler = (request, _response, next) => readValue(request, next);
+
+/** A JSON or YAML body; one that is absent or empty is `{}`. */
+export const objectBody: RequestHandler = (request, _response, next) =>
+  readValue(request, next, {});
+
+/** A JSON or YAML body; one that is absent or empty is null. */
+export const nullableBody: RequestHandler = (request, _response, next) =>
+  readValue(request, next, null);
+
+/** The text of a Python script. */
+export const scriptBody: RequestHandler = async (request, _response, next) => {
+  if (formatOf(request) !== 'python') {
+    throw unsupported(request, 'Send the script as text/x-python');
+  }
+  const { limits } = contextOf(request).services;
+  request.body = decode(await readBytes(request, limits.scriptBytesMax));
+  next();
+};
+
+async function readValue(request: Request, next: () => void, whenEmpty?: Json): Promise<void> {
+  const context = contextOf(request);
+  const body = await parseBody(request, context.services.limits);
+  if (body === null && whenEmpty === undefined) {
+    throw new AppError('unreadable_body', 'The body is empty; send JSON or YAML');
+  }
+  context.body = body;
+  request.body = body === null ? whenEmpty : body.value;
+  next();
+}
+
+/** Null: the body is absent or empty. */
+async function parseBody(request: Request, limits: ApiLimits): Promise<ParsedBody | null> {
+  if (!hasBody(request)) return null;
+  const format = formatOf(request);
+  const bytes = await readBytes(
+    request,
+    format === 'yaml' ? limits.yamlBytesMax : limits.bodyBytesMax,
+  );
+  // Some clients name a type, or one of their own, for a body that they do not send.
+  if (bytes.length === 0) return null;
+  if (format !== 'json' && format !== 'yaml') {
+    throw unsupported(request, 'Send application/json or application/yaml');
+  }
+  const text = decode(bytes);
+  if (format === 'yaml') return parseYaml(text, limits);
+  return text.trim() === '' ? null : { value: parseJson(text, limits), locate: () => null };
+}
+
+function hasBody(request: Request): boolean {
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
+  return encoding !== undefined || (length !== undefined && length !== '0');
+}
+
+/** Null: not one of ours. @throws AppError `unsupported_media_type` for an encoding or charset that is not read */
+function formatOf(request: Request): BodyFormat | null {
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw unsupported(request, 'Compressed bodies are not read');
+  }
+  const [type = '', ...parameters] = (request.headers['content-type'] ?? '').split(';');
+  const charset = parameters
+    .map((parameter) => /^charset="?([^"]*)"?$/i.exec(parameter.trim())?.[1]?.toLowerCase())
+    .find((value) => value !== undefined);
+  if (charset !== undefined && !['utf-8', 'utf8', 'us-ascii'].includes(charset)) {
+    throw unsupported(request, 'Bodies are read as UTF-8 only');
+  }
+  const mediaType = type.trim().toLowerCase();
+  if (Object.hasOwn(MEDIA_TYPES, mediaType)) return MEDIA_TYPES[mediaType] ?? null;
+  return /^[\w.-]+\/[\w.-]+\+json$/.test(mediaType) ? 'json' : null;
+}
+
+function unsupported(request: Request, hint: string): AppError {
+  const type = request.headers['content-type'];
+  const sent = type === undefined ? 'The body has no Content-Type' : `The body came as ${type}`;
+  return new AppError('unsupported_media_type', `${sent}. ${hint}`);
+}
+
+function readBytes(request: Request, bytesMax: number): Promise<Buffer> {
+  const tooLarge = () =>
+    new AppError('body_too_large', `The body is larger than ${bytesMax} bytes`, {
+      fields: { bytesMax },
+    });
+  return new Promise((resolve, reject) => {
+    if (Number(request.headers['content-length']) > bytesMax) {
+      reject(tooLarge());
+      return;
+    }
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const onData = (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > bytesMax) {
+        request.off('data', onData).pause();
+        reject(tooLarge());
+      } else {
+        chunks.push(chunk);
+      }
+    };
+    const onGone = (cause?: unknown) =>
+      reject(new AppError('unreadable_body', 'The body ended early', { cause }));
+    request.on('data', onData);
+    request.once('end', () => resolve(Buffer.concat(chunks, length)));
+    request.once('error', onGone);
+    request.once('close', onGone);
+  });
+}
+
+function decode(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new AppError('unreadable_body', 'The body is not UTF-8', { cause });
+  }
+}

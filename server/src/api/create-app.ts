@@ -1,0 +1,60 @@
+/**
+ * The HTTP API as an Express application: everything between a request and one call of the host.
+ *
+ * Owns: routes, bodies, formats, authentication, errors as problem documents. Must not know: where it listens, the
+ * environment, how workflows run.
+ *
+ * Invariants:
+ *  W1 A body is read after its sender was authenticated, under a byte limit, and parsed under depth and count limits.
+ *  W2 Free-form data reaches the host as it was sent: own `__proto__` members, casing and order included.
+ *  W3 Every error is a problem document; what nobody expected shows an id and nothing else.
+ *  W4 A work item that could not be delivered goes back to the queue.
+ */
+import express, { type Express, type RequestHandler } from 'express';
+import { RegisterRoutes } from '../generated/routes.js';
+import type { Logger } from '../logger.js';
+import type { WorkflowHost } from '../runtime/host.js';
+import { sendAnswer } from './answer-format.js';
+import type { ApiLimits } from './api-limits.js';
+import { createTokenVerifier, type AuthConfig } from './authentication.js';
+import { errorHandler } from './error-handler.js';
+import { attachContext } from './request-context.js';
+import { swaggerPage } from './swagger-page.js';
+import { refuseHead, unmatched } from './unmatched.js';
+
+export interface AppOptions {
+  readonly host: WorkflowHost;
+  readonly logger: Logger;
+  readonly limits: ApiLimits;
+  /** Null or not enabled: everybody may do everything. */
+  readonly auth: AuthConfig | null;
+}
+
+/** @throws Error with a sentence when the public key cannot be used */
+export function createApp({ host, logger, limits, auth }: AppOptions): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  // Answers are computed anew each time; hashing them would only cost.
+  app.disable('etag');
+  app.response.json = function json(value: unknown) {
+    return sendAnswer(this, value);
+  };
+
+  const tokens = auth?.enabled === true ? createTokenVerifier(auth) : null;
+  app.use(attachContext({ host, logger, limits, tokens }));
+  app.use(securityHeaders);
+  app.use('/api/activity', refuseHead);
+  RegisterRoutes(app);
+  app.use('/swagger', swaggerPage());
+  app.use(unmatched(app));
+  app.use(errorHandler);
+  return app;
+}
+
+const securityHeaders: RequestHandler = (_request, response, next) => {
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  response.setHeader('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");
+  // Data of workflows has no place in caches.
+  response.setHeader('Cache-Control', 'no-store');
+  next();
+};

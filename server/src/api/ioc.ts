@@ -1,0 +1,11 @@
+/** How tsoa's routes get their controllers: a new one for each request, with the services of its application. */
+import type { Request } from 'express';
+import { contextOf, type ApiServices } from './request-context.js';
+
+type ControllerClass<T> = new (services: ApiServices) => T;
+
+/** A controller holds the status and headers of one answer, so that two requests must not share one. */
+export function iocContainer(request: Request): { get<T>(controller: ControllerClass<T>): T } {
+  const { services } = contextOf(request);
+  return { get: (controller) => new controller(services) };
+}

@@ -1,0 +1,16 @@
+/** Problems of a document as the wire shows them, with their place in the text that was sent. */
+import type { Request } from 'express';
+import type { DocumentProblem } from '../../engine/definition.js';
+import type { ProblemItem } from '../models/problem.js';
+import { contextOf } from '../request-context.js';
+
+export function itemsWithPosition(
+  request: Request,
+  problems: readonly DocumentProblem[],
+): ProblemItem[] {
+  const { body } = contextOf(request);
+  return problems.map(({ code, message, pointer }) => {
+    const position = body?.locate(pointer);
+    return { code, message, pointer, ...position };
+  });
+}

@@ -1,0 +1,41 @@
+/** What the server tells about itself. */
+
+/**
+ * The server that answered.
+ *
+ * @example {
+ *   "name": "Stepwright",
+ *   "version": "0.1.0",
+ *   "startTime": "2026-05-04T10:20:30.123Z",
+ *   "machineName": "node-a",
+ *   "osVersion": "Linux 6.1.0",
+ *   "workingSet": 104857600,
+ *   "nodeId": "5f0c2d",
+ *   "store": "sqlite",
+ *   "backplane": "local"
+ * }
+ */
+export interface ServerInfo {
+  name: string;
+  version: string;
+  /**
+   * ISO 8601, UTC.
+   */
+  startTime: string;
+  machineName: string;
+  osVersion: string;
+  /**
+   * Memory in use, in bytes.
+   * @isInt
+   */
+  workingSet: number;
+  nodeId: string;
+  /**
+   * Where workflows are kept.
+   */
+  store: string;
+  /**
+   * How nodes tell each other about work.
+   */
+  backplane: string;
+}

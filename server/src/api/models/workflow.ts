@@ -1,0 +1,235 @@
+/** Workflow instances and what ran in them, on the wire. */
+import type { DataObject, JsonValue } from './json-value.js';
+
+/**
+ * The state of a workflow.
+ */
+export type WorkflowStatus = 'Runnable' | 'Suspended' | 'Complete' | 'Terminated';
+
+/**
+ * The failure of a step.
+ */
+export interface StepError {
+  stepId: string;
+  message: string;
+  /**
+   * The class of the Python exception, or the server's own word such as `Timeout` or `ActivityFailed`.
+   */
+  type: string;
+  /**
+   * The Python traceback, where Python failed.
+   */
+  traceback: string | null;
+  /**
+   * What an activity worker reported with its failure.
+   */
+  data: JsonValue;
+  /**
+   * Which try it was, from 1.
+   * @isInt
+   */
+  attempt: number;
+  /**
+   * ISO 8601, UTC.
+   */
+  time: string;
+}
+
+/**
+ * A workflow in a list: everything but its data.
+ *
+ * @example {
+ *   "workflowId": "01hx5v3x9t6k2m4n8p0q",
+ *   "definitionId": "greeting",
+ *   "version": 1,
+ *   "reference": null,
+ *   "status": "Complete",
+ *   "startTime": "2026-05-04T10:20:30.123Z",
+ *   "endTime": "2026-05-04T10:20:30.130Z"
+ * }
+ */
+export interface WorkflowSummary {
+  workflowId: string;
+  definitionId: string;
+  /**
+   * The version of the definition that it runs on.
+   * @isInt
+   */
+  version: number;
+  /**
+   * The caller's own text from the start.
+   */
+  reference: string | null;
+  status: WorkflowStatus;
+  /**
+   * ISO 8601, UTC.
+   */
+  startTime: string;
+  /**
+   * ISO 8601, UTC; null while it has not ended.
+   */
+  endTime: string | null;
+}
+
+/**
+ * One run of a definition.
+ *
+ * @example {
+ *   "workflowId": "01hx5v3x9t6k2m4n8p0q",
+ *   "definitionId": "greeting",
+ *   "version": 1,
+ *   "reference": null,
+ *   "status": "Runnable",
+ *   "startTime": "2026-05-04T10:20:30.123Z",
+ *   "endTime": null,
+ *   "data": { "name": "Ada" },
+ *   "lastError": null
+ * }
+ */
+export interface Workflow extends WorkflowSummary {
+  data: DataObject;
+  /**
+   * The newest step error while it matters.
+   */
+  lastError: StepError | null;
+}
+
+/**
+ * Workflows, newest first, one page of them.
+ */
+export interface WorkflowPage {
+  items: WorkflowSummary[];
+  /**
+   * The `cursor` of the next page; null on the last one.
+   */
+  nextCursor: string | null;
+}
+
+/**
+ * Which workflows are wanted.
+ */
+export interface WorkflowQuery {
+  status?: WorkflowStatus;
+  definitionId?: string;
+  /**
+   * The version of the definition.
+   * @isInt must be a whole number
+   * @minimum 1 must be at least 1
+   */
+  version?: number;
+  /**
+   * The text that was given at the start.
+   */
+  reference?: string;
+  /**
+   * Started at this time or later: ISO 8601, UTC where no zone is given.
+   */
+  startedFrom?: string;
+  /**
+   * Started before this time: ISO 8601, UTC where no zone is given.
+   */
+  startedTo?: string;
+  /**
+   * How many on a page.
+   * @isInt must be a whole number
+   * @minimum 1 must be at least 1
+   * @maximum 500 must be at most 500
+   * @default 50
+   */
+  limit?: number;
+  /**
+   * `nextCursor` of the page before.
+   */
+  cursor?: string;
+}
+
+/**
+ * The state of one execution of a step.
+ */
+export type StepExecutionStatus =
+  'Pending' | 'Running' | 'Waiting' | 'Complete' | 'Failed' | 'Cancelled' | 'Compensated';
+
+/**
+ * What an open step waits for; the kind says which of the other members are there.
+ *
+ * @example { "kind": "event", "eventName": "Approved", "eventKey": "order-7" }
+ */
+export interface StepWait {
+  kind: 'time' | 'retry' | 'event' | 'activity' | 'workflow' | 'steps';
+  /**
+   * Of `time` and `retry`: when it goes on. ISO 8601, UTC.
+   */
+  until?: string;
+  /**
+   * Of `event`.
+   */
+  eventName?: string;
+  /**
+   * Of `event`.
+   */
+  eventKey?: string;
+  /**
+   * Of `activity`.
+   */
+  activityName?: string;
+  /**
+   * Of `workflow`: the instance whose end it waits for.
+   */
+  workflowId?: string;
+  /**
+   * Of `steps`: how many steps inside are open.
+   * @isInt
+   */
+  open?: number;
+}
+
+/**
+ * One execution of a step in a workflow.
+ */
+export interface StepExecution {
+  /**
+   * A number that no other execution in the workflow has.
+   * @isInt
+   */
+  executionId: number;
+  stepId: string;
+  stepType: string;
+  name: string | null;
+  status: StepExecutionStatus;
+  /**
+   * Which try it is, from 1.
+   * @isInt
+   */
+  attempt: number;
+  /**
+   * ISO 8601, UTC.
+   */
+  startTime: string;
+  /**
+   * ISO 8601, UTC; null while it is open.
+   */
+  endTime: string | null;
+  /**
+   * The item of the enclosing Foreach.
+   */
+  item: JsonValue;
+  /**
+   * The index of that item.
+   */
+  index: number | null;
+  inputs: JsonValue;
+  outputs: JsonValue;
+  error: StepError | null;
+  waitsFor: StepWait | null;
+}
+
+/**
+ * What ran in a workflow, in order, then what is open; one page of it.
+ */
+export interface StepExecutionPage {
+  items: StepExecution[];
+  /**
+   * The `cursor` of the next page; null on the last one.
+   */
+  nextCursor: string | null;
+}

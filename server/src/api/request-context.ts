@@ -1,0 +1,72 @@
+/**
+ * What belongs to one request beside Express's own objects: the application's services and the body that was read.
+ *
+ * tsoa builds controllers from the request alone, so this is how a controller gets the services of *its* application.
+ * Several applications can live in one process that way, which tests of a fleet need.
+ */
+import type { Request, RequestHandler, Response } from 'express';
+import type { Json } from '../engine/json.js';
+import type { Logger } from '../logger.js';
+import type { WorkflowHost } from '../runtime/host.js';
+import type { ApiLimits } from './api-limits.js';
+import type { TokenVerifier, VerifiedToken } from './authentication.js';
+
+export interface ApiServices {
+  readonly host: WorkflowHost;
+  readonly limits: ApiLimits;
+  readonly logger: Logger;
+  /** Null: everybody may do everything. */
+  readonly tokens: TokenVerifier | null;
+}
+
+/** A place in a body, from 1. */
+export interface TextPosition {
+  readonly line: number;
+  readonly column: number;
+}
+
+export interface ParsedBody {
+  readonly value: Json;
+  /** Where a JSON pointer points to in the text; null where the body was not YAML. */
+  readonly locate: (pointer: string) => TextPosition | null;
+}
+
+interface RequestContext {
+  readonly services: ApiServices;
+  body: ParsedBody | null;
+  /** Kept, because a route that accepts several scopes asks several times. */
+  verifiedToken: Promise<VerifiedToken> | null;
+}
+
+const contexts = new WeakMap<Request, RequestContext>();
+
+/** Gives every request its context; comes before everything else. */
+export function attachContext(services: ApiServices): RequestHandler {
+  return (request, _response, next) => {
+    contexts.set(request, { services, body: null, verifiedToken: null });
+    next();
+  };
+}
+
+export function contextOf(request: Request): RequestContext {
+  const context = contexts.get(request);
+  if (context === undefined) throw new Error('The request went around attachContext');
+  return context;
+}
+
+/** The response that belongs to the request; Express links the two. */
+export function responseOf(request: Request): Response {
+  if (request.res === undefined) throw new Error('The request has no response');
+  return request.res;
+}
+
+/** Aborted when the caller hangs up before the answer was sent. */
+export function callerGone(request: Request): AbortSignal {
+  const controller = new AbortController();
+  const response = responseOf(request);
+  response.once('close', () => {
+    if (!response.writableFinished) controller.abort();
+  });
+  if (response.destroyed) controller.abort();
+  return controller.signal;
+}

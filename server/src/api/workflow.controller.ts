@@ -1,0 +1,197 @@
+import {
+  Body,
+  Controller,
+  Delete,
+  Extension,
+  Get,
+  Header,
+  Middlewares,
+  Path,
+  Post,
+  Put,
+  Queries,
+  Query,
+  Request,
+  Response,
+  Route,
+  Security,
+  SuccessResponse,
+  Tags,
+} from '@tsoa/runtime';
+import type { Request as HttpRequest } from 'express';
+import { PAGE_SIZE_DEFAULT } from './api-limits.js';
+import { objectBody } from './body-reader.js';
+import { toIdempotencyKey } from './map/idempotency.js';
+import { checkedName } from './map/name.js';
+import { toPageRequest, toWirePage } from './map/page.js';
+import {
+  toListRequest,
+  toStartData,
+  toStepExecution,
+  toWorkflow,
+  toWorkflowSummary,
+} from './map/workflow.js';
+import type { Problem } from './models/problem.js';
+import type {
+  StepExecutionPage,
+  Workflow,
+  WorkflowPage,
+  WorkflowQuery,
+} from './models/workflow.js';
+import { callerGone, type ApiServices } from './request-context.js';
+
+@Route('api/workflow')
+@Tags('Workflows')
+export class WorkflowController extends Controller {
+  constructor(private readonly services: ApiServices) {
+    super();
+  }
+
+  /**
+   * Starts a workflow on the newest version of a definition. The body is its data; without a body it starts with `{}`.
+   *
+   * @summary Start a workflow
+   * @param id The id of the definition
+   * @param reference A text of your own by which you can find the workflow again
+   * @param idempotencyKey A text of your own: the same key with the same start answers as the first time, and starts nothing.
+   */
+  @Post('{id}')
+  @SuccessResponse(201, 'Started')
+  @Response<Problem>(400, 'The data is not an object, or the body cannot be read')
+  @Response<Problem>(404, 'There is no such definition')
+  @Response<Problem>(409, 'The idempotency key was used with another start')
+  @Response<Problem>(413, 'The body is too large')
+  @Response<Problem>(415, 'The body is neither JSON nor YAML')
+  @Security('bearer', ['conductor:controller'])
+  @Middlewares(objectBody)
+  @Extension('x-request-schema', 'DataObject')
+  @Extension('x-request-optional', true)
+  async startWorkflow(
+    @Path() id: string,
+    @Body() data: unknown,
+    @Request() request: HttpRequest,
+    @Query() reference?: string,
+    @Header('Idempotency-Key') idempotencyKey?: string,
+  ): Promise<Workflow> {
+    const startData = toStartData(data);
+    const instance = await this.services.host.startWorkflow({
+      definitionId: checkedName(id, 'definition id'),
+      data: startData,
+      reference: reference === undefined ? null : checkedName(reference, 'reference'),
+      idempotency: toIdempotencyKey(request, idempotencyKey, startData),
+    });
+    this.setHeader('Location', `/api/workflow/${encodeURIComponent(instance.id)}`);
+    return toWorkflow(instance);
+  }
+
+  /**
+   * Workflows without their data, newest first, one page of them.
+   *
+   * @summary List workflows
+   */
+  @Get()
+  @Response<Problem>(400, 'A parameter is wrong')
+  @Security('bearer', ['conductor:viewer'])
+  async listWorkflows(@Queries() query: WorkflowQuery): Promise<WorkflowPage> {
+    const { limit = PAGE_SIZE_DEFAULT, cursor, ...filter } = query;
+    const request = toListRequest(toPageRequest(limit, cursor), filter);
+    return toWirePage(await this.services.host.listWorkflows(request), toWorkflowSummary);
+  }
+
+  /**
+   * A workflow with its data. With `wait` the answer comes when the workflow has ended or the time is over.
+   *
+   * @summary Get a workflow
+   * @param id The id of the workflow
+   * @param wait Seconds to wait for the end; long waits are cut short
+   * @isInt wait must be a whole number of seconds
+   * @minimum wait 0 must not be negative
+   */
+  @Get('{id}')
+  @Response<Problem>(400, 'A parameter is wrong')
+  @Response<Problem>(404, 'There is no such workflow')
+  @Security('bearer', ['conductor:viewer'])
+  async getWorkflow(
+    @Path() id: string,
+    @Request() request: HttpRequest,
+    @Query() wait: number = 0,
+  ): Promise<Workflow> {
+    const { host, limits } = this.services;
+    const workflowId = checkedName(id, 'workflow id');
+    const waitMs = Math.min(wait, limits.waitSecondsMax) * 1000;
+    return toWorkflow(
+      waitMs === 0
+        ? await host.getWorkflow(workflowId)
+        : await host.waitForWorkflow(workflowId, waitMs, callerGone(request)),
+    );
+  }
+
+  /**
+   * What ran in the workflow, in order, then what is open and what it waits for; one page of it.
+   *
+   * @summary List the steps of a workflow
+   * @param id The id of the workflow
+   * @param limit How many on a page
+   * @isInt limit must be a whole number
+   * @minimum limit 1 must be at least 1
+   * @maximum limit 500 must be at most 500
+   * @param cursor `nextCursor` of the page before
+   */
+  @Get('{id}/steps')
+  @Response<Problem>(400, 'A parameter is wrong')
+  @Response<Problem>(404, 'There is no such workflow')
+  @Security('bearer', ['conductor:viewer'])
+  async listWorkflowSteps(
+    @Path() id: string,
+    @Query() limit: number = PAGE_SIZE_DEFAULT,
+    @Query() cursor?: string,
+  ): Promise<StepExecutionPage> {
+    const workflowId = checkedName(id, 'workflow id');
+    const page = toPageRequest(limit, cursor);
+    return toWirePage(
+      await this.services.host.listWorkflowSteps(workflowId, page),
+      toStepExecution,
+    );
+  }
+
+  /**
+   * Stops a workflow until it is resumed. A step that runs just now ends first.
+   *
+   * @summary Suspend a workflow
+   * @param id The id of the workflow
+   */
+  @Put('{id}/suspend')
+  @Response<Problem>(400, 'The workflow is not Runnable')
+  @Response<Problem>(404, 'There is no such workflow')
+  @Security('bearer', ['conductor:controller'])
+  async suspendWorkflow(@Path() id: string): Promise<Workflow> {
+    return toWorkflow(await this.services.host.suspendWorkflow(checkedName(id, 'workflow id')));
+  }
+
+  /**
+   * Lets a suspended workflow go on. A step whose failure suspended it is tried again.
+   *
+   * @summary Resume a workflow
+   * @param id The id of the workflow
+   */
+  @Put('{id}/resume')
+  @Response<Problem>(400, 'The workflow is not Suspended')
+  @Response<Problem>(404, 'There is no such workflow')
+  @Security('bearer', ['conductor:controller'])
+  async resumeWorkflow(@Path() id: string): Promise<Workflow> {
+    return toWorkflow(await this.services.host.resumeWorkflow(checkedName(id, 'workflow id')));
+  }
+
+  /**
+   * Ends a workflow for good. One that has ended stays as it is.
+   *
+   * @summary Terminate a workflow
+   * @param id The id of the workflow
+   */
+  @Delete('{id}')
+  @Response<Problem>(404, 'There is no such workflow')
+  @Security('bearer', ['conductor:controller'])
+  async terminateWorkflow(@Path() id: string): Promise<Workflow> {
+    return toWorkflow(await this.services.host.terminateWorkflow(checkedName(id, 'workflow id')));
+  }
+}

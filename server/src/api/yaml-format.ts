@@ -1,0 +1,81 @@
+/**
+ * YAML bodies: YAML 1.2, core schema, one document.
+ *
+ * The library does the lexing, parsing and composing; what it would do without bounds is done here: the depth is checked
+ * while parsing (composing is recursive), names are checked for duplicates with a set (the library compares all pairs),
+ * aliases are expanded under a budget, and tags are limited to the core schema. Times stay text.
+ */
+import { Composer, Lexer, Parser, stringify, type CST, type Document } from 'yaml';
+import type { ApiLimits } from './api-limits.js';
+import { unreadable } from './json-format.js';
+import type { ParsedBody } from './request-context.js';
+import { locateInYaml } from './yaml-position.js';
+import { YamlReader } from './yaml-reader.js';
+
+/** Null: there is nothing but space and comments. @throws AppError `unreadable_body` with line and column */
+export function parseYaml(text: string, limits: ApiLimits): ParsedBody | null {
+  const document = compose(text, limits);
+  if (document === null) return null;
+  const value = new YamlReader(text, limits).read(document.contents);
+  return { value, locate: (pointer) => locateInYaml(document, text, pointer) };
+}
+
+/** Options that make documents of YAML 1.2 whatever a `%YAML` line says. */
+const COMPOSER_OPTIONS = {
+  schema: 'core',
+  merge: false,
+  resolveKnownTags: false,
+  stringKeys: true,
+  uniqueKeys: false,
+  prettyErrors: false,
+} as const;
+
+function compose(text: string, limits: ApiLimits): Document.Parsed | null {
+  const documents = [...new Composer(COMPOSER_OPTIONS).compose(parseTokens(text, limits))];
+  const [document, second] = documents;
+  if (document === undefined) return null;
+  // An odd thing (an unknown tag, a directive that nobody knows) is not let through either.
+  const problem = document.errors[0] ?? document.warnings[0];
+  if (problem !== undefined) {
+    throw unreadable(
+      text,
+      problem.pos[0],
+      `The body is not valid YAML: ${problem.message}`,
+      problem,
+    );
+  }
+  if (second !== undefined) {
+    throw unreadable(text, second.range[0], 'The body holds more than one YAML document');
+  }
+  return document;
+}
+
+/** The parser keeps its place on a stack of its own; the composer and everybody after it recurse. */
+function* parseTokens(text: string, limits: ApiLimits): Generator<CST.Token, void> {
+  const parser = new Parser();
+  // A collection, its key and its value: up to three places on the stack for one level.
+  const stackMax = 3 * limits.bodyDepthMax + 3;
+  let offset = 0;
+  for (const lexeme of new Lexer().lex(text)) {
+    yield* parser.next(lexeme);
+    if (parser.stack.length > stackMax) {
+      throw unreadable(
+        text,
+        offset,
+        `The body is nested deeper than ${limits.bodyDepthMax} levels`,
+      );
+    }
+    offset += lexeme.length;
+  }
+  yield* parser.end();
+}
+
+/** Text that a YAML 1.1 parser reads as the same value, too. */
+export function formatYaml(value: unknown): string {
+  return stringify(value, {
+    schema: 'core',
+    compat: 'yaml-1.1',
+    aliasDuplicateObjects: false,
+    lineWidth: 0,
+  });
+}

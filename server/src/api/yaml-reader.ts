@@ -1,0 +1,115 @@
+/** Turns a composed YAML document into JSON values, within bounds, aliases expanded. */
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  type Alias,
+  type ParsedNode,
+  type Scalar,
+  type YAMLMap,
+} from 'yaml';
+import { setField, type Json, type JsonObject } from '../engine/json.js';
+import type { AppError } from '../errors.js';
+import type { ApiLimits } from './api-limits.js';
+import { numberProblem, unreadable } from './json-format.js';
+
+type Node = ParsedNode | null;
+
+const CORE_TAGS: ReadonlySet<string> = new Set(
+  ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((name) => `tag:yaml.org,2002:${name}`),
+);
+
+export class YamlReader {
+  readonly #text: string;
+  readonly #limits: ApiLimits;
+  readonly #anchors = new Map<string, ParsedNode>();
+  /** What each alias means; decided when it is first met, as a later anchor may take the same name. */
+  readonly #targets = new Map<Alias, ParsedNode>();
+  #nodes = 0;
+  #aliases = 0;
+
+  constructor(text: string, limits: ApiLimits) {
+    this.#text = text;
+    this.#limits = limits;
+  }
+
+  /** @throws AppError `unreadable_body` */
+  read(node: Node): Json {
+    return this.#read(node, 0);
+  }
+
+  #read(node: Node, depth: number): Json {
+    this.#nodes += 1;
+    if (this.#nodes > this.#limits.bodyNodesMax) {
+      throw this.#refused(node, `The body has more than ${this.#limits.bodyNodesMax} values`);
+    }
+    if (depth > this.#limits.bodyDepthMax) {
+      throw this.#refused(
+        node,
+        `The body is nested deeper than ${this.#limits.bodyDepthMax} levels`,
+      );
+    }
+    if (node === null) return null;
+    if (isAlias(node)) return this.#read(this.#targetOf(node), depth);
+    this.#checkTag(node);
+    if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
+    if (isScalar(node)) return this.#scalar(node);
+    if (isMap(node)) return this.#map(node, depth);
+    return node.items.map((item) => this.#read(item, depth + 1));
+  }
+
+  #map(node: YAMLMap.Parsed, depth: number): JsonObject {
+    const result: JsonObject = {};
+    for (const { key, value } of node.items) {
+      const name = this.#name(key);
+      if (Object.hasOwn(result, name)) {
+        throw this.#refused(key, `The name ${JSON.stringify(name)} is there twice`);
+      }
+      setField(result, name, this.#read(value, depth + 1));
+    }
+    return result;
+  }
+
+  #name(key: Node): string {
+    if (!isScalar(key) || typeof key.value !== 'string') {
+      throw this.#refused(key, 'The names in a map must be text');
+    }
+    this.#checkTag(key);
+    if (key.anchor !== undefined) this.#anchors.set(key.anchor, key);
+    return key.value;
+  }
+
+  #scalar(node: Scalar.Parsed): Json {
+    const { value } = node;
+    if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
+    if (typeof value !== 'number') {
+      throw this.#refused(node, 'The value is of a kind that JSON does not have');
+    }
+    const problem = numberProblem(node.source, value);
+    if (problem !== null) throw this.#refused(node, problem);
+    return value;
+  }
+
+  #targetOf(alias: Alias.Parsed): ParsedNode {
+    this.#aliases += 1;
+    if (this.#aliases > this.#limits.yamlAliasesMax) {
+      throw this.#refused(alias, `More than ${this.#limits.yamlAliasesMax} aliases are used`);
+    }
+    const target = this.#targets.get(alias) ?? this.#anchors.get(alias.source);
+    if (target === undefined) {
+      throw this.#refused(alias, `There is no anchor &${alias.source} before this alias`);
+    }
+    this.#targets.set(alias, target);
+    return target;
+  }
+
+  #checkTag(node: ParsedNode): void {
+    if (node.tag !== undefined && !CORE_TAGS.has(node.tag)) {
+      throw this.#refused(node, `The tag ${node.tag} is not one of YAML's core schema`);
+    }
+  }
+
+  #refused(node: Node, message: string): AppError {
+    return unreadable(this.#text, node?.range[0] ?? 0, message);
+  }
+}
