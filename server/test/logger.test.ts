@@ -6,7 +6,9 @@ function capture(level: LogLevel = 'info') {
   const lines: Record<string, unknown>[] = [];
   const logger = createLogger({
     level,
-    destination: { write: (line: string) => void lines.push(JSON.parse(line)) },
+    destination: {
+      write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>),
+    },
   });
   return { logger, lines };
 }
