@@ -5,7 +5,7 @@ import { isJsonObject } from '../json.js';
 import { checkLiteralInput } from './check-literal-input.js';
 import { childPointer } from './json-pointer.js';
 import { label, type MemberReader } from './member-reader.js';
-import { parseInputValue } from './parse-input-value.js';
+import { parseInputValue, type ValuePlace } from './parse-input-value.js';
 import type { StepMember } from './step-members.js';
 import type { StepType, StepTypeInput } from './step-types.js';
 import { suggestName } from './suggest-name.js';
@@ -40,27 +40,28 @@ export function parseOutputs(reader: StepReader): StepDefinition['outputs'] {
 export function parseSelectNextStep(reader: StepReader): StepDefinition['selectNextStep'] {
   return readMap(reader, 'selectNextStep').map(({ key, value, pointer }) => {
     reader.state.references.push({ stepId: key, pointer });
-    return { stepId: key, condition: parseCondition(reader, value, pointer) };
+    return { stepId: key, condition: parseCondition(reader, value, { pointer, names: ['step'] }) };
   });
 }
 
 export function parseCancelCondition(reader: StepReader): InputValue | null {
   const value = reader.value('cancelCondition');
   if (value === null) return null;
-  const condition = parseCondition(reader, value, reader.pointerOf('cancelCondition'));
+  const place = { pointer: reader.pointerOf('cancelCondition'), names: [] };
+  const condition = parseCondition(reader, value, place);
   // Text and constants are JSON values; anything else has just been refused.
   if (isScalar(value)) reader.keep('cancelCondition', value);
   return condition;
 }
 
 /** A map or list as a condition would be true or false for ever: always a mistake. */
-function parseCondition(reader: StepReader, value: unknown, pointer: string): InputValue {
+function parseCondition(reader: StepReader, value: unknown, place: ValuePlace): InputValue {
   if (!isScalar(value)) {
     const message = `A condition is a Python expression; it cannot be ${describeValue(value)}.`;
-    reader.state.errors.add('wrong_type', pointer, message);
+    reader.state.errors.add('wrong_type', place.pointer, message);
     return { kind: 'constant', value: null };
   }
-  return parseInputValue(value, { pointer, names: [] }, reader.state);
+  return parseInputValue(value, place, reader.state);
 }
 
 function isScalar(value: unknown): value is string | number | boolean | null {

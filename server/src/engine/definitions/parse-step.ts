@@ -100,7 +100,7 @@ function parseStep(reader: StepReader, place: StepsPlace): string | null {
     compensateWith: parseCompensateWith(reader, place),
     saga: reader.boolean('saga'),
   };
-  if (id !== null && !state.steps.has(id)) state.steps.set(id, step);
+  if (id !== null) state.steps.set(id, step);
   return id;
 }
 

@@ -1,36 +1,40 @@
 import type { DocumentProblem } from '../definition.js';
 
 /** Why a document is refused. */
-export type DocumentErrorCode =
-  | 'missing_id'
-  | 'no_steps'
-  | 'missing_step_id'
-  | 'duplicate_step_id'
-  | 'missing_step_type'
-  | 'unknown_step_type'
-  | 'unknown_next_step'
-  | 'unknown_input'
-  | 'missing_input'
-  | 'wrong_type'
-  | 'invalid_value'
-  | 'empty_expression'
-  | 'duplicate_member'
-  | 'name_too_long'
-  | 'too_many_steps'
-  | 'too_deep'
-  | 'too_large';
+export const DOCUMENT_ERROR_CODES = [
+  'missing_id',
+  'no_steps',
+  'missing_step_id',
+  'duplicate_step_id',
+  'missing_step_type',
+  'unknown_step_type',
+  'unknown_next_step',
+  'unknown_input',
+  'missing_input',
+  'wrong_type',
+  'invalid_value',
+  'empty_expression',
+  'duplicate_member',
+  'name_too_long',
+  'too_many_steps',
+  'too_deep',
+  'too_large',
+] as const;
+export type DocumentErrorCode = (typeof DOCUMENT_ERROR_CODES)[number];
 
 /** What is odd about a document, but stops nothing. */
-export type DocumentWarningCode =
-  | 'unknown_member'
-  | 'unreachable_step'
-  | 'empty_do'
-  | 'unused_do'
-  | 'unknown_name'
-  | 'unusable_input_name'
-  | 'doubtful_value'
-  | 'not_evaluated'
-  | 'imprecise_number';
+export const DOCUMENT_WARNING_CODES = [
+  'unknown_member',
+  'unreachable_step',
+  'empty_do',
+  'unused_do',
+  'unknown_name',
+  'unusable_input_name',
+  'doubtful_value',
+  'not_evaluated',
+  'imprecise_number',
+] as const;
+export type DocumentWarningCode = (typeof DOCUMENT_WARNING_CODES)[number];
 
 /** Added as the last entry where a list had to be cut. */
 export const TOO_MANY_PROBLEMS = 'too_many_problems';

@@ -203,7 +203,9 @@ describe('parseDefinition — leniency', () => {
   });
 
   it('takes a blank NextStepId as absent', () => {
-    expect(parseStepA(documentWithStep({ NextStepId: ' ' })).nextStepId).toBeNull();
+    const document = documentWithStep({ NextStepId: ' ' });
+    expect(parseStepA(document).nextStepId).toBeNull();
+    expect(parseDefinition(document)).toEqual(parseDefinition(documentWithStep({})));
   });
 
   it('lets steps name any other step, backwards and into containers', () => {

@@ -103,6 +103,17 @@ describe('parseInputValue', () => {
       '__proto__',
       '__proto__x',
     ]);
+    const literal: unknown = JSON.parse('{"__proto__": {"polluted": true}}');
+    check(literal, { kind: 'constant', value: literal as Json });
+    expect(
+      Object.keys(
+        (
+          parseStepA(documentWithInputs('custom', { x: literal })).inputs[0]!.value as {
+            value: object;
+          }
+        ).value,
+      ),
+    ).toEqual(['__proto__']);
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 

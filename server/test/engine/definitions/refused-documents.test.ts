@@ -431,7 +431,7 @@ const WARNED: readonly Case[] = [
         StepType: 'EmitLog',
         Inputs: { Message: 'Hello', Level: 'Warning' },
         Outputs: { a: 'step', b: 'steps', c: 'true' },
-        SelectNextStep: { a: 'step' },
+        SelectNextStep: { a: 'outcome', b: 'step' },
         NextStepId: 'b',
       },
       { Id: 'b', StepType: 'Delay', Inputs: { Period: 'PT5S' } },
