@@ -1,3 +1,150 @@
+/**
+ * Finishes the document that tsoa makes, where tsoa falls short:
+ *
+ *  - OpenAPI 3.1 instead of 3.0: `null` is a type, a `$ref` may have a description, bearer tokens may name their scopes.
+ *  - Bodies: controllers take free-form bodies as `unknown` and name the schema in `x-request-schema`; every body can be
+ *    YAML too, except for scripts.
+ *  - Answers can be YAML too; errors are `application/problem+json`.
+ *  - Examples in YAML are made from those in JSON.
+ *  - One order, so that the same controllers give the same text on every machine.
+ */
+import { stringify } from 'yaml';
+
+const YAML = 'application/yaml';
+const JSON_TYPE = 'application/json';
+const PROBLEM_TYPE = 'application/problem+json';
+const PROBLEM = { $ref: '#/components/schemas/Problem' };
+
 export function finishDocument(document) {
-  return document;
+  const schemas = mapValues(sortKeys(document.components.schemas), finishSchema);
+  const finish = (operation) => finishOperation(operation, schemas);
+  return {
+    openapi: '3.1.1',
+    info: withoutEmpty(document.info),
+    servers: document.servers,
+    tags: document.tags,
+    paths: mapValues(sortKeys(document.paths), (path) => mapValues(path, finish)),
+    components: { schemas, securitySchemes: document.components.securitySchemes },
+  };
+}
+
+function finishOperation(operation, schemas) {
+  const {
+    'x-request-schema': bodySchema,
+    'x-request-optional': isBodyOptional = false,
+    requestBody,
+    description,
+    parameters,
+    responses,
+    ...rest
+  } = operation;
+  return {
+    ...rest,
+    description: oneLine(description),
+    parameters: parameters.map(finishSchema),
+    ...(requestBody && {
+      requestBody:
+        bodySchema === undefined
+          ? scriptBody(requestBody)
+          : dataBody(bodySchema, { required: !isBodyOptional, schemas }),
+    }),
+    responses: finishResponses(operation, schemas),
+  };
+}
+
+/** A body that may have any form gets the one example that says most: an object. */
+function dataBody(schemaName, { required, schemas }) {
+  const schema = schemas[schemaName];
+  if (schema === undefined)
+    throw new Error(`x-request-schema names ${schemaName}, which is unknown`);
+  const example = exampleOf(schema) ?? exampleOf(schemas.DataObject);
+  const media = { schema: { $ref: `#/components/schemas/${schemaName}` } };
+  return { required, content: inBothFormats(media, example) };
+}
+
+function scriptBody({ required, content }) {
+  return { required, content: { 'text/x-python': content[JSON_TYPE] } };
+}
+
+function finishResponses(operation, schemas) {
+  const isSecured = operation.security?.length > 0;
+  const errors = {
+    ...(isSecured && {
+      401: problemResponse('There is no valid token, where the server asks for one'),
+      403: problemResponse('The token lacks the scope'),
+    }),
+    default: problemResponse('Any other error, such as 429 or 503 with `Retry-After`, or 500'),
+  };
+  return mapValues({ ...operation.responses, ...errors }, (response) =>
+    response.content === undefined
+      ? response
+      : { ...response, content: finishContent(response.content, schemas) },
+  );
+}
+
+function problemResponse(description) {
+  return { description, content: { [JSON_TYPE]: { schema: PROBLEM } } };
+}
+
+function finishContent(content, schemas) {
+  const media = content[JSON_TYPE];
+  if (media === undefined) return content;
+  if (media.schema.$ref === PROBLEM.$ref) return { [PROBLEM_TYPE]: { schema: PROBLEM } };
+  const schema = finishSchema(media.schema);
+  const name = /[^/]+$/.exec(schema.$ref ?? '')?.[0];
+  return inBothFormats({ schema }, exampleOf(schemas[name]));
+}
+
+function inBothFormats(media, example) {
+  if (example === undefined) return { [JSON_TYPE]: media, [YAML]: media };
+  return { [JSON_TYPE]: { ...media, example }, [YAML]: { ...media, example: stringify(example) } };
+}
+
+function exampleOf(schema) {
+  return schema?.examples?.[0];
+}
+
+/** From OpenAPI 3.0 to JSON Schema 2020-12, as 3.1 has it. */
+function finishSchema(value) {
+  if (Array.isArray(value)) return value.map(finishSchema);
+  if (typeof value !== 'object' || value === null) return value;
+  const { nullable, example, description, additionalProperties, properties, ...rest } = value;
+  const result = mapValues(rest, finishSchema);
+  if (description !== undefined) result.description = oneLine(description);
+  // Members called `example` or `description` are properties, not keywords.
+  if (properties !== undefined && Object.keys(properties).length > 0) {
+    result.properties = mapValues(properties, finishSchema);
+  }
+  // `true` is what tsoa writes for every object; an index signature gives a schema.
+  if (additionalProperties !== undefined && additionalProperties !== true) {
+    result.additionalProperties = finishSchema(additionalProperties);
+  }
+  if (example !== undefined) result.examples = [example];
+  return nullable === true ? orNull(result) : result;
+}
+
+function orNull({ type, anyOf, allOf, ...rest }) {
+  const none = { type: 'null' };
+  if (anyOf !== undefined) return { ...rest, anyOf: [...anyOf, none] };
+  if (allOf !== undefined) return { ...rest, anyOf: [...allOf, none] };
+  return { ...rest, type: [type, 'null'], ...(rest.enum && { enum: [...rest.enum, null] }) };
+}
+
+/** Comments are broken where the line ends, which means nothing; an empty line starts a paragraph. */
+function oneLine(text) {
+  return text?.replaceAll(/(?<!\n)\n(?!\n)/g, ' ');
+}
+
+function mapValues(object, change) {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
+}
+
+function sortKeys(object) {
+  return Object.fromEntries(Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function withoutEmpty(object) {
+  return Object.fromEntries(
+    Object.entries(object).filter(([, value]) => Object.keys(value).length > 0),
+  );
 }
