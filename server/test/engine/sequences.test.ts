@@ -1,0 +1,173 @@
+/** How paths run: next steps, selected steps, several paths, jumps. */
+import { expect, it } from 'vitest';
+import { inOrder } from './support/define.js';
+import { EndlessLoopError } from './support/engine-driver.js';
+import { scenarios } from './support/scenario.js';
+
+const noOp = (id: string) => ({ id, stepType: 'NoOp' });
+const append = (id: string) => ({
+  id,
+  stepType: 'NoOp',
+  outputs: { trail: `[...data.trail, '${id}']` },
+});
+
+scenarios('paths', (start) => {
+  it('run one step after the other and apply outputs in order', () => {
+    const driver = start(
+      inOrder(
+        { ...noOp('a'), outputs: { x: 'data.x + 1', y: 'data.x * 10' } },
+        { ...noOp('b'), outputs: { x: 'data.y + 1' } },
+      ),
+      { data: { x: 1 } },
+    );
+    expect(driver.status).toBe('Complete');
+    expect(driver.ran).toEqual(['a', 'b']);
+    expect(driver.data).toEqual({ x: 21, y: 20 });
+    expect(driver.instance.endTime).toBe(driver.now);
+  });
+
+  it('end where no next step is named, whatever stands after them in the document', () => {
+    const driver = start([noOp('a'), noOp('b')]);
+    expect(driver.ran).toEqual(['a']);
+    expect(driver.status).toBe('Complete');
+  });
+
+  it.each([
+    { truths: [true, false], expected: ['a', 'b'] },
+    { truths: [false, true], expected: ['a', 'c'] },
+    { truths: [true, true], expected: ['a', 'b', 'c'] },
+    { truths: [false, false], expected: ['a'] },
+  ])('follow every selected step: $truths', ({ truths, expected }) => {
+    const [b, c] = truths;
+    const driver = start([
+      { id: 'a', stepType: 'Decide', selectNextStep: { b: String(b), c: String(c) } },
+      noOp('b'),
+      noOp('c'),
+    ]);
+    expect(driver.ran).toEqual(expected);
+    expect(driver.status).toBe('Complete');
+  });
+
+  it('follow the next step as well as the selected ones', () => {
+    const driver = start([
+      { ...noOp('a'), nextStepId: 'b', selectNextStep: { c: 'true' } },
+      noOp('b'),
+      noOp('c'),
+    ]);
+    expect(driver.ran).toEqual(['a', 'b', 'c']);
+  });
+
+  it.each(['1', "'text'", '[0]', '({ a: 1 })'])('select by Python truth: %s is true', (truth) => {
+    const driver = start([{ ...noOp('a'), selectNextStep: { b: truth } }, noOp('b')]);
+    expect(driver.ran).toEqual(['a', 'b']);
+  });
+
+  it.each(['0', "''", '[]', '({})', 'null'])('select by Python truth: %s is false', (truth) => {
+    const driver = start([{ ...noOp('a'), selectNextStep: { b: truth } }, noOp('b')]);
+    expect(driver.ran).toEqual(['a']);
+  });
+
+  it('select on what the outputs of the same step have just set', () => {
+    const driver = start([
+      { ...noOp('a'), outputs: { x: '5' }, selectNextStep: { b: 'data.x === 5' } },
+      noOp('b'),
+    ]);
+    expect(driver.ran).toEqual(['a', 'b']);
+  });
+
+  it('jump backwards as long as it is selected', () => {
+    const driver = start(
+      [
+        {
+          ...noOp('count'),
+          outputs: { n: 'data.n + 1' },
+          selectNextStep: { count: 'data.n < 5', end: 'data.n >= 5' },
+        },
+        noOp('end'),
+      ],
+      { data: { n: 0 } },
+    );
+    expect(driver.ran).toEqual(['count', 'count', 'count', 'count', 'count', 'end']);
+    expect(driver.data).toEqual({ n: 5 });
+  });
+
+  it('do not join: two paths into one step run it twice', () => {
+    const driver = start(
+      [
+        { ...append('fork'), selectNextStep: { left: 'true', right: 'true' } },
+        { ...append('left'), nextStepId: 'both' },
+        { ...append('right'), nextStepId: 'both' },
+        append('both'),
+      ],
+      { data: { trail: [] } },
+    );
+    expect(driver.data['trail']).toEqual(['fork', 'left', 'right', 'both', 'both']);
+    expect(driver.status).toBe('Complete');
+  });
+
+  it('run the same step twice where it is both next and selected', () => {
+    const driver = start([
+      { ...noOp('a'), nextStepId: 'b', selectNextStep: { b: 'true' } },
+      noOp('b'),
+    ]);
+    expect(driver.ran).toEqual(['a', 'b', 'b']);
+  });
+
+  it('stay Runnable until the last of them has ended', () => {
+    const driver = start([
+      { ...noOp('a'), selectNextStep: { short: 'true', long: 'true' } },
+      noOp('short'),
+      { id: 'long', stepType: 'Delay', inputs: { period: 10 } },
+    ]);
+    expect(driver.ran).toEqual(['a', 'short']);
+    expect(driver.status).toBe('Runnable');
+    driver.advance(10);
+    expect(driver.status).toBe('Complete');
+  });
+
+  it('may go on inside of a container to a step that stands outside of it', () => {
+    const driver = start([
+      {
+        id: 'box',
+        stepType: 'Sequence',
+        nextStepId: 'after',
+        do: [{ ...noOp('inside'), nextStepId: 'shared' }],
+      },
+      noOp('after'),
+      noOp('shared'),
+    ]);
+    // The jump stays within the container: it has joined only when the path has ended.
+    expect(driver.ran).toEqual(['inside', 'shared', 'box', 'after']);
+  });
+
+  it('run on for ever where nothing stops them, which the server bounds', () => {
+    const loop = () => start([{ ...noOp('a'), nextStepId: 'a' }], { stepsMax: 500 });
+    expect(loop).toThrow(EndlessLoopError);
+  });
+});
+
+scenarios('log lines', (start) => {
+  it('carry any value', () => {
+    const driver = start(
+      inOrder(
+        { id: 'a', stepType: 'EmitLog', inputs: { message: "'hello'" } },
+        { id: 'b', stepType: 'EmitLog', inputs: { message: 'data', level: "'wArNing'" } },
+      ),
+      { data: { n: 1 } },
+    );
+    expect(driver.logMessages).toEqual(['hello', { n: 1 }]);
+    expect(driver.status).toBe('Complete');
+  });
+
+  it('are visible to outputs with their canonical level', () => {
+    const driver = start([
+      {
+        id: 'a',
+        stepType: 'EmitLog',
+        inputs: { message: "'hello'", level: "'debug'" },
+        outputs: { message: 'step.Message', level: 'step.Level' },
+      },
+    ]);
+    expect(driver.data).toEqual({ message: 'hello', level: 'Debug' });
+  });
+});

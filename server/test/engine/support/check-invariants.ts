@@ -1,0 +1,92 @@
+/** The invariants E1 to E8 of `pointer.ts`, as far as they can be seen from one moment of a run and the moment before. */
+import { isEnded, type StepRecord } from '../../../src/engine/instance.js';
+import type { Pointer } from '../../../src/engine/pointer.js';
+import type { Run } from '../../../src/engine/run.js';
+
+export function broken(promise: string, about: unknown): never {
+  throw new Error(`broken invariant: ${promise}: ${JSON.stringify(about)}`);
+}
+
+export function checkRun(run: Run): void {
+  const { instance } = run;
+  for (const pointer of instance.pointers.values()) checkPointer(run, pointer);
+  for (const id of run.queue) {
+    const kind = instance.pointers.get(id)?.state.kind;
+    if (kind !== 'ready' && kind !== 'finishing') broken('E3: only what can run is queued', id);
+  }
+  if (run.joins.size > 0) broken('joins are settled before anybody looks', [...run.joins]);
+  checkStatus(run);
+}
+
+function checkPointer(run: Run, pointer: Pointer): void {
+  const { instance } = run;
+  const { kind } = pointer.state;
+  const isQueued = run.queue.has(pointer.id);
+  if ((kind === 'ready' || kind === 'finishing') !== isQueued) {
+    broken('E3: what can run is queued', pointer);
+  }
+  if (pointer.parentId !== null) {
+    const parent = instance.pointers.get(pointer.parentId);
+    if (parent === undefined) broken('E1: the parent is open', pointer);
+    if (parent.state.kind !== 'open' && parent.state.kind !== 'compensating') {
+      broken('E1: the parent runs what is inside', { pointer, parent });
+    }
+    if (parent.id >= pointer.id) broken('E4: what is inside was opened later', pointer);
+  }
+  const children = [...instance.pointers.values()].filter(
+    ({ parentId }) => parentId === pointer.id,
+  );
+  if (children.length !== pointer.children) broken('E2: children are counted', pointer);
+  if (kind === 'open' && children.length === 0) broken('an empty container has joined', pointer);
+  if (kind === 'compensating' && children.length === 0) {
+    broken('E8: a compensation runs while its step is compensating', pointer);
+  }
+  if (pointer.id >= instance.nextPointerId) broken('E4: ids come from the counter', pointer);
+  if (pointer.attempt < 1 || pointer.attemptStartedAt > run.now) broken('attempts begin', pointer);
+}
+
+function checkStatus(run: Run): void {
+  const { instance } = run;
+  const open = instance.pointers.size;
+  if (instance.status === 'Runnable' && open === 0) broken('E6: done is Complete', instance.status);
+  if (isEnded(instance) && open > 0) broken('E6: an ended instance has nothing open', open);
+  if (isEnded(instance) !== (instance.endTime !== null)) {
+    broken('an end has a time', { status: instance.status, endTime: instance.endTime });
+  }
+  const { lastError } = instance;
+  if (lastError === null || instance.status === 'Terminated') return;
+  if (!instance.pointers.has(lastError.pointerId)) broken('lastError matters', lastError);
+}
+
+/** E5: what one pointer leaves in the history, over a whole run. */
+export class RecordCheck {
+  readonly #latest = new Map<number, StepRecord>();
+
+  add(record: StepRecord): void {
+    const before = this.#latest.get(record.pointerId);
+    if (record.startTime > record.endTime) broken('an attempt ends after it began', record);
+    if (before !== undefined && !mayFollow(before, record)) {
+      broken('E5: a pointer ends once', { before, record });
+    }
+    this.#latest.set(record.pointerId, record);
+  }
+
+  /** Once nothing is open, everything that was opened has its record. */
+  checkAllRecorded(openedCount: number): void {
+    if (this.#latest.size !== openedCount) {
+      broken('E5: every pointer leaves a record', { recorded: this.#latest.size, openedCount });
+    }
+  }
+}
+
+/** An attempt fails at most once, and may be compensated or cancelled after that; whatever ended has ended. */
+function mayFollow(before: StepRecord, record: StepRecord): boolean {
+  const isNextAttempt = record.attempt > before.attempt;
+  if (isNextAttempt) return before.status === 'Failed' || before.status === 'Compensated';
+  const isSameAttempt = record.attempt === before.attempt;
+  return isSameAttempt && before.status === 'Failed' && endsFailed(record);
+}
+
+function endsFailed(record: StepRecord): boolean {
+  return record.status === 'Compensated' || record.status === 'Cancelled';
+}

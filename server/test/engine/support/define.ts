@@ -1,0 +1,50 @@
+/** Definitions for tests, through the same parser that posted documents go through. */
+import type { WorkflowDefinition } from '../../../src/engine/definition.js';
+import { parseDefinition } from '../../../src/engine/definitions/parse-definition.js';
+
+/** A step as it stands in a document; expressions are JavaScript here, see `evaluate.ts`. */
+export interface StepSource {
+  readonly id: string;
+  readonly stepType: string;
+  readonly nextStepId?: string;
+  readonly selectNextStep?: Readonly<Record<string, unknown>>;
+  readonly inputs?: Readonly<Record<string, unknown>>;
+  readonly outputs?: Readonly<Record<string, unknown>>;
+  /** A flat list is one sequence, a list of lists is several. */
+  readonly do?: readonly StepSource[] | readonly (readonly StepSource[])[];
+  readonly cancelCondition?: string | boolean;
+  readonly proceedOnCancel?: boolean;
+  readonly errorBehavior?: string;
+  readonly retryInterval?: number | string;
+  readonly maxRetries?: number;
+  readonly retryBackoff?: number;
+  readonly onRetriesExhausted?: string;
+  readonly timeout?: number | string;
+  readonly compensateWith?: readonly StepSource[];
+  readonly saga?: boolean;
+}
+
+export interface DefinitionMembers {
+  readonly defaultErrorBehavior?: string;
+  readonly defaultErrorRetryInterval?: number | string;
+}
+
+export function define(
+  steps: readonly StepSource[],
+  members: DefinitionMembers = {},
+): WorkflowDefinition {
+  const parsed = parseDefinition({ id: 'tested', ...members, steps }, { version: 1 });
+  if (parsed.definition === null) {
+    const problems = parsed.errors.map(({ pointer, message }) => `${pointer}: ${message}`);
+    throw new Error(`the test's definition is refused:\n${problems.join('\n')}`);
+  }
+  return parsed.definition;
+}
+
+/** Steps of a sequence in which each one names the next. */
+export function inOrder(...steps: readonly StepSource[]): readonly StepSource[] {
+  return steps.map((step, index) => {
+    const next = steps[index + 1];
+    return next === undefined ? step : { nextStepId: next.id, ...step };
+  });
+}

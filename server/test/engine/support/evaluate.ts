@@ -1,0 +1,98 @@
+/**
+ * Stands in for Python, which the engine never sees: the expressions of engine tests are JavaScript, so that these tests
+ * need no interpreter and take microseconds.
+ */
+import { compileFunction } from 'node:vm';
+import { toBoolean } from '../../../src/engine/convert-input.js';
+import type { InputValue, StepDefinition } from '../../../src/engine/definition.js';
+import { planInputs, singleSource } from '../../../src/engine/expression-plan.js';
+import type { WorkflowInstance } from '../../../src/engine/instance.js';
+import { setField, type Json, type JsonObject } from '../../../src/engine/json.js';
+import type { Pointer } from '../../../src/engine/pointer.js';
+import type { StepResult, StepWork } from '../../../src/engine/step-work.js';
+
+/** An expression that threw, or gave nothing. */
+export class EvaluationError extends Error {
+  override readonly name = 'EvaluationError' as const;
+}
+
+type Compiled = (data: JsonObject, context: Json, step: JsonObject | undefined) => unknown;
+
+const compiledSources = new Map<string, Compiled>();
+
+function evaluate(
+  source: string,
+  variables: { readonly data: JsonObject; readonly context: Json; readonly step?: JsonObject },
+): Json {
+  let compiled = compiledSources.get(source);
+  if (compiled === undefined) {
+    compiled = compileFunction(`return (${source});`, ['data', 'context', 'step']) as Compiled;
+    compiledSources.set(source, compiled);
+  }
+  let value: unknown;
+  try {
+    value = compiled(variables.data, variables.context, variables.step);
+  } catch (error) {
+    throw new EvaluationError(`${source}: ${String(error)}`);
+  }
+  if (value === undefined) throw new EvaluationError(`${source}: gives nothing`);
+  return value as Json;
+}
+
+function contextOf(instance: WorkflowInstance, pointer: Pointer): Json {
+  return {
+    Workflow: { Id: instance.id, Reference: instance.reference },
+    Item: pointer.item ?? null,
+    Index: pointer.index ?? null,
+    Step: { Id: pointer.stepId, Attempt: pointer.attempt },
+  };
+}
+
+export function evaluateInputs(
+  instance: WorkflowInstance,
+  pointer: Pointer,
+  inputs: StepDefinition['inputs'],
+): JsonObject {
+  const plan = planInputs(inputs);
+  const variables = { data: instance.data, context: contextOf(instance, pointer) };
+  return plan.build(plan.sources.map((source) => evaluate(source, variables)));
+}
+
+export function evaluateOutputs(
+  instance: WorkflowInstance,
+  work: Extract<StepWork, { kind: 'outputs' }>,
+): StepResult {
+  const context = contextOf(instance, work.pointer);
+  const data = { ...instance.data };
+  const shown: JsonObject = {};
+  const valueOf = (input: InputValue): Json => {
+    const single = singleSource(input);
+    return 'source' in single
+      ? evaluate(single.source, { data, context, step: work.result })
+      : single.constant;
+  };
+  const outputs = work.outputs.map(({ key, value }) => {
+    const result = valueOf(value);
+    setField(data, key, result);
+    setField(shown, key, result);
+    return [key, result] as const;
+  });
+  const selected = work.selectors.filter(({ condition }) => isTrue(valueOf(condition)));
+  return { outputs, selected: selected.map(({ stepId }) => stepId), shown };
+}
+
+export function evaluateCondition(
+  instance: WorkflowInstance,
+  pointer: Pointer,
+  condition: InputValue,
+): boolean {
+  const single = singleSource(condition);
+  if (!('source' in single)) return isTrue(single.constant);
+  const variables = { data: instance.data, context: contextOf(instance, pointer) };
+  return isTrue(evaluate(single.source, variables));
+}
+
+function isTrue(value: Json): boolean {
+  const truth = toBoolean(value);
+  return truth.ok && truth.value;
+}
