@@ -1,17 +1,30 @@
-import { defineConfig } from 'vitest/config';
+// One project for each package. A package without tests yet is left out, as vitest fails on a project without a folder.
+import { existsSync } from 'node:fs';
+import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
+
+const UNIT = { include: ['test/**/*.test.ts'], testTimeout: 30_000, hookTimeout: 120_000 };
+
+// Whole servers, databases and the machine's ports: one file at a time, after the quick tests.
+const END_TO_END = {
+  include: ['**/*.test.ts'],
+  testTimeout: 180_000,
+  hookTimeout: 300_000,
+  fileParallelism: false,
+  sequence: { groupOrder: 1 },
+};
+
+function project(name: string, test: object): TestProjectConfiguration[] {
+  return existsSync(name) ? [{ test: { name, root: name, ...test } }] : [];
+}
 
 export default defineConfig({
   test: {
     projects: [
-      {
-        test: {
-          name: 'server',
-          root: 'server',
-          include: ['test/**/*.test.ts'],
-          testTimeout: 30_000,
-          hookTimeout: 120_000,
-        },
-      },
+      ...project('server', UNIT),
+      ...project('sdk', UNIT),
+      ...project('worker-sdk', UNIT),
+      ...project('e2e', END_TO_END),
+      ...project('examples', END_TO_END),
     ],
   },
 });

@@ -29,6 +29,5 @@ export const DEFAULT_API_LIMITS: ApiLimits = {
   leaseSecondsMax: 86_400,
 };
 
-/** Pages of lists; part of the published description, so that they are not settings. */
+/** Of lists; the largest size stands in the checks of each list's `limit`. */
 export const PAGE_SIZE_DEFAULT = 50;
-export const PAGE_SIZE_MAX = 500;

@@ -1,0 +1,56 @@
+/** The application on a port of its own, for tests that speak HTTP with it. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+import { DEFAULT_API_LIMITS, type ApiLimits } from '../../../src/api/api-limits.js';
+import type { AuthConfig } from '../../../src/api/authentication.js';
+import { createApp } from '../../../src/api/create-app.js';
+import { createLogger } from '../../../src/logger.js';
+import { scriptedHost, type HostAnswers, type HostCall } from './scripted-host.js';
+
+export interface ApiServer {
+  readonly url: string;
+  readonly port: number;
+  readonly calls: readonly HostCall[];
+  readonly logLines: readonly Record<string, unknown>[];
+  readonly server: Server;
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  /** POST with a body and its type. */
+  post(path: string, body: string | Uint8Array, type: string | null): Promise<Response>;
+}
+
+export interface ApiServerOptions {
+  readonly host?: HostAnswers;
+  readonly limits?: Partial<ApiLimits>;
+  readonly auth?: AuthConfig | null;
+}
+
+export async function startApi(options: ApiServerOptions = {}): Promise<ApiServer> {
+  const { host, calls } = scriptedHost(options.host ?? {});
+  const logLines: Record<string, unknown>[] = [];
+  const logger = createLogger({
+    level: 'debug',
+    destination: { write: (line) => logLines.push(JSON.parse(line) as Record<string, unknown>) },
+  });
+  const limits = { ...DEFAULT_API_LIMITS, ...options.limits };
+  const server = createServer(createApp({ host, logger, limits, auth: options.auth ?? null }));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
+  const call = (path: string, init?: RequestInit) => fetch(url + path, init);
+  const post = (path: string, body: string | Uint8Array, type: string | null) =>
+    call(path, {
+      method: 'POST',
+      body: typeof body === 'string' ? new TextEncoder().encode(body) : new Uint8Array(body),
+      headers: type === null ? {} : { 'content-type': type },
+    });
+  return { url, port, calls, logLines, server, fetch: call, post };
+}
+
+export async function problemOf(response: Response): Promise<Record<string, unknown>> {
+  return (await response.json()) as Record<string, unknown>;
+}
