@@ -4,48 +4,12 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findStepType } from '../../../src/engine/definitions/step-types.js';
 import {
   parseDefinition,
   type ParsedDefinition,
 } from '../../../src/engine/definitions/parse-definition.js';
 import { documentWith, documentWithInputs, errorsOf, parseValid } from './documents.js';
-import { validDocument, wildDocument } from './random-documents.js';
-
-type Recase = (text: string) => string;
-
-/** Another casing of all that has one: members, step types, and inputs of built-in steps. */
-function recaseStep(source: unknown, recase: Recase): unknown {
-  const step = source as Record<string, unknown>;
-  const type = step['StepType'] as string;
-  const isBuiltIn = findStepType(type) !== null;
-  const recased: Record<string, unknown> = {
-    ...step,
-    StepType: isBuiltIn ? recase(type) : type,
-    Inputs: isBuiltIn ? recaseKeys(step['Inputs'] as object, recase) : step['Inputs'],
-    Do: (step['Do'] as unknown[][]).map((list) => list.map((inner) => recaseStep(inner, recase))),
-    CompensateWith: (step['CompensateWith'] as unknown[]).map((inner) => recaseStep(inner, recase)),
-  };
-  return recaseKeys(recased, recase);
-}
-
-function recaseDocument(document: Record<string, unknown>, recase: Recase): unknown {
-  const steps = (document['Steps'] as unknown[]).map((step) => recaseStep(step, recase));
-  return recaseKeys({ ...document, Steps: steps }, recase);
-}
-
-function recaseKeys(source: object, recase: Recase): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(source).map(([key, value]) => [recase(key), value]));
-}
-
-const anyCasing: fc.Arbitrary<Recase> = fc
-  .infiniteStream(fc.boolean())
-  .map(
-    (upper) => (text) =>
-      text.replace(/./gu, (letter) =>
-        upper.next().value ? letter.toUpperCase() : letter.toLowerCase(),
-      ),
-  );
+import { anyCasing, recaseDocument, validDocument, wildDocument } from './random-documents.js';
 
 /** What a pointer leads to; fails where it leads nowhere. */
 function resolve(document: unknown, pointer: string): unknown {

@@ -1,5 +1,6 @@
 /** Random documents: valid ones to transform, and wild ones that have little to do with a definition. */
 import fc from 'fast-check';
+import { findStepType } from '../../../src/engine/definitions/step-types.js';
 import { DEFINITION_MEMBERS, STEP_MEMBERS } from '../../../src/engine/definitions/step-members.js';
 
 interface RandomStep {
@@ -114,6 +115,41 @@ function toDocument(steps: readonly RandomStep[]): Record<string, unknown> {
 export const validDocument: fc.Arbitrary<Record<string, unknown>> = fc
   .array(step, { minLength: 1, maxLength: 4 })
   .map(toDocument);
+
+export type Recase = (text: string) => string;
+
+/** Another casing of all that has one: members, step types, and inputs of built-in steps. */
+function recaseStep(source: unknown, recase: Recase): unknown {
+  const step = source as Record<string, unknown>;
+  const type = step['StepType'] as string;
+  const isBuiltIn = findStepType(type) !== null;
+  const recased: Record<string, unknown> = {
+    ...step,
+    StepType: isBuiltIn ? recase(type) : type,
+    Inputs: isBuiltIn ? recaseKeys(step['Inputs'] as object, recase) : step['Inputs'],
+    Do: (step['Do'] as unknown[][]).map((list) => list.map((inner) => recaseStep(inner, recase))),
+    CompensateWith: (step['CompensateWith'] as unknown[]).map((inner) => recaseStep(inner, recase)),
+  };
+  return recaseKeys(recased, recase);
+}
+
+export function recaseDocument(document: Record<string, unknown>, recase: Recase): unknown {
+  const steps = (document['Steps'] as unknown[]).map((step) => recaseStep(step, recase));
+  return recaseKeys({ ...document, Steps: steps }, recase);
+}
+
+function recaseKeys(source: object, recase: Recase): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(source).map(([key, value]) => [recase(key), value]));
+}
+
+export const anyCasing: fc.Arbitrary<Recase> = fc
+  .infiniteStream(fc.boolean())
+  .map(
+    (upper) => (text) =>
+      text.replace(/./gu, (letter) =>
+        upper.next().value ? letter.toUpperCase() : letter.toLowerCase(),
+      ),
+  );
 
 const memberName = fc.constantFrom(
   ...DEFINITION_MEMBERS,

@@ -1,0 +1,141 @@
+/**
+ * The JSON Schema of definitions, for editors: completion, and the mistakes that can be seen without Python.
+ *
+ * It is made from the same tables as the parser. Whatever the parser accepts, the schema accepts (a test says so); the
+ * other way round it does not: unique ids, targets and expressions are beyond it.
+ */
+import { BUILT_IN_STEP_TYPES, ERROR_BEHAVIORS } from '../definition.js';
+import type { JsonObject } from '../json.js';
+import { label } from './member-reader.js';
+import type { DefinitionMember, StepMember } from './step-members.js';
+import { builtInStepType, type StepType } from './step-types.js';
+
+const NAME: JsonObject = { type: ['string', 'number'], maxLength: 200, pattern: '\\S' };
+const TEXT: JsonObject = { type: ['string', 'number', 'null'] };
+const EXPRESSION: JsonObject = { type: ['string', 'number', 'boolean', 'null'], pattern: '\\S' };
+const VALUE: JsonObject = { pattern: '\\S' };
+const FLAG: JsonObject = {
+  anyOf: [{ type: ['boolean', 'null'] }, { type: 'string', pattern: caseless('true|false') }],
+};
+const DURATION: JsonObject = { type: ['number', 'string', 'null'], minimum: 0 };
+const STEP: JsonObject = { $ref: '#/$defs/step' };
+const STEPS: JsonObject = { type: ['array', 'null'], items: STEP };
+const OPTIONAL_NAME: JsonObject = { type: ['string', 'number', 'null'], maxLength: 200 };
+
+const DEFINITION_SCHEMAS: Readonly<Record<DefinitionMember, JsonObject>> = {
+  id: NAME,
+  version: {},
+  description: TEXT,
+  defaultErrorBehavior: errorBehavior(ERROR_BEHAVIORS),
+  defaultErrorRetryInterval: DURATION,
+  steps: { type: 'array', minItems: 1, items: STEP },
+};
+
+const STEP_SCHEMAS: Readonly<Record<StepMember, JsonObject>> = {
+  id: NAME,
+  stepType: { anyOf: [{ enum: BUILT_IN_STEP_TYPES }, NAME] },
+  name: TEXT,
+  nextStepId: OPTIONAL_NAME,
+  selectNextStep: { type: ['object', 'null'], additionalProperties: EXPRESSION },
+  inputs: { type: ['object', 'null'], additionalProperties: VALUE },
+  outputs: { type: ['object', 'null'], additionalProperties: VALUE },
+  do: { anyOf: [STEPS, { type: 'array', items: { type: 'array', items: STEP } }] },
+  cancelCondition: EXPRESSION,
+  proceedOnCancel: FLAG,
+  errorBehavior: errorBehavior(ERROR_BEHAVIORS),
+  retryInterval: DURATION,
+  maxRetries: { type: ['integer', 'null'], minimum: 0 },
+  retryBackoff: { type: ['number', 'null'], minimum: 1 },
+  onRetriesExhausted: errorBehavior(ERROR_BEHAVIORS.filter((behavior) => behavior !== 'Retry')),
+  timeout: { ...DURATION, exclusiveMinimum: 0 },
+  compensateWith: STEPS,
+  saga: FLAG,
+};
+
+export function definitionJsonSchema(): JsonObject {
+  const byType = BUILT_IN_STEP_TYPES.map((name) => inputsOf(builtInStepType(name)));
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Stepwright definition',
+    ...objectOf(DEFINITION_SCHEMAS),
+    allOf: [hasMember('id'), hasMember('steps')],
+    $defs: {
+      step: {
+        ...objectOf(STEP_SCHEMAS),
+        allOf: [hasMember('id'), hasMember('stepType'), ...byType],
+      },
+    },
+  };
+}
+
+/** Members in any casing; editors complete the spelling of the reference. */
+function objectOf(schemas: Readonly<Record<string, JsonObject>>): JsonObject {
+  const entries = Object.entries(schemas);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(entries.map(([name]) => [label(name), true])),
+    patternProperties: Object.fromEntries(
+      entries.map(([name, schema]) => [caseless(name), schema]),
+    ),
+  };
+}
+
+function inputsOf(type: StepType): JsonObject {
+  const required = type.inputs.filter((input) => input.required);
+  const inputs = {
+    description: type.summary,
+    properties: Object.fromEntries(
+      type.inputs.map(({ name, summary }) => [name, { description: summary }]),
+    ),
+    patternProperties: Object.fromEntries(
+      type.inputs.map((input) => [caseless(input.name), inputSchema(input.required)]),
+    ),
+    additionalProperties: false,
+    ...(required.length > 0 ? { allOf: required.map(({ name }) => hasMember(name)) } : {}),
+  };
+  const isRequired = required.length > 0;
+  return {
+    if: {
+      ...hasMember('stepType'),
+      patternProperties: {
+        [caseless('stepType')]: { type: 'string', pattern: caseless(type.name, '\\s*') },
+      },
+    },
+    then: {
+      ...(isRequired ? hasMember('inputs') : {}),
+      patternProperties: {
+        [caseless('inputs')]: { ...inputs, type: isRequired ? 'object' : ['object', 'null'] },
+      },
+    },
+  };
+}
+
+function inputSchema(isRequired: boolean): JsonObject {
+  return isRequired ? { ...VALUE, not: { type: 'null' } } : VALUE;
+}
+
+function errorBehavior(allowed: readonly (typeof ERROR_BEHAVIORS)[number][]): JsonObject {
+  const numbers = allowed.map((behavior) => ERROR_BEHAVIORS.indexOf(behavior));
+  const texts = [...allowed, ...numbers].join('|');
+  return {
+    anyOf: [
+      { enum: allowed },
+      { enum: [...numbers, null] },
+      { type: 'string', pattern: caseless(texts, '\\s*') },
+    ],
+  };
+}
+
+/** JSON Schema can name required properties in one spelling only: "not every name is another one" takes any. */
+function hasMember(name: string): JsonObject {
+  return { not: { propertyNames: { not: { pattern: caseless(name) } } } };
+}
+
+/** A pattern that matches the whole text in any casing; JSON Schema knows no flags. */
+function caseless(alternatives: string, around = ''): string {
+  const letters = alternatives.replace(
+    /[a-z]/gi,
+    (letter) => `[${letter.toLowerCase()}${letter.toUpperCase()}]`,
+  );
+  return `^${around}(?:${letters})${around}$`;
+}

@@ -1,0 +1,66 @@
+/**
+ * Goal: editors accept what the server accepts, and mark what they can see is wrong.
+ * Method: the schema against random valid documents in random casing and against a table of mistakes; the file in docs/
+ * against the function (write it anew with `vitest -u`).
+ */
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
+import { format } from 'prettier';
+import { describe, expect, it } from 'vitest';
+import { definitionJsonSchema } from '../../../src/engine/definitions/definition-json-schema.js';
+import { parseDefinition } from '../../../src/engine/definitions/parse-definition.js';
+import { documentWith, documentWithInputs, documentWithStep } from './documents.js';
+import { anyCasing, recaseDocument, validDocument } from './random-documents.js';
+
+const validate = new Ajv2020({ strict: false }).compile(definitionJsonSchema());
+
+describe('definitionJsonSchema', () => {
+  it('accepts what the parser accepts', () => {
+    fc.assert(
+      fc.property(validDocument, anyCasing, (document, recase) => {
+        validate(recaseDocument(document, recase));
+        expect(validate.errors ?? []).toEqual([]);
+      }),
+    );
+  });
+
+  it.each<[string, unknown]>([
+    ['null members', documentWithStep({ Inputs: null, NextStepId: null, Do: null, Saga: null })],
+    ['a flat Do', documentWithStep({ StepType: 'Sequence', Do: [{ Id: 'b', StepType: 'NoOp' }] })],
+    ['numbers as ids', { Id: 1, Steps: [{ Id: 2, StepType: 'NoOp' }] }],
+    ['error behaviours as numbers', documentWithStep({ ErrorBehavior: 2, OnRetriesExhausted: 1 })],
+    ['step types with space around', documentWithInputs(' delay ', { PERIOD: 5 })],
+    ['unknown members', { ...documentWithStep({ Unknown: 1 }), Author: 'me' }],
+  ])('accepts %s', (_, document) => {
+    expect(parseDefinition(document).errors).toEqual([]);
+    validate(document);
+    expect(validate.errors ?? []).toEqual([]);
+  });
+
+  it.each<[string, unknown]>([
+    ['no Id', { Steps: [{ Id: 'a', StepType: 'NoOp' }] }],
+    ['a blank Id', { Id: ' ', Steps: [{ Id: 'a', StepType: 'NoOp' }] }],
+    ['no steps', { Id: 'w', Steps: [] }],
+    ['a step without id', documentWith({ StepType: 'NoOp' })],
+    ['a step without type', documentWith({ Id: 'a' })],
+    ['a missing input', documentWithInputs('Delay', {})],
+    ['a missing input where there are no inputs', documentWithStep({ StepType: 'Delay' })],
+    ['a required input that is null', documentWithInputs('Delay', { Period: null })],
+    ['an unknown input', documentWithInputs('EmitLog', { Message: '1', Text: '2' })],
+    ['an empty expression', documentWithInputs('custom', { x: '' })],
+    ['a condition that is a list', documentWithStep({ CancelCondition: [] })],
+    ['an unknown error behaviour', documentWithStep({ ErrorBehavior: 'Ignore' })],
+    ['Retry after the last retry', documentWithStep({ OnRetriesExhausted: 'Retry' })],
+    ['a negative duration', documentWithStep({ RetryInterval: -1 })],
+    ['a mistake in a nested step', documentWithStep({ StepType: 'If', Do: [[{ Id: 'b' }]] })],
+  ])('refuses %s, as the parser does', (_, document) => {
+    expect(parseDefinition(document).errors).not.toEqual([]);
+    expect(validate(document)).toBe(false);
+  });
+
+  it('is the schema that the documentation offers', async () => {
+    const json = JSON.stringify(definitionJsonSchema(), null, 2);
+    const formatted = await format(json, { parser: 'json', printWidth: 100 });
+    await expect(formatted).toMatchFileSnapshot('../../../../docs/definition.schema.json');
+  });
+});
