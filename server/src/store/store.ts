@@ -189,7 +189,7 @@ export interface InstanceFilter {
   readonly startedTo?: number;
 }
 
-/** Newest first; `after` is the position of the last one of the page before. */
+/** Newest first, the greater id first among equal start times; `after` is the position of the last one of the page before. */
 export interface InstancePage {
   readonly filter: InstanceFilter;
   readonly after: { readonly startTime: number; readonly id: string } | null;
@@ -287,8 +287,9 @@ export interface NodeRecord {
 }
 
 export interface PurgeRequest {
-  /** Instances that ended before this go, with everything that belongs to them. */
+  /** Instances that ended before this go, with everything that belongs to them, oldest first. */
   readonly instancesEndedBefore: number;
+  /** Events published before this go, once they are marked as delivered. */
   readonly eventsPublishedBefore: number;
   /** Done and settled activities older than this go. */
   readonly activitiesDoneBefore: number;
@@ -401,7 +402,10 @@ export interface Store extends Service {
   extendActivity(activityId: string, tokenHash: string, leaseExpiresAt: number): Promise<boolean>;
   /** Gives the item back to the queue, at its old place. False: stale; nothing changed. */
   releaseActivity(activityId: string, tokenHash: string): Promise<boolean>;
-  /** Done items whose result no commit has taken in yet, done before the given time: their message may be missing. */
+  /**
+   * Done items whose result no commit has taken in yet, done before the given time: their message may be missing. Items
+   * of an instance that has ended count as settled.
+   */
   findUnsettledActivities(
     doneBefore: number,
     limit: number,
@@ -443,7 +447,7 @@ export interface Store extends Service {
 
 export interface StoreStatistics {
   readonly instances: Readonly<Record<InstanceStatus, number>>;
-  /** The ten names with the most waiting items. */
+  /** The ten names with the most items that nobody holds. */
   readonly activities: readonly {
     readonly name: string;
     readonly waiting: number;

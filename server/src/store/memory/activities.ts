@@ -1,0 +1,191 @@
+/** The queue of activities: hand-out, results, leases. */
+import type { OperationArguments, OperationResult } from '../operations.js';
+import type { ActivityClaim, ActivityRecord, NewActivityRecord } from '../store.js';
+import { compareText } from '../text-order.js';
+import type { MemoryData, StoredActivity } from './memory-data.js';
+import { postMessage } from './messages.js';
+
+/** Adds an item. One that is there already with the same content keeps its place and its holder. */
+export function insertActivity(data: MemoryData, item: NewActivityRecord): void {
+  const known = data.activities.get(item.id);
+  const sameContent =
+    known?.record.name === item.name && known.record.parameters === item.parameters;
+  if (known === undefined || !sameContent) {
+    data.activities.set(item.id, freshActivity(item));
+  } else if (item.claim !== undefined && isWaiting(known)) {
+    data.activities.set(item.id, held(known, item.claim));
+  }
+}
+
+export function settleActivity(data: MemoryData, id: string): void {
+  const known = data.activities.get(id);
+  if (known?.record.done === true) data.activities.set(id, { ...known, settled: true });
+}
+
+/** Nobody takes in the results of an instance that has ended. */
+export function settleAllOf(data: MemoryData, instanceId: string): void {
+  for (const known of data.activities.values()) {
+    if (known.record.instanceId === instanceId) settleActivity(data, known.record.id);
+  }
+}
+
+export function makeDeferredAvailable(data: MemoryData, instanceId: string): void {
+  for (const known of data.activities.values()) {
+    if (known.record.instanceId !== instanceId || !known.deferred) continue;
+    const record = { ...known.record, availableAt: known.record.createdAt };
+    data.activities.set(record.id, { ...known, record, deferred: false });
+  }
+}
+
+export function claimActivity(
+  data: MemoryData,
+  [request]: OperationArguments<'claimActivity'>,
+): ActivityRecord | null {
+  const candidates = [...data.activities.values()]
+    .filter((item) => item.record.name === request.name && isAvailable(item, request.now))
+    .sort(oldestFirst);
+  const passedOver = new Set<string>();
+  let claimed: StoredActivity | null = null;
+  for (const candidate of candidates) {
+    const { id, instanceId } = candidate.record;
+    if (data.instances.get(instanceId)?.status !== 'Runnable') {
+      passedOver.add(instanceId);
+    } else {
+      claimed = held(candidate, request.claim);
+      data.activities.set(id, claimed);
+      break;
+    }
+  }
+  const availableAt = request.now + request.deferMs;
+  for (const candidate of candidates) {
+    if (!passedOver.has(candidate.record.instanceId)) continue;
+    const record = { ...candidate.record, availableAt };
+    data.activities.set(record.id, { ...candidate, record, deferred: true });
+  }
+  return claimed?.record ?? null;
+}
+
+export function findAvailableActivities(
+  data: MemoryData,
+  [names, now]: OperationArguments<'findAvailableActivities'>,
+): readonly string[] {
+  const available = new Set<string>();
+  for (const item of data.activities.values()) {
+    if (isAvailable(item, now)) available.add(item.record.name);
+  }
+  return names.filter((name) => available.has(name));
+}
+
+export function completeActivity(
+  data: MemoryData,
+  [request]: OperationArguments<'completeActivity'>,
+): OperationResult<'completeActivity'> {
+  const known = data.activities.get(request.activityId);
+  if (known?.record.tokenHash !== request.tokenHash) return { outcome: 'stale' };
+  if (known.record.done) {
+    return { outcome: known.result?.hash === request.result.hash ? 'repeated' : 'stale' };
+  }
+  const { succeeded, data: resultData, hash } = request.result;
+  const activity: ActivityRecord = { ...known.record, done: true };
+  const { id, body } = request.message;
+  const posted = postMessage(data, activity.instanceId, { id, body });
+  data.activities.set(activity.id, {
+    record: activity,
+    deferred: false,
+    result: { succeeded, data: resultData, hash },
+    doneAt: request.now,
+    settled: posted === null,
+  });
+  return { outcome: 'accepted', activity, message: request.message, posted };
+}
+
+export function extendActivity(
+  data: MemoryData,
+  [activityId, tokenHash, leaseExpiresAt]: OperationArguments<'extendActivity'>,
+): boolean {
+  const known = heldBy(data, activityId, tokenHash);
+  if (known === null) return false;
+  const record = { ...known.record, availableAt: leaseExpiresAt };
+  data.activities.set(activityId, { ...known, record, deferred: false });
+  return true;
+}
+
+export function releaseActivity(
+  data: MemoryData,
+  [activityId, tokenHash]: OperationArguments<'releaseActivity'>,
+): boolean {
+  const known = heldBy(data, activityId, tokenHash);
+  if (known === null) return false;
+  const record: ActivityRecord = {
+    ...known.record,
+    availableAt: known.record.createdAt,
+    tokenHash: null,
+    workerId: null,
+  };
+  data.activities.set(activityId, { ...known, record, deferred: false });
+  return true;
+}
+
+export function findUnsettledActivities(
+  data: MemoryData,
+  [doneBefore, limit]: OperationArguments<'findUnsettledActivities'>,
+): OperationResult<'findUnsettledActivities'> {
+  return [...data.activities.values()]
+    .flatMap(({ record, result, doneAt, settled }) =>
+      result === null || doneAt === null || settled || doneAt >= doneBefore
+        ? []
+        : [{ item: { ...record, result }, doneAt }],
+    )
+    .sort((left, right) => left.doneAt - right.doneAt || compareText(left.item.id, right.item.id))
+    .slice(0, limit)
+    .map(({ item }) => item);
+}
+
+function freshActivity(item: NewActivityRecord): StoredActivity {
+  const { id, instanceId, name, parameters, createdAt, claim } = item;
+  const record: ActivityRecord = {
+    id,
+    instanceId,
+    name,
+    parameters,
+    createdAt,
+    availableAt: createdAt,
+    attempt: 0,
+    tokenHash: null,
+    workerId: null,
+    done: false,
+  };
+  const waiting = { record, deferred: false, result: null, doneAt: null, settled: false };
+  return claim === undefined ? waiting : held(waiting, claim);
+}
+
+function held(item: StoredActivity, claim: ActivityClaim): StoredActivity {
+  const record: ActivityRecord = {
+    ...item.record,
+    availableAt: claim.leaseExpiresAt,
+    attempt: item.record.attempt + 1,
+    tokenHash: claim.tokenHash,
+    workerId: claim.workerId,
+  };
+  return { ...item, record, deferred: false };
+}
+
+function heldBy(data: MemoryData, id: string, tokenHash: string): StoredActivity | null {
+  const known = data.activities.get(id);
+  return known?.record.tokenHash === tokenHash && !known.record.done ? known : null;
+}
+
+function isWaiting(item: StoredActivity): boolean {
+  return !item.record.done && item.record.tokenHash === null;
+}
+
+function isAvailable(item: StoredActivity, now: number): boolean {
+  return !item.record.done && item.record.availableAt <= now;
+}
+
+function oldestFirst(left: StoredActivity, right: StoredActivity): number {
+  return (
+    left.record.availableAt - right.record.availableAt ||
+    compareText(left.record.id, right.record.id)
+  );
+}

@@ -1,0 +1,100 @@
+/** Nodes, retention and numbers. */
+import type { OperationArguments, OperationResult } from '../operations.js';
+import type { InstanceStatus, NodeRecord, StoreStatistics } from '../store.js';
+import { compareText } from '../text-order.js';
+import { isLive, type MemoryData } from './memory-data.js';
+
+export function putNode(data: MemoryData, [node]: OperationArguments<'putNode'>): void {
+  data.nodes.set(node.id, { ...node });
+}
+
+export function listNodes(data: MemoryData): readonly NodeRecord[] {
+  return [...data.nodes.values()].sort((left, right) => compareText(left.id, right.id));
+}
+
+export function removeNode(data: MemoryData, [id]: OperationArguments<'removeNode'>): void {
+  data.nodes.delete(id);
+}
+
+export function purge(
+  data: MemoryData,
+  [request]: OperationArguments<'purge'>,
+): OperationResult<'purge'> {
+  const instances = oldest(data.instances.values(), request.limit, ({ id, status, endTime }) =>
+    isLive(status) ? null : { id, time: endTime, before: request.instancesEndedBefore },
+  );
+  const ended = new Set(instances);
+  for (const id of ended) {
+    data.instances.delete(id);
+    data.history.delete(id);
+  }
+  for (const { id, instanceId } of data.subscriptions.values()) {
+    if (ended.has(instanceId)) data.subscriptions.delete(id);
+  }
+  for (const { record } of data.activities.values()) {
+    if (ended.has(record.instanceId)) data.activities.delete(record.id);
+  }
+  const events = oldest(data.events.values(), request.limit, ({ id, deliveredTo, publishedAt }) =>
+    deliveredTo === null ? null : { id, time: publishedAt, before: request.eventsPublishedBefore },
+  );
+  for (const id of events) data.events.delete(id);
+  const activities = oldest(data.activities.values(), request.limit, (item) =>
+    item.settled
+      ? { id: item.record.id, time: item.doneAt, before: request.activitiesDoneBefore }
+      : null,
+  );
+  for (const id of activities) data.activities.delete(id);
+  return { instances: ended.size, events: events.length, activities: activities.length };
+}
+
+export function statistics(data: MemoryData): StoreStatistics {
+  const instances: Record<InstanceStatus, number> = {
+    Runnable: 0,
+    Suspended: 0,
+    Complete: 0,
+    Terminated: 0,
+  };
+  for (const { status } of data.instances.values()) instances[status] += 1;
+  let undeliveredEvents = 0;
+  for (const { deliveredTo } of data.events.values())
+    undeliveredEvents += deliveredTo === null ? 1 : 0;
+  return { instances, activities: waitingByName(data), undeliveredEvents };
+}
+
+function waitingByName(data: MemoryData): StoreStatistics['activities'] {
+  const names = new Map<string, { waiting: number; oldestAvailableAt: number }>();
+  for (const { record } of data.activities.values()) {
+    if (record.done || record.tokenHash !== null) continue;
+    const known = names.get(record.name) ?? { waiting: 0, oldestAvailableAt: Infinity };
+    names.set(record.name, {
+      waiting: known.waiting + 1,
+      oldestAvailableAt: Math.min(known.oldestAvailableAt, record.availableAt),
+    });
+  }
+  return [...names]
+    .map(([name, numbers]) => ({ name, ...numbers }))
+    .sort((left, right) => right.waiting - left.waiting || compareText(left.name, right.name))
+    .slice(0, 10);
+}
+
+interface Aged {
+  readonly id: string;
+  readonly time: number | null;
+  readonly before: number;
+}
+
+/** The ids of the `limit` oldest items whose `time` is before their limit; `ageOf` answers null for items that stay. */
+function oldest<Item>(
+  items: Iterable<Item>,
+  limit: number,
+  ageOf: (item: Item) => Aged | null,
+): readonly string[] {
+  const aged = [...items].flatMap((item) => {
+    const age = ageOf(item);
+    return age?.time == null || age.time >= age.before ? [] : [{ id: age.id, time: age.time }];
+  });
+  return aged
+    .sort((left, right) => left.time - right.time || compareText(left.id, right.id))
+    .slice(0, limit)
+    .map(({ id }) => id);
+}

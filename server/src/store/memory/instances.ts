@@ -1,0 +1,181 @@
+/** Instances: compare-and-set, messages, control and lists. */
+import type { OperationArguments, OperationResult } from '../operations.js';
+import type {
+  ControlAction,
+  DueInstance,
+  HistoryRecord,
+  InstanceFilter,
+  InstanceRecord,
+  InstanceStatus,
+  InstanceSummary,
+} from '../store.js';
+import { compareText } from '../text-order.js';
+import { makeDeferredAvailable, settleAllOf } from './activities.js';
+import { isLive, type MemoryData } from './memory-data.js';
+import { insertSideRecords, removeSideRecords } from './side-records.js';
+
+const NEXT_STATUS: Readonly<
+  Record<ControlAction, { from: readonly InstanceStatus[]; to: InstanceStatus }>
+> = {
+  suspend: { from: ['Runnable'], to: 'Suspended' },
+  resume: { from: ['Suspended'], to: 'Runnable' },
+  terminate: { from: ['Runnable', 'Suspended'], to: 'Terminated' },
+};
+
+export function insertInstance(
+  data: MemoryData,
+  [{ record, side }]: OperationArguments<'insertInstance'>,
+): OperationResult<'insertInstance'> {
+  const existing = data.instances.get(record.id);
+  if (existing !== undefined) return { outcome: 'exists', record: existing };
+  insertSideRecords(data, side);
+  data.instances.set(record.id, { ...record, inbox: [...record.inbox] });
+  return { outcome: 'inserted' };
+}
+
+export function getInstance(
+  data: MemoryData,
+  [id]: OperationArguments<'getInstance'>,
+): InstanceRecord | null {
+  return data.instances.get(id) ?? null;
+}
+
+export function listInstances(
+  data: MemoryData,
+  [{ filter, after, limit }]: OperationArguments<'listInstances'>,
+): readonly InstanceSummary[] {
+  return [...data.instances.values()]
+    .filter((instance) => matches(instance, filter))
+    .filter((instance) => after === null || newestFirst(instance, after) > 0)
+    .sort(newestFirst)
+    .slice(0, limit)
+    .map(summaryOf);
+}
+
+export function commitInstance(
+  data: MemoryData,
+  [commit]: OperationArguments<'commitInstance'>,
+): OperationResult<'commitInstance'> {
+  const current = data.instances.get(commit.id);
+  if (current?.epoch !== commit.epoch || current.inSeq !== commit.inSeq) return 'lost';
+  insertSideRecords(data, commit.side);
+  data.instances.set(commit.id, {
+    ...current,
+    status: commit.status,
+    endTime: commit.endTime,
+    wakeAt: commit.wakeAt,
+    state: commit.state,
+    schemaVersion: commit.schemaVersion,
+    owner: commit.owner === null ? null : current.owner,
+    inbox: [],
+    crashes: 0,
+    revision: current.revision + 1,
+  });
+  removeSideRecords(data, commit);
+  if (!isLive(commit.status)) settleAllOf(data, commit.id);
+  return 'committed';
+}
+
+export function claimInstance(
+  data: MemoryData,
+  [claim]: OperationArguments<'claimInstance'>,
+): InstanceRecord | null {
+  const current = data.instances.get(claim.id);
+  if (current?.epoch !== claim.epoch) return null;
+  const claimed: InstanceRecord = {
+    ...current,
+    owner: claim.owner,
+    epoch: current.epoch + 1,
+    crashes: current.crashes + (claim.fromDeadNode ? 1 : 0),
+  };
+  data.instances.set(claim.id, claimed);
+  return claimed;
+}
+
+export function findDueInstances(
+  data: MemoryData,
+  [dueBefore, limit]: OperationArguments<'findDueInstances'>,
+): readonly DueInstance[] {
+  return dueInstances(data, (due) => due.wakeAt <= dueBefore, limit);
+}
+
+export function findOwnedInstances(
+  data: MemoryData,
+  [owner, limit]: OperationArguments<'findOwnedInstances'>,
+): readonly DueInstance[] {
+  return dueInstances(data, (due) => due.owner === owner, limit);
+}
+
+export function controlInstance(
+  data: MemoryData,
+  [id, action, at]: OperationArguments<'controlInstance'>,
+): OperationResult<'controlInstance'> {
+  const current = data.instances.get(id);
+  if (current === undefined) return { outcome: 'missing' };
+  const { from, to } = NEXT_STATUS[action];
+  if (!from.includes(current.status)) return { outcome: 'refused', record: current };
+  const record: InstanceRecord = {
+    ...current,
+    status: to,
+    endTime: action === 'terminate' ? at : current.endTime,
+    inSeq: current.inSeq + 1,
+    wakeAt: 0,
+  };
+  data.instances.set(id, record);
+  if (action === 'resume') makeDeferredAvailable(data, id);
+  if (action === 'terminate') settleAllOf(data, id);
+  return { outcome: 'done', record };
+}
+
+export function readHistory(
+  data: MemoryData,
+  [instanceId, from, limit]: OperationArguments<'readHistory'>,
+): readonly HistoryRecord[] {
+  return [...(data.history.get(instanceId)?.values() ?? [])]
+    .filter((record) => record.sequence >= from)
+    .sort((left, right) => left.sequence - right.sequence)
+    .slice(0, limit);
+}
+
+function matches(instance: InstanceRecord, filter: InstanceFilter): boolean {
+  return (
+    (filter.status === undefined || instance.status === filter.status) &&
+    (filter.definitionId === undefined || instance.definitionId === filter.definitionId) &&
+    (filter.version === undefined || instance.version === filter.version) &&
+    (filter.reference === undefined || instance.reference === filter.reference) &&
+    (filter.startedFrom === undefined || instance.startTime >= filter.startedFrom) &&
+    (filter.startedTo === undefined || instance.startTime < filter.startedTo)
+  );
+}
+
+interface ListPosition {
+  readonly startTime: number;
+  readonly id: string;
+}
+
+function newestFirst(left: ListPosition, right: ListPosition): number {
+  return right.startTime - left.startTime || compareText(right.id, left.id);
+}
+
+function summaryOf(instance: InstanceRecord): InstanceSummary {
+  const { id, definitionId, version, reference, status, startTime, endTime, wakeAt } = instance;
+  const { owner, epoch, inSeq, revision, crashes, schemaVersion, requestHash } = instance;
+  return {
+    ...{ id, definitionId, version, reference, status, startTime, endTime, wakeAt },
+    ...{ owner, epoch, inSeq, revision, crashes, schemaVersion, requestHash },
+  };
+}
+
+function dueInstances(
+  data: MemoryData,
+  wanted: (due: DueInstance) => boolean,
+  limit: number,
+): readonly DueInstance[] {
+  return [...data.instances.values()]
+    .flatMap(({ id, wakeAt, owner, epoch }) =>
+      wakeAt === null ? [] : [{ id, wakeAt, owner, epoch }],
+    )
+    .filter(wanted)
+    .sort((left, right) => left.wakeAt - right.wakeAt || compareText(left.id, right.id))
+    .slice(0, limit);
+}

@@ -1,0 +1,59 @@
+/** What the memory store holds. Records are never changed in place: a change puts a new record into the map. */
+import type {
+  ActivityRecord,
+  ActivityResult,
+  DefinitionRecord,
+  EventRecord,
+  HistoryRecord,
+  IdempotencyStamp,
+  InstanceRecord,
+  InstanceStatus,
+  NodeRecord,
+  StepScriptRecord,
+  SubscriptionRecord,
+} from '../store.js';
+
+export interface StoredActivity {
+  readonly record: ActivityRecord;
+  /** Passed over because its instance was not Runnable; resuming brings it back. */
+  readonly deferred: boolean;
+  readonly result: ActivityResult | null;
+  readonly doneAt: number | null;
+  /** A commit has taken the result in, or nobody will. */
+  readonly settled: boolean;
+}
+
+export interface MemoryData {
+  /** By id; the version is the position plus one. */
+  readonly definitions: Map<string, readonly DefinitionRecord[]>;
+  readonly definitionStamps: Map<
+    string,
+    { readonly stamp: IdempotencyStamp; readonly record: DefinitionRecord }
+  >;
+  readonly stepScripts: Map<string, readonly StepScriptRecord[]>;
+  readonly instances: Map<string, InstanceRecord>;
+  /** By instance, then by sequence. */
+  readonly history: Map<string, Map<number, HistoryRecord>>;
+  readonly subscriptions: Map<string, SubscriptionRecord>;
+  readonly activities: Map<string, StoredActivity>;
+  readonly events: Map<string, EventRecord>;
+  readonly nodes: Map<string, NodeRecord>;
+}
+
+export function emptyMemoryData(): MemoryData {
+  return {
+    definitions: new Map(),
+    definitionStamps: new Map(),
+    stepScripts: new Map(),
+    instances: new Map(),
+    history: new Map(),
+    subscriptions: new Map(),
+    activities: new Map(),
+    events: new Map(),
+    nodes: new Map(),
+  };
+}
+
+export function isLive(status: InstanceStatus): boolean {
+  return status === 'Runnable' || status === 'Suspended';
+}

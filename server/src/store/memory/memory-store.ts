@@ -1,0 +1,73 @@
+/**
+ * The store in memory, for tests and simulations: the contract at its plainest, and the model that the other adapters
+ * are compared with.
+ *
+ * Owns: maps that live as long as the object; `stop` and `start` keep them, so that a simulated node can restart.
+ * Must not know: timers, clocks, randomness. Every operation happens at once, inside of the call that asks for it.
+ *
+ * Invariants beside the contract's S1 to S7 (S1 ends with the process here):
+ *  M1 An operation is done when its call returns; only the answer comes later, as a promise.
+ *  M2 Records are never changed in place, so an answer that somebody holds does not change.
+ */
+import { storeMethods, type CallOperation, type SynchronousOperations } from '../operations.js';
+import type { Store } from '../store.js';
+import * as activities from './activities.js';
+import * as definitions from './definitions.js';
+import * as events from './events.js';
+import * as housekeeping from './housekeeping.js';
+import * as instances from './instances.js';
+import { emptyMemoryData, type MemoryData } from './memory-data.js';
+import { postMessages } from './messages.js';
+
+const OPERATIONS: SynchronousOperations<MemoryData> = {
+  ping: () => undefined,
+  // One thread and no waiting inside of an operation: nothing can come between a comparison and its change.
+  probeAtomicity: () => true,
+  insertDefinition: definitions.insertDefinition,
+  getDefinition: definitions.getDefinition,
+  listDefinitions: definitions.listDefinitions,
+  insertStepScript: definitions.insertStepScript,
+  getStepScript: definitions.getStepScript,
+  listStepScripts: definitions.listStepScripts,
+  insertInstance: instances.insertInstance,
+  getInstance: instances.getInstance,
+  listInstances: instances.listInstances,
+  commitInstance: instances.commitInstance,
+  claimInstance: instances.claimInstance,
+  findDueInstances: instances.findDueInstances,
+  findOwnedInstances: instances.findOwnedInstances,
+  postMessages,
+  controlInstance: instances.controlInstance,
+  readHistory: instances.readHistory,
+  claimActivity: activities.claimActivity,
+  findAvailableActivities: activities.findAvailableActivities,
+  completeActivity: activities.completeActivity,
+  extendActivity: activities.extendActivity,
+  releaseActivity: activities.releaseActivity,
+  findUnsettledActivities: activities.findUnsettledActivities,
+  insertEvent: events.insertEvent,
+  getEvent: events.getEvent,
+  findEvents: events.findEvents,
+  findSubscriptions: events.findSubscriptions,
+  markEventDelivered: events.markEventDelivered,
+  findUndeliveredEvents: events.findUndeliveredEvents,
+  putNode: housekeeping.putNode,
+  listNodes: housekeeping.listNodes,
+  removeNode: housekeeping.removeNode,
+  purge: housekeeping.purge,
+  statistics: housekeeping.statistics,
+};
+
+export function createMemoryStore(): Store {
+  const data = emptyMemoryData();
+  const call: CallOperation = (name, args) =>
+    new Promise((resolve) => {
+      resolve(OPERATIONS[name](data, args));
+    });
+  return {
+    kind: 'memory',
+    start: () => Promise.resolve(),
+    stop: () => Promise.resolve(),
+    ...storeMethods(call),
+  };
+}

@@ -1,0 +1,28 @@
+/** Records beside an instance: what a commit or an insert adds and removes. */
+import type { InstanceCommit, SideRecords } from '../store.js';
+import { insertActivity, settleActivity } from './activities.js';
+import type { MemoryData } from './memory-data.js';
+
+export function insertSideRecords(data: MemoryData, side: SideRecords): void {
+  for (const record of side.history) {
+    const { instanceId, sequence, body } = record;
+    let history = data.history.get(instanceId);
+    if (history === undefined) {
+      history = new Map();
+      data.history.set(instanceId, history);
+    }
+    history.set(sequence, { instanceId, sequence, body });
+  }
+  for (const { id, instanceId, nameKey, effectiveAt } of side.subscriptions) {
+    data.subscriptions.set(id, { id, instanceId, nameKey, effectiveAt });
+  }
+  for (const activity of side.activities) insertActivity(data, activity);
+}
+
+export function removeSideRecords(data: MemoryData, commit: InstanceCommit): void {
+  for (const id of commit.removeSubscriptions) data.subscriptions.delete(id);
+  for (const id of commit.removeActivities) {
+    if (data.activities.get(id)?.record.done === false) data.activities.delete(id);
+  }
+  for (const id of commit.settleActivities) settleActivity(data, id);
+}

@@ -1,0 +1,109 @@
+/**
+ * The store contract seen as a table: every operation by name, and whether it reads or writes.
+ *
+ * Adapters and wrappers that treat all operations alike (SQLite's worker thread, the observer, the memory store) are
+ * written against this table instead of repeating the contract.
+ */
+import type { Service } from '../runtime/service.js';
+import type { Store } from './store.js';
+
+export type StoreOperation = Exclude<keyof Store, 'kind' | keyof Service>;
+
+export type StoreOperationKind = 'read' | 'write';
+
+/** An operation that may change something is a write, even when it then finds nothing to change. */
+export const STORE_OPERATION_KINDS: Readonly<Record<StoreOperation, StoreOperationKind>> = {
+  ping: 'read',
+  probeAtomicity: 'write',
+  insertDefinition: 'write',
+  getDefinition: 'read',
+  listDefinitions: 'read',
+  insertStepScript: 'write',
+  getStepScript: 'read',
+  listStepScripts: 'read',
+  insertInstance: 'write',
+  getInstance: 'read',
+  listInstances: 'read',
+  commitInstance: 'write',
+  claimInstance: 'write',
+  findDueInstances: 'read',
+  findOwnedInstances: 'read',
+  postMessages: 'write',
+  controlInstance: 'write',
+  readHistory: 'read',
+  claimActivity: 'write',
+  findAvailableActivities: 'read',
+  completeActivity: 'write',
+  extendActivity: 'write',
+  releaseActivity: 'write',
+  findUnsettledActivities: 'read',
+  insertEvent: 'write',
+  getEvent: 'read',
+  findEvents: 'read',
+  findSubscriptions: 'read',
+  markEventDelivered: 'write',
+  findUndeliveredEvents: 'read',
+  putNode: 'write',
+  listNodes: 'read',
+  removeNode: 'write',
+  purge: 'write',
+  statistics: 'read',
+};
+
+export type OperationArguments<Name extends StoreOperation> = Parameters<Store[Name]>;
+export type OperationResult<Name extends StoreOperation> = Awaited<ReturnType<Store[Name]>>;
+
+/** One way of carrying out any operation. */
+export type CallOperation = <Name extends StoreOperation>(
+  name: Name,
+  args: OperationArguments<Name>,
+) => Promise<OperationResult<Name>>;
+
+/** Operations that are carried out at once on some `Context`: a database connection, or maps in memory. */
+export type SynchronousOperations<Context> = {
+  readonly [Name in StoreOperation]: (
+    context: Context,
+    args: OperationArguments<Name>,
+  ) => OperationResult<Name>;
+};
+
+/** All methods of the contract, each carried out by `call`. */
+export function storeMethods(call: CallOperation): Pick<Store, StoreOperation> {
+  return {
+    ping: (...args) => call('ping', args),
+    probeAtomicity: (...args) => call('probeAtomicity', args),
+    insertDefinition: (...args) => call('insertDefinition', args),
+    getDefinition: (...args) => call('getDefinition', args),
+    listDefinitions: (...args) => call('listDefinitions', args),
+    insertStepScript: (...args) => call('insertStepScript', args),
+    getStepScript: (...args) => call('getStepScript', args),
+    listStepScripts: (...args) => call('listStepScripts', args),
+    insertInstance: (...args) => call('insertInstance', args),
+    getInstance: (...args) => call('getInstance', args),
+    listInstances: (...args) => call('listInstances', args),
+    commitInstance: (...args) => call('commitInstance', args),
+    claimInstance: (...args) => call('claimInstance', args),
+    findDueInstances: (...args) => call('findDueInstances', args),
+    findOwnedInstances: (...args) => call('findOwnedInstances', args),
+    postMessages: (...args) => call('postMessages', args),
+    controlInstance: (...args) => call('controlInstance', args),
+    readHistory: (...args) => call('readHistory', args),
+    claimActivity: (...args) => call('claimActivity', args),
+    findAvailableActivities: (...args) => call('findAvailableActivities', args),
+    completeActivity: (...args) => call('completeActivity', args),
+    extendActivity: (...args) => call('extendActivity', args),
+    releaseActivity: (...args) => call('releaseActivity', args),
+    findUnsettledActivities: (...args) => call('findUnsettledActivities', args),
+    insertEvent: (...args) => call('insertEvent', args),
+    getEvent: (...args) => call('getEvent', args),
+    findEvents: (...args) => call('findEvents', args),
+    findSubscriptions: (...args) => call('findSubscriptions', args),
+    markEventDelivered: (...args) => call('markEventDelivered', args),
+    findUndeliveredEvents: (...args) => call('findUndeliveredEvents', args),
+    putNode: (...args) => call('putNode', args),
+    listNodes: (...args) => call('listNodes', args),
+    removeNode: (...args) => call('removeNode', args),
+    purge: (...args) => call('purge', args),
+    statistics: (...args) => call('statistics', args),
+  };
+}

@@ -1,0 +1,54 @@
+/**
+ * Group commit: operations that were asked for while the last commit was being synced share the next one.
+ *
+ * Invariants: replies exist only after the commit (S1). An operation that fails by itself takes no other with it: the
+ * batch is rolled back, and each operation is tried in a transaction of its own. When the file or the disk fails, all
+ * writes of the batch fail at once, and reads are tried alone.
+ */
+import { STORE_OPERATION_KINDS, type StoreOperation } from '../operations.js';
+import type { Database } from './database.js';
+import { SQLITE_OPERATIONS } from './operations/operation-table.js';
+import { retryWhileBusy } from './retry-while-busy.js';
+import { unavailableMessage } from './sqlite-errors.js';
+import type { ThreadFailure, ThreadReply, ThreadRequest } from './thread-protocol.js';
+
+export function runBatch(
+  database: Database,
+  requests: readonly ThreadRequest[],
+): readonly ThreadReply[] {
+  try {
+    return attempt(database, requests);
+  } catch (error) {
+    const failure = failureOf(error, database.path);
+    return requests.flatMap((request) =>
+      requests.length === 1 || (failure.unavailable && isWrite(request))
+        ? [{ id: request.id, failure }]
+        : runBatch(database, [request]),
+    );
+  }
+}
+
+export function failureOf(error: unknown, path: string): ThreadFailure {
+  const message = unavailableMessage(error, path);
+  if (message !== null) return { unavailable: true, message };
+  return { unavailable: false, message: error instanceof Error ? error.message : String(error) };
+}
+
+function attempt(database: Database, requests: readonly ThreadRequest[]): readonly ThreadReply[] {
+  const runAll = (): readonly ThreadReply[] =>
+    requests.map((request) => ({ id: request.id, result: runOne(database, request) }));
+  return retryWhileBusy(database.busyTimeoutMs, () =>
+    requests.some(isWrite) ? database.transaction(runAll) : runAll(),
+  );
+}
+
+function runOne<Name extends StoreOperation>(
+  database: Database,
+  { name, args }: ThreadRequest<Name>,
+): unknown {
+  return SQLITE_OPERATIONS[name](database, args);
+}
+
+function isWrite({ name }: ThreadRequest): boolean {
+  return STORE_OPERATION_KINDS[name] === 'write';
+}

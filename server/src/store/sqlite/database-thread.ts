@@ -1,0 +1,158 @@
+/**
+ * The main thread's side of the database thread: queues operations, posts them in lists, settles their promises.
+ *
+ * A thread that ends by itself fails what was asked of it (rule S5: the outcome is unknown); the next operation starts
+ * another thread.
+ */
+import type { Worker } from 'node:worker_threads';
+import type { OperationArguments, StoreOperation } from '../operations.js';
+import { StoreUnavailableError } from '../store.js';
+import { startThread } from './start-thread.js';
+import type { FromThread, ThreadFailure, ThreadOptions, ThreadRequest } from './thread-protocol.js';
+
+interface Waiting {
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export interface ThreadLogger {
+  error(details: object, message: string): void;
+}
+
+export class DatabaseThread {
+  readonly #options: ThreadOptions;
+  readonly #logger: ThreadLogger | null;
+  readonly #waiting = new Map<number, Waiting>();
+  #queue: ThreadRequest[] = [];
+  #lastId = 0;
+  #worker: Promise<Worker> | null = null;
+  #readyWorker: Worker | null = null;
+  #isOpen = false;
+
+  constructor(options: ThreadOptions, logger: ThreadLogger | null) {
+    this.#options = options;
+    this.#logger = logger;
+  }
+
+  async open(): Promise<void> {
+    this.#isOpen = true;
+    await this.#ensureWorker();
+  }
+
+  /** Resolves when all that was asked for has been answered and the file is closed. */
+  async close(): Promise<void> {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    const worker = await this.#worker?.catch(() => null);
+    if (worker === null || worker === undefined || worker.threadId === -1) return;
+    const ended = new Promise((resolve) => worker.once('exit', resolve));
+    this.#post();
+    worker.postMessage('close');
+    await ended;
+  }
+
+  request(name: StoreOperation, args: OperationArguments<StoreOperation>): Promise<unknown> {
+    if (!this.#isOpen) {
+      return Promise.reject(new StoreUnavailableError('The store is not started, or was stopped'));
+    }
+    return new Promise((resolve, reject) => {
+      this.#lastId += 1;
+      this.#waiting.set(this.#lastId, { resolve, reject });
+      this.#queue.push({ id: this.#lastId, name, args });
+      if (this.#queue.length === 1) this.#postSoon();
+    });
+  }
+
+  /**
+   * An idle thread gets its work at the end of the current callback. While it is busy, nothing is gained by hurrying:
+   * everything that this turn of the event loop asks for goes in one message.
+   */
+  #postSoon(): void {
+    const post = (): void => {
+      this.#post();
+    };
+    if (this.#waiting.size === 1) process.nextTick(post);
+    else setImmediate(post);
+  }
+
+  #post(): void {
+    if (this.#queue.length === 0) return;
+    if (this.#readyWorker !== null) {
+      const requests = this.#queue;
+      this.#queue = [];
+      this.#send(this.#readyWorker, requests);
+      return;
+    }
+    this.#ensureWorker().then(
+      () => {
+        this.#post();
+      },
+      (error: unknown) => {
+        this.#failAll(error instanceof Error ? error : new Error(String(error)));
+      },
+    );
+  }
+
+  #send(worker: Worker, requests: readonly ThreadRequest[]): void {
+    try {
+      worker.postMessage(requests);
+    } catch (error) {
+      // Something that cannot be copied to another thread: a mistake of the caller, not of the database.
+      for (const { id } of requests) {
+        this.#take(id)?.reject(error instanceof Error ? error : new Error(String(error)));
+      }
+    }
+  }
+
+  #ensureWorker(): Promise<Worker> {
+    this.#worker ??= this.#start();
+    return this.#worker;
+  }
+
+  #start(): Promise<Worker> {
+    const worker = startThread(this.#options);
+    worker.on('error', (error: unknown) => {
+      this.#logger?.error({ err: error }, 'The database thread failed');
+    });
+    return new Promise((resolve, reject) => {
+      worker.on('message', (message: FromThread) => {
+        if (message.kind === 'replies') this.#settle(message.replies);
+        else if (message.kind === 'failed') reject(errorOf(message.failure));
+        else {
+          this.#readyWorker = worker;
+          resolve(worker);
+        }
+      });
+      worker.once('exit', () => {
+        const error = new StoreUnavailableError('The database thread has ended');
+        this.#worker = null;
+        this.#readyWorker = null;
+        reject(error);
+        this.#failAll(error);
+      });
+    });
+  }
+
+  #settle(replies: Extract<FromThread, { kind: 'replies' }>['replies']): void {
+    for (const reply of replies) {
+      const waiting = this.#take(reply.id);
+      if ('failure' in reply) waiting?.reject(errorOf(reply.failure));
+      else waiting?.resolve(reply.result);
+    }
+  }
+
+  #failAll(error: Error): void {
+    this.#queue = [];
+    for (const id of [...this.#waiting.keys()]) this.#take(id)?.reject(error);
+  }
+
+  #take(id: number): Waiting | undefined {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    return waiting;
+  }
+}
+
+function errorOf({ unavailable, message }: ThreadFailure): Error {
+  return unavailable ? new StoreUnavailableError(message) : new Error(message);
+}

@@ -1,0 +1,94 @@
+/** One connection to the database file, with its prepared statements. Blocks; lives in the worker thread. */
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { Row } from './row.js';
+import { prepareSchema } from './schema.js';
+import { retryWhileBusy } from './retry-while-busy.js';
+
+/**
+ * How long SQLite itself waits for a lock. Short, because its waiting grows to 100 ms between tries and starves one of
+ * two busy processes; `retryWhileBusy` tries far more often.
+ */
+const SQLITE_BUSY_TIMEOUT_MS = 5;
+
+export interface DatabaseOptions {
+  readonly path: string;
+  /** How long an operation waits for other processes before it fails. */
+  readonly busyTimeoutMs: number;
+}
+
+export class Database {
+  readonly path: string;
+  readonly busyTimeoutMs: number;
+  readonly #connection: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor(options: DatabaseOptions) {
+    this.path = options.path;
+    this.busyTimeoutMs = options.busyTimeoutMs;
+    mkdirSync(dirname(options.path), { recursive: true });
+    this.#connection = new DatabaseSync(options.path, { timeout: SQLITE_BUSY_TIMEOUT_MS });
+    try {
+      retryWhileBusy(options.busyTimeoutMs, () => {
+        this.#prepareFile();
+      });
+    } catch (error) {
+      this.#connection.close();
+      throw error;
+    }
+  }
+
+  /** Statements are prepared once for each text; the texts are constants or made of few parts. */
+  run(sql: string, ...values: readonly SQLInputValue[]): number {
+    return Number(this.#statement(sql).run(...values).changes);
+  }
+
+  get(sql: string, ...values: readonly SQLInputValue[]): Row | null {
+    const columns = this.#statement(sql).get(...values);
+    return columns === undefined ? null : new Row(columns);
+  }
+
+  all(sql: string, ...values: readonly SQLInputValue[]): readonly Row[] {
+    return this.#statement(sql)
+      .all(...values)
+      .map((columns) => new Row(columns));
+  }
+
+  /** Runs `work` in a write transaction. When it throws, or the commit fails, nothing of it has happened. */
+  transaction<Result>(work: () => Result): Result {
+    this.run('BEGIN IMMEDIATE');
+    try {
+      const result = work();
+      this.run('COMMIT');
+      return result;
+    } catch (error) {
+      // After some errors SQLite has rolled back by itself.
+      if (this.#connection.isTransaction) this.run('ROLLBACK');
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#connection.close();
+  }
+
+  #prepareFile(): void {
+    // FULL: a commit is on the disk before it is answered (rule S1). WAL: readers and the writer do not wait for each other.
+    this.#connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+    this.#connection.exec('PRAGMA cache_size = -32768; PRAGMA journal_size_limit = 67108864;');
+    this.transaction(() => {
+      prepareSchema(this.#connection, this.path);
+    });
+  }
+
+  #statement(sql: string): StatementSync {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#connection.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+}

@@ -1,0 +1,142 @@
+/** The queue of activities: hand-out, results, leases. */
+import type { OperationArguments, OperationResult } from '../../operations.js';
+import type { ActivityRecord } from '../../store.js';
+import { encodeText } from '../../text-codec.js';
+import type { Database } from '../database.js';
+import type { Row } from '../row.js';
+import { activityOf, readActivity } from './activity-rows.js';
+import { postMessage } from './messages.js';
+
+const OLDEST_AVAILABLE = `
+SELECT activities.*, instances.status AS instanceStatus
+  FROM activities INDEXED BY activities_queue
+  LEFT JOIN instances ON instances.id = activities.instanceId
+ WHERE activities.name = ? AND activities.done = 0 AND activities.availableAt <= ?
+ ORDER BY activities.availableAt, activities.id LIMIT 1`;
+
+const DEFER_ITEMS_OF_INSTANCE = `
+UPDATE activities SET availableAt = ?, deferred = 1
+ WHERE instanceId = ? AND name = ? AND done = 0 AND availableAt <= ?`;
+
+/** Suspended instances that one call looks behind; each costs one statement, and only once for each `deferMs`. */
+const PASSED_OVER_MAX = 1000;
+
+export function claimActivity(
+  database: Database,
+  [request]: OperationArguments<'claimActivity'>,
+): ActivityRecord | null {
+  const { now, claim } = request;
+  const name = encodeText(request.name);
+  for (let passedOver = 0; passedOver < PASSED_OVER_MAX; passedOver += 1) {
+    const row = database.get(OLDEST_AVAILABLE, name, now);
+    if (row === null) return null;
+    const item = activityOf(row);
+    if (row.textOrNull('instanceStatus') === 'Runnable') return take(database, item, claim);
+    const availableAt = now + Math.max(1, request.deferMs);
+    database.run(DEFER_ITEMS_OF_INSTANCE, availableAt, encodeText(item.instanceId), name, now);
+  }
+  return null;
+}
+
+export function findAvailableActivities(
+  database: Database,
+  [names, now]: OperationArguments<'findAvailableActivities'>,
+): readonly string[] {
+  return names.filter(
+    (name) =>
+      database.get(
+        'SELECT 1 AS found FROM activities WHERE name = ? AND done = 0 AND availableAt <= ? LIMIT 1',
+        encodeText(name),
+        now,
+      ) !== null,
+  );
+}
+
+export function completeActivity(
+  database: Database,
+  [{ activityId, tokenHash, result, now, message }]: OperationArguments<'completeActivity'>,
+): OperationResult<'completeActivity'> {
+  const item = readActivity(database, activityId);
+  if (item?.tokenHash !== tokenHash) return { outcome: 'stale' };
+  const id = encodeText(activityId);
+  if (item.done) {
+    const stored = database.get('SELECT resultHash FROM activities WHERE id = ?', id);
+    return { outcome: stored?.textOrNull('resultHash') === result.hash ? 'repeated' : 'stale' };
+  }
+  const posted = postMessage(database, item.instanceId, message);
+  database.run(
+    `UPDATE activities SET done = 1, doneAt = ?, settled = ?, deferred = 0, succeeded = ?, resultHash = ?, resultData = ?
+      WHERE id = ?`,
+    now,
+    posted === null ? 1 : 0,
+    result.succeeded ? 1 : 0,
+    encodeText(result.hash),
+    encodeText(result.data),
+    id,
+  );
+  return { outcome: 'accepted', activity: { ...item, done: true }, message, posted };
+}
+
+export function extendActivity(
+  database: Database,
+  [activityId, tokenHash, leaseExpiresAt]: OperationArguments<'extendActivity'>,
+): boolean {
+  const changed = database.run(
+    'UPDATE activities SET availableAt = ?, deferred = 0 WHERE id = ? AND tokenHash = ? AND done = 0',
+    leaseExpiresAt,
+    encodeText(activityId),
+    encodeText(tokenHash),
+  );
+  return changed > 0;
+}
+
+export function releaseActivity(
+  database: Database,
+  [activityId, tokenHash]: OperationArguments<'releaseActivity'>,
+): boolean {
+  const changed = database.run(
+    `UPDATE activities SET availableAt = createdAt, deferred = 0, tokenHash = NULL, workerId = NULL
+      WHERE id = ? AND tokenHash = ? AND done = 0`,
+    encodeText(activityId),
+    encodeText(tokenHash),
+  );
+  return changed > 0;
+}
+
+export function findUnsettledActivities(
+  database: Database,
+  [doneBefore, limit]: OperationArguments<'findUnsettledActivities'>,
+): OperationResult<'findUnsettledActivities'> {
+  return database
+    .all(
+      `SELECT * FROM activities WHERE done = 1 AND settled = 0 AND doneAt < ? ORDER BY doneAt, id LIMIT ?`,
+      doneBefore,
+      limit,
+    )
+    .map((row) => ({ ...activityOf(row), result: resultOf(row) }));
+}
+
+function take(
+  database: Database,
+  item: ActivityRecord,
+  { tokenHash, workerId, leaseExpiresAt }: OperationArguments<'claimActivity'>[0]['claim'],
+): ActivityRecord {
+  const attempt = item.attempt + 1;
+  database.run(
+    'UPDATE activities SET availableAt = ?, deferred = 0, attempt = ?, tokenHash = ?, workerId = ? WHERE id = ?',
+    leaseExpiresAt,
+    attempt,
+    encodeText(tokenHash),
+    encodeText(workerId),
+    encodeText(item.id),
+  );
+  return { ...item, availableAt: leaseExpiresAt, attempt, tokenHash, workerId };
+}
+
+function resultOf(row: Row): { succeeded: boolean; data: string; hash: string } {
+  return {
+    succeeded: row.boolean('succeeded'),
+    data: row.text('resultData'),
+    hash: row.text('resultHash'),
+  };
+}

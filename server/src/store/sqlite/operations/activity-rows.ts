@@ -1,0 +1,82 @@
+/** Activities as rows: adding, reading, and the changes that come with changes of their instance. */
+import type { ActivityRecord, NewActivityRecord } from '../../store.js';
+import { encodeText } from '../../text-codec.js';
+import type { Database } from '../database.js';
+import type { Row } from '../row.js';
+
+/**
+ * One that is there already with the same content keeps its place and its holder; when nobody holds it, the claim of
+ * the new one applies. Other content replaces it: the pass that offered it was not committed.
+ */
+const INSERT_ACTIVITY = `
+INSERT INTO activities (id, instanceId, name, createdAt, availableAt, deferred, attempt, tokenHash, workerId,
+                        done, settled, parameters)
+VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, 0, 0, ?)`;
+
+export function insertActivity(database: Database, item: NewActivityRecord): void {
+  const id = encodeText(item.id);
+  const known = readActivity(database, item.id);
+  if (known !== null && known.name === item.name && known.parameters === item.parameters) {
+    if (item.claim === undefined || known.done || known.tokenHash !== null) return;
+    database.run(
+      'UPDATE activities SET availableAt = ?, deferred = 0, attempt = attempt + 1, tokenHash = ?, workerId = ? WHERE id = ?',
+      item.claim.leaseExpiresAt,
+      encodeText(item.claim.tokenHash),
+      encodeText(item.claim.workerId),
+      id,
+    );
+    return;
+  }
+  if (known !== null) database.run('DELETE FROM activities WHERE id = ?', id);
+  database.run(
+    INSERT_ACTIVITY,
+    id,
+    encodeText(item.instanceId),
+    encodeText(item.name),
+    item.createdAt,
+    item.claim?.leaseExpiresAt ?? item.createdAt,
+    item.claim === undefined ? 0 : 1,
+    item.claim === undefined ? null : encodeText(item.claim.tokenHash),
+    item.claim === undefined ? null : encodeText(item.claim.workerId),
+    encodeText(item.parameters),
+  );
+}
+
+export function readActivity(database: Database, id: string): ActivityRecord | null {
+  const row = database.get('SELECT * FROM activities WHERE id = ?', encodeText(id));
+  return row === null ? null : activityOf(row);
+}
+
+export function settleActivity(database: Database, id: string): void {
+  database.run('UPDATE activities SET settled = 1 WHERE id = ? AND done = 1', encodeText(id));
+}
+
+/** Nobody takes in the results of an instance that has ended. */
+export function settleAllOf(database: Database, instanceId: string): void {
+  database.run(
+    'UPDATE activities SET settled = 1 WHERE instanceId = ? AND done = 1 AND settled = 0',
+    encodeText(instanceId),
+  );
+}
+
+export function makeDeferredAvailable(database: Database, instanceId: string): void {
+  database.run(
+    'UPDATE activities SET availableAt = createdAt, deferred = 0 WHERE instanceId = ? AND deferred = 1',
+    encodeText(instanceId),
+  );
+}
+
+export function activityOf(row: Row): ActivityRecord {
+  return {
+    id: row.text('id'),
+    instanceId: row.text('instanceId'),
+    name: row.text('name'),
+    parameters: row.text('parameters'),
+    createdAt: row.number('createdAt'),
+    availableAt: row.number('availableAt'),
+    attempt: row.number('attempt'),
+    tokenHash: row.textOrNull('tokenHash'),
+    workerId: row.textOrNull('workerId'),
+    done: row.boolean('done'),
+  };
+}

@@ -1,0 +1,167 @@
+/** Definitions and custom steps: rows by name and version. */
+import type { OperationArguments, OperationResult } from '../../operations.js';
+import type { DefinitionRecord, StepScriptRecord } from '../../store.js';
+import { encodeText } from '../../text-codec.js';
+import type { Database } from '../database.js';
+import type { Row } from '../row.js';
+
+export function insertDefinition(
+  database: Database,
+  [definition, idempotency]: OperationArguments<'insertDefinition'>,
+): OperationResult<'insertDefinition'> {
+  if (idempotency !== null) {
+    const known = findStamp(database, idempotency.id);
+    if (known !== null) {
+      return known.requestHash === idempotency.requestHash
+        ? { outcome: 'repeated', record: known.record }
+        : { outcome: 'conflict' };
+    }
+  }
+  const { id, description, body, createdAt } = definition;
+  const version = nextVersion(
+    database,
+    'SELECT MAX(version) AS n FROM definitions WHERE id = ?',
+    id,
+  );
+  database.run(
+    'INSERT INTO definitions (id, version, description, createdAt, body) VALUES (?, ?, ?, ?, ?)',
+    encodeText(id),
+    version,
+    description === null ? null : encodeText(description),
+    createdAt,
+    encodeText(body),
+  );
+  if (idempotency !== null) {
+    database.run(
+      'INSERT INTO definition_stamps (id, requestHash, definitionId, version) VALUES (?, ?, ?, ?)',
+      encodeText(idempotency.id),
+      encodeText(idempotency.requestHash),
+      encodeText(id),
+      version,
+    );
+  }
+  return { outcome: 'inserted', record: { id, version, description, body, createdAt } };
+}
+
+export function getDefinition(
+  database: Database,
+  [id, version]: OperationArguments<'getDefinition'>,
+): DefinitionRecord | null {
+  const row =
+    version === 'latest'
+      ? database.get(
+          'SELECT * FROM definitions WHERE id = ? ORDER BY version DESC LIMIT 1',
+          encodeText(id),
+        )
+      : database.get(
+          'SELECT * FROM definitions WHERE id = ? AND version = ?',
+          encodeText(id),
+          version,
+        );
+  return row === null ? null : definitionOf(row);
+}
+
+export function listDefinitions(
+  database: Database,
+  [afterId, limit]: OperationArguments<'listDefinitions'>,
+): readonly DefinitionRecord[] {
+  return database
+    .all(
+      `WITH newest AS (
+         SELECT id, MAX(version) AS version FROM definitions WHERE id ${comparison(afterId)} ? GROUP BY id ORDER BY id LIMIT ?
+       )
+       SELECT definitions.* FROM newest JOIN definitions USING (id, version) ORDER BY id`,
+      encodeText(afterId ?? ''),
+      limit,
+    )
+    .map(definitionOf);
+}
+
+export function insertStepScript(
+  database: Database,
+  [script]: OperationArguments<'insertStepScript'>,
+): StepScriptRecord {
+  const { name, source, createdAt } = script;
+  const version = nextVersion(
+    database,
+    'SELECT MAX(version) AS n FROM step_scripts WHERE name = ?',
+    name,
+  );
+  database.run(
+    'INSERT INTO step_scripts (name, version, createdAt, source) VALUES (?, ?, ?, ?)',
+    encodeText(name),
+    version,
+    createdAt,
+    encodeText(source),
+  );
+  return { name, version, source, createdAt };
+}
+
+export function getStepScript(
+  database: Database,
+  [name]: OperationArguments<'getStepScript'>,
+): StepScriptRecord | null {
+  const row = database.get(
+    'SELECT * FROM step_scripts WHERE name = ? ORDER BY version DESC LIMIT 1',
+    encodeText(name),
+  );
+  return row === null ? null : stepScriptOf(row);
+}
+
+export function listStepScripts(
+  database: Database,
+  [after, limit]: OperationArguments<'listStepScripts'>,
+): readonly StepScriptRecord[] {
+  return database
+    .all(
+      `WITH newest AS (
+         SELECT name, MAX(version) AS version FROM step_scripts WHERE name ${comparison(after)} ? GROUP BY name ORDER BY name LIMIT ?
+       )
+       SELECT step_scripts.* FROM newest JOIN step_scripts USING (name, version) ORDER BY name`,
+      encodeText(after ?? ''),
+      limit,
+    )
+    .map(stepScriptOf);
+}
+
+function findStamp(
+  database: Database,
+  stampId: string,
+): { readonly requestHash: string; readonly record: DefinitionRecord } | null {
+  const row = database.get(
+    `SELECT definition_stamps.requestHash, definitions.*
+       FROM definition_stamps JOIN definitions
+         ON definitions.id = definition_stamps.definitionId AND definitions.version = definition_stamps.version
+      WHERE definition_stamps.id = ?`,
+    encodeText(stampId),
+  );
+  return row === null ? null : { requestHash: row.text('requestHash'), record: definitionOf(row) };
+}
+
+function nextVersion(database: Database, sql: string, name: string): number {
+  return (database.get(sql, encodeText(name))?.numberOrNull('n') ?? 0) + 1;
+}
+
+/** From the beginning, an empty name is included. */
+function comparison(after: string | null): '>' | '>=' {
+  return after === null ? '>=' : '>';
+}
+
+function definitionOf(row: Row): DefinitionRecord {
+  return {
+    id: row.text('id'),
+    version: row.number('version'),
+    description: row.textOrNull('description'),
+    body: row.text('body'),
+    createdAt: row.number('createdAt'),
+  };
+}
+
+function stepScriptOf(row: Row): StepScriptRecord {
+  return {
+    name: row.text('name'),
+    version: row.number('version'),
+    source: row.text('source'),
+    createdAt: row.number('createdAt'),
+  };
+}

@@ -1,0 +1,102 @@
+/** Published events, and who waits for them. */
+import type { OperationArguments, OperationResult } from '../../operations.js';
+import type { EventRecord, SubscriptionRecord } from '../../store.js';
+import { encodeText } from '../../text-codec.js';
+import type { Database } from '../database.js';
+import type { Row } from '../row.js';
+
+export function insertEvent(
+  database: Database,
+  [event]: OperationArguments<'insertEvent'>,
+): EventRecord | null {
+  const added = database.run(
+    `INSERT OR IGNORE INTO events (id, nameKey, name, key, publishedAt, deliveredTo, requestHash, data)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    encodeText(event.id),
+    encodeText(event.nameKey),
+    encodeText(event.name),
+    encodeText(event.key),
+    event.publishedAt,
+    event.deliveredTo,
+    event.requestHash === null ? null : encodeText(event.requestHash),
+    encodeText(event.data),
+  );
+  return added > 0 ? null : getEvent(database, [event.id]);
+}
+
+export function getEvent(
+  database: Database,
+  [id]: OperationArguments<'getEvent'>,
+): EventRecord | null {
+  const row = database.get('SELECT * FROM events WHERE id = ?', encodeText(id));
+  return row === null ? null : eventOf(row);
+}
+
+export function findEvents(
+  database: Database,
+  [nameKey, from, limit]: OperationArguments<'findEvents'>,
+): readonly EventRecord[] {
+  return database
+    .all(
+      `SELECT * FROM events WHERE nameKey = ? AND (publishedAt, id) >= (?, ?) ORDER BY publishedAt, id LIMIT ?`,
+      encodeText(nameKey),
+      from.publishedAt,
+      encodeText(from.id),
+      limit,
+    )
+    .map(eventOf);
+}
+
+export function findSubscriptions(
+  database: Database,
+  [nameKey, publishedAt, afterId, limit]: OperationArguments<'findSubscriptions'>,
+): readonly SubscriptionRecord[] {
+  return database
+    .all(
+      `SELECT * FROM subscriptions INDEXED BY subscriptions_name
+        WHERE nameKey = ? AND id ${afterId === null ? '>=' : '>'} ? AND effectiveAt <= ? ORDER BY id LIMIT ?`,
+      encodeText(nameKey),
+      encodeText(afterId ?? ''),
+      publishedAt,
+      limit,
+    )
+    .map((row) => ({
+      id: row.text('id'),
+      instanceId: row.text('instanceId'),
+      nameKey: row.text('nameKey'),
+      effectiveAt: row.number('effectiveAt'),
+    }));
+}
+
+export function markEventDelivered(
+  database: Database,
+  [id, deliveredTo]: OperationArguments<'markEventDelivered'>,
+): OperationResult<'markEventDelivered'> {
+  database.run('UPDATE events SET deliveredTo = ? WHERE id = ?', deliveredTo, encodeText(id));
+}
+
+export function findUndeliveredEvents(
+  database: Database,
+  [publishedBefore, limit]: OperationArguments<'findUndeliveredEvents'>,
+): readonly EventRecord[] {
+  return database
+    .all(
+      'SELECT * FROM events WHERE deliveredTo IS NULL AND publishedAt < ? ORDER BY publishedAt, id LIMIT ?',
+      publishedBefore,
+      limit,
+    )
+    .map(eventOf);
+}
+
+function eventOf(row: Row): EventRecord {
+  return {
+    id: row.text('id'),
+    nameKey: row.text('nameKey'),
+    name: row.text('name'),
+    key: row.text('key'),
+    data: row.text('data'),
+    publishedAt: row.number('publishedAt'),
+    deliveredTo: row.numberOrNull('deliveredTo'),
+    requestHash: row.textOrNull('requestHash'),
+  };
+}

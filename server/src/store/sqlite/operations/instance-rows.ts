@@ -1,0 +1,74 @@
+/** Instances as rows: reading and writing whole ones. */
+import type { InstanceRecord, InstanceStatus, InstanceSummary } from '../../store.js';
+import { encodeText } from '../../text-codec.js';
+import type { Database } from '../database.js';
+import type { Row } from '../row.js';
+import { insertInbox, readInbox } from './messages.js';
+
+export const SUMMARY_COLUMNS =
+  'id, definitionId, version, reference, status, startTime, endTime, wakeAt, owner, epoch, inSeq, revision, crashes, ' +
+  'schemaVersion, requestHash';
+
+const INSERT_INSTANCE = `INSERT INTO instances (${SUMMARY_COLUMNS}, state)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
+export function readInstance(database: Database, id: string): InstanceRecord | null {
+  const row = database.get('SELECT * FROM instances WHERE id = ?', encodeText(id));
+  if (row === null) return null;
+  return { ...summaryOf(row), inbox: readInbox(database, id), state: row.text('state') };
+}
+
+export function insertInstanceRow(database: Database, record: InstanceRecord): void {
+  database.run(
+    INSERT_INSTANCE,
+    encodeText(record.id),
+    encodeText(record.definitionId),
+    record.version,
+    record.reference === null ? null : encodeText(record.reference),
+    record.status,
+    record.startTime,
+    record.endTime,
+    record.wakeAt,
+    record.owner === null ? null : encodeText(record.owner),
+    record.epoch,
+    record.inSeq,
+    record.revision,
+    record.crashes,
+    record.schemaVersion,
+    record.requestHash === null ? null : encodeText(record.requestHash),
+    encodeText(record.state),
+  );
+  insertInbox(database, record.id, record.inbox);
+}
+
+export function summaryOf(row: Row): InstanceSummary {
+  return {
+    id: row.text('id'),
+    definitionId: row.text('definitionId'),
+    version: row.number('version'),
+    reference: row.textOrNull('reference'),
+    status: statusOf(row.text('status')),
+    startTime: row.number('startTime'),
+    endTime: row.numberOrNull('endTime'),
+    wakeAt: row.numberOrNull('wakeAt'),
+    owner: row.textOrNull('owner'),
+    epoch: row.number('epoch'),
+    inSeq: row.number('inSeq'),
+    revision: row.number('revision'),
+    crashes: row.number('crashes'),
+    schemaVersion: row.number('schemaVersion'),
+    requestHash: row.textOrNull('requestHash'),
+  };
+}
+
+export function statusOf(text: string): InstanceStatus {
+  switch (text) {
+    case 'Runnable':
+    case 'Suspended':
+    case 'Complete':
+    case 'Terminated':
+      return text;
+    default:
+      throw new TypeError(`Unknown instance status ${text}`);
+  }
+}

@@ -1,0 +1,204 @@
+/** Instances: compare-and-set, control and lists. Each function runs in a write transaction, or reads. */
+import type { SQLInputValue } from 'node:sqlite';
+import type { OperationArguments, OperationResult } from '../../operations.js';
+import type {
+  ControlAction,
+  DueInstance,
+  HistoryRecord,
+  InstanceFilter,
+  InstanceRecord,
+  InstanceStatus,
+  InstanceSummary,
+} from '../../store.js';
+import { encodeText } from '../../text-codec.js';
+import type { Database } from '../database.js';
+import type { Row } from '../row.js';
+import { makeDeferredAvailable, settleAllOf } from './activity-rows.js';
+import { insertInstanceRow, readInstance, SUMMARY_COLUMNS, summaryOf } from './instance-rows.js';
+import { clearInbox } from './messages.js';
+import { insertSideRecords, removeSideRecords } from './side-records.js';
+
+const NEXT_STATUS: Readonly<
+  Record<ControlAction, { from: readonly InstanceStatus[]; to: InstanceStatus }>
+> = {
+  suspend: { from: ['Runnable'], to: 'Suspended' },
+  resume: { from: ['Suspended'], to: 'Runnable' },
+  terminate: { from: ['Runnable', 'Suspended'], to: 'Terminated' },
+};
+
+export function insertInstance(
+  database: Database,
+  [{ record, side }]: OperationArguments<'insertInstance'>,
+): OperationResult<'insertInstance'> {
+  const existing = readInstance(database, record.id);
+  if (existing !== null) return { outcome: 'exists', record: existing };
+  insertSideRecords(database, side);
+  insertInstanceRow(database, record);
+  return { outcome: 'inserted' };
+}
+
+export function getInstance(
+  database: Database,
+  [id]: OperationArguments<'getInstance'>,
+): InstanceRecord | null {
+  return readInstance(database, id);
+}
+
+export function listInstances(
+  database: Database,
+  [{ filter, after, limit }]: OperationArguments<'listInstances'>,
+): readonly InstanceSummary[] {
+  const { conditions, values } = conditionsOf(filter);
+  if (after !== null) {
+    conditions.push('(startTime, id) < (?, ?)');
+    values.push(after.startTime, encodeText(after.id));
+  }
+  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
+  const sql = `SELECT ${SUMMARY_COLUMNS} FROM instances INDEXED BY ${indexFor(filter)} ${where}
+    ORDER BY startTime DESC, id DESC LIMIT ?`;
+  return database.all(sql, ...values, limit).map(summaryOf);
+}
+
+export function commitInstance(
+  database: Database,
+  [commit]: OperationArguments<'commitInstance'>,
+): OperationResult<'commitInstance'> {
+  const changed = database.run(
+    `UPDATE instances SET status = ?, endTime = ?, wakeAt = ?, state = ?, schemaVersion = ?,
+            owner = CASE WHEN ? THEN NULL ELSE owner END, crashes = 0, revision = revision + 1
+      WHERE id = ? AND epoch = ? AND inSeq = ?`,
+    commit.status,
+    commit.endTime,
+    commit.wakeAt,
+    encodeText(commit.state),
+    commit.schemaVersion,
+    commit.owner === null ? 1 : 0,
+    encodeText(commit.id),
+    commit.epoch,
+    commit.inSeq,
+  );
+  if (changed === 0) return 'lost';
+  clearInbox(database, commit.id);
+  insertSideRecords(database, commit.side);
+  removeSideRecords(database, commit);
+  if (commit.status === 'Complete' || commit.status === 'Terminated') {
+    settleAllOf(database, commit.id);
+  }
+  return 'committed';
+}
+
+export function claimInstance(
+  database: Database,
+  [claim]: OperationArguments<'claimInstance'>,
+): InstanceRecord | null {
+  const changed = database.run(
+    'UPDATE instances SET owner = ?, epoch = epoch + 1, crashes = crashes + ? WHERE id = ? AND epoch = ?',
+    encodeText(claim.owner),
+    claim.fromDeadNode ? 1 : 0,
+    encodeText(claim.id),
+    claim.epoch,
+  );
+  return changed === 0 ? null : readInstance(database, claim.id);
+}
+
+export function findDueInstances(
+  database: Database,
+  [dueBefore, limit]: OperationArguments<'findDueInstances'>,
+): readonly DueInstance[] {
+  return database
+    .all(
+      `SELECT id, wakeAt, owner, epoch FROM instances
+        WHERE wakeAt IS NOT NULL AND wakeAt <= ? ORDER BY wakeAt, id LIMIT ?`,
+      dueBefore,
+      limit,
+    )
+    .map(dueInstanceOf);
+}
+
+export function findOwnedInstances(
+  database: Database,
+  [owner, limit]: OperationArguments<'findOwnedInstances'>,
+): readonly DueInstance[] {
+  return database
+    .all(
+      `SELECT id, wakeAt, owner, epoch FROM instances
+        WHERE owner = ? AND wakeAt IS NOT NULL ORDER BY wakeAt, id LIMIT ?`,
+      encodeText(owner),
+      limit,
+    )
+    .map(dueInstanceOf);
+}
+
+export function controlInstance(
+  database: Database,
+  [id, action, at]: OperationArguments<'controlInstance'>,
+): OperationResult<'controlInstance'> {
+  const current = readInstance(database, id);
+  if (current === null) return { outcome: 'missing' };
+  const { from, to } = NEXT_STATUS[action];
+  if (!from.includes(current.status)) return { outcome: 'refused', record: current };
+  const endTime = action === 'terminate' ? at : current.endTime;
+  const inSeq = current.inSeq + 1;
+  database.run(
+    'UPDATE instances SET status = ?, endTime = ?, inSeq = ?, wakeAt = 0 WHERE id = ?',
+    to,
+    endTime,
+    inSeq,
+    encodeText(id),
+  );
+  if (action === 'resume') makeDeferredAvailable(database, id);
+  if (action === 'terminate') settleAllOf(database, id);
+  return { outcome: 'done', record: { ...current, status: to, endTime, inSeq, wakeAt: 0 } };
+}
+
+export function readHistory(
+  database: Database,
+  [instanceId, from, limit]: OperationArguments<'readHistory'>,
+): readonly HistoryRecord[] {
+  return database
+    .all(
+      'SELECT sequence, body FROM history WHERE instanceId = ? AND sequence >= ? ORDER BY sequence LIMIT ?',
+      encodeText(instanceId),
+      from,
+      limit,
+    )
+    .map((row) => ({ instanceId, sequence: row.number('sequence'), body: row.text('body') }));
+}
+
+function conditionsOf(filter: InstanceFilter): { conditions: string[]; values: SQLInputValue[] } {
+  const { status, definitionId, version, reference, startedFrom, startedTo } = filter;
+  const filters: readonly (readonly [string, SQLInputValue | undefined])[] = [
+    ['status = ?', status],
+    ['definitionId = ?', definitionId === undefined ? undefined : encodeText(definitionId)],
+    ['version = ?', version],
+    ['reference = ?', reference === undefined ? undefined : encodeText(reference)],
+    ['startTime >= ?', startedFrom],
+    ['startTime < ?', startedTo],
+  ];
+  const conditions: string[] = [];
+  const values: SQLInputValue[] = [];
+  for (const [condition, value] of filters) {
+    if (value === undefined) continue;
+    conditions.push(condition);
+    values.push(value);
+  }
+  return { conditions, values };
+}
+
+/** The most selective index that has the order of the list; named, because SQLite has no statistics to choose by. */
+function indexFor({ reference, definitionId, status }: InstanceFilter): string {
+  if (reference !== undefined) return 'instances_reference';
+  if (definitionId !== undefined) {
+    return status === undefined ? 'instances_definition' : 'instances_definition_status';
+  }
+  return status === undefined ? 'instances_started' : 'instances_status';
+}
+
+function dueInstanceOf(row: Row): DueInstance {
+  return {
+    id: row.text('id'),
+    wakeAt: row.number('wakeAt'),
+    owner: row.textOrNull('owner'),
+    epoch: row.number('epoch'),
+  };
+}

@@ -1,0 +1,72 @@
+/** Messages to instances: a row in the inbox, and the instance's `inSeq` and `wakeAt` (rule S3). */
+import type { OperationArguments, OperationResult } from '../../operations.js';
+import type { InboxMessage, PostedMessage } from '../../store.js';
+import { encodeText } from '../../text-codec.js';
+import type { Database } from '../database.js';
+
+export function postMessages(
+  database: Database,
+  [messages]: OperationArguments<'postMessages'>,
+): OperationResult<'postMessages'> {
+  return messages.map(({ instanceId, message }) => postMessage(database, instanceId, message));
+}
+
+export function postMessage(
+  database: Database,
+  instanceId: string,
+  message: InboxMessage,
+): PostedMessage | null {
+  const storedId = encodeText(instanceId);
+  const instance = database.get(
+    `SELECT inSeq, epoch, owner FROM instances WHERE id = ? AND status IN ('Runnable', 'Suspended')`,
+    storedId,
+  );
+  if (instance === null) return null;
+  const inSeq = instance.number('inSeq');
+  const added = database.run(
+    'INSERT OR IGNORE INTO inbox (instanceId, id, position, body) VALUES (?, ?, ?, ?)',
+    storedId,
+    encodeText(message.id),
+    inSeq + 1,
+    encodeText(message.body),
+  );
+  if (added > 0) {
+    database.run('UPDATE instances SET inSeq = ?, wakeAt = 0 WHERE id = ?', inSeq + 1, storedId);
+  }
+  return {
+    instanceId,
+    inSeq: inSeq + added,
+    epoch: instance.number('epoch'),
+    owner: instance.textOrNull('owner'),
+  };
+}
+
+export function readInbox(database: Database, instanceId: string): readonly InboxMessage[] {
+  return database
+    .all(
+      'SELECT id, body FROM inbox WHERE instanceId = ? ORDER BY position',
+      encodeText(instanceId),
+    )
+    .map((row) => ({ id: row.text('id'), body: row.text('body') }));
+}
+
+/** Messages that an instance is born with come before all that are posted. */
+export function insertInbox(
+  database: Database,
+  instanceId: string,
+  inbox: readonly InboxMessage[],
+): void {
+  inbox.forEach((message, index) =>
+    database.run(
+      'INSERT INTO inbox (instanceId, id, position, body) VALUES (?, ?, ?, ?)',
+      encodeText(instanceId),
+      encodeText(message.id),
+      index - inbox.length,
+      encodeText(message.body),
+    ),
+  );
+}
+
+export function clearInbox(database: Database, instanceId: string): void {
+  database.run('DELETE FROM inbox WHERE instanceId = ?', encodeText(instanceId));
+}

@@ -1,0 +1,50 @@
+/** Every operation of the contract, on a connection. */
+import type { SynchronousOperations } from '../../operations.js';
+import type { Database } from '../database.js';
+import * as activities from './activities.js';
+import * as definitions from './definitions.js';
+import * as events from './events.js';
+import * as housekeeping from './housekeeping.js';
+import * as instances from './instances.js';
+import { postMessages } from './messages.js';
+
+export const SQLITE_OPERATIONS: SynchronousOperations<Database> = {
+  ping: (database) => {
+    database.get('SELECT 1');
+  },
+  // Every write holds the file's only write lock from before it compares until it has changed.
+  probeAtomicity: () => true,
+  insertDefinition: definitions.insertDefinition,
+  getDefinition: definitions.getDefinition,
+  listDefinitions: definitions.listDefinitions,
+  insertStepScript: definitions.insertStepScript,
+  getStepScript: definitions.getStepScript,
+  listStepScripts: definitions.listStepScripts,
+  insertInstance: instances.insertInstance,
+  getInstance: instances.getInstance,
+  listInstances: instances.listInstances,
+  commitInstance: instances.commitInstance,
+  claimInstance: instances.claimInstance,
+  findDueInstances: instances.findDueInstances,
+  findOwnedInstances: instances.findOwnedInstances,
+  postMessages,
+  controlInstance: instances.controlInstance,
+  readHistory: instances.readHistory,
+  claimActivity: activities.claimActivity,
+  findAvailableActivities: activities.findAvailableActivities,
+  completeActivity: activities.completeActivity,
+  extendActivity: activities.extendActivity,
+  releaseActivity: activities.releaseActivity,
+  findUnsettledActivities: activities.findUnsettledActivities,
+  insertEvent: events.insertEvent,
+  getEvent: events.getEvent,
+  findEvents: events.findEvents,
+  findSubscriptions: events.findSubscriptions,
+  markEventDelivered: events.markEventDelivered,
+  findUndeliveredEvents: events.findUndeliveredEvents,
+  putNode: housekeeping.putNode,
+  listNodes: housekeeping.listNodes,
+  removeNode: housekeeping.removeNode,
+  purge: housekeeping.purge,
+  statistics: housekeeping.statistics,
+};

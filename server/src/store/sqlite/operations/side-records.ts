@@ -1,0 +1,36 @@
+/** Records beside an instance: what a commit or an insert adds and removes. Same transaction, so order does not matter. */
+import type { InstanceCommit, SideRecords } from '../../store.js';
+import { encodeText } from '../../text-codec.js';
+import type { Database } from '../database.js';
+import { insertActivity, settleActivity } from './activity-rows.js';
+
+export function insertSideRecords(database: Database, side: SideRecords): void {
+  for (const { instanceId, sequence, body } of side.history) {
+    database.run(
+      'INSERT OR REPLACE INTO history (instanceId, sequence, body) VALUES (?, ?, ?)',
+      encodeText(instanceId),
+      sequence,
+      encodeText(body),
+    );
+  }
+  for (const { id, instanceId, nameKey, effectiveAt } of side.subscriptions) {
+    database.run(
+      'INSERT OR REPLACE INTO subscriptions (id, instanceId, nameKey, effectiveAt) VALUES (?, ?, ?, ?)',
+      encodeText(id),
+      encodeText(instanceId),
+      encodeText(nameKey),
+      effectiveAt,
+    );
+  }
+  for (const activity of side.activities) insertActivity(database, activity);
+}
+
+export function removeSideRecords(database: Database, commit: InstanceCommit): void {
+  for (const id of commit.removeSubscriptions) {
+    database.run('DELETE FROM subscriptions WHERE id = ?', encodeText(id));
+  }
+  for (const id of commit.removeActivities) {
+    database.run('DELETE FROM activities WHERE id = ? AND done = 0', encodeText(id));
+  }
+  for (const id of commit.settleActivities) settleActivity(database, id);
+}

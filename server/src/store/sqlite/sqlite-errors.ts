@@ -1,0 +1,35 @@
+/** What SQLite's error numbers mean for the contract. */
+
+/** Primary result codes; the low byte of an extended one. https://www.sqlite.org/rescode.html */
+const BUSY = 5;
+const LOCKED = 6;
+const PLAIN_MESSAGES: ReadonlyMap<number, string> = new Map([
+  [BUSY, 'The database is in use by another process'],
+  [LOCKED, 'The database is in use by another process'],
+  [7, 'There is not enough memory for the database'],
+  [8, 'The database cannot be written to'],
+  [10, 'The database file cannot be read or written'],
+  [11, 'The database file is damaged'],
+  [13, 'The disk is full, the database cannot grow'],
+  [14, 'The database file cannot be opened'],
+  [15, 'The database is in use by another process'],
+  [26, 'The file is not a database'],
+]);
+
+export function isBusy(error: unknown): boolean {
+  const code = primaryCode(error);
+  return code === BUSY || code === LOCKED;
+}
+
+/** A sentence for people, when the error is about the file or the machine and not about the statement; else null. */
+export function unavailableMessage(error: unknown, path: string): string | null {
+  const code = primaryCode(error);
+  const message = code === null ? undefined : PLAIN_MESSAGES.get(code);
+  const detail = error instanceof Error ? error.message : String(error);
+  return message === undefined ? null : `${message}: ${path} (${detail})`;
+}
+
+function primaryCode(error: unknown): number | null {
+  if (!(error instanceof Error) || !('errcode' in error)) return null;
+  return typeof error.errcode === 'number' ? error.errcode & 0xff : null;
+}

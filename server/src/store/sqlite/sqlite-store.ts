@@ -1,0 +1,39 @@
+/**
+ * The embedded store: one SQLite file, in a worker thread.
+ *
+ * Owns: the file. Several processes may share it (a fleet on one machine).
+ * Must not know: what the stored texts mean.
+ *
+ * Invariants beside the contract's S1 to S7:
+ *  L1 The main thread never waits for the disk: it posts operations to the thread and gets answers.
+ *  L2 An answer to a write is posted after its commit was synced (WAL, `synchronous = FULL`).
+ *  L3 A write transaction begins with the write lock (`BEGIN IMMEDIATE`), so what it read is still true when it commits.
+ *  L4 Operations that arrive while a commit is being synced share the next one; see batch.ts.
+ */
+import { storeMethods, type CallOperation, type OperationResult } from '../operations.js';
+import type { Store } from '../store.js';
+import { DatabaseThread, type ThreadLogger } from './database-thread.js';
+
+const BUSY_TIMEOUT_MS = 5000;
+
+export interface SqliteStoreOptions {
+  /** The file; it and its directory are made when they are missing. */
+  readonly path: string;
+  /** How long an operation waits for other processes that write to the file. @default 5000 */
+  readonly busyTimeoutMs?: number;
+  readonly logger?: ThreadLogger;
+}
+
+export function createSqliteStore(options: SqliteStoreOptions): Store {
+  const { path, busyTimeoutMs = BUSY_TIMEOUT_MS, logger = null } = options;
+  const thread = new DatabaseThread({ path, busyTimeoutMs }, logger);
+  const call: CallOperation = async (name, args) =>
+    // The thread answers with what the operation of that name returned.
+    (await thread.request(name, args)) as OperationResult<typeof name>;
+  return {
+    kind: 'sqlite',
+    start: () => thread.open(),
+    stop: () => thread.close(),
+    ...storeMethods(call),
+  };
+}

@@ -1,0 +1,29 @@
+/** Starts the database thread, from compiled output or from the sources. */
+import { Worker } from 'node:worker_threads';
+import type { ThreadOptions } from './thread-protocol.js';
+
+/** Node 22 and 24 print a warning for `node:sqlite`, which is of no use to those who run the server. */
+const EXEC_ARGV = ['--disable-warning=ExperimentalWarning'];
+
+export function startThread(workerData: ThreadOptions): Worker {
+  const isSource = import.meta.url.endsWith('.ts');
+  const url = new URL(isSource ? './worker.ts' : './worker.js', import.meta.url);
+  return new Worker(isSource ? sourceLoader(url) : url, { workerData, execArgv: EXEC_ARGV });
+}
+
+/**
+ * A module that loads a source file. Node strips the types; what it lacks is that an import of `./x.js` means `./x.ts`
+ * in sources. Under Vitest and tsx the main thread has loaders for that, but a worker thread does not inherit them all.
+ */
+function sourceLoader(url: URL): URL {
+  const code = `
+    import { registerHooks } from 'node:module';
+    registerHooks({
+      resolve(specifier, context, next) {
+        const isOwn = specifier.startsWith('.') && specifier.endsWith('.js');
+        return next(isOwn ? specifier.slice(0, -3) + '.ts' : specifier, context);
+      },
+    });
+    await import(${JSON.stringify(url.href)});`;
+  return new URL(`data:text/javascript,${encodeURIComponent(code)}`);
+}

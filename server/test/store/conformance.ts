@@ -1,0 +1,66 @@
+/**
+ * The contract suite: every adapter of the store passes it.
+ *
+ * Goal: the sentences of store.ts, one by one, and what happens when many callers want the same thing at once.
+ * Method: an adapter's test gives a fixture that opens store objects on fresh data; the cases talk to the contract only.
+ */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Store } from '../../src/store/store.js';
+import { describeActivities } from './conformance/activities.js';
+import { describeConcurrency } from './conformance/concurrency.js';
+import { describeDefinitions } from './conformance/definitions.js';
+import { describeEvents } from './conformance/events.js';
+import { describeHousekeeping } from './conformance/housekeeping.js';
+import { describeInstances } from './conformance/instances.js';
+import { describeOddValues } from './conformance/odd-values.js';
+import { describeSideRecords } from './conformance/side-records.js';
+
+export interface StoreFixture {
+  /** Started, on the same data as all others of this fixture. */
+  readonly store: Store;
+  /** Another store object on the same data, as another node has it. The same one each time; `close` stops it. */
+  open(): Promise<Store>;
+  /** Removes all data; runs before every case. */
+  clear(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What the sections of the suite work with; read inside of a case. */
+export interface StoreUnderTest {
+  readonly store: Store;
+  open(): Promise<Store>;
+}
+
+export function describeStore(title: string, createFixture: () => Promise<StoreFixture>): void {
+  describe(`${title} keeps the store contract`, () => {
+    let fixture: StoreFixture;
+    beforeAll(async () => {
+      fixture = await createFixture();
+    });
+    beforeEach(() => fixture.clear());
+    afterAll(() => fixture.close());
+    const underTest: StoreUnderTest = {
+      get store() {
+        return fixture.store;
+      },
+      open: () => fixture.open(),
+    };
+
+    it('answers a ping', async () => {
+      await expect(underTest.store.ping()).resolves.toBeUndefined();
+    });
+
+    it('finds its own compare-and-set atomic', async () => {
+      await expect(underTest.store.probeAtomicity()).resolves.toBe(true);
+    });
+
+    describeDefinitions(underTest);
+    describeInstances(underTest);
+    describeSideRecords(underTest);
+    describeActivities(underTest);
+    describeEvents(underTest);
+    describeHousekeeping(underTest);
+    describeOddValues(underTest);
+    describeConcurrency(underTest);
+  });
+}

@@ -1,0 +1,308 @@
+/** Contract cases: the queue of activities. */
+import { describe, expect, it } from 'vitest';
+import {
+  FAR_FUTURE_MS,
+  type ActivityResult,
+  type InstanceRecord,
+  type NewActivityRecord,
+} from '../../../src/store/store.js';
+import type { StoreUnderTest } from '../conformance.js';
+import { activityOf, claimBy, commitOf, instanceOf, NO_SIDE } from '../records.js';
+
+const OK: ActivityResult = { succeeded: true, data: '{"a":1}', hash: 'hash-ok' };
+const OTHER: ActivityResult = { succeeded: false, data: '"no"', hash: 'hash-no' };
+
+export function describeActivities(test: StoreUnderTest): void {
+  const get = async (id: string) => (await test.store.getInstance(id))!;
+  const offer = (
+    id: string,
+    activities: readonly NewActivityRecord[],
+    changes: Partial<InstanceRecord> = {},
+  ) =>
+    test.store.insertInstance({
+      record: instanceOf(id, changes),
+      side: { ...NO_SIDE, activities },
+    });
+  const claim = (worker: string, now: number, lease = FAR_FUTURE_MS, name = 'ship') =>
+    test.store.claimActivity({ name, now, claim: claimBy(worker, lease), deferMs: 1000 });
+  const complete = (activityId: string, worker: string, result: ActivityResult = OK, now = 5000) =>
+    test.store.completeActivity({
+      activityId,
+      tokenHash: `token-${worker}`,
+      result,
+      now,
+      message: { id: `result/${activityId}`, body: result.data },
+    });
+  const unsettled = async (doneBefore = FAR_FUTURE_MS) =>
+    (await test.store.findUnsettledActivities(doneBefore, 10)).map(({ id }) => id);
+
+  describe('claimActivity', () => {
+    it('hands an item out once, with its claim', async () => {
+      await offer('i', [activityOf('i/1/0', 'i', { parameters: '{"p":1}', createdAt: 900 })]);
+      expect(await claim('w', 899)).toBeNull();
+      expect(await claim('w', 900, 7000)).toEqual({
+        id: 'i/1/0',
+        instanceId: 'i',
+        name: 'ship',
+        parameters: '{"p":1}',
+        createdAt: 900,
+        availableAt: 7000,
+        attempt: 1,
+        tokenHash: 'token-w',
+        workerId: 'w',
+        done: false,
+      });
+      expect(await claim('v', 900)).toBeNull();
+      expect(await claim('v', 900, 7000, 'Ship')).toBeNull();
+    });
+
+    it('hands out the item first that has been available longest', async () => {
+      await offer('i', [
+        activityOf('i/1/0', 'i', { createdAt: 300 }),
+        activityOf('i/2/0', 'i', { createdAt: 100 }),
+        activityOf('i/3/0', 'i', { createdAt: 200 }),
+      ]);
+      const order = [];
+      for (const worker of ['a', 'b', 'c']) order.push((await claim(worker, 1000))?.id);
+      expect(order).toEqual(['i/2/0', 'i/3/0', 'i/1/0']);
+    });
+
+    it('hands an item out again when its lease has ended', async () => {
+      await offer('i', [activityOf('i/1/0', 'i')]);
+      await claim('w', 2000, 3000);
+      expect(await claim('v', 2999)).toBeNull();
+      expect(await claim('v', 3000)).toMatchObject({ id: 'i/1/0', attempt: 2, workerId: 'v' });
+    });
+
+    it.each(['Suspended', 'Complete', 'Terminated'] as const)(
+      'passes over items of an instance that is %s',
+      async (status) => {
+        await offer('s', [activityOf('s/1/0', 's', { createdAt: 1 })], { status });
+        await offer('i', [activityOf('i/1/0', 'i', { createdAt: 2 })]);
+        expect((await claim('w', 2000))?.id).toBe('i/1/0');
+        expect(await claim('w', 2000)).toBeNull();
+        expect(await claim('w', 4000)).toBeNull();
+      },
+    );
+
+    it('defers what it passes over until the time is over', async () => {
+      await offer('s', [activityOf('s/1/0', 's')], { status: 'Suspended' });
+      expect(await test.store.findAvailableActivities(['ship'], 2000)).toEqual(['ship']);
+      expect(await claim('w', 2000)).toBeNull();
+      expect(await test.store.findAvailableActivities(['ship'], 2999)).toEqual([]);
+      expect(await test.store.findAvailableActivities(['ship'], 3000)).toEqual(['ship']);
+    });
+
+    it('hands deferred items out again at once after a resume, at their old place', async () => {
+      await offer('s', [activityOf('s/1/0', 's', { createdAt: 10 })], { status: 'Suspended' });
+      await claim('w', 2000);
+      await offer('i', [activityOf('i/1/0', 'i', { createdAt: 20 })]);
+      await test.store.controlInstance('s', 'resume', 2000);
+      expect((await claim('w', 2000))?.id).toBe('s/1/0');
+      expect((await claim('w', 2000))?.id).toBe('i/1/0');
+    });
+
+    it('looks behind many items of suspended instances', async () => {
+      for (const id of ['s1', 's2', 's3', 's4']) {
+        const items = [1, 2, 3, 4, 5].map((n) => activityOf(`${id}/${n}/0`, id, { createdAt: n }));
+        await offer(id, items, { status: 'Suspended' });
+      }
+      await offer('i', [activityOf('i/1/0', 'i', { createdAt: 500 })]);
+      expect((await claim('w', 2000))?.id).toBe('i/1/0');
+    });
+
+    it('hands nothing out after a suspend', async () => {
+      await offer('i', [activityOf('i/1/0', 'i')]);
+      await test.store.controlInstance('i', 'suspend', 1);
+      expect(await claim('w', 2000)).toBeNull();
+      await test.store.controlInstance('i', 'resume', 1);
+      expect((await claim('w', 2000))?.id).toBe('i/1/0');
+    });
+  });
+
+  describe('findAvailableActivities', () => {
+    it('names those that have an item now', async () => {
+      await offer('i', [
+        activityOf('i/1/0', 'i', { name: 'a' }),
+        activityOf('i/2/0', 'i', { name: 'b', createdAt: 9000 }),
+        activityOf('i/3/0', 'i', { name: 'c' }),
+        activityOf('i/4/0', 'i', { name: 'd' }),
+      ]);
+      await claim('w', 2000, 3000, 'c');
+      const names = ['a', 'b', 'c', 'x'];
+      expect([...(await test.store.findAvailableActivities(names, 2000))].sort()).toEqual(['a']);
+      expect([...(await test.store.findAvailableActivities(names, 9000))].sort()).toEqual([
+        'a',
+        'b',
+        'c',
+      ]);
+      expect(await test.store.findAvailableActivities([], 9000)).toEqual([]);
+    });
+  });
+
+  describe('completeActivity', () => {
+    it('accepts a result and posts its message', async () => {
+      await offer('i', [activityOf('i/1/0', 'i')], { owner: 'node', wakeAt: 900 });
+      const item = (await claim('w', 2000, 3000))!;
+      expect(await complete('i/1/0', 'w')).toEqual({
+        outcome: 'accepted',
+        activity: { ...item, done: true },
+        message: { id: 'result/i/1/0', body: '{"a":1}' },
+        posted: { instanceId: 'i', inSeq: 1, epoch: 1, owner: 'node' },
+      });
+      expect(await get('i')).toMatchObject({
+        inbox: [{ id: 'result/i/1/0', body: '{"a":1}' }],
+        inSeq: 1,
+        wakeAt: 0,
+      });
+    });
+
+    it('recognises the same call, and refuses another one', async () => {
+      await offer('i', [activityOf('i/1/0', 'i')]);
+      await claim('w', 2000);
+      await complete('i/1/0', 'w');
+      expect(await complete('i/1/0', 'w')).toEqual({ outcome: 'repeated' });
+      expect(await complete('i/1/0', 'w', OTHER)).toEqual({ outcome: 'stale' });
+      expect(await complete('i/1/0', 'v')).toEqual({ outcome: 'stale' });
+      expect(await get('i')).toMatchObject({ inSeq: 1, inbox: [{ body: '{"a":1}' }] });
+    });
+
+    it('recognises the same call after its result was taken in', async () => {
+      await offer('i', [activityOf('i/1/0', 'i')]);
+      await claim('w', 2000);
+      await complete('i/1/0', 'w');
+      const commit = commitOf(await get('i'), { settleActivities: ['i/1/0'] });
+      await test.store.commitInstance(commit);
+      expect(await complete('i/1/0', 'w')).toEqual({ outcome: 'repeated' });
+      expect(await get('i')).toMatchObject({ inSeq: 1, inbox: [] });
+    });
+
+    it.each([
+      ['an unknown item', 'x', 'w'],
+      ['a token of somebody else', 'i/1/0', 'v'],
+      ['an item that nobody holds', 'i/2/0', 'w'],
+    ])('refuses %s', async (_title, activityId, worker) => {
+      await offer('i', [
+        activityOf('i/1/0', 'i'),
+        activityOf('i/2/0', 'i', { createdAt: FAR_FUTURE_MS }),
+      ]);
+      await claim('w', 2000);
+      expect(await complete(activityId, worker)).toEqual({ outcome: 'stale' });
+      expect((await get('i')).inbox).toEqual([]);
+    });
+
+    it('accepts a late result while nobody else took the item, and not after', async () => {
+      await offer('i', [activityOf('i/1/0', 'i'), activityOf('i/2/0', 'i')]);
+      await claim('w', 2000, 2500);
+      await claim('w', 2000, 2500);
+      expect((await complete('i/1/0', 'w', OK, 9000)).outcome).toBe('accepted');
+      await claim('v', 3000);
+      expect((await complete('i/2/0', 'w', OK, 9000)).outcome).toBe('stale');
+      expect((await complete('i/2/0', 'v', OK, 9000)).outcome).toBe('accepted');
+    });
+
+    it('accepts while the instance is suspended, and keeps the message', async () => {
+      await offer('i', [activityOf('i/1/0', 'i')]);
+      await claim('w', 2000);
+      await test.store.controlInstance('i', 'suspend', 1);
+      expect(await complete('i/1/0', 'w')).toMatchObject({
+        outcome: 'accepted',
+        posted: { inSeq: 2 },
+      });
+      expect((await get('i')).inbox).toHaveLength(1);
+    });
+
+    it('accepts for an instance that has ended, without a message', async () => {
+      await offer('i', [activityOf('i/1/0', 'i')]);
+      await claim('w', 2000);
+      await test.store.controlInstance('i', 'terminate', 1);
+      expect(await complete('i/1/0', 'w')).toMatchObject({ outcome: 'accepted', posted: null });
+      expect((await get('i')).inbox).toEqual([]);
+      expect(await unsettled()).toEqual([]);
+    });
+  });
+
+  describe('extendActivity and releaseActivity', () => {
+    it('extend the lease of the holder only', async () => {
+      await offer('i', [activityOf('i/1/0', 'i')]);
+      await claim('w', 2000, 3000);
+      expect(await test.store.extendActivity('i/1/0', 'token-w', 5000)).toBe(true);
+      expect(await claim('v', 4999)).toBeNull();
+      expect(await test.store.extendActivity('i/1/0', 'token-v', 9000)).toBe(false);
+      expect(await test.store.extendActivity('x', 'token-w', 9000)).toBe(false);
+      expect((await claim('v', 5000))?.workerId).toBe('v');
+      expect(await test.store.extendActivity('i/1/0', 'token-w', 9000)).toBe(false);
+    });
+
+    it('release an item to its old place', async () => {
+      await offer('i', [
+        activityOf('i/1/0', 'i', { createdAt: 100 }),
+        activityOf('i/2/0', 'i', { createdAt: 200 }),
+      ]);
+      await claim('w', 2000);
+      expect(await test.store.releaseActivity('i/1/0', 'token-v')).toBe(false);
+      expect(await test.store.releaseActivity('i/1/0', 'token-w')).toBe(true);
+      expect(await test.store.releaseActivity('i/1/0', 'token-w')).toBe(false);
+      expect(await complete('i/1/0', 'w')).toEqual({ outcome: 'stale' });
+      expect(await claim('v', 2000)).toMatchObject({ id: 'i/1/0', attempt: 2 });
+    });
+
+    it('do nothing to an item that is done', async () => {
+      await offer('i', [activityOf('i/1/0', 'i')]);
+      await claim('w', 2000);
+      await complete('i/1/0', 'w');
+      expect(await test.store.extendActivity('i/1/0', 'token-w', 9000)).toBe(false);
+      expect(await test.store.releaseActivity('i/1/0', 'token-w')).toBe(false);
+      expect(await claim('v', FAR_FUTURE_MS)).toBeNull();
+    });
+  });
+
+  describe('findUnsettledActivities', () => {
+    it('finds done items that no commit has taken in, with their result, oldest first', async () => {
+      await offer('i', [
+        activityOf('i/1/0', 'i'),
+        activityOf('i/2/0', 'i'),
+        activityOf('i/3/0', 'i'),
+      ]);
+      for (const worker of ['a', 'b', 'c']) await claim(worker, 2000);
+      await complete('i/2/0', 'b', OTHER, 5000);
+      await complete('i/1/0', 'a', OK, 5001);
+      const found = await test.store.findUnsettledActivities(6000, 10);
+      expect(found.map(({ id }) => id)).toEqual(['i/2/0', 'i/1/0']);
+      expect(found[0]).toMatchObject({ done: true, tokenHash: 'token-b', result: OTHER });
+      expect(await unsettled(5001)).toEqual(['i/2/0']);
+      expect(await unsettled(5000)).toEqual([]);
+      expect(await test.store.findUnsettledActivities(6000, 1)).toHaveLength(1);
+    });
+
+    it('forgets items that a commit has settled', async () => {
+      await offer('i', [activityOf('i/1/0', 'i'), activityOf('i/2/0', 'i')]);
+      await claim('a', 2000);
+      await claim('b', 2000);
+      await complete('i/1/0', 'a');
+      await complete('i/2/0', 'b');
+      const commit = commitOf(await get('i'), {
+        settleActivities: ['i/1/0'],
+        removeActivities: ['i/2/0'],
+      });
+      await test.store.commitInstance(commit);
+      await expect.poll(() => unsettled()).toEqual(['i/2/0']);
+    });
+
+    it.each(['commit', 'terminate'] as const)(
+      'forgets those of an instance ended by %s',
+      async (how) => {
+        await offer('i', [activityOf('i/1/0', 'i')]);
+        await claim('w', 2000);
+        await complete('i/1/0', 'w');
+        expect(await unsettled()).toEqual(['i/1/0']);
+        if (how === 'terminate') await test.store.controlInstance('i', 'terminate', 9);
+        else {
+          const commit = commitOf(await get('i'), { status: 'Complete', endTime: 9 });
+          await test.store.commitInstance(commit);
+        }
+        await expect.poll(() => unsettled()).toEqual([]);
+      },
+    );
+  });
+}

@@ -1,0 +1,122 @@
+/** Contract cases: definitions and custom steps. */
+import { describe, expect, it } from 'vitest';
+import type { StoreUnderTest } from '../conformance.js';
+
+export function describeDefinitions(test: StoreUnderTest): void {
+  const insert = (id: string, body: string, stamp: [string, string] | null = null) =>
+    test.store.insertDefinition(
+      { id, description: `about ${id}`, body, createdAt: 5 },
+      stamp && { id: stamp[0], requestHash: stamp[1] },
+    );
+
+  describe('definitions', () => {
+    it('get versions 1, 2, 3 for each id on its own', async () => {
+      const outcomes = [];
+      for (const [id, body] of [
+        ['a', '1'],
+        ['a', '2'],
+        ['b', '3'],
+        ['a', '4'],
+      ] as const) {
+        outcomes.push(await insert(id, body));
+      }
+      expect(outcomes.map((result) => 'record' in result && result.record.version)).toEqual([
+        1, 2, 1, 3,
+      ]);
+      expect(outcomes[0]).toEqual({
+        outcome: 'inserted',
+        record: { id: 'a', version: 1, description: 'about a', body: '1', createdAt: 5 },
+      });
+    });
+
+    it('are read by version and as the newest', async () => {
+      await insert('a', 'one');
+      await insert('a', 'two');
+      expect((await test.store.getDefinition('a', 1))?.body).toBe('one');
+      expect((await test.store.getDefinition('a', 'latest'))?.body).toBe('two');
+      expect((await test.store.getDefinition('a', 'latest'))?.version).toBe(2);
+      expect(await test.store.getDefinition('a', 3)).toBeNull();
+      expect(await test.store.getDefinition('a', 0)).toBeNull();
+      expect(await test.store.getDefinition('x', 'latest')).toBeNull();
+    });
+
+    it('keep more than nine versions in numeric order', async () => {
+      for (let version = 1; version <= 12; version += 1) await insert('a', `body ${version}`);
+      expect((await test.store.getDefinition('a', 'latest'))?.body).toBe('body 12');
+      expect((await test.store.listDefinitions(null, 9)).map(({ version }) => version)).toEqual([
+        12,
+      ]);
+    });
+
+    it('answer a repeated request with the first record', async () => {
+      const first = await insert('a', 'one', ['key', 'hash']);
+      await insert('a', 'between');
+      const again = await insert('a', 'one', ['key', 'hash']);
+      expect(first.outcome).toBe('inserted');
+      expect(again).toEqual({ ...first, outcome: 'repeated' });
+      expect((await test.store.getDefinition('a', 'latest'))?.version).toBe(2);
+    });
+
+    it('refuse a stamp that comes back with another hash', async () => {
+      await insert('a', 'one', ['key', 'hash']);
+      expect(await insert('a', 'two', ['key', 'other'])).toEqual({ outcome: 'conflict' });
+      expect(await test.store.getDefinition('a', 2)).toBeNull();
+    });
+
+    it('are listed by id with their newest version, page by page', async () => {
+      for (const id of ['b', 'a', 'c', 'B', 'a', 'c', 'c', '']) await insert(id, id);
+      const list = async (after: string | null, limit: number) =>
+        (await test.store.listDefinitions(after, limit)).map(
+          ({ id, version }) => `${id}${version}`,
+        );
+      expect(await list(null, 10)).toEqual(['1', 'B1', 'a2', 'b1', 'c3']);
+      expect(await list(null, 2)).toEqual(['1', 'B1']);
+      expect(await list('B', 2)).toEqual(['a2', 'b1']);
+      expect(await list('b', 2)).toEqual(['c3']);
+      expect(await list('c', 2)).toEqual([]);
+    });
+
+    it('are ordered by code points, not by UTF-16 units', async () => {
+      for (const id of ['\u{1f600}', '\uff5e', 'z', 'é']) await insert(id, '');
+      const ids = (await test.store.listDefinitions(null, 10)).map(({ id }) => id);
+      expect(ids).toEqual(['z', 'é', '\uff5e', '\u{1f600}']);
+      const after = (await test.store.listDefinitions('\uff5e', 10)).map(({ id }) => id);
+      expect(after).toEqual(['\u{1f600}']);
+    });
+
+    it('without a description keep null', async () => {
+      await test.store.insertDefinition(
+        { id: 'a', description: null, body: '', createdAt: 1 },
+        null,
+      );
+      expect((await test.store.getDefinition('a', 1))?.description).toBeNull();
+    });
+  });
+
+  describe('custom steps', () => {
+    it('get versions, and are read as the newest', async () => {
+      const first = await test.store.insertStepScript({ name: 'tax', source: 'a=1', createdAt: 1 });
+      const second = await test.store.insertStepScript({
+        name: 'tax',
+        source: 'a=2',
+        createdAt: 2,
+      });
+      expect(first).toEqual({ name: 'tax', version: 1, source: 'a=1', createdAt: 1 });
+      expect(second.version).toBe(2);
+      expect(await test.store.getStepScript('tax')).toEqual(second);
+      expect(await test.store.getStepScript('TAX')).toBeNull();
+    });
+
+    it('are listed by name with their newest version', async () => {
+      for (const name of ['b', 'a', 'c', 'a']) {
+        await test.store.insertStepScript({ name, source: name, createdAt: 1 });
+      }
+      const list = async (after: string | null, limit: number) =>
+        (await test.store.listStepScripts(after, limit)).map(
+          (step) => `${step.name}${step.version}`,
+        );
+      expect(await list(null, 2)).toEqual(['a2', 'b1']);
+      expect(await list('b', 2)).toEqual(['c1']);
+    });
+  });
+}

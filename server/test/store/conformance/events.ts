@@ -1,0 +1,81 @@
+/** Contract cases: events and subscriptions. */
+import { describe, expect, it } from 'vitest';
+import type { SubscriptionRecord } from '../../../src/store/store.js';
+import type { StoreUnderTest } from '../conformance.js';
+import { eventOf, instanceOf, NO_SIDE } from '../records.js';
+
+export function describeEvents(test: StoreUnderTest): void {
+  describe('events', () => {
+    it('are inserted once', async () => {
+      const event = eventOf('e', { data: '{"a":1}', requestHash: 'h' });
+      expect(await test.store.insertEvent(event)).toBeNull();
+      expect(await test.store.insertEvent(eventOf('e', { data: 'other' }))).toEqual(event);
+      expect(await test.store.getEvent('e')).toEqual(event);
+      expect(await test.store.getEvent('x')).toBeNull();
+    });
+
+    it('are found by name and key from a position on, in order', async () => {
+      for (const [id, publishedAt] of [
+        ['b', 20],
+        ['c', 10],
+        ['a', 20],
+        ['d', 30],
+      ] as const) {
+        await test.store.insertEvent(eventOf(id, { publishedAt }));
+      }
+      await test.store.insertEvent(eventOf('x', { nameKey: 'paid/8', publishedAt: 20 }));
+      const find = async (publishedAt: number, id: string, limit = 10) =>
+        (await test.store.findEvents('paid/7', { publishedAt, id }, limit)).map(
+          (event) => event.id,
+        );
+      expect(await find(0, '')).toEqual(['c', 'a', 'b', 'd']);
+      expect(await find(20, 'a')).toEqual(['a', 'b', 'd']);
+      expect(await find(20, 'aa')).toEqual(['b', 'd']);
+      expect(await find(20, '', 2)).toEqual(['a', 'b']);
+      expect(await find(31, '')).toEqual([]);
+    });
+
+    it('are marked as delivered', async () => {
+      await test.store.insertEvent(eventOf('a', { publishedAt: 20 }));
+      await test.store.insertEvent(eventOf('b', { publishedAt: 10 }));
+      await test.store.insertEvent(eventOf('c', { publishedAt: 30, deliveredTo: 0 }));
+      const undelivered = async (before: number, limit = 10) =>
+        (await test.store.findUndeliveredEvents(before, limit)).map(({ id }) => id);
+      expect(await undelivered(100)).toEqual(['b', 'a']);
+      expect(await undelivered(20)).toEqual(['b']);
+      expect(await undelivered(100, 1)).toEqual(['b']);
+      await test.store.markEventDelivered('b', 3);
+      await test.store.markEventDelivered('unknown', 3);
+      expect(await undelivered(100)).toEqual(['a']);
+      expect((await test.store.getEvent('b'))?.deliveredTo).toBe(3);
+    });
+  });
+
+  describe('subscriptions', () => {
+    it('are found by name and key, by id, when the event is not too old for them', async () => {
+      const subscription = (id: string, effectiveAt: number, nameKey = 'paid/7') => ({
+        ...{ id, instanceId: 'i', nameKey, effectiveAt },
+      });
+      const subscriptions: SubscriptionRecord[] = [
+        subscription('c', 10),
+        subscription('a', 20),
+        subscription('b', 10),
+        subscription('x', 10, 'paid/8'),
+      ];
+      await test.store.insertInstance({
+        record: instanceOf('i'),
+        side: { ...NO_SIDE, subscriptions },
+      });
+      const find = async (publishedAt: number, afterId: string | null, limit = 10) =>
+        (await test.store.findSubscriptions('paid/7', publishedAt, afterId, limit)).map(
+          ({ id }) => id,
+        );
+      expect(await test.store.findSubscriptions('paid/8', 10, null, 5)).toEqual([subscriptions[3]]);
+      expect(await find(20, null)).toEqual(['a', 'b', 'c']);
+      expect(await find(19, null)).toEqual(['b', 'c']);
+      expect(await find(9, null)).toEqual([]);
+      expect(await find(20, null, 2)).toEqual(['a', 'b']);
+      expect(await find(20, 'b')).toEqual(['c']);
+    });
+  });
+}

@@ -1,0 +1,165 @@
+/** Contract cases: nodes, retention, numbers. */
+import { describe, expect, it } from 'vitest';
+import type { PurgeRequest } from '../../../src/store/store.js';
+import type { StoreUnderTest } from '../conformance.js';
+import { activityOf, claimBy, eventOf, instanceOf, NO_SIDE } from '../records.js';
+
+const NODE = { beatAt: 1, url: 'http://127.0.0.1:1', version: '1', hostname: 'h', pid: 7 };
+
+export function describeHousekeeping(test: StoreUnderTest): void {
+  const purge = (request: Partial<PurgeRequest>) =>
+    test.store.purge({
+      instancesEndedBefore: 0,
+      eventsPublishedBefore: 0,
+      activitiesDoneBefore: 0,
+      limit: 100,
+      ...request,
+    });
+
+  describe('nodes', () => {
+    it('are put, listed and removed', async () => {
+      await test.store.putNode({ id: 'b', ...NODE });
+      await test.store.putNode({ id: 'a', ...NODE });
+      await test.store.putNode({ id: 'b', ...NODE, beatAt: 2 });
+      expect(await test.store.listNodes()).toEqual([
+        { id: 'a', ...NODE },
+        { id: 'b', ...NODE, beatAt: 2 },
+      ]);
+      await test.store.removeNode('a');
+      await test.store.removeNode('unknown');
+      expect((await test.store.listNodes()).map(({ id }) => id)).toEqual(['b']);
+    });
+  });
+
+  describe('purge', () => {
+    it('removes ended instances with everything that belongs to them', async () => {
+      const sideOf = (id: string) => ({
+        history: [{ instanceId: id, sequence: 0, body: 'step' }],
+        subscriptions: [{ id: `${id}/1/0`, instanceId: id, nameKey: 'paid/7', effectiveAt: 0 }],
+        activities: [activityOf(`${id}/2/0`, id)],
+      });
+      for (const [id, changes] of [
+        ['old', { status: 'Complete', endTime: 10 }],
+        ['older', { status: 'Terminated', endTime: 5, wakeAt: 3 }],
+        ['new', { status: 'Complete', endTime: 20 }],
+        ['live', {}],
+      ] as const) {
+        await test.store.insertInstance({ record: instanceOf(id, changes), side: sideOf(id) });
+      }
+      expect((await purge({ instancesEndedBefore: 20 })).instances).toBe(2);
+      const left = await test.store.listInstances({ filter: {}, after: null, limit: 10 });
+      expect(left.map(({ id }) => id)).toEqual(['new', 'live']);
+      expect(await test.store.readHistory('old', 0, 10)).toEqual([]);
+      expect(await test.store.readHistory('new', 0, 10)).toHaveLength(1);
+      const subscriptions = await test.store.findSubscriptions('paid/7', 10, null, 10);
+      expect(subscriptions.map(({ instanceId }) => instanceId)).toEqual(['live', 'new']);
+      expect((await test.store.statistics()).activities[0]?.waiting).toBe(2);
+    });
+
+    it('removes at most the limit, oldest first', async () => {
+      for (const n of [3, 1, 2]) {
+        const record = instanceOf(`i${n}`, { status: 'Complete', endTime: n });
+        await test.store.insertInstance({ record, side: NO_SIDE });
+        await test.store.insertEvent(eventOf(`e${n}`, { publishedAt: n, deliveredTo: 0 }));
+      }
+      const request = { instancesEndedBefore: 100, eventsPublishedBefore: 100, limit: 2 };
+      expect(await purge(request)).toEqual({ instances: 2, events: 2, activities: 0 });
+      expect(await test.store.getInstance('i3')).not.toBeNull();
+      expect(await test.store.getEvent('e3')).not.toBeNull();
+      expect(await purge(request)).toEqual({ instances: 1, events: 1, activities: 0 });
+      expect(await purge(request)).toEqual({ instances: 0, events: 0, activities: 0 });
+    });
+
+    it('removes old events, but none that was not delivered', async () => {
+      await test.store.insertEvent(eventOf('open', { publishedAt: 1 }));
+      await test.store.insertEvent(eventOf('old', { publishedAt: 1, deliveredTo: 0 }));
+      await test.store.insertEvent(eventOf('new', { publishedAt: 5, deliveredTo: 0 }));
+      expect((await purge({ eventsPublishedBefore: 5 })).events).toBe(1);
+      expect(await test.store.getEvent('open')).not.toBeNull();
+      expect(await test.store.getEvent('old')).toBeNull();
+      expect(await test.store.getEvent('new')).not.toBeNull();
+    });
+
+    it('removes activities that are done and settled', async () => {
+      const ids = ['a', 'b', 'c'];
+      await test.store.insertInstance({
+        record: instanceOf('i'),
+        side: { ...NO_SIDE, activities: ids.map((id) => activityOf(id, 'i')) },
+      });
+      for (const id of ['a', 'b']) {
+        const claim = claimBy(id);
+        await test.store.claimActivity({ name: 'ship', now: 2000, claim, deferMs: 1 });
+        await test.store.completeActivity({
+          activityId: id,
+          tokenHash: claim.tokenHash,
+          result: { succeeded: true, data: '1', hash: 'h' },
+          now: 3000,
+          message: { id, body: '' },
+        });
+      }
+      const record = (await test.store.getInstance('i'))!;
+      await test.store.commitInstance({
+        ...{ id: 'i', epoch: record.epoch, inSeq: record.inSeq, status: 'Runnable', state: '' },
+        ...{ endTime: null, wakeAt: null, schemaVersion: 1, side: NO_SIDE },
+        ...{ removeSubscriptions: [], removeActivities: [], settleActivities: ['a'] },
+      });
+      expect((await purge({ activitiesDoneBefore: 3000 })).activities).toBe(0);
+      await expect
+        .poll(async () => (await purge({ activitiesDoneBefore: 3001 })).activities)
+        .toBe(1);
+      const left = await test.store.findUnsettledActivities(9000, 10);
+      expect(left.map(({ id }) => id)).toEqual(['b']);
+      expect((await test.store.statistics()).activities[0]?.waiting).toBe(1);
+    });
+  });
+
+  describe('statistics', () => {
+    it('count instances, waiting items and undelivered events', async () => {
+      expect(await test.store.statistics()).toEqual({
+        instances: { Runnable: 0, Suspended: 0, Complete: 0, Terminated: 0 },
+        activities: [],
+        undeliveredEvents: 0,
+      });
+      const activities = [
+        activityOf('1', 'r1', { createdAt: 30 }),
+        activityOf('2', 'r1', { createdAt: 20 }),
+        activityOf('3', 'r1', { createdAt: 10, claim: claimBy('w') }),
+        activityOf('4', 'r1', { name: 'pack' }),
+      ];
+      await test.store.insertInstance({
+        record: instanceOf('r1'),
+        side: { ...NO_SIDE, activities },
+      });
+      await test.store.insertInstance({ record: instanceOf('r2'), side: NO_SIDE });
+      for (const status of ['Suspended', 'Complete', 'Terminated'] as const) {
+        await test.store.insertInstance({ record: instanceOf(status, { status }), side: NO_SIDE });
+      }
+      await test.store.insertEvent(eventOf('e'));
+      await test.store.insertEvent(eventOf('f', { deliveredTo: 1 }));
+      expect(await test.store.statistics()).toEqual({
+        instances: { Runnable: 2, Suspended: 1, Complete: 1, Terminated: 1 },
+        activities: [
+          { name: 'ship', waiting: 2, oldestAvailableAt: 20 },
+          { name: 'pack', waiting: 1, oldestAvailableAt: 1000 },
+        ],
+        undeliveredEvents: 1,
+      });
+    });
+
+    it('name the ten activities with the most waiting items', async () => {
+      const activities = Array.from({ length: 12 }, (_, n) => n).flatMap((n) =>
+        Array.from({ length: n + 1 }, (__, copy) =>
+          activityOf(`${n}/${copy}`, 'i', { name: `name ${n}` }),
+        ),
+      );
+      await test.store.insertInstance({
+        record: instanceOf('i'),
+        side: { ...NO_SIDE, activities },
+      });
+      const names = (await test.store.statistics()).activities;
+      expect(names).toHaveLength(10);
+      expect(names[0]).toMatchObject({ name: 'name 11', waiting: 12 });
+      expect(names[9]).toMatchObject({ name: 'name 2', waiting: 3 });
+    });
+  });
+}

@@ -1,0 +1,343 @@
+/** Contract cases: instances, their compare-and-set, messages, control and lists. */
+import { describe, expect, it } from 'vitest';
+import type { InstanceFilter } from '../../../src/store/store.js';
+import type { StoreUnderTest } from '../conformance.js';
+import { commitOf, instanceOf, NO_SIDE } from '../records.js';
+
+const NOBODY = { owner: null, epoch: 1 };
+
+export function describeInstances(test: StoreUnderTest): void {
+  const insert = (...args: Parameters<typeof instanceOf>) =>
+    test.store.insertInstance({ record: instanceOf(...args), side: NO_SIDE });
+  const get = async (id: string) => (await test.store.getInstance(id))!;
+  const post = async (instanceId: string, ...ids: string[]) =>
+    test.store.postMessages(ids.map((id) => ({ instanceId, message: { id, body: `body ${id}` } })));
+
+  describe('insertInstance', () => {
+    it('keeps every field', async () => {
+      const record = instanceOf('i', {
+        reference: 'order 7',
+        wakeAt: 77,
+        owner: 'node',
+        epoch: 3,
+        inSeq: 2,
+        inbox: [
+          { id: 'z', body: '1' },
+          { id: 'a', body: '2' },
+        ],
+        revision: 9,
+        crashes: 4,
+        state: '{"a":1}',
+        schemaVersion: 2,
+        requestHash: 'hash',
+      });
+      expect(await test.store.insertInstance({ record, side: NO_SIDE })).toEqual({
+        outcome: 'inserted',
+      });
+      expect(await test.store.getInstance('i')).toEqual(record);
+      expect(await test.store.getInstance('I')).toBeNull();
+    });
+
+    it('answers the record that is there, and changes nothing', async () => {
+      await insert('i', { state: 'first', requestHash: 'hash' });
+      const again = await insert('i', { state: 'second' });
+      expect(again).toEqual({
+        outcome: 'exists',
+        record: instanceOf('i', { state: 'first', requestHash: 'hash' }),
+      });
+      expect((await get('i')).state).toBe('first');
+    });
+  });
+
+  describe('commitInstance', () => {
+    it('writes the new values, empties the inbox and raises the revision', async () => {
+      await insert('i', { owner: 'node', crashes: 3, revision: 5, startTime: 9 });
+      await post('i', 'm1', 'm2');
+      const outcome = await test.store.commitInstance(
+        commitOf(await get('i'), {
+          status: 'Complete',
+          endTime: 50,
+          wakeAt: 60,
+          state: 'new',
+          schemaVersion: 2,
+        }),
+      );
+      expect(outcome).toBe('committed');
+      expect(await get('i')).toEqual(
+        instanceOf('i', {
+          status: 'Complete',
+          startTime: 9,
+          endTime: 50,
+          wakeAt: 60,
+          owner: 'node',
+          inSeq: 2,
+          revision: 6,
+          state: 'new',
+          schemaVersion: 2,
+        }),
+      );
+    });
+
+    it('gives the instance back only when asked to', async () => {
+      await insert('i', { owner: 'node' });
+      await test.store.commitInstance(commitOf(await get('i')));
+      expect((await get('i')).owner).toBe('node');
+      await test.store.commitInstance(commitOf(await get('i'), { owner: null }));
+      expect((await get('i')).owner).toBeNull();
+    });
+
+    it.each([
+      ['an old epoch', { epoch: 0 }],
+      ['a newer epoch', { epoch: 2 }],
+      ['an old inSeq', { inSeq: 0 }],
+      ['an unknown id', { id: 'x' }],
+    ])('with %s changes nothing', async (_title, wrong) => {
+      await insert('i');
+      await post('i', 'm');
+      const before = await get('i');
+      const commit = commitOf(before, { state: 'lost', wakeAt: 5, ...wrong });
+      expect(await test.store.commitInstance(commit)).toBe('lost');
+      expect(await get('i')).toEqual(before);
+    });
+  });
+
+  describe('claimInstance', () => {
+    const claim = (id: string, epoch: number, fromDeadNode = false) =>
+      test.store.claimInstance({ id, epoch, owner: 'thief', fromDeadNode });
+
+    it('sets the owner, raises the epoch and answers the whole record', async () => {
+      await insert('i', { owner: 'node', epoch: 4, wakeAt: 3, state: 'kept' });
+      await post('i', 'm');
+      const claimed = await claim('i', 4);
+      expect(claimed).toEqual(
+        instanceOf('i', {
+          owner: 'thief',
+          epoch: 5,
+          inSeq: 1,
+          inbox: [{ id: 'm', body: 'body m' }],
+          wakeAt: 0,
+          state: 'kept',
+        }),
+      );
+      expect(await get('i')).toEqual(claimed);
+    });
+
+    it('fences the one who had it before', async () => {
+      await insert('i', { owner: 'node' });
+      const before = await get('i');
+      await claim('i', 1);
+      expect(await test.store.commitInstance(commitOf(before))).toBe('lost');
+      expect(await claim('i', 1)).toBeNull();
+      expect(await claim('x', 1)).toBeNull();
+    });
+
+    it('counts crashes of dead nodes until a commit', async () => {
+      await insert('i');
+      expect((await claim('i', 1, true))?.crashes).toBe(1);
+      expect((await claim('i', 2, true))?.crashes).toBe(2);
+      expect((await claim('i', 3))?.crashes).toBe(2);
+      await test.store.commitInstance(commitOf(await get('i')));
+      expect((await get('i')).crashes).toBe(0);
+    });
+  });
+
+  describe('due and owned instances', () => {
+    it('are found by wakeAt, earliest first, whatever their status', async () => {
+      await insert('late', { wakeAt: 300 });
+      await insert('b', { wakeAt: 100, owner: 'node', epoch: 7 });
+      await insert('a', { wakeAt: 100, status: 'Terminated', endTime: 1 });
+      await insert('now', { wakeAt: 0, status: 'Suspended' });
+      await insert('never');
+      expect(await test.store.findDueInstances(100, 10)).toEqual([
+        { id: 'now', wakeAt: 0, owner: null, epoch: 1 },
+        { id: 'a', wakeAt: 100, owner: null, epoch: 1 },
+        { id: 'b', wakeAt: 100, owner: 'node', epoch: 7 },
+      ]);
+      expect((await test.store.findDueInstances(1000, 2)).map(({ id }) => id)).toEqual([
+        'now',
+        'a',
+      ]);
+    });
+
+    it('are found by owner when they have a wakeAt', async () => {
+      await insert('a', { owner: 'one', wakeAt: 5 });
+      await insert('b', { owner: 'two', wakeAt: 5 });
+      await insert('c', { owner: 'one' });
+      await insert('d', { owner: 'one', wakeAt: 0, epoch: 3 });
+      expect(await test.store.findOwnedInstances('one', 10)).toEqual([
+        { id: 'd', wakeAt: 0, owner: 'one', epoch: 3 },
+        { id: 'a', wakeAt: 5, owner: 'one', epoch: 1 },
+      ]);
+      expect(await test.store.findOwnedInstances('one', 1)).toHaveLength(1);
+      expect(await test.store.findOwnedInstances('three', 10)).toEqual([]);
+    });
+  });
+
+  describe('postMessages', () => {
+    it('appends in order, raises inSeq and wakes, for each message', async () => {
+      await insert('i', { owner: 'node', wakeAt: 500 });
+      await insert('j', { status: 'Suspended' });
+      const posted = await test.store.postMessages([
+        { instanceId: 'i', message: { id: 'z', body: '1' } },
+        { instanceId: 'j', message: { id: 'z', body: '2' } },
+        { instanceId: 'i', message: { id: 'a', body: '3' } },
+      ]);
+      expect(posted.map((entry) => entry?.instanceId)).toEqual(['i', 'j', 'i']);
+      expect(posted[2]).toEqual({ instanceId: 'i', inSeq: 2, epoch: 1, owner: 'node' });
+      const instance = await get('i');
+      expect(instance.inbox).toEqual([
+        { id: 'z', body: '1' },
+        { id: 'a', body: '3' },
+      ]);
+      expect(instance).toMatchObject({ inSeq: 2, wakeAt: 0 });
+      expect(await get('j')).toMatchObject({ inSeq: 1, wakeAt: 0, status: 'Suspended' });
+    });
+
+    it('counts a message that is in the inbox as posted, and changes nothing', async () => {
+      await insert('i', { wakeAt: 500 });
+      await post('i', 'm');
+      const before = await get('i');
+      expect(await post('i', 'm')).toEqual([{ instanceId: 'i', inSeq: 1, ...NOBODY }]);
+      expect(
+        await test.store.postMessages([{ instanceId: 'i', message: { id: 'm', body: 'x' } }]),
+      ).toEqual([{ instanceId: 'i', inSeq: 1, ...NOBODY }]);
+      expect(await get('i')).toEqual(before);
+    });
+
+    it('adds the same id once even inside of one call', async () => {
+      await insert('i');
+      await post('i', 'm', 'm', 'n');
+      expect(await get('i')).toMatchObject({ inSeq: 2, inbox: [{ id: 'm' }, { id: 'n' }] });
+    });
+
+    it('answers null where the instance has ended or is not there', async () => {
+      await insert('done', { status: 'Complete', endTime: 5 });
+      await insert('killed', { status: 'Terminated', endTime: 5 });
+      await insert('i');
+      const posted = await test.store.postMessages(
+        ['done', 'x', 'i', 'killed'].map((instanceId) => ({
+          instanceId,
+          message: { id: 'm', body: '' },
+        })),
+      );
+      expect(posted).toEqual([null, null, { instanceId: 'i', inSeq: 1, ...NOBODY }, null]);
+      expect(await get('done')).toMatchObject({ inbox: [], inSeq: 0, wakeAt: null });
+    });
+
+    it('makes a commit that has not seen the message lose', async () => {
+      await insert('i');
+      const before = await get('i');
+      await post('i', 'm');
+      expect(await test.store.commitInstance(commitOf(before))).toBe('lost');
+      expect(await test.store.commitInstance(commitOf(await get('i')))).toBe('committed');
+      expect(await get('i')).toMatchObject({ inbox: [], inSeq: 1 });
+    });
+
+    it('takes no messages at all', async () => {
+      expect(await test.store.postMessages([])).toEqual([]);
+    });
+  });
+
+  describe('controlInstance', () => {
+    it.each([
+      ['suspend', 'Runnable', 'Suspended', null],
+      ['resume', 'Suspended', 'Runnable', null],
+      ['terminate', 'Runnable', 'Terminated', 99],
+      ['terminate', 'Suspended', 'Terminated', 99],
+    ] as const)('%s makes %s %s', async (action, from, to, endTime) => {
+      await insert('i', { status: from, owner: 'node', wakeAt: 500, inSeq: 4, state: 'kept' });
+      const result = await test.store.controlInstance('i', action, 99);
+      const expected = instanceOf('i', {
+        ...{ status: to, owner: 'node', wakeAt: 0, inSeq: 5, endTime, state: 'kept' },
+      });
+      expect(result).toEqual({ outcome: 'done', record: expected });
+      expect(await get('i')).toEqual(expected);
+    });
+
+    it.each([
+      ['suspend', 'Suspended'],
+      ['suspend', 'Complete'],
+      ['resume', 'Runnable'],
+      ['resume', 'Terminated'],
+      ['terminate', 'Complete'],
+      ['terminate', 'Terminated'],
+    ] as const)('refuses %s when %s, and changes nothing', async (action, status) => {
+      const record = instanceOf('i', { status, endTime: 7 });
+      await test.store.insertInstance({ record, side: NO_SIDE });
+      expect(await test.store.controlInstance('i', action, 99)).toEqual({
+        outcome: 'refused',
+        record,
+      });
+      expect(await get('i')).toEqual(record);
+    });
+
+    it('answers missing for an unknown instance', async () => {
+      expect(await test.store.controlInstance('x', 'suspend', 1)).toEqual({ outcome: 'missing' });
+    });
+
+    it('keeps the inbox, and makes a commit that has not seen it lose', async () => {
+      await insert('i');
+      await post('i', 'm');
+      const before = await get('i');
+      await test.store.controlInstance('i', 'suspend', 1);
+      expect(await test.store.commitInstance(commitOf(before))).toBe('lost');
+      expect((await get('i')).inbox).toHaveLength(1);
+    });
+  });
+
+  describe('listInstances', () => {
+    const list = async (
+      filter: InstanceFilter,
+      after: { startTime: number; id: string } | null = null,
+      limit = 50,
+    ) => (await test.store.listInstances({ filter, after, limit })).map(({ id }) => id);
+
+    it('answers summaries, without state and inbox', async () => {
+      await insert('i', { reference: 'r', owner: 'node', requestHash: 'h' });
+      const [summary] = await test.store.listInstances({ filter: {}, after: null, limit: 5 });
+      const expected: Record<string, unknown> = { ...(await get('i')) };
+      delete expected['state'];
+      delete expected['inbox'];
+      expect(summary).toEqual(expected);
+    });
+
+    it('goes newest first and stays in step when start times are equal', async () => {
+      const times = [3, 1, 2, 2, 2, 3, 1];
+      for (const [index, startTime] of times.entries()) await insert(`i${index}`, { startTime });
+      const everything = await list({});
+      expect(everything).toEqual(['i5', 'i0', 'i4', 'i3', 'i2', 'i6', 'i1']);
+      for (const limit of [1, 2, 3]) {
+        const paged: string[] = [];
+        let after: { startTime: number; id: string } | null = null;
+        for (;;) {
+          const page = await test.store.listInstances({ filter: {}, after, limit });
+          paged.push(...page.map(({ id }) => id));
+          after = page.at(-1) ?? null;
+          if (page.length < limit || after === null) break;
+        }
+        expect(paged).toEqual(everything);
+      }
+    });
+
+    it('filters by each field and by several', async () => {
+      await insert('a', { startTime: 1, reference: 'r1' });
+      await insert('b', { startTime: 2, status: 'Suspended' });
+      await insert('c', { startTime: 3, definitionId: 'other', version: 2, reference: 'r1' });
+      await insert('d', { startTime: 4, version: 2 });
+      await insert('e', { startTime: 5, definitionId: 'other', status: 'Complete', endTime: 6 });
+      expect(await list({ status: 'Runnable' })).toEqual(['d', 'c', 'a']);
+      expect(await list({ definitionId: 'order' })).toEqual(['d', 'b', 'a']);
+      expect(await list({ definitionId: 'order', version: 2 })).toEqual(['d']);
+      expect(await list({ version: 2 })).toEqual(['d', 'c']);
+      expect(await list({ reference: 'r1' })).toEqual(['c', 'a']);
+      expect(await list({ reference: 'r1', definitionId: 'other' })).toEqual(['c']);
+      expect(await list({ reference: 'R1' })).toEqual([]);
+      expect(await list({ startedFrom: 2, startedTo: 4 })).toEqual(['c', 'b']);
+      expect(await list({ definitionId: 'other', status: 'Complete' })).toEqual(['e']);
+      expect(await list({ status: 'Runnable', startedTo: 4 }, { startTime: 3, id: 'c' })).toEqual([
+        'a',
+      ]);
+      expect(await list({ status: 'Runnable' }, null, 2)).toEqual(['d', 'c']);
+    });
+  });
+}

@@ -1,0 +1,83 @@
+/** Records for store tests: complete ones, of which a test names only what it is about. */
+import type {
+  ActivityClaim,
+  EventRecord,
+  InstanceCommit,
+  InstanceRecord,
+  NewActivityRecord,
+  SideRecords,
+} from '../../src/store/store.js';
+import { FAR_FUTURE_MS } from '../../src/store/store.js';
+
+export const NO_SIDE: SideRecords = { history: [], subscriptions: [], activities: [] };
+
+export function instanceOf(id: string, changes: Partial<InstanceRecord> = {}): InstanceRecord {
+  return {
+    id,
+    definitionId: 'order',
+    version: 1,
+    reference: null,
+    status: 'Runnable',
+    startTime: 1000,
+    endTime: null,
+    wakeAt: null,
+    owner: null,
+    epoch: 1,
+    inSeq: 0,
+    inbox: [],
+    revision: 1,
+    crashes: 0,
+    state: '{}',
+    schemaVersion: 1,
+    requestHash: null,
+    ...changes,
+  };
+}
+
+/** A commit that fits the record as it is. */
+export function commitOf(
+  record: Pick<InstanceRecord, 'id' | 'epoch' | 'inSeq'>,
+  changes: Partial<InstanceCommit> = {},
+): InstanceCommit {
+  return {
+    id: record.id,
+    epoch: record.epoch,
+    inSeq: record.inSeq,
+    status: 'Runnable',
+    endTime: null,
+    wakeAt: null,
+    state: '{"committed":true}',
+    schemaVersion: 1,
+    side: NO_SIDE,
+    removeSubscriptions: [],
+    removeActivities: [],
+    settleActivities: [],
+    ...changes,
+  };
+}
+
+export function activityOf(
+  id: string,
+  instanceId: string,
+  changes: Partial<NewActivityRecord> = {},
+): NewActivityRecord {
+  return { id, instanceId, name: 'ship', parameters: '{}', createdAt: 1000, ...changes };
+}
+
+export function claimBy(worker: string, leaseExpiresAt: number = FAR_FUTURE_MS): ActivityClaim {
+  return { tokenHash: `token-${worker}`, workerId: worker, leaseExpiresAt };
+}
+
+export function eventOf(id: string, changes: Partial<EventRecord> = {}): EventRecord {
+  return {
+    id,
+    nameKey: 'paid/7',
+    name: 'paid',
+    key: '7',
+    data: 'null',
+    publishedAt: 1000,
+    deliveredTo: null,
+    requestHash: null,
+    ...changes,
+  };
+}
