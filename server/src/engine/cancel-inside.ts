@@ -12,8 +12,9 @@ export function cancelInside(run: Run, container: Pointer, recorded?: Pointer): 
   run.joins.delete(container.id);
 }
 
-export function cancelAll(run: Run): void {
-  cancelEach(run, [...run.instance.pointers.values()]);
+/** Ends everything. `recorded` has its record already. */
+export function cancelAll(run: Run, recorded?: Pointer): void {
+  cancelEach(run, [...run.instance.pointers.values()], recorded);
 }
 
 function cancelEach(run: Run, pointers: readonly Pointer[], recorded?: Pointer): void {

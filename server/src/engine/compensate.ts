@@ -10,7 +10,7 @@
  * A failure inside a compensation never reaches past it.
  */
 import { cancelInside } from './cancel-inside.js';
-import { dropPointer, endPointer, nextStepOf, openSuccessors } from './end-path.js';
+import { dropPointer, nextStepOf, openSuccessors } from './end-path.js';
 import { suspendOnError, terminate, tryRetry } from './error-behaviors.js';
 import type { StepError } from './instance.js';
 import type { CompensationEntry, Pointer, PointerState } from './pointer.js';
@@ -22,6 +22,7 @@ import {
   setState,
   stepById,
   stepOf,
+  writeRecord,
   type Run,
 } from './run.js';
 
@@ -122,25 +123,17 @@ function entryOf(pointer: Pointer): CompensationEntry {
 
 function endCompensation(run: Run, handler: Pointer, state: Compensating): void {
   const step = stepOf(run, handler);
-  if (state.then === 'proceed') {
-    proceed(run, handler);
-    return;
-  }
-  const retried = step.errorBehavior === 'Retry' && tryRetry(run, handler);
-  if (retried) return;
-  const behavior = step.errorBehavior === 'Retry' ? step.onRetriesExhausted : step.errorBehavior;
-  if (behavior === 'Suspend') suspendOnError(run, handler);
-  else if (behavior === 'Terminate') terminate(run, run.now);
-  else proceed(run, handler);
+  writeRecord(run, handler, 'Compensated', { error: handler.error });
+  const behavior = state.then === 'proceed' ? 'Compensate' : step.errorBehavior;
+  if (behavior === 'Retry' && tryRetry(run, handler)) return;
+  const last = behavior === 'Retry' ? step.onRetriesExhausted : behavior;
+  if (last === 'Suspend') suspendOnError(run, handler);
+  else if (last === 'Terminate') terminate(run, run.now, handler);
+  else endFailed(run, handler);
 }
 
-function proceed(run: Run, handler: Pointer): void {
-  const { error } = handler;
-  endPointer(run, handler, { status: 'Compensated', successors: nextStepOf(run, handler), error });
-}
-
-/** Nothing can be compensated: the failure stands in the history, and the path goes on. */
-function endFailed(run: Run, failed: Pointer): void {
+/** Nothing (more) can be done about the failure: it stands in the history, and the path goes on. */
+export function endFailed(run: Run, failed: Pointer): void {
   cancelInside(run, failed);
   openSuccessors(run, failed, nextStepOf(run, failed));
   dropPointer(run, failed);

@@ -1,5 +1,5 @@
 /** What happens when a pointer ends: its successors are opened, and a container whose last path ended has joined. */
-import type { StepError, StepRecordStatus } from './instance.js';
+import type { StepRecordStatus } from './instance.js';
 import type { Json } from './json.js';
 import type { Pointer } from './pointer.js';
 import {
@@ -17,7 +17,6 @@ export interface PathEnd {
   /** Steps that follow, by id; several start side by side. */
   readonly successors: readonly string[];
   readonly outputs?: Json;
-  readonly error?: StepError | null;
 }
 
 export function endPointer(run: Run, pointer: Pointer, end: PathEnd): void {

@@ -1,5 +1,6 @@
 /** What can be done about a failed step, apart from compensation. */
 import { cancelAll } from './cancel-inside.js';
+import type { StepDefinition } from './definition.js';
 import type { Pointer } from './pointer.js';
 import { restart, stepOf, type Run } from './run.js';
 
@@ -10,24 +11,32 @@ const RETRY_INTERVAL_MS_MAX = 24 * 60 * 60 * 1000;
 export function tryRetry(run: Run, pointer: Pointer): boolean {
   const step = stepOf(run, pointer);
   if (step.maxRetries !== null && pointer.retries >= step.maxRetries) return false;
-  const intervalMs = step.retryIntervalMs * step.retryBackoff ** pointer.retries;
+  const intervalMs = retryIntervalMs(step, pointer.retries);
   pointer.retries += 1;
-  restart(run, pointer, run.now + Math.min(intervalMs, RETRY_INTERVAL_MS_MAX));
+  restart(run, pointer, run.now + intervalMs);
   return true;
+}
+
+function retryIntervalMs(step: StepDefinition, retries: number): number {
+  // Bounded before it is multiplied: it may be infinite, and 0 times infinity is no number.
+  const factor = Math.min(step.retryBackoff ** retries, RETRY_INTERVAL_MS_MAX);
+  const grownMs = Math.min(step.retryIntervalMs * factor, RETRY_INTERVAL_MS_MAX);
+  // Back-off is bounded, but whoever asks for a longer interval gets it.
+  return Math.max(grownMs, step.retryIntervalMs);
 }
 
 /** Stops the instance; resuming runs the step again, with all its retries. */
 export function suspendOnError(run: Run, pointer: Pointer): void {
   run.instance.status = 'Suspended';
   pointer.retries = 0;
-  restart(run, pointer, null);
+  restart(run, pointer, run.now);
 }
 
-/** Ends the instance with everything in it. */
-export function terminate(run: Run, at: number): void {
+/** Ends the instance with everything in it. `failed`, whose failure is the reason, has its record already. */
+export function terminate(run: Run, at: number, failed?: Pointer): void {
   const { instance } = run;
   const { lastError } = instance;
-  cancelAll(run);
+  cancelAll(run, failed);
   instance.status = 'Terminated';
   instance.endTime = at;
   // Removing a pointer clears its error, but here the error is why the instance ended.

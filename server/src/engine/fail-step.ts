@@ -1,6 +1,6 @@
 /** A step failed: the failure is recorded, then the step's error behaviour decides. */
 import { cancelInside } from './cancel-inside.js';
-import { compensate, findHandler } from './compensate.js';
+import { compensate, endFailed, findHandler } from './compensate.js';
 import type { ErrorBehavior } from './definition.js';
 import { suspendOnError, terminate, tryRetry } from './error-behaviors.js';
 import type { StepError } from './instance.js';
@@ -32,8 +32,13 @@ export function failStep(run: Run, pointer: Pointer, failure: Failure): void {
 
 function decide(run: Run, pointer: Pointer, error: StepError): void {
   const step = stepOf(run, pointer);
+  // A step that was cancelled already is not tried again: it would only be cancelled again.
+  if (pointer.state.kind === 'finishing' && pointer.state.cancelled === true) {
+    endFailed(run, pointer);
+    return;
+  }
   // A saga that fails as a whole (its own time-out, say) is undone first; then its behaviour is asked.
-  if (step.saga && pointer.completed.length > 0) {
+  if (step.saga) {
     compensate(run, pointer, error);
     return;
   }
@@ -42,7 +47,7 @@ function decide(run: Run, pointer: Pointer, error: StepError): void {
   if (behavior === 'Retry' && tryRetry(run, pointer)) return;
   const last = behavior === 'Retry' ? step.onRetriesExhausted : behavior;
   if (last === 'Suspend') suspendOnError(run, pointer);
-  else if (last === 'Terminate') terminate(run, run.now);
+  else if (last === 'Terminate') terminate(run, run.now, pointer);
   else compensate(run, pointer, error);
 }
 

@@ -84,6 +84,11 @@ export interface WorkflowInstance {
   data: JsonObject;
   /** The open pointers, by id, oldest first. What has ended is in the history. */
   readonly pointers: Map<number, Pointer>;
+  /**
+   * Pointers in `ready` or `finishing`, first come first served (a Set keeps the order of insertion). Kept with the
+   * instance, so that it goes on in the same order whoever runs it next.
+   */
+  readonly queue: Set<number>;
   nextPointerId: number;
   /** By event name and key, see `event-key.ts`. */
   readonly taken: Map<string, TakenEvents>;

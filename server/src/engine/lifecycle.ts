@@ -26,6 +26,7 @@ export function startRun(definition: WorkflowDefinition, start: StartOptions, no
     endTime: null,
     data: start.data,
     pointers: new Map(),
+    queue: new Set(),
     nextPointerId: 1,
     taken: new Map(),
     lastError: null,

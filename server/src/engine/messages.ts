@@ -3,7 +3,7 @@ import { failStep, type Failure } from './fail-step.js';
 import type { InstanceStatus } from './instance.js';
 import type { Json, JsonObject } from './json.js';
 import { executionKey, type Pointer } from './pointer.js';
-import { finish, stopWaitingAnswered, type Run } from './run.js';
+import { finish, setState, stopWaitingAnswered, type Run } from './run.js';
 import { settle } from './settle.js';
 import { eventKey, isTaken, markTaken } from './taken-events.js';
 
@@ -145,7 +145,7 @@ function applyChildStarted(run: Run, pointer: Pointer, result: EffectResult): vo
     stopWaitingAnswered(run, pointer);
     failStep(run, pointer, result.failure);
   } else if (pointer.state.wait) {
-    pointer.state = { ...pointer.state, started: true };
+    setState(run, pointer, { ...pointer.state, started: true });
   } else {
     finish(run, pointer, { WorkflowId: pointer.state.workflowId, Status: 'Runnable', Data: null });
   }

@@ -16,7 +16,8 @@
  *                                            v
  *                                     (ended: successors opened, record written, removed)
  *
- *   From every state:  failed --> retry (sleeping) | ready and the instance Suspended | instance Terminated
+ *   From every state:  failed --> sleeping until the next attempt | the same and the instance Suspended
+ *                                 | instance Terminated
  *                                 | compensating --> (ended) or restart
  *                      cancelled --> (ended), or finishing with ProceedOnCancel
  *
@@ -24,7 +25,8 @@
  *  E1 An open pointer's parent is open, and is `open`, `compensating` or (in the background) `sleeping` or `ready`.
  *  E2 `children` is the number of open pointers whose parent it is.
  *  E3 A pointer in `ready` or `finishing` is in the run queue exactly once.
- *  E4 Pointer ids come from a counter in the instance: the same inputs give the same pointers.
+ *  E4 Pointer ids come from a counter in the instance and the queue is part of it: the same inputs give the same
+ *     pointers, also when the instance was stored and read in between.
  *  E5 A pointer ends once; its record is written when it ends, and one more for every failed attempt before.
  *  E6 An instance is Complete exactly when no pointer is open and nothing ended it before.
  *  E7 Subscriptions and activities exist for exactly the pointers that are in `event` or `activity`.

@@ -20,6 +20,8 @@ export interface Subscription {
 
 export interface ActivityOffer {
   readonly id: string;
+  readonly stepId: string;
+  readonly attempt: number;
   readonly name: string;
   readonly parameters: Json;
 }
@@ -49,10 +51,11 @@ export interface Changes {
 export interface Run {
   readonly definition: WorkflowDefinition;
   readonly instance: WorkflowInstance;
-  readonly changes: Changes;
+  /** Taken out and replaced by the runner. */
+  changes: Changes;
   /** Milliseconds since 1970; moved on by the runner. */
   now: number;
-  /** Pointers in `ready` or `finishing`, first come first served (a Set keeps the order of insertion). */
+  /** The instance's queue: pointers in `ready` or `finishing`, first come first served. */
   readonly queue: Set<number>;
   /** Containers whose last path inside has ended; `settle.ts` lets them go on before anybody looks at the run again. */
   readonly joins: Set<number>;
@@ -88,7 +91,7 @@ export function createRun(
     instance,
     changes: noChanges(),
     now,
-    queue: new Set(),
+    queue: instance.queue,
     joins: new Set(),
     dirty: false,
     commitDue: false,
@@ -96,6 +99,7 @@ export function createRun(
   };
   for (const pointer of instance.pointers.values()) {
     const { kind } = pointer.state;
+    // One that was handed out when the instance was stored has left the queue, and its turn has come.
     if (kind === 'ready' || kind === 'finishing') run.queue.add(pointer.id);
     if (kind === 'effect' || (kind === 'child' && !pointer.state.started)) {
       run.changes.effects.push(pointer.id);
@@ -210,20 +214,24 @@ export function sleep(run: Run, pointer: Pointer, until: number): void {
   setState(run, pointer, { kind: 'sleeping', until, reason: 'step' });
 }
 
-/** Begins the step again as if it had just been reached, as the next attempt. */
-export function restart(run: Run, pointer: Pointer, retryAt: number | null): void {
+/** Lets the step begin again at `at` as if it had just been reached, as the next attempt; see `beginAttempt`. */
+export function restart(run: Run, pointer: Pointer, at: number): void {
   pointer.attempt += 1;
+  pointer.attemptStartedAt = run.now;
+  pointer.deadline = null;
   pointer.memo = null;
   pointer.completed = [];
-  const startsAt = retryAt ?? run.now;
-  pointer.attemptStartedAt = startsAt;
-  const { timeoutMs } = stepOf(run, pointer);
-  pointer.deadline = timeoutMs === null ? null : startsAt + timeoutMs;
-  setState(
-    run,
-    pointer,
-    retryAt === null ? { kind: 'ready' } : { kind: 'sleeping', until: retryAt, reason: 'retry' },
-  );
+  if (stepOf(run, pointer).cancelCondition !== null) run.cancelCheckDue = true;
+  setState(run, pointer, { kind: 'sleeping', until: at, reason: 'retry' });
+}
+
+/** The pause before the next attempt is over. Its Timeout counts from here, however long the instance was suspended. */
+export function beginAttempt(run: Run, pointer: Pointer): void {
+  const { timeoutMs, cancelCondition } = stepOf(run, pointer);
+  pointer.attemptStartedAt = run.now;
+  pointer.deadline = timeoutMs === null ? null : run.now + timeoutMs;
+  if (cancelCondition !== null) run.cancelCheckDue = true;
+  setState(run, pointer, { kind: 'ready' });
 }
 
 /** The outside has answered: nothing that the pointer waited for is left to be given up. */
@@ -231,7 +239,7 @@ export function stopWaitingAnswered(run: Run, pointer: Pointer): void {
   setState(run, pointer, { kind: 'open' });
 }
 
-/** Gives up whatever the pointer waits for outside the engine. */
+/** Gives up whatever the pointer waits for outside the engine; asked again, there is nothing left to give up. */
 export function stopWaiting(run: Run, pointer: Pointer): void {
   const { changes, instance } = run;
   switch (pointer.state.kind) {
@@ -253,8 +261,9 @@ export function stopWaiting(run: Run, pointer: Pointer): void {
     case 'sleeping':
     case 'open':
     case 'compensating':
-      break;
+      return;
   }
+  stopWaitingAnswered(run, pointer);
 }
 
 export function writeRecord(
@@ -287,6 +296,16 @@ export function removePointer(run: Run, pointer: Pointer): void {
   run.joins.delete(pointer.id);
   const parent = parentOf(run, pointer);
   if (parent !== null) parent.children -= 1;
-  if (instance.lastError?.pointerId === pointer.id) instance.lastError = null;
+  if (instance.lastError?.pointerId === pointer.id) instance.lastError = newestError(instance);
   run.dirty = true;
+}
+
+/** The newest error that an open pointer still has to do with. */
+function newestError(instance: WorkflowInstance): StepError | null {
+  let newest: StepError | null = null;
+  for (const { id, error } of instance.pointers.values()) {
+    if (error === null || (newest !== null && error.time < newest.time)) continue;
+    newest = { ...error, pointerId: id };
+  }
+  return newest;
 }

@@ -32,6 +32,7 @@ export interface InstanceColumns {
 interface StateText {
   readonly data: JsonObject;
   readonly pointers: readonly Pointer[];
+  readonly queue: readonly number[];
   readonly nextPointerId: number;
   readonly taken: readonly (readonly [string, TakenEvents])[];
   readonly lastError: StepError | null;
@@ -46,6 +47,7 @@ export function writeState(instance: WorkflowInstance): string {
   const state: StateText = {
     data: instance.data,
     pointers: [...instance.pointers.values()],
+    queue: [...instance.queue],
     nextPointerId: instance.nextPointerId,
     taken: [...instance.taken],
     lastError: instance.lastError,
@@ -72,6 +74,7 @@ export function readState(columns: InstanceColumns, text: string): WorkflowInsta
     parent: state.parent,
     data: state.data,
     pointers: new Map(state.pointers.map((pointer) => [pointer.id, pointer])),
+    queue: new Set(state.queue),
     nextPointerId: state.nextPointerId,
     taken: new Map(state.taken),
     lastError: state.lastError,
@@ -87,7 +90,7 @@ function parseState(text: string): StateText {
   if (!isJsonObject(value) || !isJsonObject(value['data']) || !Array.isArray(value['pointers'])) {
     throw new Error('the stored state is not one that this server wrote');
   }
-  for (const member of ['taken', 'recent', 'outbox']) {
+  for (const member of ['queue', 'taken', 'recent', 'outbox']) {
     if (!Array.isArray(value[member])) throw new Error(`the stored state has no ${member}`);
   }
   if (typeof value['nextPointerId'] !== 'number')

@@ -1,8 +1,8 @@
 /** Time: when an instance must be looked at, and what happens then. */
 import { failStep } from './fail-step.js';
-import { executionKey, type Pointer } from './pointer.js';
+import { executionKey, type Pointer, type PointerState } from './pointer.js';
 import { primitiveOf } from './primitives/primitives.js';
-import { finish, setState, type Run } from './run.js';
+import { beginAttempt, finish, type Run } from './run.js';
 import { settle } from './settle.js';
 
 /** The earliest time at which something is due; null when nothing waits for time. */
@@ -37,26 +37,28 @@ export function fireTimers(run: Run): void {
 
 function dueAt(pointer: Pointer): number | null {
   const { state, deadline } = pointer;
-  // The time-out of an attempt that has not begun is later than the time it begins.
-  if (state.kind === 'sleeping') {
-    return state.reason === 'retry' || deadline === null
-      ? state.until
-      : Math.min(state.until, deadline);
-  }
   // What has its result already is not late any more; what is being compensated cannot be.
   if (state.kind === 'finishing' || state.kind === 'compensating') return null;
-  const until = state.kind === 'event' || state.kind === 'activity' ? state.until : null;
+  const until = untilOf(state);
   if (until === null) return deadline;
   return deadline === null ? until : Math.min(until, deadline);
 }
 
+/** When the wait itself is over, whatever the step's Timeout says. */
+function untilOf(state: PointerState): number | null {
+  const waits = state.kind === 'sleeping' || state.kind === 'event' || state.kind === 'activity';
+  return waits ? state.until : null;
+}
+
 function fire(run: Run, pointer: Pointer): void {
   const { state, deadline } = pointer;
-  if (state.kind === 'sleeping' && state.until <= run.now) {
-    if (state.reason === 'retry') setState(run, pointer, { kind: 'ready' });
-    else primitiveOf(run, pointer).woken(run, pointer);
-  } else if (deadline !== null && deadline <= run.now) {
+  const until = untilOf(state);
+  // Both may be over when nobody looked in time: what was over first counts.
+  if (deadline !== null && (until === null || deadline < until)) {
     failStep(run, pointer, { type: 'Timeout', message: 'the step did not end within its Timeout' });
+  } else if (state.kind === 'sleeping') {
+    if (state.reason === 'retry') beginAttempt(run, pointer);
+    else primitiveOf(run, pointer).woken(run, pointer);
   } else if (state.kind === 'event') {
     run.changes.removedSubscriptions.push(executionKey(run.instance.id, pointer));
     finish(run, pointer, { EventData: null, TimedOut: true });

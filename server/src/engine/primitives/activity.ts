@@ -13,6 +13,8 @@ export const activity = primitive({
     const timeoutMs = optional<number | null>(inputs, 'Timeout', toDurationMs, null);
     const until = timeoutMs === null ? null : run.now + timeoutMs;
     setState(run, pointer, { kind: 'activity', name, until });
-    run.changes.activities.push({ id: executionKey(run.instance.id, pointer), name, parameters });
+    const { stepId, attempt } = pointer;
+    const id = executionKey(run.instance.id, pointer);
+    run.changes.activities.push({ id, stepId, attempt, name, parameters });
   },
 });

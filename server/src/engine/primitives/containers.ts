@@ -1,4 +1,5 @@
 /** What the containers share: opening the sequences of Do, and being done. */
+import { noteCompleted } from '../compensate.js';
 import { endPointer } from '../end-path.js';
 import type { Pointer } from '../pointer.js';
 import {
@@ -25,6 +26,10 @@ export function openSequences(
 
 /** The container is done: it finishes, or just ends where its successors are under way already. */
 export function finishContainer(run: Run, pointer: Pointer): void {
-  if (pointer.inBackground) endPointer(run, pointer, { status: 'Complete', successors: [] });
-  else finish(run, pointer, {});
+  if (!pointer.inBackground) {
+    finish(run, pointer, {});
+    return;
+  }
+  noteCompleted(run, pointer);
+  endPointer(run, pointer, { status: 'Complete', successors: [] });
 }

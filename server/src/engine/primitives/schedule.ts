@@ -8,7 +8,9 @@ import { optional, primitive, required } from './primitive.js';
 export const schedule = primitive({
   enter(run, pointer, inputs) {
     const at = run.now + required(inputs, 'Interval', toDurationMs);
-    if (optional(inputs, 'Background', toBoolean, false)) {
+    const background = optional(inputs, 'Background', toBoolean, false);
+    // One that is tried again in the background has opened its successors already.
+    if (background && !pointer.inBackground) {
       pointer.memo = { kind: 'scheduled', at };
       finish(run, pointer, {});
     } else {
