@@ -9,6 +9,8 @@ export interface ApiLimits {
   readonly bodyDepthMax: number;
   /** How many values a body may hold, aliases expanded. */
   readonly bodyNodesMax: number;
+  /** How many words, marks and line breaks a YAML body may consist of. */
+  readonly yamlTokensMax: number;
   readonly yamlAliasesMax: number;
   /** Longer polls for activities are cut to this. */
   readonly pollTimeoutSecondsMax: number;
@@ -23,6 +25,7 @@ export const DEFAULT_API_LIMITS: ApiLimits = {
   scriptBytesMax: 256 * 1024,
   bodyDepthMax: 100,
   bodyNodesMax: 200_000,
+  yamlTokensMax: 100_000,
   yamlAliasesMax: 100,
   pollTimeoutSecondsMax: 120,
   waitSecondsMax: 120,

@@ -99,12 +99,21 @@ function isNumberMark(code: number): boolean {
 export function numberProblem(source: string, value: number): string | null {
   const shown = source.length > 40 ? `${source.slice(0, 40)}…` : source;
   if (!Number.isFinite(value)) return `The number ${shown} is not finite`;
-  const isInteger = Number.isInteger(value) && !/[.eE]/.test(source.replace(/^[-+]?0x/i, ''));
-  if (isInteger && !Number.isSafeInteger(value)) {
+  const isInteger = Number.isInteger(value) && !/[.eE]/.test(source.replace(/^[-+]?0x.*/i, ''));
+  if (isInteger && !isExact(source, value)) {
     return `The integer ${shown} is beyond 2^53 and would lose digits; send it as text`;
   }
   return null;
 }
+
+/** 2^53 itself is exact, but so is not what is rounded to it. */
+function isExact(source: string, value: number): boolean {
+  const size = Math.abs(value);
+  if (size !== MAX_EXACT) return size < MAX_EXACT;
+  return BigInt(source.replace(/^[-+]/, '')) === BigInt(MAX_EXACT);
+}
+
+const MAX_EXACT = 2 ** 53;
 
 export function unreadable(
   text: string,

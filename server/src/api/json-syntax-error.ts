@@ -27,12 +27,7 @@ export function findSyntaxError(text: string): SyntaxProblem | null {
     }
     const token = tokenAt(text, offset);
     const following: Expectation | null = token === null ? null : advance(expected, token, open);
-    if (following === null || token === null) {
-      return {
-        offset: problemOffset(text, offset),
-        message: describe(text, offset, expected, open),
-      };
-    }
+    if (following === null || token === null) return problemAt(text, offset, { expected, open });
     expected = following;
     offset += token.length;
   }
@@ -104,30 +99,30 @@ function wanted(expected: Expectation, open: readonly string[]): string {
   }
 }
 
-function describe(
-  text: string,
-  offset: number,
-  expected: Expectation,
-  open: readonly string[],
-): string {
-  const isValuePlace = expected !== ':' && expected !== 'separator' && expected !== 'end';
-  if (text[offset] === '"' && isValuePlace) return describeString(text, offset);
-  return `unexpected ${JSON.stringify(text.charAt(offset))}, ${wanted(expected, open)}`;
+interface Place {
+  readonly expected: Expectation;
+  readonly open: readonly string[];
+}
+
+function problemAt(text: string, offset: number, { expected, open }: Place): SyntaxProblem {
+  const isStringPlace = expected !== ':' && expected !== 'separator' && expected !== 'end';
+  if (text[offset] === '"' && isStringPlace) return brokenString(text, offset);
+  const found = JSON.stringify(text.charAt(offset));
+  return { offset, message: `unexpected ${found}, ${wanted(expected, open)}` };
 }
 
 /** The part of a string that is well formed; what follows it is the problem. */
 const STRING_START =
   /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4})[^"\\\u0000-\u001f]*)*/y;
 
-function describeString(text: string, offset: number): string {
-  const next = text[matchEnd(STRING_START, text, offset)];
-  if (next === undefined) return 'a string has no closing quote';
-  if (next === '\\') return 'a string has an unknown escape sequence';
-  return 'a string has a line break or control character in it; write it as \\n or \\u…';
-}
-
-function problemOffset(text: string, offset: number): number {
-  return text[offset] === '"'
-    ? Math.min(matchEnd(STRING_START, text, offset), text.length)
-    : offset;
+function brokenString(text: string, start: number): SyntaxProblem {
+  const offset = matchEnd(STRING_START, text, start);
+  switch (text[offset]) {
+    case undefined:
+      return { offset, message: 'a string has no closing quote' };
+    case '\\':
+      return { offset, message: 'a string has an unknown escape sequence' };
+    default:
+      return { offset, message: 'a string holds a line break or control character; escape it' };
+  }
 }

@@ -31,33 +31,33 @@ const COMPOSER_OPTIONS = {
 } as const;
 
 function compose(text: string, limits: ApiLimits): Document.Parsed | null {
-  const documents = [...new Composer(COMPOSER_OPTIONS).compose(parseTokens(text, limits))];
-  const [document, second] = documents;
+  const [document] = [...new Composer(COMPOSER_OPTIONS).compose(parseTokens(text, limits))];
   if (document === undefined) return null;
   // An odd thing (an unknown tag, a directive that nobody knows) is not let through either.
   const problem = document.errors[0] ?? document.warnings[0];
-  if (problem !== undefined) {
-    throw unreadable(
-      text,
-      problem.pos[0],
-      `The body is not valid YAML: ${problem.message}`,
-      problem,
-    );
-  }
-  if (second !== undefined) {
-    throw unreadable(text, second.range[0], 'The body holds more than one YAML document');
-  }
-  return document;
+  if (problem === undefined) return document;
+  const message =
+    problem.code === 'NON_STRING_KEY' ? 'The names in a map must be text' : problem.message;
+  throw unreadable(text, problem.pos[0], `The body is not valid YAML: ${message}`, problem);
 }
 
-/** The parser keeps its place on a stack of its own; the composer and everybody after it recurse. */
+/**
+ * The parser keeps its place on a stack of its own; the composer and everybody after it recurse, and collect an error for
+ * every token that is out of place. So what is too deep, too long or obviously wrong ends here.
+ */
 function* parseTokens(text: string, limits: ApiLimits): Generator<CST.Token, void> {
   const parser = new Parser();
   // A collection, its key and its value: up to three places on the stack for one level.
   const stackMax = 3 * limits.bodyDepthMax + 3;
+  const guard = new StreamGuard(text);
   let offset = 0;
+  let lexemes = 0;
   for (const lexeme of new Lexer().lex(text)) {
-    yield* parser.next(lexeme);
+    for (const token of parser.next(lexeme)) yield guard.checked(token);
+    lexemes += 1;
+    if (lexemes > limits.yamlTokensMax) {
+      throw unreadable(text, offset, `The body has more than ${limits.yamlTokensMax} YAML tokens`);
+    }
     if (parser.stack.length > stackMax) {
       throw unreadable(
         text,
@@ -67,7 +67,38 @@ function* parseTokens(text: string, limits: ApiLimits): Generator<CST.Token, voi
     }
     offset += lexeme.length;
   }
-  yield* parser.end();
+  for (const token of parser.end()) yield guard.checked(token);
+}
+
+/** Lets one document through, with at most a `%YAML` line before it. */
+class StreamGuard {
+  readonly #text: string;
+  readonly #seen = { document: 0, directive: 0 };
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  checked(token: CST.Token): CST.Token {
+    if (token.type === 'error') {
+      throw unreadable(this.#text, token.offset, `The body is not valid YAML: ${token.message}`);
+    }
+    if (token.type !== 'document' && token.type !== 'directive') return token;
+    this.#seen[token.type] += 1;
+    if (this.#seen.document > 1) {
+      throw unreadable(this.#text, token.offset, 'The body holds more than one YAML document');
+    }
+    if (token.type === 'directive') {
+      if (this.#seen.directive > 1 || !token.source.startsWith('%YAML ')) {
+        throw unreadable(
+          this.#text,
+          token.offset,
+          'YAML directives are not read, except one %YAML',
+        );
+      }
+    }
+    return token;
+  }
 }
 
 /** Text that a YAML 1.1 parser reads as the same value, too. */

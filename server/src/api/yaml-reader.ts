@@ -97,7 +97,8 @@ export class YamlReader {
     }
     const target = this.#targets.get(alias) ?? this.#anchors.get(alias.source);
     if (target === undefined) {
-      throw this.#refused(alias, `There is no anchor &${alias.source} before this alias`);
+      const name = alias.source.slice(0, 40);
+      throw this.#refused(alias, `There is no anchor &${name} before this alias`);
     }
     this.#targets.set(alias, target);
     return target;

@@ -1,0 +1,158 @@
+/**
+ * JSON bodies: what is taken, what is refused, and where the message says the error is. The search for the error is held
+ * against the platform's parser on random texts: both must agree on what is JSON.
+ */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { DEFAULT_API_LIMITS } from '../../src/api/api-limits.js';
+import { parseJson } from '../../src/api/json-format.js';
+import { findSyntaxError } from '../../src/api/json-syntax-error.js';
+import { AppError } from '../../src/errors.js';
+
+const limits = { ...DEFAULT_API_LIMITS, bodyDepthMax: 5, bodyNodesMax: 20 };
+
+function refusal(text: string): AppError {
+  try {
+    parseJson(text, limits);
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
+  throw new Error(`${text} was taken`);
+}
+
+describe('parseJson', () => {
+  it.each([
+    'null',
+    'true',
+    '-0.5e-3',
+    '"a\\u0041\\n"',
+    '[]',
+    '{}',
+    ' {"a": [1, {"b": null}]} ',
+    '9007199254740992',
+    '-9007199254740992',
+    '0.1234567890123456789',
+    '123456789.123456789123456',
+    '1e300',
+    '"12345678901234567890"',
+    '{"12345678901234567890": 1}',
+  ])('takes %s', (text) => {
+    expect(parseJson(text, limits)).toEqual(JSON.parse(text));
+  });
+
+  it('keeps __proto__ as plain own data', () => {
+    const value = parseJson('{"__proto__": {"x": 1}}', limits) as object;
+    expect(Object.keys(value)).toEqual(['__proto__']);
+    expect(JSON.stringify(value)).toBe('{"__proto__":{"x":1}}');
+    expect(({} as Record<string, unknown>)['x']).toBeUndefined();
+  });
+
+  it.each([
+    ['9007199254740993', 1, 1, 'beyond 2^53'],
+    ['[1,\n 90071992547409930]', 2, 2, 'beyond 2^53'],
+    ['-12345678901234567890', 1, 2, 'beyond 2^53'],
+    ['{"a": 1e999}', 1, 7, 'not finite'],
+    ['[[[[[[1]]]]]]', 1, 6, 'nested deeper than 5'],
+    ['', 1, 1, 'a value is missing'],
+    ['{"a": 1,}', 1, 9, 'a member name in double quotes is missing'],
+    ["{'a': 1}", 1, 2, 'a member name in double quotes'],
+    ['{a: 1}', 1, 2, 'a member name in double quotes'],
+    ['{"a" 1}', 1, 6, "':' is missing"],
+    ['{"a": 1 "b": 2}', 1, 9, "',' or '}' is missing"],
+    ['[1 2]', 1, 4, "',' or ']' is missing"],
+    ['[1,]', 1, 4, 'a value is missing'],
+    ['[1', 1, 3, "it ends too early, ',' or ']' is missing"],
+    ['{\n  "a": tru\n}', 2, 8, 'a value is missing'],
+    ['"abc', 1, 5, 'no closing quote'],
+    ['"a\\xb"', 1, 3, 'unknown escape'],
+    ['"a\nb"', 1, 3, 'line break'],
+    ['01', 1, 2, 'nothing more is expected'],
+    ['1 2', 1, 3, 'nothing more is expected'],
+    ['NaN', 1, 1, 'a value is missing'],
+  ])('refuses %j at line %i, column %i: %s', (text, line, column, message) => {
+    const error = refusal(text);
+    expect(error.code).toBe('unreadable_body');
+    expect(error.fields).toEqual({ line, column });
+    expect(error.message).toContain(message);
+  });
+
+  it('counts values, wherever they are', () => {
+    expect(refusal(`[${'1,'.repeat(20)}1]`).message).toContain('more than 20 values');
+    expect(refusal('[[],[],[],[],[],[],[],[],[],[],[]]').message).toContain('more than 20 values');
+    expect(parseJson(`"${',[{'.repeat(50)}"`, limits)).toHaveLength(150);
+  });
+
+  it('judges 1 MB of anything within 200 ms', () => {
+    const size = 1024 * 1024;
+    const hostile = ['['.repeat(size), '"'.repeat(size), '9'.repeat(size), `"${'\\'.repeat(size)}`];
+    for (const text of hostile) {
+      const began = performance.now();
+      expect(refusal(text).code).toBe('unreadable_body');
+      expect(performance.now() - began).toBeLessThan(200);
+    }
+  });
+});
+
+describe('findSyntaxError', () => {
+  const isJson = (text: string) => {
+    try {
+      JSON.parse(text);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+
+  it('finds nothing in JSON', () => {
+    fc.assert(
+      fc.property(fc.json(), fc.constantFrom(0, 2), (text, indent) => {
+        const spaced = JSON.stringify(JSON.parse(text), null, indent);
+        expect(findSyntaxError(spaced)).toBeNull();
+      }),
+    );
+  });
+
+  it('agrees with the platform on damaged JSON', () => {
+    const marks = fc.constantFrom(...Array.from('{}[],:"\\ 0-+.eEntruu\n\u0001x'));
+    fc.assert(
+      fc.property(
+        fc.json({ maxDepth: 3 }),
+        fc.nat(),
+        marks,
+        fc.boolean(),
+        (text, at, mark, cut) => {
+          const place = at % (text.length + 1);
+          const damaged = text.slice(0, place) + mark + text.slice(cut ? place + 1 : place);
+          expect(findSyntaxError(damaged) === null).toBe(isJson(damaged));
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('agrees with the platform on any row of tokens', () => {
+    const token = fc.constantFrom(
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '"a"',
+      '1',
+      '-',
+      'true',
+      'nul',
+      ' ',
+      '"',
+    );
+    fc.assert(
+      fc.property(fc.array(token, { maxLength: 8 }), (tokens) => {
+        const text = tokens.join('');
+        expect(findSyntaxError(text) === null).toBe(isJson(text));
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+});
