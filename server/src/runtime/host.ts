@@ -95,13 +95,7 @@ export type WaitView =
   | { readonly kind: 'steps'; readonly open: number };
 
 export type StepStatus =
-  | 'Pending'
-  | 'Running'
-  | 'Waiting'
-  | 'Complete'
-  | 'Failed'
-  | 'Cancelled'
-  | 'Compensated';
+  'Pending' | 'Running' | 'Waiting' | 'Complete' | 'Failed' | 'Cancelled' | 'Compensated';
 
 export interface StepView {
   /** The place of this execution in the instance: a number that is never given twice. */

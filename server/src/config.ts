@@ -1,0 +1,77 @@
+/** The environment becomes one frozen configuration, or a sentence that says what is wrong with it. */
+import { SETTINGS, type Config, type Setting, type SettingName } from './settings.js';
+
+/** A setting has a value that cannot be used. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError' as const;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads the settings; their names count in any casing. @throws ConfigError that names the variable */
+export function readConfig(environment: Environment): Config {
+  const given = new Map<string, { readonly name: string; readonly text: string }>();
+  for (const [name, value] of Object.entries(environment)) {
+    if (value === undefined || value.trim() === '') continue;
+    const lowerCase = name.toLowerCase();
+    const other = given.get(lowerCase);
+    if (other !== undefined && lowerCase in SETTINGS && other.text !== value.trim()) {
+      throw new ConfigError(`${other.name} and ${name} are the same setting with two values`);
+    }
+    given.set(lowerCase, { name, text: value.trim() });
+  }
+  const config: Record<string, unknown> = {};
+  for (const [name, entry] of Object.entries(SETTINGS) as [SettingName, Setting<unknown>][]) {
+    config[name] = readSetting(entry, given.get(name));
+  }
+  // Every name of SETTINGS was given the value that its reader made.
+  const complete = config as unknown as Config;
+  if (complete.auth && complete.publickey === null) {
+    throw new ConfigError(
+      'auth is on, so publickey must hold the key that tokens are checked with',
+    );
+  }
+  return Object.freeze(complete);
+}
+
+function readSetting(
+  setting: Setting<unknown>,
+  given: { readonly name: string; readonly text: string } | undefined,
+): unknown {
+  if (given === undefined) return setting.fallback;
+  try {
+    return setting.read(given.text);
+  } catch (error) {
+    const expected = error instanceof Error ? error.message : String(error);
+    const shown = setting.secret === true ? '' : `, not '${given.text.slice(0, 100)}'`;
+    throw new ConfigError(`${given.name} ${expected}${shown}`);
+  }
+}
+
+/** What `environment` shows in expressions: all but the server's own secrets, or what the operator lists. */
+export function visibleEnvironment(
+  environment: Environment,
+  config: Pick<Config, 'environment_allow'>,
+): Record<string, string> {
+  const { environment_allow: allowed } = config;
+  const secrets = secretValues(environment);
+  const visible: Record<string, string> = {};
+  for (const [name, value] of Object.entries(environment)) {
+    if (value === undefined || isSecretSetting(name)) continue;
+    // A copy of a secret under another name is still a secret.
+    if (secrets.some((secret) => value.includes(secret))) continue;
+    if (allowed === null || allowed.includes(name)) visible[name] = value;
+  }
+  return visible;
+}
+
+function secretValues(environment: Environment): readonly string[] {
+  return Object.entries(environment).flatMap(([name, value]) =>
+    value !== undefined && value.length > 3 && isSecretSetting(name) ? [value] : [],
+  );
+}
+
+function isSecretSetting(name: string): boolean {
+  const settings: Readonly<Record<string, Setting<unknown>>> = SETTINGS;
+  return settings[name.toLowerCase()]?.secret === true;
+}

@@ -1,0 +1,48 @@
+/** What an instance actor needs of the node around it. */
+import type { WorkflowInstance, OutboxMessage } from '../engine/instance.js';
+import type { EffectResult, EventMessage } from '../engine/messages.js';
+import type { Pointer } from '../engine/pointer.js';
+import type { Run } from '../engine/run.js';
+import type { Logger } from '../logger.js';
+import type { Store } from '../store/store.js';
+import type { Clock } from './clock.js';
+import type { Evaluator } from './evaluator.js';
+import type { InstanceActor } from './instance-actor.js';
+import type { RuntimeMetrics } from './runtime-metrics.js';
+import type { UnsavedChanges, WorkerReservations } from './unsaved-changes.js';
+
+export interface RunnerLimits {
+  /** Steps that an instance may run without waiting for anything before it is suspended. */
+  readonly stepsWithoutWaitMax: number;
+  /** Instances that work at the same time. */
+  readonly concurrencyMax: number;
+  /** Parked instances that are kept in memory. */
+  readonly parkedMax: number;
+}
+
+export interface ActorEnvironment {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly evaluator: Evaluator;
+  readonly logger: Logger;
+  readonly limits: RunnerLimits;
+  readonly metrics: RuntimeMetrics;
+  readonly workers: WorkerReservations;
+
+  /** Waits for the right to work; the answer gives it back. */
+  takeTurn(): Promise<() => void>;
+  /** Runs the body of a step that left the engine. */
+  runBody(run: Run, pointer: Pointer, signal: AbortSignal): Promise<EffectResult>;
+  loadEvent(eventId: string): Promise<EventMessage | null>;
+  /** Looks for stored events that waits have not looked for yet; true when one was taken. */
+  lookForEvents(run: Run): Promise<boolean>;
+  sendOutbox(instance: WorkflowInstance, message: OutboxMessage): Promise<void>;
+  /** Asks the store again and again, with pauses, until it answers or `cancelled` is true. */
+  retryStore<Value>(ask: () => Promise<Value>, cancelled: () => boolean): Promise<Value | null>;
+
+  /** A commit is durable. */
+  committed(actor: InstanceActor, saved: UnsavedChanges): void;
+  parked(actor: InstanceActor): void;
+  /** The instance cannot be run on; it is set aside where others are not harmed. */
+  failed(actor: InstanceActor, error: unknown): Promise<void>;
+}

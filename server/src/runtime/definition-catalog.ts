@@ -1,0 +1,219 @@
+/** Definitions: checked, stored as versions, and kept at hand in the form that the engine runs. */
+import type { DocumentProblem, WorkflowDefinition } from '../engine/definition.js';
+import { parseDefinition, type ParsedDefinition } from '../engine/definitions/parse-definition.js';
+import { isJsonObject, type JsonObject } from '../engine/json.js';
+import { AppError } from '../errors.js';
+import type { ScriptRuntime } from '../scripts/script-runtime.js';
+import type { DefinitionRecord, Store } from '../store/store.js';
+import type { Clock } from './clock.js';
+import type {
+  DefinitionCheck,
+  DefinitionSummary,
+  IdempotencyKey,
+  Page,
+  PageRequest,
+  RegisteredDefinition,
+} from './host.js';
+import { hashOf } from './ids.js';
+import { decodeCursor, pageOf } from './paging.js';
+import type { StepScripts } from './step-scripts.js';
+
+/** How long the newest version is believed to be the newest without asking, when other nodes may add one. */
+const LATEST_TTL_MS = 5000;
+const CACHE_MAX = 1000;
+
+export interface DefinitionCatalogOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly scripts: ScriptRuntime;
+  readonly stepScripts: StepScripts;
+  /** True while another node could add a version without this one hearing of it at once. */
+  readonly mayMissNews: () => boolean;
+  /** True while other nodes share the store. */
+  readonly isShared: () => boolean;
+  readonly hintOthers: (id: string) => void;
+}
+
+export class DefinitionCatalog {
+  readonly #options: DefinitionCatalogOptions;
+  readonly #versions = new Map<string, WorkflowDefinition>();
+  readonly #latest = new Map<string, { readonly version: number; readonly readAt: number }>();
+
+  constructor(options: DefinitionCatalogOptions) {
+    this.#options = options;
+  }
+
+  async register(
+    document: unknown,
+    idempotency: IdempotencyKey | null,
+  ): Promise<RegisteredDefinition> {
+    const parsed = await this.#parse(document);
+    const { canonical, definition, warnings } = parsed;
+    if (definition === null || canonical === null || parsed.errors.length > 0) {
+      throw new AppError('invalid_definition', describeProblems(parsed.errors), {
+        problems: parsed.errors,
+      });
+    }
+    const result = await this.#options.store.insertDefinition(
+      {
+        id: definition.id,
+        description: definition.description,
+        body: JSON.stringify(canonical),
+        createdAt: this.#options.clock.now(),
+      },
+      idempotency === null
+        ? null
+        : { id: hashOf('definition', idempotency.key), requestHash: idempotency.requestHash },
+    );
+    if (result.outcome === 'conflict') {
+      throw new AppError(
+        'idempotency_conflict',
+        'this Idempotency-Key was used for another definition',
+      );
+    }
+    const { id, version } = result.record;
+    this.forget(id);
+    this.#options.hintOthers(id);
+    return { id, version, warnings };
+  }
+
+  async check(document: unknown): Promise<DefinitionCheck> {
+    const { errors, warnings } = await this.#parse(document);
+    return { valid: errors.length === 0, errors, warnings };
+  }
+
+  async get(
+    id: string,
+    version: number | 'latest',
+  ): Promise<{ readonly document: JsonObject; readonly summary: DefinitionSummary }> {
+    const record = await this.#options.store.getDefinition(id, version);
+    if (record === null) throw definitionNotFound(id, version);
+    return { document: { ...bodyOf(record), version: record.version }, summary: summaryOf(record) };
+  }
+
+  async list(page: PageRequest): Promise<Page<DefinitionSummary>> {
+    const after = decodeCursor(page.cursor, 'definitions');
+    const records = await this.#options.store.listDefinitions(after?.[0] ?? null, page.limit + 1);
+    return pageOf(records.map(summaryOf), page.limit, 'definitions', ({ id }) => [id]);
+  }
+
+  /** The definition that new instances start on. @throws AppError `definition_not_found` */
+  async latest(id: string): Promise<WorkflowDefinition> {
+    const known = this.#latest.get(id);
+    if (known !== undefined && this.#isFresh(known.readAt)) {
+      const definition = this.#versions.get(keyOf(id, known.version));
+      if (definition !== undefined) return definition;
+    }
+    const record = await this.#options.store.getDefinition(id, 'latest');
+    if (record === null) throw definitionNotFound(id, 'latest');
+    remember(this.#latest, id, { version: record.version, readAt: this.#options.clock.now() });
+    return this.#keep(record);
+  }
+
+  /** The version that an instance runs on, or null. */
+  async find(id: string, version: number): Promise<WorkflowDefinition | null> {
+    const known = this.#versions.get(keyOf(id, version));
+    if (known !== undefined) return known;
+    const record = await this.#options.store.getDefinition(id, version);
+    return record === null ? null : this.#keep(record);
+  }
+
+  /** There may be a newer version. */
+  forget(id: string): void {
+    this.#latest.delete(id);
+  }
+
+  #isFresh(readAt: number): boolean {
+    if (this.#options.mayMissNews()) return false;
+    return !this.#options.isShared() || this.#options.clock.now() - readAt < LATEST_TTL_MS;
+  }
+
+  #keep(record: DefinitionRecord): WorkflowDefinition {
+    const key = keyOf(record.id, record.version);
+    const known = this.#versions.get(key);
+    if (known !== undefined) return known;
+    const { definition, errors } = parseDefinition(bodyOf(record));
+    if (definition === null) {
+      throw new AppError(
+        'internal',
+        `a stored definition cannot be read: ${describeProblems(errors)}`,
+      );
+    }
+    const versioned = { ...definition, version: record.version };
+    remember(this.#versions, key, versioned);
+    return versioned;
+  }
+
+  async #parse(document: unknown): Promise<ParsedDefinition> {
+    const parsed = parseDefinition(document);
+    const errors = [
+      ...parsed.errors,
+      ...(await this.#unknownSteps(parsed)),
+      ...(await this.#syntaxErrors(parsed)),
+    ];
+    return { ...parsed, errors };
+  }
+
+  async #unknownSteps({ customSteps }: ParsedDefinition): Promise<readonly DocumentProblem[]> {
+    const names = [...new Set(customSteps.map(({ name }) => name))];
+    const known = await this.#options.stepScripts.known(names);
+    return customSteps
+      .filter(({ name }) => !known.has(name))
+      .map(({ name, pointer }) => ({
+        code: 'unknown_step_type',
+        message: `'${name}' is neither a step type of the server nor a custom step that was put before.`,
+        pointer,
+      }));
+  }
+
+  /** CPython itself says what is valid, so that no definition is accepted that can only fail later. */
+  async #syntaxErrors({ expressions }: ParsedDefinition): Promise<readonly DocumentProblem[]> {
+    if (expressions.length === 0) return [];
+    const sources = expressions.map(({ source }) => source);
+    const problems = await this.#options.scripts.checkSyntax('expression', sources);
+    return problems.map(({ index, message }) => ({
+      code: 'python_syntax',
+      message: `Python does not understand this expression: ${message}`,
+      pointer: expressions[index]?.pointer ?? '',
+    }));
+  }
+}
+
+function keyOf(id: string, version: number): string {
+  return `${version}:${id}`;
+}
+
+/** The oldest entry goes when there are too many; definitions are few, so that hardly happens. */
+function remember<Value>(cache: Map<string, Value>, key: string, value: Value): void {
+  cache.delete(key);
+  cache.set(key, value);
+  if (cache.size <= CACHE_MAX) return;
+  for (const oldest of cache.keys()) {
+    cache.delete(oldest);
+    return;
+  }
+}
+
+function bodyOf(record: DefinitionRecord): JsonObject {
+  const body: unknown = JSON.parse(record.body);
+  if (!isJsonObject(body)) throw new AppError('internal', 'a stored definition is not an object');
+  return body;
+}
+
+function summaryOf(record: DefinitionRecord): DefinitionSummary {
+  const { id, version, description, createdAt } = record;
+  return { id, version, description, createdAt };
+}
+
+function definitionNotFound(id: string, version: number | 'latest'): AppError {
+  const what =
+    version === 'latest' ? `definition '${id}'` : `version ${version} of definition '${id}'`;
+  return new AppError('definition_not_found', `there is no ${what}`, {
+    fields: { definitionId: id },
+  });
+}
+
+function describeProblems(problems: readonly DocumentProblem[]): string {
+  const count = problems.length === 1 ? 'one problem' : `${problems.length} problems`;
+  return `the definition has ${count}: ${problems[0]?.message ?? ''}`;
+}

@@ -1,0 +1,60 @@
+/** The effects of one instance that are under way: started after a commit, aborted when their step is cancelled. */
+import type { EffectResult } from '../engine/messages.js';
+import type { Run } from '../engine/run.js';
+import type { ActorEnvironment } from './actor-environment.js';
+
+export class EffectRunner {
+  readonly #environment: ActorEnvironment;
+  readonly #ended: (pointerId: number, attempt: number, result: EffectResult) => void;
+  readonly #underWay = new Map<number, AbortController>();
+
+  constructor(
+    environment: ActorEnvironment,
+    ended: (pointerId: number, attempt: number, result: EffectResult) => void,
+  ) {
+    this.#environment = environment;
+    this.#ended = ended;
+  }
+
+  get size(): number {
+    return this.#underWay.size;
+  }
+
+  start(run: Run, pointerIds: readonly number[]): void {
+    for (const pointerId of pointerIds) {
+      const pointer = run.instance.pointers.get(pointerId);
+      const kind = pointer?.state.kind;
+      if (pointer === undefined || (kind !== 'effect' && kind !== 'child')) continue;
+      if (this.#underWay.has(pointerId)) continue;
+      const { attempt } = pointer;
+      const controller = new AbortController();
+      this.#underWay.set(pointerId, controller);
+      void this.#environment
+        .runBody(run, pointer, controller.signal)
+        .catch((error: unknown): EffectResult => this.#unexpected(run, pointerId, error))
+        .then((result) => {
+          if (this.#underWay.get(pointerId) !== controller) return;
+          this.#underWay.delete(pointerId);
+          this.#ended(pointerId, attempt, result);
+        });
+    }
+  }
+
+  abort(pointerIds: readonly number[]): void {
+    for (const pointerId of pointerIds) {
+      this.#underWay.get(pointerId)?.abort();
+      this.#underWay.delete(pointerId);
+    }
+  }
+
+  abortAll(): void {
+    this.abort([...this.#underWay.keys()]);
+  }
+
+  /** Bodies answer with results; one that throws has a bug, which must not cost more than its step. */
+  #unexpected(run: Run, pointerId: number, error: unknown): EffectResult {
+    const fields = { workflowId: run.instance.id, pointerId, err: error };
+    this.#environment.logger.error(fields, 'a step body failed unexpectedly');
+    return { ok: false, failure: { type: 'InternalError', message: 'the step body failed' } };
+  }
+}

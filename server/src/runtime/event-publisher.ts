@@ -1,0 +1,91 @@
+/**
+ * Publishes events: stored first, then handed to every instance that waits.
+ *
+ * A waiting step stores its subscription and then looks at the events; a publisher stores its event and then looks at
+ * the subscriptions. Whatever the order, one of them sees the other; when both do, the instance takes the event once.
+ */
+import type { Json } from '../engine/json.js';
+import { AppError } from '../errors.js';
+import type { EventRecord, InboxMessage, PostedMessage, Store } from '../store/store.js';
+import type { Clock } from './clock.js';
+import type { PublishedEvent, PublishRequest } from './host.js';
+import { hashOf, nameKeyOf, newId } from './ids.js';
+import { eventMessage } from './message-codec.js';
+
+const PAGE = 500;
+
+export interface EventPublisherOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly posted: (posted: PostedMessage, message: InboxMessage) => void;
+}
+
+export class EventPublisher {
+  readonly #options: EventPublisherOptions;
+
+  constructor(options: EventPublisherOptions) {
+    this.#options = options;
+  }
+
+  async publish(request: PublishRequest): Promise<PublishedEvent> {
+    const { name, key, idempotency } = request;
+    const publishedAt = this.#options.clock.now();
+    const event: EventRecord = {
+      id: idempotency === null ? newId(publishedAt) : `k-${hashOf(name, key, idempotency.key)}`,
+      nameKey: nameKeyOf(name, key),
+      name,
+      key,
+      data: JSON.stringify(request.data satisfies Json),
+      publishedAt,
+      deliveredTo: null,
+      requestHash: idempotency?.requestHash ?? null,
+    };
+    const existing = await this.#options.store.insertEvent(event);
+    if (existing === null) return { id: event.id, deliveredTo: await this.#deliver(event) };
+    if (existing.requestHash !== event.requestHash) {
+      throw new AppError(
+        'idempotency_conflict',
+        'this Idempotency-Key was used for an event with other data',
+      );
+    }
+    return {
+      id: existing.id,
+      deliveredTo: existing.deliveredTo ?? (await this.#deliver(existing)),
+    };
+  }
+
+  /** Events that a node stored but did not hand to everybody before it stopped. */
+  async deliverLeftOver(publishedBefore: number): Promise<void> {
+    for (const event of await this.#options.store.findUndeliveredEvents(publishedBefore, PAGE)) {
+      await this.#deliver(event);
+    }
+  }
+
+  async #deliver(event: EventRecord): Promise<number> {
+    const { store } = this.#options;
+    const message = eventMessage(event);
+    const instances = new Set<string>();
+    let afterId: string | null = null;
+    for (;;) {
+      const page = await store.findSubscriptions(event.nameKey, event.publishedAt, afterId, PAGE);
+      const targets = [...new Set(page.map(({ instanceId }) => instanceId))];
+      const fresh = targets.filter((instanceId) => !instances.has(instanceId));
+      for (const instanceId of await this.#post(fresh, message)) instances.add(instanceId);
+      const last = page.at(-1);
+      if (last === undefined || page.length < PAGE) break;
+      afterId = last.id;
+    }
+    await store.markEventDelivered(event.id, instances.size);
+    return instances.size;
+  }
+
+  async #post(instanceIds: readonly string[], message: InboxMessage): Promise<readonly string[]> {
+    if (instanceIds.length === 0) return [];
+    const { posted, store } = this.#options;
+    const messages = instanceIds.map((instanceId) => ({ instanceId, message }));
+    const answers = await store.postMessages(messages);
+    const reached = answers.filter((answer) => answer !== null);
+    for (const answer of reached) posted(answer, message);
+    return reached.map(({ instanceId }) => instanceId);
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * What is done from time to time: finishing what a node left half done between two writes, and removing what is old.
+ *
+ * Both only make up for crashes or tidy up; an instance never waits for them while its node lives.
+ */
+import type { Logger } from '../logger.js';
+import type { Store } from '../store/store.js';
+import type { ActivityBroker } from './activity-broker.js';
+import type { Clock } from './clock.js';
+import type { EventPublisher } from './event-publisher.js';
+import { PeriodicTask } from './periodic-task.js';
+import type { Service } from './service.js';
+
+export interface HousekeepingOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly publisher: EventPublisher;
+  readonly broker: ActivityBroker;
+  readonly instanceRetentionMs: number;
+  readonly eventRetentionMs: number;
+  readonly repairIntervalMs: number;
+  readonly purgeIntervalMs: number;
+}
+
+/** What was begun longer ago than this was not finished by whoever began it. */
+const UNFINISHED_AFTER_MS = 5000;
+/** How long a completed activity is remembered, so that a repeated result is recognised. */
+const ACTIVITY_MEMORY_MS = 5 * 60_000;
+const PURGE_BATCH = 500;
+
+export class Housekeeping implements Service {
+  readonly #options: HousekeepingOptions;
+  readonly #repair: PeriodicTask;
+  readonly #purge: PeriodicTask;
+  #stopping = false;
+
+  constructor(options: HousekeepingOptions) {
+    this.#options = options;
+    const { clock, logger } = options;
+    this.#repair = new PeriodicTask({
+      name: 'finish what was left half done',
+      clock,
+      logger,
+      intervalMs: options.repairIntervalMs,
+      run: () => this.repair(options.clock.now() - UNFINISHED_AFTER_MS),
+    });
+    this.#purge = new PeriodicTask({
+      name: 'remove what is old',
+      clock,
+      logger,
+      intervalMs: options.purgeIntervalMs,
+      run: () => this.purge(),
+    });
+  }
+
+  /** At the start everything that is unfinished is picked up, however new: on one node nobody else works on it. */
+  async start(): Promise<void> {
+    await this.repair(this.#options.clock.now() + 1);
+    await this.#repair.start();
+    await this.#purge.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await this.#repair.stop();
+    await this.#purge.stop();
+  }
+
+  async repair(before: number): Promise<void> {
+    await this.#options.publisher.deliverLeftOver(before);
+    await this.#options.broker.resendUnsettled(before);
+  }
+
+  /** In batches, so that nobody has to wait for a large removal. */
+  async purge(): Promise<void> {
+    const { clock, eventRetentionMs, instanceRetentionMs, logger, store } = this.#options;
+    const now = clock.now();
+    for (;;) {
+      const removed = await store.purge({
+        instancesEndedBefore: now - instanceRetentionMs,
+        eventsPublishedBefore: now - eventRetentionMs,
+        activitiesDoneBefore: now - ACTIVITY_MEMORY_MS,
+        limit: PURGE_BATCH,
+      });
+      const total = removed.instances + removed.events + removed.activities;
+      if (total > 0) logger.debug({ ...removed }, 'removed what is old');
+      const mayHaveMore = Object.values(removed).some((count) => count >= PURGE_BATCH);
+      if (!mayHaveMore || this.#stopping) return;
+    }
+  }
+}

@@ -1,0 +1,70 @@
+/** Ids and hashes. Everything that names something durable is made here, by the server, never by the store. */
+import { createHash, randomBytes } from 'node:crypto';
+
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+
+let lastTime = 0;
+let sequence = 0;
+
+/**
+ * An id of 26 characters: 10 for the time in milliseconds, 4 for a counter within this process, 12 random (60 bits).
+ * Ids of one process sort in the order in which they were made.
+ */
+export function newId(now: number): string {
+  if (now > lastTime) {
+    lastTime = now;
+    sequence = 0;
+  } else {
+    sequence += 1;
+  }
+  let random = '';
+  for (const byte of randomBytes(12)) random += digit(byte % 32);
+  return encode(lastTime, 10) + encode(sequence, 4) + random;
+}
+
+function encode(value: number, length: number): string {
+  let text = '';
+  let rest = value;
+  for (let place = 0; place < length; place += 1) {
+    text = digit(rest % 32) + text;
+    rest = Math.floor(rest / 32);
+  }
+  return text;
+}
+
+function digit(value: number): string {
+  return ALPHABET.charAt(value);
+}
+
+/** A hash of several texts that cannot be confused with that of other texts. */
+export function hashOf(...parts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+}
+
+/** Under which events and subscriptions of a name and key meet. */
+export function nameKeyOf(name: string, key: string): string {
+  return hashOf(name, key);
+}
+
+export interface ActivityToken {
+  readonly activityId: string;
+  readonly tokenHash: string;
+}
+
+/** A token names its item, so that completing it touches one document, and proves itself with 128 random bits. */
+export function newToken(activityId: string): ActivityToken & { readonly token: string } {
+  const secret = randomBytes(16).toString('base64url');
+  const token = `${Buffer.from(activityId).toString('base64url')}.${secret}`;
+  return { token, activityId, tokenHash: hashOf(secret) };
+}
+
+/** Null for anything that was never a token of ours. */
+export function readToken(token: string): ActivityToken | null {
+  const match = /^([\w-]{1,400})\.([\w-]{22})$/.exec(token);
+  if (match === null) return null;
+  const [, name = '', secret = ''] = match;
+  return {
+    activityId: Buffer.from(name, 'base64url').toString(),
+    tokenHash: hashOf(secret),
+  };
+}

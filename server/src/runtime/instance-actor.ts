@@ -1,0 +1,480 @@
+/**
+ * Runs one instance: takes in what arrived, lets the engine work until everything waits, commits, and starts what the
+ * commit made durable.
+ *
+ *   wake --> [ refresh? ] --> take in --> pass --> commit --> after the commit --> (again, or park)
+ *                ^                                   |
+ *                +------------- lost ----------------+
+ *
+ * Owns: the instance between two commits. Must not know: the API, other instances, how nodes share work.
+ *
+ *  R1 Only one stretch of work runs at a time for an instance.
+ *  R2 Nothing leaves the server (effects, work for waiting workers, log lines) before the commit that contains it.
+ *  R3 A commit that is lost to a message keeps the work and takes the message in; one that is lost to another owner
+ *     throws the work away.
+ *  R4 A store error leaves the outcome open: it is read back, by revision, before anything else happens.
+ */
+import { cancelStep, takeCancelChecks } from '../engine/cancel.js';
+import { failStep } from '../engine/fail-step.js';
+import { isEnded } from '../engine/instance.js';
+import { announceEnd, applyStatus, haltRun } from '../engine/lifecycle.js';
+import { applyEffect, applyMessage, type EffectResult, type Message } from '../engine/messages.js';
+import type { Pointer } from '../engine/pointer.js';
+import type { Run } from '../engine/run.js';
+import { STATE_VERSION, writeState } from '../engine/snapshot.js';
+import { enterStep, leaveStep, nextWork, type StepWork } from '../engine/step-work.js';
+import { fireTimers, nextTimer } from '../engine/timers.js';
+import {
+  StoreUnavailableError,
+  type InboxMessage,
+  type InstanceRecord,
+  type InstanceStatus,
+  type SideRecords,
+} from '../store/store.js';
+import type { ActorEnvironment } from './actor-environment.js';
+import { EffectRunner } from './effect-runner.js';
+import { readMessage } from './message-codec.js';
+import { shownValue } from './shown-value.js';
+import { UnsavedChanges } from './unsaved-changes.js';
+
+/** How long one pass may run before it is committed and others get their turn. */
+const PASS_STEPS_MAX = 1000;
+const PASS_MS_MAX = 50;
+
+/**
+ * While an effect is under way, or stored events have not been looked at yet, the instance must not look as if it only
+ * waited for messages: a successor of this node takes over all that have a wake time. This node itself knows.
+ */
+const RECHECK_MS = 60 * 60_000;
+
+export interface ArrivedMessage {
+  readonly id: string;
+  readonly body: string;
+  readonly inSeq: number;
+}
+
+/**
+ * Stores a new instance as it stands. `inserted-before`: an earlier state of it was stored while it ran on, and the
+ * present one must be committed. `exists`: somebody else started it, and this actor has nothing to do.
+ */
+export type Insert = (
+  actor: InstanceActor,
+  side: SideRecords,
+) => Promise<'inserted' | 'inserted-before' | 'exists'>;
+
+/** What the store holds, as far as this actor knows. */
+interface Stored {
+  epoch: number;
+  inSeq: number;
+  revision: number;
+  status: InstanceStatus;
+}
+
+export class InstanceActor {
+  readonly id: string;
+  readonly #environment: ActorEnvironment;
+  readonly #effects: EffectRunner;
+  #run: Run;
+  #stored: Stored;
+  #insert: Insert | null;
+  #loaded: boolean;
+  #unsaved = new UnsavedChanges();
+  #arrived: ArrivedMessage[] = [];
+  readonly #applied = new Set<string>();
+  #results: { pointerId: number; attempt: number; result: EffectResult }[] = [];
+  #refreshDue = false;
+  #working: Promise<void> | null = null;
+  #wakeAgain = false;
+  #abandoned = false;
+  #cancelTimer: () => void = () => undefined;
+
+  constructor(
+    environment: ActorEnvironment,
+    run: Run,
+    origin: {
+      readonly stored: Stored;
+      /** For a new instance; left out for one that was read from the store. */
+      readonly insert?: Insert;
+    },
+  ) {
+    this.id = run.instance.id;
+    this.#environment = environment;
+    this.#run = run;
+    this.#stored = origin.stored;
+    this.#insert = origin.insert ?? null;
+    this.#loaded = origin.insert === undefined;
+    this.#effects = new EffectRunner(environment, (pointerId, attempt, result) => {
+      this.#results.push({ pointerId, attempt, result });
+      this.wake();
+    });
+  }
+
+  get run(): Run {
+    return this.#run;
+  }
+
+  get epoch(): number {
+    return this.#stored.epoch;
+  }
+
+  get isParked(): boolean {
+    return this.#working === null;
+  }
+
+  /** Nothing is lost when a parked actor without effects is dropped from memory: the store has it all. */
+  get isDisposable(): boolean {
+    return this.isParked && this.#effects.size === 0 && this.#arrived.length === 0;
+  }
+
+  get isAbandoned(): boolean {
+    return this.#abandoned;
+  }
+
+  /** A message that was stored for this instance; one that does not follow directly means that others were missed. */
+  deliver(message: ArrivedMessage): void {
+    const last = this.#arrived.at(-1)?.inSeq ?? this.#stored.inSeq;
+    if (message.inSeq === last + 1) this.#arrived.push(message);
+    else if (message.inSeq > last) this.#refreshDue = true;
+    this.wake();
+  }
+
+  /** Messages that were in the inbox when the instance was read. */
+  takeOver(messages: readonly InboxMessage[], commitDue: boolean): void {
+    const { inSeq } = this.#stored;
+    this.#arrived.push(...messages.map((message) => ({ ...message, inSeq })));
+    this.#run.dirty ||= commitDue;
+  }
+
+  /** Something was changed in the store; it is read again. */
+  refresh(): void {
+    this.#refreshDue = true;
+    this.wake();
+  }
+
+  /** Works until everything waits. Callers that come while it works are served by the same stretch. */
+  wake(): void {
+    if (this.#abandoned) return;
+    this.#wakeAgain = true;
+    if (this.#working !== null) return;
+    this.#cancelTimer();
+    this.#working = this.#work().finally(() => {
+      this.#working = null;
+      if (this.#wakeAgain && !this.#abandoned) this.wake();
+      else this.#park();
+    });
+  }
+
+  /** Resolves when the present stretch of work has ended. */
+  async idle(): Promise<void> {
+    while (this.#working !== null) await this.#working;
+  }
+
+  /** Stops without another commit. Effects are told to stop; whoever runs the instance next starts them again. */
+  abandon(): void {
+    this.#abandoned = true;
+    this.#cancelTimer();
+    this.#effects.abortAll();
+    for (const id of this.#unsaved.activityIds) this.#environment.workers.release(id);
+  }
+
+  async #work(): Promise<void> {
+    const release = await this.#environment.takeTurn();
+    try {
+      while (this.#shouldWork()) {
+        this.#wakeAgain = false;
+        await this.#stretch();
+      }
+    } catch (error) {
+      this.abandon();
+      await this.#environment.failed(this, error);
+    } finally {
+      release();
+    }
+  }
+
+  #shouldWork(): boolean {
+    return this.#wakeAgain && !this.#abandoned;
+  }
+
+  async #stretch(): Promise<void> {
+    if (this.#refreshDue) await this.#refresh();
+    if (this.#abandoned) return;
+    await this.#takeIn();
+    const finished = await this.#pass();
+    if (!finished) this.#wakeAgain = true;
+    // What arrived meanwhile goes into the same commit; committing without it would be refused anyway.
+    if (this.#arrived.length > 0 || this.#refreshDue) {
+      this.#wakeAgain = true;
+      return;
+    }
+    if (this.#run.dirty || this.#insert !== null) await this.#commit();
+    if (!this.#abandoned && !this.#run.dirty) await this.#afterCommit();
+  }
+
+  async #takeIn(): Promise<void> {
+    const run = this.#run;
+    run.now = this.#environment.clock.now();
+    if (this.#loaded) {
+      this.#loaded = false;
+      await this.#environment.lookForEvents(run);
+    }
+    const messages: Message[] = [];
+    for (const arrived of this.#arrived.splice(0)) {
+      this.#stored.inSeq = arrived.inSeq;
+      const message = await this.#read(arrived);
+      if (message !== null) messages.push(message);
+    }
+    for (const message of inOrder(messages)) applyMessage(run, message);
+    for (const { pointerId, attempt, result } of this.#results.splice(0)) {
+      run.now = this.#environment.clock.now();
+      applyEffect(run, { pointerId, attempt }, result);
+    }
+    fireTimers(run);
+  }
+
+  async #read(arrived: ArrivedMessage): Promise<Message | null> {
+    if (this.#applied.has(arrived.id)) return null;
+    this.#applied.add(arrived.id);
+    // The inbox has something to clear, whether or not anybody waits for it.
+    this.#run.dirty = true;
+    const message = readMessage(arrived.body);
+    if (message === null) {
+      this.#log('warn', { messageId: arrived.id }, 'dropped a message that cannot be read');
+      return null;
+    }
+    if (message.kind !== 'event-reference') return message;
+    const event = await this.#environment.loadEvent(message.eventId);
+    return event;
+  }
+
+  /** Lets the engine work; true when everything waits, false when there is more to do after the commit. */
+  async #pass(): Promise<boolean> {
+    const { clock, limits } = this.#environment;
+    const run = this.#run;
+    const startedAt = performance.now();
+    for (let steps = 0; steps < PASS_STEPS_MAX; steps += 1) {
+      await this.#checkCancelConditions();
+      if (run.commitDue && run.queue.size > 0) return false;
+      run.now = clock.now();
+      const work = nextWork(run);
+      if (work === null) break;
+      await this.#runStep(work);
+      if (run.instance.stepsWithoutWait > limits.stepsWithoutWaitMax && run.queue.size > 0) {
+        haltRun(
+          run,
+          'StepLimit',
+          `more than ${limits.stepsWithoutWaitMax} steps ran without a wait`,
+        );
+      }
+      if (performance.now() - startedAt > PASS_MS_MAX) return run.queue.size === 0;
+    }
+    if (run.queue.size > 0 && run.instance.status === 'Runnable') return false;
+    run.instance.stepsWithoutWait = 0;
+    return true;
+  }
+
+  async #runStep(work: StepWork): Promise<void> {
+    const { clock, evaluator, metrics } = this.#environment;
+    const run = this.#run;
+    const { pointer } = work;
+    if (work.kind === 'inputs') {
+      const evaluated = evaluator.inputs(run.instance, pointer, work.inputs);
+      const inputs = evaluated instanceof Promise ? await evaluated : evaluated;
+      run.now = clock.now();
+      if (inputs.ok) enterStep(run, pointer, inputs.value, shownValue(inputs.value));
+      else failStep(run, pointer, inputs.failure);
+      return;
+    }
+    const evaluated = evaluator.outputs(run.instance, pointer, work);
+    const result = evaluated instanceof Promise ? await evaluated : evaluated;
+    run.now = clock.now();
+    metrics.stepEnded(work.step.typeName, result.ok, run.now - pointer.attemptStartedAt);
+    if (result.ok) leaveStep(run, pointer, result.value);
+    else failStep(run, pointer, result.failure);
+  }
+
+  async #checkCancelConditions(): Promise<void> {
+    for (const { pointer, condition } of takeCancelChecks(this.#run)) {
+      const evaluated = await this.#environment.evaluator.condition(
+        this.#run.instance,
+        pointer,
+        condition,
+      );
+      if (!evaluated.ok) {
+        const fields = { stepId: pointer.stepId, error: evaluated.failure };
+        this.#log('warn', fields, 'a cancel condition failed and counts as false');
+      } else if (evaluated.value) {
+        this.#run.now = this.#environment.clock.now();
+        cancelStep(this.#run, pointer);
+      }
+    }
+  }
+
+  async #commit(): Promise<void> {
+    const run = this.#run;
+    if (isEnded(run.instance)) announceEnd(run);
+    this.#unsaved.collect(run, this.#environment.workers);
+    this.#unsaved.markAttempted();
+    run.dirty = false;
+    run.commitDue = false;
+    const committed =
+      this.#insert === null ? await this.#save() : await this.#insertNew(this.#insert);
+    if (this.#abandoned) return;
+    if (!committed) {
+      run.dirty = true;
+      this.#wakeAgain = true;
+      return;
+    }
+    this.#applied.clear();
+    const saved = this.#unsaved;
+    this.#unsaved = new UnsavedChanges();
+    this.#environment.committed(this, saved);
+  }
+
+  async #insertNew(insert: Insert): Promise<boolean> {
+    const outcome = await insert(this, this.#unsaved.side);
+    this.#insert = null;
+    if (outcome === 'inserted-before') return this.#save();
+    if (outcome === 'exists') this.abandon();
+    else this.#stored = { ...this.#stored, status: this.#run.instance.status };
+    return outcome === 'inserted';
+  }
+
+  /** True when the commit is in the store; false when it must be made again. */
+  async #save(): Promise<boolean> {
+    const { store } = this.#environment;
+    const { instance } = this.#run;
+    const { epoch, inSeq } = this.#stored;
+    try {
+      const outcome = await store.commitInstance({
+        id: this.id,
+        epoch,
+        inSeq,
+        status: instance.status,
+        endTime: instance.endTime,
+        wakeAt: this.wakeAt(),
+        state: writeState(instance),
+        schemaVersion: STATE_VERSION,
+        side: this.#unsaved.side,
+        ...this.#unsaved.removals,
+      });
+      if (outcome === 'committed') {
+        this.#stored = {
+          epoch,
+          inSeq,
+          revision: this.#stored.revision + 1,
+          status: instance.status,
+        };
+        return true;
+      }
+      this.#environment.metrics.commitLost();
+      await this.#refresh();
+      return false;
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error;
+      this.#log('warn', { err: error }, 'the store did not answer a commit; reading back');
+      return this.#readBack(instance.status);
+    }
+  }
+
+  async #readBack(status: InstanceStatus): Promise<boolean> {
+    const before = this.#stored;
+    const record = await this.#loadRecord();
+    if (record === null || record.epoch !== before.epoch) {
+      this.#lose();
+      return false;
+    }
+    if (record.revision > before.revision) {
+      this.#stored = { ...before, revision: record.revision, status };
+      this.#merge(record);
+      return true;
+    }
+    this.#merge(record);
+    return false;
+  }
+
+  /** Reads the instance until the store answers: nothing else can be done without it. */
+  async #loadRecord(): Promise<InstanceRecord | null> {
+    return this.#environment.retryStore(
+      () => this.#environment.store.getInstance(this.id),
+      () => this.#abandoned,
+    );
+  }
+
+  async #refresh(): Promise<void> {
+    this.#refreshDue = false;
+    if (this.#insert !== null) return;
+    const record = await this.#loadRecord();
+    if (record === null || record.epoch !== this.#stored.epoch) this.#lose();
+    else this.#merge(record);
+  }
+
+  /** Takes over what others have written: messages, and the status when they changed it. */
+  #merge(record: InstanceRecord): void {
+    const stored = this.#stored;
+    this.#arrived = record.inbox.map((message) => ({ ...message, inSeq: record.inSeq }));
+    stored.inSeq = record.inSeq;
+    if (record.status !== stored.status) {
+      stored.status = record.status;
+      this.#run.now = this.#environment.clock.now();
+      applyStatus(this.#run, record.status, record.endTime ?? this.#run.now);
+    }
+    this.#run.dirty = true;
+    this.#wakeAgain = true;
+  }
+
+  #lose(): void {
+    this.#environment.metrics.fenced();
+    this.abandon();
+  }
+
+  async #afterCommit(): Promise<void> {
+    const run = this.#run;
+    this.#effects.abort(run.changes.abortedEffects.splice(0));
+    if (run.instance.status === 'Runnable') this.#effects.start(run, run.changes.effects.splice(0));
+    if (await this.#environment.lookForEvents(run)) this.#wakeAgain = true;
+    if (run.instance.outbox.length > 0) {
+      for (const message of run.instance.outbox.splice(0)) {
+        await this.#environment.sendOutbox(run.instance, message);
+      }
+      run.dirty = true;
+      this.#wakeAgain = true;
+    }
+  }
+
+  /** When the store's scan must find this instance. */
+  wakeAt(): number | null {
+    const { instance, queue } = this.#run;
+    if (instance.outbox.length > 0) return 0;
+    if (instance.status !== 'Runnable') return null;
+    if (queue.size > 0) return 0;
+    const timer = nextTimer(this.#run);
+    if (![...instance.pointers.values()].some(isUnsettled)) return timer;
+    const recheck = this.#run.now + RECHECK_MS;
+    return timer === null ? recheck : Math.min(timer, recheck);
+  }
+
+  #park(): void {
+    if (this.#abandoned) return;
+    const timer = nextTimer(this.#run);
+    if (timer !== null) this.#cancelTimer = this.#environment.clock.at(timer, () => this.wake());
+    this.#environment.parked(this);
+  }
+
+  #log(level: 'warn' | 'error', fields: Record<string, unknown>, message: string): void {
+    this.#environment.logger[level]({ workflowId: this.id, ...fields }, message);
+  }
+}
+
+function isUnsettled({ state }: Pointer): boolean {
+  if (state.kind === 'event') return !state.looked;
+  return state.kind === 'effect' || (state.kind === 'child' && !state.started);
+}
+
+/** Events in the order in which they were published, after everything else in the order of arrival. */
+function inOrder(messages: readonly Message[]): readonly Message[] {
+  if (messages.length < 2) return messages;
+  const events = messages.filter((message) => message.kind === 'event');
+  events.sort((a, b) => a.publishedAt - b.publishedAt || (a.eventId < b.eventId ? -1 : 1));
+  return [...messages.filter((message) => message.kind !== 'event'), ...events];
+}

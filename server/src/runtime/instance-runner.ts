@@ -1,0 +1,451 @@
+/**
+ * Runs the instances of this node: starts new ones, wakes those that got a message or a due timer, and takes over those
+ * whose node is gone.
+ *
+ * Owns: which instances are in memory. Must not know: what is inside an instance (`InstanceActor`), HTTP, workers.
+ *
+ *  R5 An instance is in memory at most once on a node.
+ *  R6 Everything here may be forgotten at any moment: the scan of the store finds all that is due again.
+ *  R7 Ownership is a preference; only the epoch in the commit decides who may write.
+ */
+import type { WorkflowDefinition } from '../engine/definition.js';
+import { isEnded, type ParentLink } from '../engine/instance.js';
+import { startRun } from '../engine/lifecycle.js';
+import type { JsonObject } from '../engine/json.js';
+import { createRun } from '../engine/run.js';
+import { readState, STATE_VERSION, writeState } from '../engine/snapshot.js';
+import { nextTimer } from '../engine/timers.js';
+import type {
+  InboxMessage,
+  InsertInstanceResult,
+  InstanceRecord,
+  PostedMessage,
+  SideRecords,
+} from '../store/store.js';
+import type { ActorEnvironment } from './actor-environment.js';
+import { InstanceActor } from './instance-actor.js';
+import type { NodeRegistry } from './node-registry.js';
+import { PeriodicTask } from './periodic-task.js';
+import type { Service } from './service.js';
+
+/** A first pass that takes longer than this is not waited for: the start is stored as it was. */
+const FIRST_PASS_MS_MAX = 25;
+const SCAN_LIMIT = 500;
+/** So many times may an instance be taken over from a dead node, without a commit in between, before it is set aside. */
+const CRASHES_MAX = 5;
+
+export interface NewInstance {
+  readonly id: string;
+  readonly definition: WorkflowDefinition;
+  readonly data: JsonObject;
+  readonly reference: string | null;
+  readonly parent: ParentLink | null;
+  readonly requestHash: string | null;
+}
+
+export interface InstanceRunnerOptions {
+  readonly environment: ActorEnvironment;
+  readonly nodes: NodeRegistry;
+  readonly findDefinition: (id: string, version: number) => Promise<WorkflowDefinition | null>;
+  /** Tells the node that owns an instance to look at it. */
+  readonly hintOwner: (instanceId: string) => void;
+  readonly scanIntervalMs: number;
+}
+
+export class InstanceRunner implements Service {
+  readonly #options: InstanceRunnerOptions;
+  readonly #environment: ActorEnvironment;
+  /** Least recently used first. */
+  readonly #actors = new Map<string, InstanceActor>();
+  readonly #loading = new Map<string, Promise<void>>();
+  /** Timers of instances that are not in memory. */
+  readonly #timers = new Map<string, () => void>();
+  readonly #setAside = new Set<string>();
+  readonly #scan: PeriodicTask;
+  #stopping = false;
+
+  constructor(options: InstanceRunnerOptions) {
+    this.#options = options;
+    this.#environment = options.environment;
+    this.#scan = new PeriodicTask({
+      name: 'scan for due instances',
+      clock: this.#environment.clock,
+      logger: this.#environment.logger,
+      intervalMs: options.scanIntervalMs,
+      run: () => this.scan(),
+    });
+  }
+
+  async start(): Promise<void> {
+    await this.#scan.start();
+  }
+
+  /** Ends the work in hand, starts nothing new. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await this.#scan.stop();
+    for (const cancel of this.#timers.values()) cancel();
+    this.#timers.clear();
+    await Promise.all([...this.#loading.values()]);
+    await Promise.all([...this.#actors.values()].map((actor) => actor.idle()));
+    for (const actor of this.#actors.values()) actor.abandon();
+    this.#actors.clear();
+  }
+
+  get inMemory(): number {
+    return this.#actors.size;
+  }
+
+  /** Starts an instance. It resolves once the start is durable, usually after all that could run at once has run. */
+  async startInstance(start: NewInstance): Promise<InsertInstanceResult> {
+    const startedAt = this.#environment.clock.now();
+    // The pass replaces fields of `data`, so the state before it is kept by a copy of the outermost object.
+    const run = startRun(start.definition, { ...start, data: { ...start.data } }, startedAt);
+    const before = { ...run.instance, data: start.data, pointers: new Map(run.instance.pointers) };
+    const first = [...before.pointers.values()].map((pointer) => ({ ...pointer }));
+    const insertion = new FirstInsertion(async (actor, side) => {
+      const state =
+        actor === null
+          ? writeState({
+              ...before,
+              pointers: new Map(first.map((pointer) => [pointer.id, pointer])),
+            })
+          : writeState(actor.run.instance);
+      const record = this.#newRecord(start, startedAt, state, actor);
+      return this.#environment.store.insertInstance({ record, side });
+    });
+    const actor = new InstanceActor(this.#environment, run, {
+      stored: { epoch: 1, inSeq: 0, revision: 0, status: 'Runnable' },
+      insert: (self, side) => insertion.withActor(self, side),
+    });
+    this.#actors.set(start.id, actor);
+    actor.wake();
+    const cancel = this.#environment.clock.at(startedAt + FIRST_PASS_MS_MAX, () =>
+      insertion.early(),
+    );
+    try {
+      return await insertion.result;
+    } catch (error) {
+      actor.abandon();
+      this.#forget(actor);
+      throw error;
+    } finally {
+      cancel();
+    }
+  }
+
+  /** A message was stored for an instance: whoever runs it should know. */
+  posted(posted: PostedMessage, message: InboxMessage): void {
+    const actor = this.#actors.get(posted.instanceId);
+    if (actor !== undefined && !actor.isAbandoned) {
+      if (actor.epoch === posted.epoch) actor.deliver({ ...message, inSeq: posted.inSeq });
+      else actor.refresh();
+      return;
+    }
+    this.#setAside.delete(posted.instanceId);
+    if (posted.owner !== null && this.#isElsewhere(posted.owner)) {
+      this.#options.hintOwner(posted.instanceId);
+    } else {
+      this.look(posted.instanceId);
+    }
+  }
+
+  /** The status of an instance was changed in the store. */
+  controlled(record: InstanceRecord): void {
+    const actor = this.#actors.get(record.id);
+    this.#setAside.delete(record.id);
+    if (actor !== undefined && !actor.isAbandoned) actor.refresh();
+    else if (record.owner !== null && this.#isElsewhere(record.owner)) {
+      this.#options.hintOwner(record.id);
+    } else this.look(record.id);
+  }
+
+  /** Something may have changed for this instance: it is looked at, if it is ours or nobody's. */
+  look(id: string): void {
+    const actor = this.#actors.get(id);
+    if (actor !== undefined && !actor.isAbandoned) {
+      actor.refresh();
+      return;
+    }
+    if (this.#stopping || this.#loading.has(id)) return;
+    const loading = this.#load(id)
+      .catch((error: unknown) => {
+        this.#environment.logger.warn({ workflowId: id, err: error }, 'could not load an instance');
+      })
+      .finally(() => this.#loading.delete(id));
+    this.#loading.set(id, loading);
+  }
+
+  /** Finds instances that are due and nobody works on. Answers whether there may be more. */
+  async scan(): Promise<void> {
+    const { clock, store } = this.#environment;
+    const due = await store.findDueInstances(clock.now(), SCAN_LIMIT);
+    for (const instance of due) {
+      if (instance.owner !== null && this.#isElsewhere(instance.owner)) continue;
+      const actor = this.#actors.get(instance.id);
+      // Its own timer is about to wake it, or it works already.
+      if (actor !== undefined && (!actor.isParked || instance.wakeAt > clock.now() - 1000))
+        continue;
+      if (!this.#setAside.has(instance.id)) this.look(instance.id);
+    }
+  }
+
+  /** Takes over everything that a dead node owned. */
+  async takeOver(nodeId: string): Promise<void> {
+    const { store } = this.#environment;
+    for (;;) {
+      const owned = await store.findOwnedInstances(nodeId, SCAN_LIMIT);
+      const claims = await Promise.all(
+        owned.map(async (instance) => this.#claim(instance.id, instance.epoch, true)),
+      );
+      if (!claims.some(Boolean) || this.#stopping) return;
+    }
+  }
+
+  /** For the environment: a parked actor may be forgotten, its timer may not. */
+  parked(actor: InstanceActor): void {
+    if (isEnded(actor.run.instance) && actor.isDisposable) {
+      this.#forget(actor);
+      return;
+    }
+    this.#actors.delete(actor.id);
+    this.#actors.set(actor.id, actor);
+    if (this.#actors.size <= this.#environment.limits.parkedMax) return;
+    for (const candidate of this.#actors.values()) {
+      if (!candidate.isDisposable) continue;
+      this.#evict(candidate);
+      if (this.#actors.size <= this.#environment.limits.parkedMax) return;
+    }
+  }
+
+  /** For the environment: an instance that cannot be run is suspended, with the reason where users see it. */
+  async failed(actor: InstanceActor, error: unknown): Promise<void> {
+    this.#forget(actor);
+    const { logger, store } = this.#environment;
+    logger.error({ workflowId: actor.id, err: error }, 'an instance cannot be run');
+    const record = await store.getInstance(actor.id);
+    if (record !== null && record.epoch === actor.epoch) {
+      await this.#quarantine(
+        record,
+        'EngineError',
+        'the server could not run this instance; its log says why',
+      );
+    }
+  }
+
+  async #load(id: string): Promise<void> {
+    const record = await this.#environment.store.getInstance(id);
+    if (record === null || this.#stopping) return;
+    const { nodes } = this.#options;
+    if (record.owner === nodes.id) await this.#activate(record);
+    else if (record.owner === null || !nodes.isAlive(record.owner)) {
+      await this.#claim(id, record.epoch, record.owner !== null && nodes.isKnown(record.owner));
+    }
+  }
+
+  async #claim(id: string, epoch: number, fromDeadNode: boolean): Promise<boolean> {
+    if (this.#actors.has(id)) return false;
+    const owner = this.#options.nodes.id;
+    const record = await this.#environment.store.claimInstance({ id, epoch, owner, fromDeadNode });
+    if (record === null) return false;
+    await this.#activate(record);
+    return true;
+  }
+
+  async #activate(record: InstanceRecord): Promise<void> {
+    if (this.#actors.has(record.id) || this.#stopping) return;
+    if (record.schemaVersion > STATE_VERSION) {
+      this.#setAside.add(record.id);
+      const fields = { workflowId: record.id, schemaVersion: record.schemaVersion };
+      this.#environment.logger.error(
+        fields,
+        'this instance was written by a newer server; left alone',
+      );
+      return;
+    }
+    if (record.crashes >= CRASHES_MAX) {
+      await this.#quarantine(
+        record,
+        'Poison',
+        'servers stopped again and again while they ran this instance',
+      );
+      return;
+    }
+    const definition = await this.#options.findDefinition(record.definitionId, record.version);
+    if (definition === null) {
+      await this.#quarantine(
+        record,
+        'DefinitionMissing',
+        'the definition of this instance is gone',
+      );
+      return;
+    }
+    await this.#wakeUp(record, definition);
+  }
+
+  async #wakeUp(record: InstanceRecord, definition: WorkflowDefinition): Promise<void> {
+    let actor: InstanceActor;
+    try {
+      const instance = readState(record, record.state);
+      const run = createRun(definition, instance, this.#environment.clock.now());
+      const { epoch, inSeq, revision, status } = record;
+      actor = new InstanceActor(this.#environment, run, {
+        stored: { epoch, inSeq, revision, status },
+      });
+    } catch (error) {
+      this.#environment.logger.error({ workflowId: record.id, err: error }, 'unreadable state');
+      await this.#quarantine(record, 'UnreadableState', 'the stored state cannot be read');
+      return;
+    }
+    if (this.#actors.has(record.id)) return;
+    this.#timers.get(record.id)?.();
+    this.#timers.delete(record.id);
+    this.#actors.set(record.id, actor);
+    // A wake time that has passed is replaced by a commit, or the scan would find it again and again.
+    const isDue = record.wakeAt !== null && record.wakeAt <= this.#environment.clock.now();
+    actor.takeOver(record.inbox, isDue);
+    actor.wake();
+  }
+
+  async #quarantine(record: InstanceRecord, type: string, message: string): Promise<void> {
+    const { clock, logger, store } = this.#environment;
+    logger.error(
+      { workflowId: record.id, reason: type },
+      'suspended an instance that cannot be run',
+    );
+    this.#setAside.add(record.id);
+    // A commit would clear the inbox; where messages wait, only the status is changed and the log has the reason.
+    if (record.status !== 'Runnable' || record.inbox.length > 0) {
+      await store.controlInstance(record.id, 'suspend', clock.now());
+      return;
+    }
+    await store.commitInstance({
+      id: record.id,
+      epoch: record.epoch,
+      inSeq: record.inSeq,
+      status: 'Suspended',
+      endTime: null,
+      wakeAt: null,
+      state: withError(record, { type, message, time: clock.now() }),
+      schemaVersion: record.schemaVersion,
+      side: { history: [], subscriptions: [], activities: [] },
+      removeSubscriptions: [],
+      removeActivities: [],
+      settleActivities: [],
+    });
+  }
+
+  #evict(actor: InstanceActor): void {
+    const timer = nextTimer(actor.run);
+    this.#forget(actor);
+    actor.abandon();
+    if (timer === null) return;
+    const { id } = actor;
+    const cancel = this.#environment.clock.at(timer, () => {
+      this.#timers.delete(id);
+      this.look(id);
+    });
+    this.#timers.set(id, cancel);
+  }
+
+  #forget(actor: InstanceActor): void {
+    if (this.#actors.get(actor.id) === actor) this.#actors.delete(actor.id);
+  }
+
+  #isElsewhere(owner: string): boolean {
+    const { nodes } = this.#options;
+    return owner !== nodes.id && nodes.isAlive(owner);
+  }
+
+  #newRecord(
+    start: NewInstance,
+    startTime: number,
+    state: string,
+    actor: InstanceActor | null,
+  ): InstanceRecord {
+    return {
+      id: start.id,
+      definitionId: start.definition.id,
+      version: start.definition.version,
+      reference: start.reference,
+      status: actor?.run.instance.status ?? 'Runnable',
+      startTime,
+      endTime: actor?.run.instance.endTime ?? null,
+      wakeAt: actor === null ? startTime : actor.wakeAt(),
+      owner: this.#options.nodes.id,
+      epoch: 1,
+      inSeq: 0,
+      inbox: [],
+      revision: 0,
+      crashes: 0,
+      state,
+      schemaVersion: STATE_VERSION,
+      requestHash: start.requestHash,
+    };
+  }
+}
+
+/** The insert of a new instance: once, either with what its first pass made of it or, when that takes long, before. */
+class FirstInsertion {
+  readonly result: Promise<InsertInstanceResult>;
+  readonly #insert: (
+    actor: InstanceActor | null,
+    side: SideRecords,
+  ) => Promise<InsertInstanceResult>;
+  readonly #settle: (result: Promise<InsertInstanceResult>) => void;
+  #begun: Promise<InsertInstanceResult> | null = null;
+
+  constructor(
+    insert: (actor: InstanceActor | null, side: SideRecords) => Promise<InsertInstanceResult>,
+  ) {
+    this.#insert = insert;
+    let settle: (result: Promise<InsertInstanceResult>) => void = () => undefined;
+    this.result = new Promise((resolve) => {
+      settle = resolve;
+    });
+    this.#settle = settle;
+  }
+
+  early(): void {
+    void this.#begin(null, { history: [], subscriptions: [], activities: [] });
+  }
+
+  async withActor(
+    actor: InstanceActor,
+    side: SideRecords,
+  ): Promise<'inserted' | 'inserted-before' | 'exists'> {
+    const isFirst = this.#begun === null;
+    const result = await this.#begin(actor, side);
+    if (result.outcome === 'exists') return 'exists';
+    return isFirst ? 'inserted' : 'inserted-before';
+  }
+
+  #begin(actor: InstanceActor | null, side: SideRecords): Promise<InsertInstanceResult> {
+    if (this.#begun === null) {
+      this.#begun = this.#insert(actor, side);
+      this.#settle(this.#begun);
+    }
+    return this.#begun;
+  }
+}
+
+/** The state with the reason in it, where it can be read at all. */
+function withError(
+  record: InstanceRecord,
+  error: { readonly type: string; readonly message: string; readonly time: number },
+): string {
+  try {
+    const instance = readState(record, record.state);
+    instance.lastError = {
+      stepId: '',
+      pointerId: 0,
+      traceback: null,
+      data: null,
+      attempt: 1,
+      ...error,
+    };
+    return writeState(instance);
+  } catch {
+    return record.state;
+  }
+}

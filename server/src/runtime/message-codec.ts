@@ -1,0 +1,82 @@
+/** Messages between instances, events and activities as the store keeps them: JSON text that the engine can read. */
+import { isJsonObject, type Json } from '../engine/json.js';
+import type { Message } from '../engine/messages.js';
+import type { InboxMessage } from '../store/store.js';
+
+/** A message, or where its data is to be found when it was too large to be sent along. */
+export type StoredMessage =
+  Message | { readonly kind: 'event-reference'; readonly eventId: string };
+
+/** Event data larger than this stays with the event, so that one event for thousands of waits is stored once. */
+const INLINE_LENGTH_MAX = 16_384;
+
+export function eventMessage(event: {
+  readonly id: string;
+  readonly name: string;
+  readonly key: string;
+  readonly publishedAt: number;
+  /** JSON text. */
+  readonly data: string;
+}): InboxMessage {
+  const id = `event/${event.id}`;
+  if (event.data.length > INLINE_LENGTH_MAX) {
+    const reference: StoredMessage = { kind: 'event-reference', eventId: event.id };
+    return { id, body: JSON.stringify(reference) };
+  }
+  const { name, key, publishedAt } = event;
+  const message: Message = {
+    kind: 'event',
+    eventId: event.id,
+    name,
+    key,
+    publishedAt,
+    data: JSON.parse(event.data) as Json, // Stored by us as JSON.
+  };
+  return { id, body: JSON.stringify(message) };
+}
+
+export function inboxMessage(id: string, message: Message): InboxMessage {
+  return { id, body: JSON.stringify(message) };
+}
+
+/** Null for text that is no message: the store may hold what somebody else wrote. */
+export function readMessage(body: string): StoredMessage | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    return null;
+  }
+  if (!isJsonObject(value)) return null;
+  const { kind } = value;
+  const shape = typeof kind === 'string' ? SHAPES[kind] : undefined;
+  if (shape === undefined) return null;
+  for (const [member, type] of Object.entries(shape)) {
+    if (typeof value[member] !== type) return null;
+  }
+  // Every member that the engine looks into was checked against the table.
+  return value as unknown as StoredMessage;
+}
+
+const SHAPES: Readonly<Record<string, Readonly<Record<string, string>> | undefined>> = {
+  event: { eventId: 'string', name: 'string', key: 'string', publishedAt: 'number' },
+  'event-reference': { eventId: 'string' },
+  activity: { activityId: 'string', succeeded: 'boolean' },
+  child: { pointerId: 'number', attempt: 'number', workflowId: 'string', status: 'string' },
+};
+
+/** What the store keeps as an activity's parameters: what the worker gets, and whose work it is. */
+export interface StoredWork {
+  readonly stepId: string;
+  /** The attempt of the step that offered it. */
+  readonly attempt: number;
+  readonly parameters: Json;
+}
+
+export function writeWork(work: StoredWork): string {
+  return JSON.stringify(work);
+}
+
+export function readWork(text: string): StoredWork {
+  return JSON.parse(text) as StoredWork; // Written by `writeWork`.
+}

@@ -1,0 +1,276 @@
+/** What the actors of a node share: turns to work, bodies of steps, the way to other instances. */
+import type { OutboxMessage, WorkflowInstance } from '../engine/instance.js';
+import { isJsonObject, type Json, type JsonObject } from '../engine/json.js';
+import { applyMessage, type EffectResult, type EventMessage } from '../engine/messages.js';
+import { executionKey, type Pointer } from '../engine/pointer.js';
+import { stepOf, type Run } from '../engine/run.js';
+import { eventKey, isTaken, searchStart } from '../engine/taken-events.js';
+import { AppError } from '../errors.js';
+import type { Logger } from '../logger.js';
+import type { CustomStepBody } from '../step-bodies/custom-step.js';
+import type { StepBody, StepBodyContext } from '../step-bodies/step-body.js';
+import { StoreUnavailableError, type EventRecord, type Store } from '../store/store.js';
+import type { ActivityBroker } from './activity-broker.js';
+import type { ActorEnvironment, RunnerLimits } from './actor-environment.js';
+import type { Clock } from './clock.js';
+import type { Evaluator } from './evaluator.js';
+import { nameKeyOf } from './ids.js';
+import type { InstanceActor } from './instance-actor.js';
+import type { InstanceRunner } from './instance-runner.js';
+import { inboxMessage } from './message-codec.js';
+import type { RuntimeMetrics } from './runtime-metrics.js';
+import { Turns } from './turns.js';
+import type { UnsavedChanges } from './unsaved-changes.js';
+
+const EVENT_PAGE = 50;
+const STORE_RETRY_MS_MIN = 50;
+const STORE_RETRY_MS_MAX = 2000;
+
+export interface NodeEnvironmentOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly evaluator: Evaluator;
+  readonly logger: Logger;
+  readonly limits: RunnerLimits;
+  readonly metrics: RuntimeMetrics;
+  readonly broker: ActivityBroker;
+  readonly httpRequest: StepBody;
+  readonly customStep: CustomStepBody;
+  readonly startChild: (inputs: JsonObject, start: ChildStart) => Promise<void>;
+  readonly ended: (instanceId: string) => void;
+  /** Built with this environment, so it can only be asked for later. */
+  readonly runner: () => InstanceRunner;
+}
+
+export interface ChildStart {
+  readonly workflowId: string;
+  readonly parent: {
+    readonly workflowId: string;
+    readonly pointerId: number;
+    readonly attempt: number;
+  };
+}
+
+export class NodeEnvironment implements ActorEnvironment {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly evaluator: Evaluator;
+  readonly logger: Logger;
+  readonly limits: RunnerLimits;
+  readonly metrics: RuntimeMetrics;
+  readonly workers: ActivityBroker;
+  readonly #options: NodeEnvironmentOptions;
+  readonly #turns: Turns;
+
+  constructor(options: NodeEnvironmentOptions) {
+    this.#options = options;
+    this.store = options.store;
+    this.clock = options.clock;
+    this.evaluator = options.evaluator;
+    this.logger = options.logger;
+    this.limits = options.limits;
+    this.metrics = options.metrics;
+    this.workers = options.broker;
+    this.#turns = new Turns(options.limits.concurrencyMax);
+  }
+
+  get queued(): number {
+    return this.#turns.queued;
+  }
+
+  takeTurn(): Promise<() => void> {
+    return this.#turns.take();
+  }
+
+  async runBody(run: Run, pointer: Pointer, signal: AbortSignal): Promise<EffectResult> {
+    const { state } = pointer;
+    if (state.kind === 'child') return this.#startChild(run, pointer, state);
+    const step = stepOf(run, pointer);
+    const context: StepBodyContext = {
+      workflowId: run.instance.id,
+      stepId: pointer.stepId,
+      attempt: pointer.attempt,
+      idempotencyKey: executionKey(run.instance.id, pointer),
+      signal,
+    };
+    const inputs = state.kind === 'effect' ? state.inputs : {};
+    const { customStep, httpRequest } = this.#options;
+    return step.type === 'HttpRequest'
+      ? httpRequest.run(inputs, context)
+      : customStep.run(step.typeName, inputs, context);
+  }
+
+  async loadEvent(eventId: string): Promise<EventMessage | null> {
+    const event = await this.retryStore(
+      () => this.store.getEvent(eventId),
+      () => false,
+    );
+    return event === null ? null : eventOf(event);
+  }
+
+  async lookForEvents(run: Run): Promise<boolean> {
+    let taken = false;
+    for (const pointer of [...run.instance.pointers.values()]) {
+      const { state } = pointer;
+      if (state.kind !== 'event' || state.looked) continue;
+      const event = await this.#findEvent(run.instance, state);
+      // A message cannot have come between: the actor takes messages in only at the start of a stretch.
+      if (event !== null) {
+        run.now = this.clock.now();
+        applyMessage(run, eventOf(event));
+        taken = true;
+      } else {
+        pointer.state = { ...state, looked: true };
+      }
+    }
+    return taken;
+  }
+
+  async sendOutbox(instance: WorkflowInstance, message: OutboxMessage): Promise<void> {
+    await this.retryStore(
+      () => this.#send(instance, message),
+      () => false,
+    );
+  }
+
+  async retryStore<Value>(
+    ask: () => Promise<Value>,
+    cancelled: () => boolean,
+  ): Promise<Value | null> {
+    for (let pauseMs = STORE_RETRY_MS_MIN; ; pauseMs = Math.min(pauseMs * 2, STORE_RETRY_MS_MAX)) {
+      if (cancelled()) return null;
+      try {
+        return await ask();
+      } catch (error) {
+        if (!(error instanceof StoreUnavailableError)) throw error;
+      }
+      await new Promise<void>((resolve) => {
+        this.clock.at(this.clock.now() + pauseMs, resolve);
+      });
+    }
+  }
+
+  committed(actor: InstanceActor, saved: UnsavedChanges): void {
+    const { instance } = actor.run;
+    for (const { level, message, pointerId, stepId } of saved.logLines) {
+      this.#emit(level, {
+        workflowId: instance.id,
+        definitionId: instance.definitionId,
+        stepId,
+        pointerId,
+        message,
+      });
+    }
+    this.workers.created(saved.side.activities);
+    if (instance.status === 'Complete' || instance.status === 'Terminated') {
+      this.metrics.workflowEnded(instance.status);
+      this.#options.ended(instance.id);
+    }
+  }
+
+  parked(actor: InstanceActor): void {
+    this.#options.runner().parked(actor);
+  }
+
+  async failed(actor: InstanceActor, error: unknown): Promise<void> {
+    await this.retryStore(
+      () => this.#options.runner().failed(actor, error),
+      () => false,
+    );
+  }
+
+  async #findEvent(
+    instance: WorkflowInstance,
+    wait: Extract<Pointer['state'], { kind: 'event' }>,
+  ): Promise<EventRecord | null> {
+    const key = eventKey(wait.name, wait.key);
+    let from = searchStart(instance, key, wait.effectiveAt);
+    for (;;) {
+      const position = from;
+      const page = await this.retryStore(
+        () => this.store.findEvents(nameKeyOf(wait.name, wait.key), position, EVENT_PAGE),
+        () => false,
+      );
+      const event = page?.find((candidate) => !isTaken(instance, key, candidate));
+      if (event !== undefined) return event;
+      const last = page?.at(-1);
+      if (last === undefined || (page?.length ?? 0) < EVENT_PAGE) return null;
+      from = last;
+    }
+  }
+
+  async #startChild(
+    run: Run,
+    pointer: Pointer,
+    state: Extract<Pointer['state'], { kind: 'child' }>,
+  ): Promise<EffectResult> {
+    const { attempt, id: pointerId } = pointer;
+    const parent = { workflowId: run.instance.id, pointerId, attempt };
+    try {
+      await this.#options.startChild(state.inputs, { workflowId: state.workflowId, parent });
+      return { ok: true, values: {} };
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      return { ok: false, failure: { type: 'SubWorkflowFailed', message: error.message } };
+    }
+  }
+
+  async #send(instance: WorkflowInstance, message: OutboxMessage): Promise<void> {
+    if (message.kind === 'terminate-child') {
+      const result = await this.store.controlInstance(
+        message.workflowId,
+        'terminate',
+        this.clock.now(),
+      );
+      if (result.outcome === 'done') this.#options.runner().controlled(result.record);
+      return;
+    }
+    const { attempt, parentId, pointerId } = message;
+    const inbox = inboxMessage(`child/${instance.id}`, {
+      kind: 'child',
+      pointerId,
+      attempt,
+      workflowId: instance.id,
+      status: instance.status,
+      data: instance.data,
+    });
+    const [posted] = await this.store.postMessages([{ instanceId: parentId, message: inbox }]);
+    if (posted !== null && posted !== undefined) this.#options.runner().posted(posted, inbox);
+  }
+
+  #emit(level: string, fields: { readonly message: Json } & Record<string, unknown>): void {
+    const { message, ...rest } = fields;
+    const text = typeof message === 'string' ? message : JSON.stringify(message);
+    // A message that is not text is also there as a value, to be searched for.
+    const line =
+      isJsonObject(message) || Array.isArray(message) ? { ...rest, value: message } : rest;
+    const logger = this.logger;
+    switch (level) {
+      case 'Trace':
+        logger.trace(line, text);
+        break;
+      case 'Debug':
+        logger.debug(line, text);
+        break;
+      case 'Warning':
+        logger.warn(line, text);
+        break;
+      case 'Error':
+        logger.error(line, text);
+        break;
+      case 'Critical':
+        logger.fatal(line, text);
+        break;
+      case 'None':
+        break;
+      default:
+        logger.info(line, text);
+    }
+  }
+}
+
+function eventOf(event: EventRecord): EventMessage {
+  const { id: eventId, key, name, publishedAt } = event;
+  const data = JSON.parse(event.data) as Json; // Stored by us as JSON.
+  return { kind: 'event', eventId, name, key, publishedAt, data };
+}

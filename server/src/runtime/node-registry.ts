@@ -1,0 +1,131 @@
+/**
+ * Which nodes share the store, and which of them live.
+ *
+ * A node is one process life: it writes a heartbeat, and is taken for dead when the beat is older than the lease, or
+ * when it ran on this machine and its process is gone. Being wrong costs a wasted claim, never correctness: the epoch of
+ * an instance is the fence.
+ */
+import type { Logger } from '../logger.js';
+import type { NodeRecord, Store } from '../store/store.js';
+import type { Clock } from './clock.js';
+import { PeriodicTask } from './periodic-task.js';
+import type { Service } from './service.js';
+
+export interface NodeRegistryOptions {
+  readonly self: Omit<NodeRecord, 'beatAt'>;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly beatIntervalMs: number;
+  readonly leaseMs: number;
+  /** Called for each node that is found dead, again after a failure; then its record is removed. */
+  readonly onDead: (nodeId: string) => Promise<void>;
+  /** Whether the process of a node on this machine is gone; false where that cannot be told. */
+  readonly processIsGone: (node: NodeRecord) => boolean;
+}
+
+/** Other nodes are looked at with every beat while there are any, otherwise only with every so many. */
+const LIST_EVERY_BEATS_ALONE = 3;
+
+export class NodeRegistry implements Service {
+  readonly #options: NodeRegistryOptions;
+  readonly #beat: PeriodicTask;
+  #nodes = new Map<string, NodeRecord>();
+  #beats = 0;
+  #lastBeatAt: number;
+
+  constructor(options: NodeRegistryOptions) {
+    this.#options = options;
+    this.#lastBeatAt = options.clock.now();
+    this.#beat = new PeriodicTask({
+      name: 'write the heartbeat',
+      clock: options.clock,
+      logger: options.logger,
+      intervalMs: options.beatIntervalMs,
+      run: () => this.#beatOnce(),
+    });
+  }
+
+  get id(): string {
+    return this.#options.self.id;
+  }
+
+  /** Other nodes that are alive as far as is known. */
+  get others(): readonly NodeRecord[] {
+    return [...this.#nodes.values()].filter(({ id }) => id !== this.id && this.isAlive(id));
+  }
+
+  /** False when the heartbeat has not reached the store for so long that others may take over what is ours. */
+  get isBeating(): boolean {
+    const { clock, leaseMs } = this.#options;
+    return clock.now() - this.#lastBeatAt < leaseMs;
+  }
+
+  isKnown(nodeId: string): boolean {
+    return this.#nodes.has(nodeId);
+  }
+
+  isAlive(nodeId: string): boolean {
+    if (nodeId === this.id) return true;
+    const node = this.#nodes.get(nodeId);
+    if (node === undefined) return false;
+    if (this.#options.clock.now() - node.beatAt > this.#options.leaseMs) return false;
+    // After a crash on the same machine nobody has to wait for the lease to run out.
+    return !this.#options.processIsGone(node);
+  }
+
+  async start(): Promise<void> {
+    await this.#beat.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#beat.stop();
+    await this.#options.store.removeNode(this.id).catch((error: unknown) => {
+      this.#options.logger.warn(
+        { err: error },
+        'could not sign off; other nodes will notice by themselves',
+      );
+    });
+  }
+
+  async #beatOnce(): Promise<void> {
+    const { clock, self, store } = this.#options;
+    const beatAt = clock.now();
+    await store.putNode({ ...self, beatAt });
+    this.#lastBeatAt = beatAt;
+    const listIsDue = this.others.length > 0 || this.#beats % LIST_EVERY_BEATS_ALONE === 0;
+    this.#beats += 1;
+    if (listIsDue) await this.#lookAtOthers();
+  }
+
+  async #lookAtOthers(): Promise<void> {
+    const { logger, onDead, store } = this.#options;
+    this.#nodes = new Map((await store.listNodes()).map((node) => [node.id, node]));
+    for (const node of this.#nodes.values()) {
+      if (this.isAlive(node.id)) continue;
+      logger.info(
+        { node: node.id, host: node.hostname, pid: node.pid },
+        'taking over from a dead node',
+      );
+      await onDead(node.id);
+      await store.removeNode(node.id);
+      this.#nodes.delete(node.id);
+    }
+  }
+}
+
+/** Tells of nodes on this machine by asking the operating system for their process. */
+export function processIsGone(
+  node: Pick<NodeRecord, 'hostname' | 'pid'>,
+  self: Pick<NodeRecord, 'hostname' | 'pid'>,
+): boolean {
+  if (node.hostname !== self.hostname) return false;
+  // Another life with the number of this process: a container that was started again.
+  if (node.pid === self.pid) return true;
+  try {
+    process.kill(node.pid, 0);
+    return false;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+  }
+}

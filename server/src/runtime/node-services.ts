@@ -1,0 +1,169 @@
+/**
+ * The services of one node, put together.
+ *
+ * They know each other only through what is passed here; `workflow-host.ts` starts and stops them and speaks to clients.
+ */
+import type { Backplane } from '../backplane/backplane.js';
+import type { JsonObject } from '../engine/json.js';
+import type { Logger } from '../logger.js';
+import type { ScriptRuntime } from '../scripts/script-runtime.js';
+import type { CustomStepBody, CustomStepOptions } from '../step-bodies/custom-step.js';
+import type { StepBody } from '../step-bodies/step-body.js';
+import type { NodeRecord, Store } from '../store/store.js';
+import { ActivityBroker } from './activity-broker.js';
+import type { RunnerLimits } from './actor-environment.js';
+import type { Clock } from './clock.js';
+import { DefinitionCatalog } from './definition-catalog.js';
+import { EndWaiters } from './end-waiters.js';
+import { Evaluator } from './evaluator.js';
+import { EventPublisher } from './event-publisher.js';
+import { Housekeeping } from './housekeeping.js';
+import { InstanceQueries } from './instance-queries.js';
+import { InstanceRunner } from './instance-runner.js';
+import { NodeEnvironment, type ChildStart } from './node-environment.js';
+import { NodeRegistry } from './node-registry.js';
+import type { RuntimeMetrics } from './runtime-metrics.js';
+import { StepScripts } from './step-scripts.js';
+
+export interface NodeServicesOptions {
+  readonly store: Store;
+  readonly backplane: Backplane;
+  readonly scripts: ScriptRuntime;
+  readonly httpRequest: StepBody;
+  /** The body of custom steps; it finds its scripts through `find`. */
+  readonly customStep: (find: CustomStepOptions['find']) => CustomStepBody;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: RuntimeMetrics;
+  readonly node: Omit<NodeRecord, 'beatAt'>;
+  readonly processIsGone: (node: NodeRecord) => boolean;
+  readonly settings: HostSettings;
+}
+
+export interface HostSettings extends RunnerLimits {
+  /** Starts that may be under way at the same time; more are refused. */
+  readonly startsMax: number;
+  readonly waitersMax: number;
+  readonly instanceRetentionMs: number;
+  readonly eventRetentionMs: number;
+  readonly scanIntervalMs: number;
+  readonly beatIntervalMs: number;
+  readonly leaseMs: number;
+  readonly repairIntervalMs: number;
+  readonly purgeIntervalMs: number;
+}
+
+/** While other nodes can only be heard of through the store, it is asked for work this often. */
+const SCAN_MS_WITHOUT_HINTS = 1000;
+const SCAN_MS_WITH_HINTS = 10_000;
+
+export class NodeServices {
+  readonly endWaiters = new EndWaiters();
+  readonly steps: StepScripts;
+  readonly catalog: DefinitionCatalog;
+  readonly broker: ActivityBroker;
+  readonly publisher: EventPublisher;
+  readonly environment: NodeEnvironment;
+  readonly nodes: NodeRegistry;
+  readonly runner: InstanceRunner;
+  readonly housekeeping: Housekeeping;
+  readonly queries: InstanceQueries;
+  readonly #options: NodeServicesOptions;
+
+  constructor(
+    options: NodeServicesOptions,
+    startChild: (inputs: JsonObject, start: ChildStart) => Promise<void>,
+  ) {
+    this.#options = options;
+    const { clock, store } = options;
+    this.steps = this.#createSteps();
+    this.catalog = this.#createCatalog();
+    this.broker = this.#createBroker();
+    this.publisher = new EventPublisher({
+      store,
+      clock,
+      posted: (...message) => this.runner.posted(...message),
+    });
+    this.environment = this.#createEnvironment(startChild);
+    this.nodes = new NodeRegistry({
+      ...options,
+      ...options.settings,
+      self: options.node,
+      onDead: (nodeId) => this.runner.takeOver(nodeId),
+    });
+    this.runner = new InstanceRunner({
+      environment: this.environment,
+      nodes: this.nodes,
+      findDefinition: (id, version) => this.catalog.find(id, version),
+      hintOwner: (id) => options.backplane.publish({ kind: 'instance', id }),
+      scanIntervalMs: options.settings.scanIntervalMs,
+    });
+    this.housekeeping = new Housekeeping({
+      ...options,
+      ...options.settings,
+      publisher: this.publisher,
+      broker: this.broker,
+    });
+    this.queries = new InstanceQueries({ store, catalog: this.catalog });
+  }
+
+  /** True while other nodes share the store. */
+  get isShared(): boolean {
+    return this.nodes.others.length > 0;
+  }
+
+  #createSteps(): StepScripts {
+    return new StepScripts({
+      ...this.#options,
+      ...this.#news(),
+      hintOthers: (name) => this.#options.backplane.publish({ kind: 'step', name }),
+    });
+  }
+
+  #createCatalog(): DefinitionCatalog {
+    return new DefinitionCatalog({
+      ...this.#options,
+      ...this.#news(),
+      stepScripts: this.steps,
+      hintOthers: (id) => this.#options.backplane.publish({ kind: 'definition', id }),
+    });
+  }
+
+  #createBroker(): ActivityBroker {
+    const { backplane, settings } = this.#options;
+    const { mayMissNews } = this.#news();
+    return new ActivityBroker({
+      ...this.#options,
+      waitersMax: settings.waitersMax,
+      scanIntervalMs: () => (mayMissNews() ? SCAN_MS_WITHOUT_HINTS : SCAN_MS_WITH_HINTS),
+      posted: (...message) => this.runner.posted(...message),
+      hintOthers: (name) => backplane.publish({ kind: 'activity', name }),
+    });
+  }
+
+  #createEnvironment(
+    startChild: (inputs: JsonObject, start: ChildStart) => Promise<void>,
+  ): NodeEnvironment {
+    const { backplane, customStep, scripts, settings } = this.#options;
+    return new NodeEnvironment({
+      ...this.#options,
+      evaluator: new Evaluator(scripts),
+      limits: settings,
+      broker: this.broker,
+      customStep: customStep((name) => this.steps.find(name)),
+      startChild,
+      ended: (id) => {
+        this.endWaiters.ended(id);
+        backplane.publish({ kind: 'ended', id });
+      },
+      runner: () => this.runner,
+    });
+  }
+
+  /** Whether what other nodes do is heard of at once. */
+  #news(): { readonly isShared: () => boolean; readonly mayMissNews: () => boolean } {
+    const { backplane } = this.#options;
+    const hears = (): boolean => backplane.kind === 'redis' && backplane.healthy;
+    return { isShared: () => this.isShared, mayMissNews: () => this.isShared && !hears() };
+  }
+}

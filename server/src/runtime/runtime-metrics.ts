@@ -1,0 +1,105 @@
+/** Counts and durations for /metrics, under names with few distinct labels. */
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+
+export class RuntimeMetrics {
+  readonly registry = new Registry();
+  readonly #started = this.#counter('stepwright_workflows_started_total', 'Instances started.');
+  readonly #ended = this.#counter(
+    'stepwright_workflows_ended_total',
+    'Instances ended, by status.',
+    ['status'],
+  );
+  readonly #steps = this.#counter(
+    'stepwright_steps_total',
+    'Step attempts ended, by type and result.',
+    ['type', 'result'],
+  );
+  readonly #stepSeconds = new Histogram({
+    name: 'stepwright_step_duration_seconds',
+    help: 'Time from the start of a step attempt to its end, waiting included.',
+    labelNames: ['type'],
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 600, 3600],
+    registers: [this.registry],
+  });
+  readonly #lost = this.#counter(
+    'stepwright_commits_lost_total',
+    'Commits refused because something had arrived meanwhile; they were made again.',
+  );
+  readonly #fenced = this.#counter(
+    'stepwright_commits_fenced_total',
+    'Instances given up because another node had taken them over.',
+  );
+  readonly #storeOperations = this.#counter(
+    'stepwright_store_operations_total',
+    'Store operations, by name and result.',
+    ['operation', 'result'],
+  );
+  readonly #storeSeconds = new Histogram({
+    name: 'stepwright_store_operation_duration_seconds',
+    help: 'Duration of store operations.',
+    labelNames: ['operation'],
+    buckets: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.2, 1, 5],
+    registers: [this.registry],
+  });
+  readonly #events = this.#counter('stepwright_events_published_total', 'Events published.');
+  readonly #activities = this.#counter(
+    'stepwright_activities_total',
+    'Activity items, by what happened to them.',
+    ['what'],
+  );
+
+  constructor() {
+    collectDefaultMetrics({ register: this.registry });
+  }
+
+  workflowStarted(): void {
+    this.#started.inc();
+  }
+
+  workflowEnded(status: string): void {
+    this.#ended.inc({ status });
+  }
+
+  /** `type` is a built-in type or a custom step's name; there are as many as there are scripts. */
+  stepEnded(type: string, succeeded: boolean, durationMs: number): void {
+    this.#steps.inc({ type, result: succeeded ? 'ok' : 'failed' });
+    this.#stepSeconds.observe({ type }, durationMs / 1000);
+  }
+
+  commitLost(): void {
+    this.#lost.inc();
+  }
+
+  fenced(): void {
+    this.#fenced.inc();
+  }
+
+  storeOperation(operation: string, durationMs: number, succeeded: boolean): void {
+    this.#storeOperations.inc({ operation, result: succeeded ? 'ok' : 'failed' });
+    this.#storeSeconds.observe({ operation }, durationMs / 1000);
+  }
+
+  eventPublished(): void {
+    this.#events.inc();
+  }
+
+  activity(what: 'offered' | 'handed_out' | 'completed' | 'failed' | 'released'): void {
+    this.#activities.inc({ what });
+  }
+
+  /** A number that is asked for when somebody reads the metrics. */
+  gauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      name,
+      help,
+      registers: [this.registry],
+      collect() {
+        this.set(read());
+      },
+    });
+  }
+
+  #counter(name: string, help: string, labelNames: string[] = []): Counter {
+    return new Counter({ name, help, labelNames, registers: [this.registry] });
+  }
+}

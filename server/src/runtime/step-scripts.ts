@@ -1,0 +1,97 @@
+/** Custom steps: scripts by name, the newest one counts. */
+import { BUILT_IN_STEP_TYPES } from '../engine/definition.js';
+import { AppError } from '../errors.js';
+import type { ScriptRuntime } from '../scripts/script-runtime.js';
+import type { StepScriptRecord, Store } from '../store/store.js';
+import type { Clock } from './clock.js';
+import type { Page, PageRequest, StepScriptView } from './host.js';
+import { decodeCursor, pageOf } from './paging.js';
+
+/** How long a script is believed to be the newest when other nodes may put a newer one. */
+const TTL_MS = 5000;
+
+export interface StepScriptsOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly scripts: ScriptRuntime;
+  readonly mayMissNews: () => boolean;
+  readonly isShared: () => boolean;
+  readonly hintOthers: (name: string) => void;
+}
+
+export class StepScripts {
+  readonly #options: StepScriptsOptions;
+  readonly #cache = new Map<
+    string,
+    { readonly script: StepScriptRecord; readonly readAt: number }
+  >();
+
+  constructor(options: StepScriptsOptions) {
+    this.#options = options;
+  }
+
+  async put(name: string, source: string): Promise<StepScriptView> {
+    if (BUILT_IN_STEP_TYPES.some((type) => type.toLowerCase() === name.trim().toLowerCase())) {
+      throw new AppError('reserved_step_name', `'${name}' is a step type of the server`, {
+        fields: { stepName: name },
+      });
+    }
+    const [problem] = await this.#options.scripts.checkSyntax('script', [source]);
+    if (problem !== undefined) {
+      const { column, line, message } = problem;
+      throw new AppError('invalid_script', `Python does not understand the script: ${message}`, {
+        fields: {
+          stepName: name,
+          ...(line === null ? {} : { line }),
+          ...(column === null ? {} : { column }),
+        },
+      });
+    }
+    const createdAt = this.#options.clock.now();
+    const script = await this.#options.store.insertStepScript({ name, source, createdAt });
+    this.forget(name);
+    this.#options.hintOthers(name);
+    return script;
+  }
+
+  async get(name: string): Promise<StepScriptView> {
+    const script = await this.#options.store.getStepScript(name);
+    if (script === null) {
+      throw new AppError('step_not_found', `there is no custom step '${name}'`, {
+        fields: { stepName: name },
+      });
+    }
+    return script;
+  }
+
+  async list(page: PageRequest): Promise<Page<Omit<StepScriptView, 'source'>>> {
+    const after = decodeCursor(page.cursor, 'steps');
+    const scripts = await this.#options.store.listStepScripts(after?.[0] ?? null, page.limit + 1);
+    const views = scripts.map(({ name, version, createdAt }) => ({ name, version, createdAt }));
+    return pageOf(views, page.limit, 'steps', ({ name }) => [name]);
+  }
+
+  /** The newest script of the name, as a step that runs now wants it. */
+  async find(name: string): Promise<StepScriptRecord | null> {
+    const { clock, isShared, mayMissNews, store } = this.#options;
+    const cached = this.#cache.get(name);
+    const isFresh =
+      cached !== undefined &&
+      !mayMissNews() &&
+      (!isShared() || clock.now() - cached.readAt < TTL_MS);
+    if (isFresh) return cached.script;
+    const script = await store.getStepScript(name);
+    if (script !== null) this.#cache.set(name, { script, readAt: clock.now() });
+    return script;
+  }
+
+  /** Which of these names have a script. */
+  async known(names: readonly string[]): Promise<ReadonlySet<string>> {
+    const scripts = await Promise.all(names.map((name) => this.find(name)));
+    return new Set(scripts.flatMap((script) => (script === null ? [] : [script.name])));
+  }
+
+  forget(name: string): void {
+    this.#cache.delete(name);
+  }
+}

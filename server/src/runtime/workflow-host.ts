@@ -1,0 +1,381 @@
+/**
+ * The running server without HTTP: the services of one node, and the facade that the API calls.
+ *
+ * Owns: how the services are put together, in which order they start and stop. Must not know: HTTP, which store,
+ * backplane or Python it was given.
+ */
+import type { Hint } from '../backplane/backplane.js';
+import { toObject, toText } from '../engine/convert-input.js';
+import type { WorkflowDefinition } from '../engine/definition.js';
+import type { JsonObject } from '../engine/json.js';
+import { AppError } from '../errors.js';
+import { StoreUnavailableError, type ControlAction } from '../store/store.js';
+import type * as Host from './host.js';
+import { hashOf, newId } from './ids.js';
+import { viewInstance, viewStarted } from './instance-views.js';
+import type { ChildStart } from './node-environment.js';
+import { NodeServices, type NodeServicesOptions } from './node-services.js';
+
+export interface WorkflowHostOptions extends NodeServicesOptions {
+  readonly info: Omit<
+    Host.ServerInfo,
+    'nodeId' | 'store' | 'backplane' | 'workingSet' | 'startTime'
+  >;
+}
+
+/** An instance that another node runs may end without a hint; callers that wait look again after this time. */
+const END_RECHECK_MS = 2000;
+
+export class StepwrightHost implements Host.WorkflowHost {
+  readonly #options: WorkflowHostOptions;
+  readonly #services: NodeServices;
+  readonly #startTime: number;
+  #starting = 0;
+  #state: 'new' | 'running' | 'stopping' = 'new';
+
+  constructor(options: WorkflowHostOptions) {
+    this.#options = options;
+    const { backplane, clock, metrics } = options;
+    this.#startTime = clock.now();
+    const services = new NodeServices(options, (inputs, start) => this.#startChild(inputs, start));
+    this.#services = services;
+    backplane.subscribe((hint) => this.#heard(hint));
+    const { broker, environment, runner } = services;
+    metrics.gauge('stepwright_workflows_in_memory', 'Instances in memory.', () => runner.inMemory);
+    metrics.gauge(
+      'stepwright_workflows_queued',
+      'Instances that wait for a turn.',
+      () => environment.queued,
+    );
+    metrics.gauge('stepwright_pollers', 'Workers that wait for work here.', () => broker.waiting);
+  }
+
+  async start(): Promise<void> {
+    const { backplane, scripts, store } = this.#options;
+    await store.start();
+    await backplane.start();
+    await scripts.start();
+    await this.#services.nodes.start();
+    await this.#services.runner.start();
+    await this.#services.broker.start();
+    await this.#services.housekeeping.start();
+    this.#state = 'running';
+  }
+
+  /** Drains: nothing new is taken on, work in hand ends, other nodes may take over at once. */
+  async stop(): Promise<void> {
+    if (this.#state === 'stopping') return;
+    this.#state = 'stopping';
+    this.#services.endWaiters.endAll();
+    await this.#services.broker.stop();
+    await this.#services.housekeeping.stop();
+    await this.#services.runner.stop();
+    await this.#services.nodes.stop();
+    await this.#options.scripts.stop();
+    await this.#options.backplane.stop();
+    await this.#options.store.stop();
+  }
+
+  // -- definitions
+
+  registerDefinition(
+    document: unknown,
+    idempotency: Host.IdempotencyKey | null,
+  ): Promise<Host.RegisteredDefinition> {
+    return this.#ask(() => this.#services.catalog.register(document, idempotency));
+  }
+
+  checkDefinition(document: unknown): Promise<Host.DefinitionCheck> {
+    return this.#ask(() => this.#services.catalog.check(document));
+  }
+
+  getDefinition(
+    id: string,
+    version: number | 'latest',
+  ): Promise<{ readonly document: JsonObject; readonly summary: Host.DefinitionSummary }> {
+    return this.#ask(() => this.#services.catalog.get(id, version));
+  }
+
+  listDefinitions(page: Host.PageRequest): Promise<Host.Page<Host.DefinitionSummary>> {
+    return this.#ask(() => this.#services.catalog.list(page));
+  }
+
+  // -- instances
+
+  async startWorkflow(request: Host.StartRequest): Promise<Host.InstanceView> {
+    if (this.#starting >= this.#options.settings.startsMax) {
+      throw new AppError('overloaded', 'too many workflows are being started', {
+        retryAfterSeconds: 1,
+      });
+    }
+    this.#starting += 1;
+    try {
+      return await this.#ask(() => this.#start(request));
+    } finally {
+      this.#starting -= 1;
+    }
+  }
+
+  async getWorkflow(id: string): Promise<Host.InstanceView> {
+    return viewInstance(await this.#ask(() => this.#services.queries.load(id)));
+  }
+
+  async waitForWorkflow(
+    id: string,
+    timeoutMs: number,
+    signal: AbortSignal,
+  ): Promise<Host.InstanceView> {
+    const { clock } = this.#options;
+    const deadline = clock.now() + timeoutMs;
+    for (;;) {
+      // The wait begins before the look, so that an end between the two is not missed.
+      const stopWaiting = new AbortController();
+      const isLocal = !this.#services.isShared;
+      const wakeAt = isLocal ? deadline : Math.min(deadline, clock.now() + END_RECHECK_MS);
+      const ended = this.#services.endWaiters.wait(
+        id,
+        (wake) => clock.at(wakeAt, wake),
+        AbortSignal.any([signal, stopWaiting.signal]),
+      );
+      try {
+        const record = await this.#ask(() => this.#services.queries.load(id));
+        const isOver = record.endTime !== null || clock.now() >= deadline;
+        if (isOver || signal.aborted || this.#state === 'stopping') return viewInstance(record);
+        await ended;
+      } finally {
+        stopWaiting.abort();
+      }
+    }
+  }
+
+  listWorkflows(request: Host.InstanceListRequest): Promise<Host.Page<Host.InstanceListItem>> {
+    return this.#ask(() => this.#services.queries.list(request));
+  }
+
+  listWorkflowSteps(id: string, page: Host.PageRequest): Promise<Host.Page<Host.StepView>> {
+    return this.#ask(() => this.#services.queries.listSteps(id, page));
+  }
+
+  suspendWorkflow(id: string): Promise<Host.InstanceView> {
+    return this.#control(id, 'suspend');
+  }
+
+  resumeWorkflow(id: string): Promise<Host.InstanceView> {
+    return this.#control(id, 'resume');
+  }
+
+  terminateWorkflow(id: string): Promise<Host.InstanceView> {
+    return this.#control(id, 'terminate');
+  }
+
+  // -- events and activities
+
+  async publishEvent(request: Host.PublishRequest): Promise<Host.PublishedEvent> {
+    const published = await this.#ask(() => this.#services.publisher.publish(request));
+    this.#options.metrics.eventPublished();
+    return published;
+  }
+
+  async pullActivity(request: Host.PullRequest): Promise<Host.WorkItem | null> {
+    const item = await this.#ask(() => this.#services.broker.pull(request));
+    if (item !== null) this.#options.metrics.activity('handed_out');
+    return item;
+  }
+
+  async completeActivity(
+    token: string,
+    result: Parameters<Host.WorkflowHost['completeActivity']>[1],
+  ): Promise<void> {
+    await this.#ask(() => this.#services.broker.complete(token, result));
+    this.#options.metrics.activity(result.succeeded ? 'completed' : 'failed');
+  }
+
+  extendActivity(token: string, leaseMs: number): Promise<{ readonly tokenExpiresAt: number }> {
+    return this.#ask(() => this.#services.broker.extend(token, leaseMs));
+  }
+
+  async releaseActivity(token: string): Promise<void> {
+    await this.#ask(() => this.#services.broker.releaseToken(token));
+    this.#options.metrics.activity('released');
+  }
+
+  // -- custom steps
+
+  putStepScript(name: string, source: string): Promise<Host.StepScriptView> {
+    return this.#ask(() => this.#services.steps.put(name, source));
+  }
+
+  getStepScript(name: string): Promise<Host.StepScriptView> {
+    return this.#ask(() => this.#services.steps.get(name));
+  }
+
+  listStepScripts(page: Host.PageRequest): Promise<Host.Page<Omit<Host.StepScriptView, 'source'>>> {
+    return this.#ask(() => this.#services.steps.list(page));
+  }
+
+  // -- the server itself
+
+  info(): Host.ServerInfo {
+    const { backplane, info, node, store } = this.#options;
+    return {
+      ...info,
+      startTime: this.#startTime,
+      workingSet: process.memoryUsage.rss(),
+      nodeId: node.id,
+      store: store.kind,
+      backplane: backplane.kind,
+    };
+  }
+
+  readiness(): Host.Readiness {
+    const reasons: string[] = [];
+    if (this.#state === 'new') reasons.push('the server is starting');
+    if (this.#state === 'stopping') reasons.push('the server is stopping');
+    if (!this.#services.nodes.isBeating) reasons.push('the store has not answered for too long');
+    return { ready: reasons.length === 0, reasons };
+  }
+
+  async metrics(): Promise<{ readonly text: string; readonly contentType: string }> {
+    const { registry } = this.#options.metrics;
+    return { text: await registry.metrics(), contentType: registry.contentType };
+  }
+
+  // -- private
+
+  async #start(request: Host.StartRequest): Promise<Host.InstanceView> {
+    const { data, definitionId, idempotency, reference } = request;
+    const definition = await this.#services.catalog.latest(definitionId);
+    const id =
+      idempotency === null
+        ? newId(this.#options.clock.now())
+        : `k-${hashOf('start', definitionId, idempotency.key)}`;
+    const requestHash = idempotency?.requestHash ?? null;
+    const startedAt = this.#options.clock.now();
+    const result = await this.#services.runner.startInstance({
+      id,
+      definition,
+      data,
+      reference,
+      parent: null,
+      requestHash,
+    });
+    if (result.outcome === 'exists') {
+      if (result.record.requestHash === requestHash) return viewStarted(result.record, data);
+      throw new AppError(
+        'idempotency_conflict',
+        'this Idempotency-Key was used for a start with other data',
+        { fields: { workflowId: id } },
+      );
+    }
+    this.#options.metrics.workflowStarted();
+    return started(id, definition, request, startedAt);
+  }
+
+  async #startChild(inputs: JsonObject, { parent, workflowId }: ChildStart): Promise<void> {
+    const definitionId = toText(inputs['DefinitionId'] ?? null);
+    const data = toObject(inputs['Data'] ?? {});
+    if (!definitionId.ok) throw new AppError('invalid_request', definitionId.message);
+    if (!data.ok) throw new AppError('invalid_request', `the input Data: ${data.message}`);
+    const definition = await this.#services.environment.retryStore(
+      () => this.#services.catalog.latest(definitionId.value),
+      () => this.#state === 'stopping',
+    );
+    if (definition === null) throw new AppError('stopping', 'the server is stopping');
+    await this.#services.environment.retryStore(
+      () =>
+        this.#services.runner.startInstance({
+          id: workflowId,
+          definition,
+          data: data.value,
+          reference: parent.workflowId,
+          parent,
+          requestHash: null,
+        }),
+      () => this.#state === 'stopping',
+    );
+    this.#options.metrics.workflowStarted();
+  }
+
+  async #control(id: string, action: ControlAction): Promise<Host.InstanceView> {
+    const { clock, store } = this.#options;
+    const result = await this.#ask(() => store.controlInstance(id, action, clock.now()));
+    if (result.outcome === 'missing') throw workflowNotFound(id);
+    if (result.outcome === 'done') {
+      this.#services.runner.controlled(result.record);
+      if (action === 'terminate') this.#services.endWaiters.ended(id);
+    } else if (action !== 'terminate') {
+      throw new AppError(
+        'status_conflict',
+        `a workflow that is ${result.record.status} cannot be ${PAST[action]}`,
+        {
+          fields: { workflowId: id, workflowStatus: result.record.status },
+        },
+      );
+    }
+    return viewInstance(result.record);
+  }
+
+  #heard(hint: Hint): void {
+    switch (hint.kind) {
+      case 'instance':
+        this.#services.runner.look(hint.id);
+        break;
+      case 'activity':
+        this.#services.broker.offered(hint.name);
+        break;
+      case 'definition':
+        this.#services.catalog.forget(hint.id);
+        break;
+      case 'step':
+        this.#services.steps.forget(hint.name);
+        break;
+      case 'ended':
+        this.#services.endWaiters.ended(hint.id);
+        break;
+    }
+  }
+
+  /** Every call from outside: refused while stopping, and a store that does not answer has its own error. */
+  async #ask<Value>(call: () => Promise<Value>): Promise<Value> {
+    if (this.#state !== 'running') {
+      const what = this.#state === 'new' ? 'starting' : 'stopping';
+      throw new AppError('stopping', `the server is ${what}`, { retryAfterSeconds: 1 });
+    }
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error;
+      throw new AppError('store_unavailable', 'the store does not answer', {
+        cause: error,
+        retryAfterSeconds: 2,
+      });
+    }
+  }
+}
+
+const PAST = { suspend: 'suspended', resume: 'resumed' } as const;
+
+function started(
+  id: string,
+  definition: WorkflowDefinition,
+  request: Host.StartRequest,
+  startTime: number,
+): Host.InstanceView {
+  return {
+    id,
+    definitionId: definition.id,
+    version: definition.version,
+    reference: request.reference,
+    status: 'Runnable',
+    startTime,
+    endTime: null,
+    data: request.data,
+    lastError: null,
+  };
+}
+
+function workflowNotFound(id: string): AppError {
+  return new AppError('workflow_not_found', `there is no workflow '${id}'`, {
+    fields: { workflowId: id },
+  });
+}
