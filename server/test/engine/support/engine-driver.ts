@@ -89,7 +89,9 @@ export class EngineDriver {
     this.definition = definition;
     this.#reload = options.reload ?? (() => false);
     this.#stepsMax = options.stepsMax ?? 2000;
-    const start = { id: 'w', data: options.data ?? {}, reference: null, parent: null };
+    // An instance owns its data; a test may start several with the same.
+    const data = structuredClone(options.data ?? {});
+    const start = { id: 'w', data, reference: null, parent: null };
     this.#run = startRun(definition, start, START_MS);
     this.#settled();
     this.pump();

@@ -1,0 +1,249 @@
+/** CompensateWith outside of sagas: a chain runs, then the path goes on. */
+import { expect, it } from 'vitest';
+import { inOrder } from './support/define.js';
+import { scenarios } from './support/scenario.js';
+import { box, delay, failing, foreach, noOp, trace, waitFor, work } from './support/steps.js';
+
+const noTrail = { data: { trail: [] } };
+
+scenarios('compensation', (start) => {
+  it('of a step runs its chain, then its path goes on with the next step', () => {
+    const undo = inOrder(trace('undo1'), trace('undo2'));
+    const driver = start(inOrder(failing('a', { compensateWith: undo }), trace('after')), noTrail);
+    expect(driver.data['trail']).toEqual(['undo1', 'undo2', 'after']);
+    expect(driver.history).toEqual([
+      'a Failed',
+      'undo1 Complete',
+      'undo2 Complete',
+      'a Compensated',
+      'after Complete',
+    ]);
+    expect(driver.status).toBe('Complete');
+  });
+
+  it('does not follow the selected steps: the failure selected nothing', () => {
+    const driver = start([
+      failing('a', {
+        compensateWith: [noOp('undo')],
+        nextStepId: 'next',
+        selectNextStep: { selected: 'true' },
+      }),
+      noOp('next'),
+      noOp('selected'),
+    ]);
+    expect(driver.ran).toEqual(['undo', 'next']);
+  });
+
+  it('waits for a chain that waits', () => {
+    const driver = start(
+      inOrder(failing('a', { compensateWith: [delay('undo', 10)] }), trace('after')),
+      noTrail,
+    );
+    expect(driver.open).toEqual(['a compensating', 'undo sleeping']);
+    expect(driver.instance.lastError?.stepId).toBe('a');
+    driver.advance(10);
+    expect(driver.data['trail']).toEqual(['after']);
+    expect(driver.instance.lastError).toBeNull();
+  });
+
+  it('waits for every path of a chain that forks', () => {
+    const undo = [
+      noOp('undo', { selectNextStep: { x: 'true', y: 'true' } }),
+      delay('x', 1),
+      delay('y', 2),
+    ];
+    const driver = start(inOrder(failing('a', { compensateWith: undo }), noOp('after')));
+    driver.advance(1);
+    expect(driver.ran).toEqual(['undo', 'x']);
+    driver.advance(1);
+    expect(driver.ran).toEqual(['undo', 'x', 'y', 'after']);
+  });
+
+  it('sees the item of the step that failed', () => {
+    const undo = noOp('undo', { outputs: { trail: '[...data.trail, context.Item]' } });
+    const driver = start(
+      [foreach('each', '[1, 2]', [failing('a', { compensateWith: [undo] })])],
+      noTrail,
+    );
+    expect(driver.data['trail']).toEqual([1, 2]);
+    expect(driver.status).toBe('Complete');
+  });
+
+  it('inside of a container does not lose what follows the container', () => {
+    const inside = inOrder(failing('a', { compensateWith: [noOp('undo')] }), noOp('next'));
+    const driver = start(inOrder(box('outer', [box('box', inside)]), noOp('after')));
+    expect(driver.ran).toEqual(['undo', 'next', 'box', 'outer', 'after']);
+  });
+
+  it("of a container's step that has none runs the container's, and goes on behind the container", () => {
+    const driver = start(
+      inOrder(
+        box('box', [inOrder(noOp('done'), failing('a'), noOp('skipped')), [waitFor('other')]], {
+          compensateWith: [noOp('undo')],
+        }),
+        noOp('after'),
+      ),
+    );
+    expect(driver.history).toEqual([
+      'done Complete',
+      'a Failed',
+      'other Cancelled',
+      'undo Complete',
+      'box Compensated',
+      'after Complete',
+    ]);
+    expect(driver.subscriptions).toEqual([]);
+  });
+
+  it('is done by the nearest container that has some', () => {
+    const driver = start([
+      box(
+        'outer',
+        inOrder(
+          box('inner', [box('plain', [failing('a')])], { compensateWith: [noOp('undoInner')] }),
+          noOp('next'),
+        ),
+        { compensateWith: [noOp('undoOuter')] },
+      ),
+    ]);
+    expect(driver.ran).toEqual(['undoInner', 'next', 'outer']);
+  });
+
+  it.each([
+    { errorBehavior: 'Suspend', status: 'Suspended' },
+    { errorBehavior: 'Terminate', status: 'Terminated' },
+    { errorBehavior: 'Compensate', status: 'Complete' },
+  ])(
+    'by a container is followed by what its own ErrorBehavior says: $errorBehavior',
+    (expected) => {
+      const { errorBehavior, status } = expected;
+      const driver = start([
+        box('box', [failing('a')], { compensateWith: [noOp('undo')], errorBehavior }),
+      ]);
+      expect(driver.ran).toEqual(['undo']);
+      expect(driver.history.slice(0, 3)).toEqual(['a Failed', 'undo Complete', 'box Compensated']);
+      expect(driver.status).toBe(status);
+    },
+  );
+
+  it('by a container with Retry begins the container anew', () => {
+    const driver = start([
+      box('box', [work('a')], {
+        compensateWith: [noOp('undo')],
+        errorBehavior: 'Retry',
+        retryInterval: 5,
+      }),
+    ]);
+    driver.failEffect(driver.effect('a'));
+    expect(driver.open).toEqual(['box sleeping']);
+    driver.advance(5);
+    driver.endEffect(driver.effect('a'));
+    expect(driver.history).toEqual([
+      'a Failed',
+      'undo Complete',
+      'box Compensated',
+      'a Complete',
+      'box Complete #2',
+    ]);
+  });
+
+  it('of a container that times out runs its chain, after everything inside was cancelled', () => {
+    const driver = start(
+      inOrder(
+        box('box', [waitFor('x')], { timeout: 10, compensateWith: [noOp('undo')] }),
+        noOp('after'),
+      ),
+    );
+    driver.advance(10);
+    expect(driver.history).toEqual([
+      'box Failed',
+      'x Cancelled',
+      'undo Complete',
+      'box Compensated',
+      'after Complete',
+    ]);
+  });
+
+  it('lets one item of a sequential Foreach give way to the next', () => {
+    const a = noOp('a', {
+      outputs: { trail: '[...data.trail, context.Item[0]]' },
+      compensateWith: [trace('undo')],
+    });
+    const driver = start(
+      [foreach('each', "[null, ['x']]", [a], { inputs: { runParallel: false } })],
+      noTrail,
+    );
+    expect(driver.data['trail']).toEqual(['undo', 'x']);
+    expect(driver.status).toBe('Complete');
+  });
+});
+
+scenarios('a failure inside of a compensation', (start) => {
+  it('is retried by default, and the compensation waits for it', () => {
+    const driver = start(inOrder(failing('a', { compensateWith: [work('undo')] }), noOp('after')), {
+      defaultErrorRetryInterval: 5,
+    });
+    driver.failEffect(driver.effect('undo'));
+    expect(driver.open).toEqual(['a compensating', 'undo sleeping']);
+    driver.advance(5);
+    driver.endEffect(driver.effect('undo'));
+    expect(driver.history).toEqual([
+      'a Failed',
+      'undo Failed',
+      'undo Complete #2',
+      'a Compensated',
+      'after Complete',
+    ]);
+  });
+
+  it('shows the first error again once it is solved', () => {
+    const driver = start([failing('a', { compensateWith: inOrder(work('undo'), waitFor('ok')) })]);
+    driver.advance(1);
+    driver.failEffect(driver.effect('undo'));
+    expect(driver.instance.lastError?.stepId).toBe('undo');
+    driver.advance(60);
+    driver.endEffect(driver.effect('undo'));
+    expect(driver.open).toEqual(['a compensating', 'ok event']);
+    expect(driver.instance.lastError?.stepId).toBe('a');
+  });
+
+  it('never starts the compensation that it is in', () => {
+    const driver = start(
+      inOrder(
+        failing('a', { compensateWith: [failing('undo', { errorBehavior: 'Compensate' })] }),
+        noOp('after'),
+      ),
+    );
+    expect(driver.history).toEqual(['a Failed', 'undo Failed', 'a Compensated', 'after Complete']);
+  });
+
+  it('may be compensated by what stands in the chain itself', () => {
+    const undo = inOrder(failing('undo', { compensateWith: [noOp('undoUndo')] }), noOp('rest'));
+    const driver = start(inOrder(failing('a', { compensateWith: undo }), noOp('after')));
+    expect(driver.ran).toEqual(['undoUndo', 'rest', 'after']);
+  });
+
+  it.each([
+    { errorBehavior: 'Suspend', status: 'Suspended' },
+    { errorBehavior: 'Terminate', status: 'Terminated' },
+  ])('does to the instance what its ErrorBehavior says: $errorBehavior', (expected) => {
+    const { errorBehavior, status } = expected;
+    const driver = start([failing('a', { compensateWith: [failing('undo', { errorBehavior })] })]);
+    expect(driver.status).toBe(status);
+    expect(driver.instance.lastError?.stepId).toBe('undo');
+  });
+
+  it('that suspended the instance goes on with the compensation after the resume', () => {
+    const driver = start(
+      inOrder(
+        failing('a', { compensateWith: [work('undo', { errorBehavior: 'Suspend' })] }),
+        noOp('after'),
+      ),
+    );
+    driver.failEffect(driver.effect('undo'));
+    expect(driver.status).toBe('Suspended');
+    driver.resume();
+    driver.endEffect(driver.effect('undo'));
+    expect(driver.ran).toEqual(['undo', 'after']);
+  });
+});

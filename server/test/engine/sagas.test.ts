@@ -1,0 +1,430 @@
+/** Sagas: all of it, or all undone in reverse order. */
+import { expect, it } from 'vitest';
+import { inOrder, type StepSource } from './support/define.js';
+import { scenarios } from './support/scenario.js';
+import {
+  box,
+  delay,
+  failing,
+  foreach,
+  noOp,
+  trace,
+  waitFor,
+  work,
+  type StepMembers,
+} from './support/steps.js';
+
+const noTrail = { data: { trail: [] } };
+
+/** Completes at once, and is undone by `-<id>`. */
+function undoable(id: string, members: StepMembers = {}): StepSource {
+  return noOp(id, { compensateWith: [trace(`-${id}`)], ...members });
+}
+
+function saga(
+  inside: NonNullable<StepSource['do']>,
+  members: StepMembers = { compensateWith: [trace('-saga')] },
+): StepSource {
+  return box('saga', inside, { saga: true, ...members });
+}
+
+scenarios('a saga', (start) => {
+  it('that succeeds compensates nothing', () => {
+    const driver = start(inOrder(saga([undoable('a')]), trace('after')), noTrail);
+    expect(driver.data['trail']).toEqual(['after']);
+    expect(driver.ran).toEqual(['a', 'saga', 'after']);
+  });
+
+  it('undoes the failing step, then what completed in reverse order, then itself, and goes on', () => {
+    const steps = inOrder(
+      undoable('a'),
+      undoable('b'),
+      noOp('plain'),
+      undoable('c'),
+      failing('d', { compensateWith: [trace('-d')] }),
+      undoable('never'),
+    );
+    const driver = start(inOrder(saga(steps), trace('after')), noTrail);
+    expect(driver.data['trail']).toEqual(['-d', '-c', '-b', '-a', '-saga', 'after']);
+    expect(driver.history.slice(-2)).toEqual(['saga Compensated', 'after Complete']);
+    expect(driver.status).toBe('Complete');
+  });
+
+  it('runs chains one after another, each to its end', () => {
+    const slow = (id: string): StepSource =>
+      noOp(id, {
+        compensateWith: inOrder(trace(`-${id}1`), delay(`-${id}2`, 5), trace(`-${id}3`)),
+      });
+    const driver = start([saga(inOrder(slow('a'), slow('b'), failing('c')), {})], noTrail);
+    expect(driver.data['trail']).toEqual(['-b1']);
+    driver.advance(5);
+    expect(driver.data['trail']).toEqual(['-b1', '-b3', '-a1']);
+    driver.advance(5);
+    expect(driver.data['trail']).toEqual(['-b1', '-b3', '-a1', '-a3']);
+    expect(driver.status).toBe('Complete');
+  });
+
+  it('with parallel branches undoes by the time of completion, and cancels what still runs', () => {
+    const driver = start(
+      [
+        saga([
+          inOrder(undoable('a1'), delay('aWait', 1), undoable('a2')),
+          inOrder(delay('bWait', 2), undoable('b1'), waitFor('bHangs', {}), noOp('bNever')),
+          inOrder(delay('cWait', 3), failing('c')),
+        ]),
+      ],
+      noTrail,
+    );
+    driver.advance(3);
+    expect(driver.data['trail']).toEqual(['-b1', '-a2', '-a1', '-saga']);
+    expect(driver.history).toContain('bHangs Cancelled');
+    expect(driver.subscriptions).toEqual([]);
+    expect(driver.status).toBe('Complete');
+  });
+
+  it('does not undo a step that was still running: it did not complete', () => {
+    const driver = start(
+      [saga([[work('running', { compensateWith: [trace('-running')] })], [failing('a')]])],
+      noTrail,
+    );
+    expect(driver.data['trail']).toEqual(['-saga']);
+    expect(driver.effects).toEqual([]);
+  });
+
+  it('undoes a container that was still open around the failure after what ran inside of it', () => {
+    const inside = box('inner', inOrder(undoable('x'), failing('y')), {
+      compensateWith: [trace('-inner')],
+    });
+    const driver = start([saga(inOrder(undoable('a'), inside))], noTrail);
+    expect(driver.data['trail']).toEqual(['-x', '-inner', '-a', '-saga']);
+  });
+
+  it('undoes a container that had completed before what ran inside of it', () => {
+    const inside = box('inner', inOrder(undoable('x'), undoable('y')), {
+      compensateWith: [trace('-inner')],
+    });
+    const driver = start([saga(inOrder(inside, failing('b')))], noTrail);
+    expect(driver.data['trail']).toEqual(['-inner', '-y', '-x', '-saga']);
+  });
+
+  it('undoes every execution of a step in a loop, with its item', () => {
+    const undo = noOp('undo', { outputs: { trail: '[...data.trail, context.Item]' } });
+    const each = foreach('each', '[1, 2, 3]', [noOp('a', { compensateWith: [undo] })]);
+    const driver = start([saga(inOrder(each, failing('b')), {})], noTrail);
+    expect(driver.data['trail']).toEqual([3, 2, 1]);
+  });
+
+  it('goes on behind itself when nothing in it can be compensated', () => {
+    const driver = start(inOrder(saga([failing('a')], {}), trace('after')), noTrail);
+    expect(driver.data['trail']).toEqual(['after']);
+  });
+
+  it('does not lose what follows a container that it is in', () => {
+    const driver = start(
+      inOrder(box('outer', inOrder(saga([failing('a')], {}), trace('next'))), trace('after')),
+      noTrail,
+    );
+    expect(driver.data['trail']).toEqual(['next', 'after']);
+  });
+
+  it('lets a step in it with its own Retry try again first, and undoes once that is used up', () => {
+    const retry = {
+      errorBehavior: 'Retry',
+      retryInterval: 1,
+      maxRetries: 1,
+      onRetriesExhausted: 'Compensate',
+    };
+    const driver = start([saga(inOrder(undoable('a'), work('b', retry)))], noTrail);
+    driver.failEffect(driver.effect('b'));
+    expect(driver.data['trail']).toEqual([]);
+    driver.advance(1);
+    driver.failEffect(driver.effect('b'));
+    expect(driver.data['trail']).toEqual(['-a', '-saga']);
+  });
+
+  it('works on any container: a loop as a saga undoes all of its turns', () => {
+    const undo = noOp('undo', { outputs: { trail: "[...data.trail, '-' + data.n]" } });
+    const driver = start(
+      [
+        {
+          id: 'saga',
+          stepType: 'While',
+          saga: true,
+          inputs: { condition: 'data.n < 5' },
+          do: inOrder(
+            noOp('turn', { outputs: { n: 'data.n + 1' }, compensateWith: [undo] }),
+            noOp('check', { outputs: { ok: 'data.n < 3 ? true : data.none' } }),
+          ),
+        },
+      ],
+      { data: { n: 0, trail: [] } },
+    );
+    expect(driver.data['trail']).toEqual(['-3', '-3', '-3']);
+    expect(driver.status).toBe('Complete');
+  });
+
+  it('works on a step that has nothing inside: it is undone by its own chain', () => {
+    const driver = start(
+      inOrder(
+        work('a', {
+          saga: true,
+          compensateWith: [trace('-a')],
+          errorBehavior: 'Retry',
+          retryInterval: 5,
+        }),
+        trace('after'),
+      ),
+      noTrail,
+    );
+    driver.failEffect(driver.effect('a'));
+    expect(driver.data['trail']).toEqual(['-a']);
+    driver.advance(5);
+    driver.endEffect(driver.effect('a'));
+    expect(driver.data['trail']).toEqual(['-a', 'after']);
+  });
+
+  it('knows steps that ended in the background', () => {
+    const recur: StepSource = {
+      id: 'recur',
+      stepType: 'Recur',
+      inputs: { interval: 1, stopCondition: 'data.n >= 2' },
+      compensateWith: [trace('-recur')],
+      nextStepId: 'wait',
+      do: [noOp('round', { outputs: { n: 'data.n + 1' } })],
+    };
+    const driver = start(
+      [saga([recur, delay('wait', 10, { nextStepId: 'a' }), failing('a')], {})],
+      { data: { n: 0, trail: [] } },
+    );
+    driver.advance(10);
+    expect(driver.data['trail']).toEqual(['-recur']);
+  });
+});
+
+scenarios('after a saga was undone', (start) => {
+  const steps = (members: StepMembers): StepSource[] => [
+    saga(inOrder(undoable('a'), work('b', { compensateWith: [trace('-b')] })), {
+      compensateWith: [trace('-saga')],
+      ...members,
+    }),
+  ];
+
+  it('ErrorBehavior Retry restarts it whole', () => {
+    const driver = start(steps({ errorBehavior: 'Retry', retryInterval: 30 }), noTrail);
+    driver.failEffect(driver.effect('b'));
+    expect(driver.data['trail']).toEqual(['-b', '-a', '-saga']);
+    expect(driver.open).toEqual(['saga sleeping']);
+    driver.advance(30);
+    driver.endEffect(driver.effect('b'));
+    expect(
+      driver.history.filter((line) => line.startsWith('saga') || line.startsWith('a')),
+    ).toEqual(['a Complete', 'saga Compensated', 'a Complete', 'saga Complete #2']);
+    expect(driver.data['trail']).toHaveLength(3);
+    expect(driver.status).toBe('Complete');
+  });
+
+  it('a second failure undoes only what the second attempt did', () => {
+    const driver = start(steps({ errorBehavior: 'Retry', retryInterval: 30 }), noTrail);
+    driver.failEffect(driver.effect('b'));
+    driver.advance(30);
+    driver.failEffect(driver.effect('b'));
+    expect(driver.data['trail']).toEqual(['-b', '-a', '-saga', '-b', '-a', '-saga']);
+  });
+
+  it('MaxRetries bounds how often, and OnRetriesExhausted follows', () => {
+    const driver = start(
+      steps({
+        errorBehavior: 'Retry',
+        retryInterval: 1,
+        maxRetries: 1,
+        onRetriesExhausted: 'Terminate',
+      }),
+      noTrail,
+    );
+    driver.failEffect(driver.effect('b'));
+    driver.advance(1);
+    driver.failEffect(driver.effect('b'));
+    expect(driver.data['trail']).toHaveLength(6);
+    expect(driver.status).toBe('Terminated');
+  });
+
+  it('ErrorBehavior Suspend suspends, and the resume restarts it whole', () => {
+    const driver = start(steps({ errorBehavior: 'Suspend' }), noTrail);
+    driver.failEffect(driver.effect('b'));
+    expect(driver.status).toBe('Suspended');
+    expect(driver.data['trail']).toEqual(['-b', '-a', '-saga']);
+    expect(driver.instance.lastError?.stepId).toBe('b');
+    driver.resume();
+    driver.endEffect(driver.effect('b'));
+    expect(driver.status).toBe('Complete');
+  });
+
+  it('ErrorBehavior Terminate terminates, with the error as the reason', () => {
+    const driver = start(steps({ errorBehavior: 'Terminate' }), noTrail);
+    driver.failEffect(driver.effect('b'));
+    expect(driver.data['trail']).toEqual(['-b', '-a', '-saga']);
+    expect(driver.status).toBe('Terminated');
+    expect(driver.instance.lastError?.stepId).toBe('b');
+    expect(driver.history.at(-1)).toBe('saga Compensated');
+  });
+});
+
+scenarios('nested sagas', (start) => {
+  const inner = (members: StepMembers, ...inside: readonly StepSource[]): StepSource =>
+    box('inner', inOrder(...inside), { saga: true, ...members });
+
+  it('the inner one alone is undone, and what follows it runs', () => {
+    const driver = start(
+      [
+        saga(
+          inOrder(
+            undoable('a'),
+            inner({ compensateWith: [trace('-inner')] }, undoable('x'), failing('y')),
+            trace('next'),
+          ),
+        ),
+      ],
+      noTrail,
+    );
+    expect(driver.data['trail']).toEqual(['-x', '-inner', 'next']);
+    expect(driver.status).toBe('Complete');
+  });
+
+  it('an inner one that had completed is undone with the outer one', () => {
+    const driver = start(
+      [
+        saga(
+          inOrder(
+            undoable('a'),
+            inner({ compensateWith: [trace('-inner')] }, undoable('x'), undoable('y')),
+            failing('b'),
+          ),
+        ),
+      ],
+      noTrail,
+    );
+    expect(driver.data['trail']).toEqual(['-inner', '-y', '-x', '-a', '-saga']);
+  });
+
+  it('an inner one that was undone is not undone again with the outer one', () => {
+    const driver = start(
+      [
+        saga(
+          inOrder(
+            inner({ compensateWith: [trace('-inner')] }, undoable('x'), failing('y')),
+            failing('b'),
+          ),
+        ),
+      ],
+      noTrail,
+    );
+    expect(driver.data['trail']).toEqual(['-x', '-inner', '-saga']);
+  });
+});
+
+scenarios('a saga in trouble', (start) => {
+  it('that runs into its Timeout is undone, then its ErrorBehavior decides', () => {
+    const driver = start(
+      [
+        saga(inOrder(undoable('a'), waitFor('never')), {
+          timeout: 10,
+          compensateWith: [trace('-saga')],
+          errorBehavior: 'Terminate',
+        }),
+      ],
+      noTrail,
+    );
+    driver.advance(10);
+    expect(driver.data['trail']).toEqual(['-a', '-saga']);
+    expect(driver.status).toBe('Terminated');
+    expect(driver.instance.lastError?.type).toBe('Timeout');
+  });
+
+  it('that runs into its Timeout before anything completed is still undone by its own chain', () => {
+    const driver = start(
+      [
+        saga([waitFor('never')], {
+          timeout: 10,
+          compensateWith: [trace('-saga')],
+          errorBehavior: 'Retry',
+          retryInterval: 1,
+        }),
+      ],
+      noTrail,
+    );
+    driver.advance(10);
+    expect(driver.data['trail']).toEqual(['-saga']);
+    driver.advance(1);
+    driver.publish('never', 'key');
+    expect(driver.status).toBe('Complete');
+  });
+
+  it('has no Timeout for its compensation, and a whole one for each restart', () => {
+    const driver = start(
+      [
+        saga([waitFor('x', { compensateWith: [delay('-x', 60)] })], {
+          timeout: 10,
+          compensateWith: [delay('-saga', 60)],
+          errorBehavior: 'Retry',
+          retryInterval: 1,
+        }),
+      ],
+      noTrail,
+    );
+    driver.advance(10 + 60 + 1);
+    expect(driver.open).toEqual(['saga open', 'x event']);
+    driver.advance(9.999);
+    expect(driver.open).toEqual(['saga open', 'x event']);
+    driver.advance(0.001);
+    expect(driver.open).toEqual(['saga compensating', '-saga sleeping']);
+  });
+
+  it('goes on with the other compensations when one of them gives up', () => {
+    const driver = start(
+      [
+        saga(
+          inOrder(
+            undoable('a'),
+            noOp('b', { compensateWith: [failing('-b', { errorBehavior: 'Compensate' })] }),
+            failing('c'),
+          ),
+        ),
+      ],
+      noTrail,
+    );
+    expect(driver.history).toContain('-b Failed');
+    expect(driver.data['trail']).toEqual(['-a', '-saga']);
+    expect(driver.status).toBe('Complete');
+  });
+
+  it('waits for a compensation that is retried before it goes on with the next', () => {
+    const driver = start(
+      [
+        saga(
+          inOrder(
+            undoable('a'),
+            noOp('b', { compensateWith: [work('-b', { retryInterval: 5 })] }),
+            failing('c'),
+          ),
+        ),
+      ],
+      noTrail,
+    );
+    driver.failEffect(driver.effect('-b'));
+    driver.advance(4.999);
+    expect(driver.data['trail']).toEqual([]);
+    driver.advance(0.001);
+    driver.endEffect(driver.effect('-b'));
+    expect(driver.data['trail']).toEqual(['-a', '-saga']);
+  });
+
+  it('may have a saga in a compensation, which is undone for itself', () => {
+    const undo = box('undoSaga', inOrder(undoable('u'), failing('v')), { saga: true });
+    const driver = start(
+      [saga(inOrder(undoable('a'), noOp('b', { compensateWith: [undo] }), failing('c')))],
+      noTrail,
+    );
+    expect(driver.data['trail']).toEqual(['-u', '-a', '-saga']);
+    expect(driver.status).toBe('Complete');
+  });
+});
