@@ -29,7 +29,7 @@ import {
 } from '../../../src/engine/messages.js';
 import { executionKey, type Pointer } from '../../../src/engine/pointer.js';
 import { createRun, noChanges, type ActivityOffer, type Run } from '../../../src/engine/run.js';
-import { readState, writeState } from '../../../src/engine/snapshot.js';
+import { readState, writeState, type InstanceColumns } from '../../../src/engine/snapshot.js';
 import { enterStep, leaveStep, nextWork, type StepWork } from '../../../src/engine/step-work.js';
 import {
   comparePositions,
@@ -72,6 +72,8 @@ export class EngineDriver {
   readonly logMessages: Json[] = [];
   /** What was ever asked for, in order: subscriptions, activities, effects by execution key. */
   readonly asked = new Set<string>();
+  /** How often the engine asked for a commit before anything else. */
+  commitsDue = 0;
   readonly #reload: () => boolean;
   readonly #stepsMax: number;
   readonly #recordCheck = new RecordCheck();
@@ -212,8 +214,16 @@ export class EngineDriver {
     if (isEnded(this.instance)) return;
     this.#enter(() => {
       applyMessage(this.#run, message);
+      // The end of another instance may overtake the answer to its start, which then means nothing any more.
+      if (message.kind === 'child' && this.#hasFinished(message.pointerId)) {
+        this.#effects.delete(message.pointerId);
+      }
     });
     this.pump();
+  }
+
+  #hasFinished(pointerId: number): boolean {
+    return this.instance.pointers.get(pointerId)?.state.kind === 'finishing';
   }
 
   succeed(offer: ActivityOffer, data: Json = null): void {
@@ -269,6 +279,12 @@ export class EngineDriver {
 
   terminate(): void {
     this.#control('Terminated');
+  }
+
+  /** Another node takes the instance over: what was in memory is gone. */
+  reload(): void {
+    this.#continueWith(readState(columnsOf(this.instance), this.#text));
+    this.pump();
   }
 
   // ------------------------------------------------------------ as a server would
@@ -395,6 +411,8 @@ export class EngineDriver {
 
   #settled(): void {
     checkRun(this.#run);
+    if (this.#run.commitDue) this.commitsDue += 1;
+    this.#run.commitDue = false;
     this.#takeChanges();
     this.#checkCompensations();
     this.#spillRecords();
@@ -478,27 +496,26 @@ export class EngineDriver {
   }
 
   #checkText(): void {
-    const { instance, definition, now, dirty } = this.#run;
+    const { instance, dirty } = this.#run;
     const text = writeState(instance);
     const changed = text !== this.#text;
     this.#text = text;
     if (changed && !dirty) broken('what changed is dirty', this.open);
-    const columns = {
-      id: instance.id,
-      definitionId: instance.definitionId,
-      version: instance.version,
-      reference: instance.reference,
-      status: instance.status,
-      startTime: instance.startTime,
-      endTime: instance.endTime,
-    };
-    const copy = readState(columns, text);
+    const copy = readState(columnsOf(instance), text);
     if (writeState(copy) !== text) broken('what is written can be read back', text);
-    if (!this.#reload()) return;
-    this.#run = createRun(definition, copy, now);
+    if (this.#reload()) this.#continueWith(copy);
+  }
+
+  #continueWith(copy: WorkflowInstance): void {
+    this.#run = createRun(this.definition, copy, this.now);
     checkRun(this.#run);
     this.#takeChanges();
   }
+}
+
+function columnsOf(instance: WorkflowInstance): InstanceColumns {
+  const { id, definitionId, version, reference, status, startTime, endTime } = instance;
+  return { id, definitionId, version, reference, status, startTime, endTime };
 }
 
 function positionOf(event: EventMessage): EventPosition {

@@ -1,0 +1,228 @@
+/** Bodies that run outside of the engine: HttpRequest, custom steps, SubWorkflow. */
+import { expect, it } from 'vitest';
+import { inOrder, type StepSource } from './support/define.js';
+import { scenarios } from './support/scenario.js';
+import { box, delay, foreach, fork, noOp, subWorkflow, waitFor, work } from './support/steps.js';
+
+scenarios('an effect', (start) => {
+  const http: StepSource = {
+    id: 'call',
+    stepType: 'HttpRequest',
+    inputs: { baseUrl: "'https://example.org'", headers: { plain: 'x', '@Tenant': 'data.tenant' } },
+    outputs: { code: 'step.ResponseCode' },
+  };
+
+  it('gets the evaluated inputs, and its values are for the outputs', () => {
+    const driver = start(inOrder(http, noOp('after')), { data: { tenant: 't1' } });
+    expect(driver.effect('call').inputs).toEqual({
+      BaseUrl: 'https://example.org',
+      Headers: { plain: 'x', Tenant: 't1' },
+    });
+    driver.endEffect(driver.effect('call'), { ResponseCode: 404 });
+    expect(driver.data['code']).toBe(404);
+    expect(driver.ran).toEqual(['call', 'after']);
+  });
+
+  it('is committed before what follows it runs', () => {
+    const driver = start(inOrder(http, waitFor('after')), { data: { tenant: 't1' } });
+    expect(driver.commitsDue).toBe(0);
+    driver.endEffect(driver.effect('call'), { ResponseCode: 200 });
+    expect(driver.commitsDue).toBe(1);
+  });
+
+  it('of several paths may be under way at the same time and end in any order', () => {
+    const driver = start([
+      foreach('each', '[1, 2, 3]', [
+        work('job', { inputs: { n: 'context.Item' }, outputs: { last: 'context.Item' } }),
+      ]),
+    ]);
+    const [first, second, third] = driver.effects;
+    driver.endEffect(third!);
+    expect(driver.data['last']).toBe(3);
+    driver.endEffect(first!);
+    driver.endEffect(second!);
+    expect(driver.data['last']).toBe(2);
+    expect(driver.status).toBe('Complete');
+  });
+
+  it('that fails is a step error', () => {
+    const driver = start([work('job', { errorBehavior: 'Suspend' })]);
+    const failure = { type: 'ValueError', message: 'bad', traceback: 'line 3', data: null };
+    driver.failEffect(driver.effect('job'), failure);
+    expect(driver.instance.lastError).toMatchObject({ ...failure, stepId: 'job', attempt: 1 });
+  });
+
+  it('that was taken up again after a crash is the same execution', () => {
+    const driver = start([work('job')]);
+    const before = driver.effect('job');
+    driver.reload();
+    expect(driver.effect('job')).toEqual(before);
+    driver.endEffect(before);
+    expect(driver.status).toBe('Complete');
+  });
+
+  it('is given up when its step times out, and a late result is ignored', () => {
+    const driver = start([
+      work('job', { timeout: 10, retryInterval: 5, outputs: { x: 'step.x' } }),
+    ]);
+    const late = driver.effect('job');
+    driver.advance(10);
+    expect(driver.effects).toEqual([]);
+    driver.endEffect(late, { x: 'late' });
+    expect(driver.open).toEqual(['job sleeping']);
+    driver.advance(5);
+    driver.endEffect(late, { x: 'later' });
+    expect(driver.open).toEqual(['job effect']);
+    driver.endEffect(driver.effect('job'), { x: 'right' });
+    expect(driver.data['x']).toBe('right');
+  });
+
+  it('is given up when its step is cancelled, and a late result is ignored', () => {
+    const driver = start([
+      fork('f', 'job', 'stop'),
+      work('job', { cancelCondition: 'data.stop', nextStepId: 'never' }),
+      work('stop', { outputs: { stop: 'true' }, nextStepId: 'end' }),
+      waitFor('end'),
+      noOp('never'),
+    ]);
+    const late = driver.effect('job');
+    driver.endEffect(driver.effect('stop'));
+    expect(driver.effects).toEqual([]);
+    driver.endEffect(late);
+    driver.failEffect(late);
+    expect(driver.open).toEqual(['end event']);
+  });
+
+  it('that ends while the instance is suspended is taken in, and the path waits', () => {
+    const driver = start(inOrder(work('job', { outputs: { x: '1' } }), noOp('after')));
+    const effect = driver.effect('job');
+    driver.suspend();
+    driver.endEffect(effect);
+    expect(driver.data).toEqual({});
+    driver.resume();
+    expect(driver.data).toEqual({ x: 1 });
+    expect(driver.status).toBe('Complete');
+  });
+
+  it('is given up when the instance is terminated', () => {
+    const driver = start([box('box', [work('job')])]);
+    const late = driver.effect('job');
+    driver.terminate();
+    expect(driver.effects).toEqual([]);
+    driver.endEffect(late);
+    expect(driver.history).toEqual(['job Cancelled', 'box Cancelled']);
+  });
+});
+
+scenarios('SubWorkflow', (start) => {
+  const outputs = { id: 'step.WorkflowId', status: 'step.Status', child: 'step.Data' };
+
+  it.each(['Complete', 'Terminated'] as const)('waits until the other has ended: %s', (status) => {
+    const driver = start(inOrder(subWorkflow('sub', { outputs }), noOp('after')));
+    driver.endEffect(driver.effect('sub'));
+    expect(driver.open).toEqual(['sub child']);
+    expect(driver.effects).toEqual([]);
+    driver.endChild('sub', status, { result: 5 });
+    expect(driver.data).toEqual({ id: 'w.1.1', status, child: { result: 5 } });
+    expect(driver.ran).toEqual(['sub', 'after']);
+  });
+
+  it('with Wait false goes on once the other has started', () => {
+    const driver = start(
+      inOrder(subWorkflow('sub', { inputs: { wait: false }, outputs }), noOp('after')),
+    );
+    expect(driver.open).toEqual(['sub child']);
+    driver.endEffect(driver.effect('sub'));
+    expect(driver.data).toEqual({ id: 'w.1.1', status: 'Runnable', child: null });
+    expect(driver.status).toBe('Complete');
+    expect(driver.instance.outbox).toEqual([]);
+  });
+
+  it('fails when the other cannot be started', () => {
+    const driver = start([subWorkflow('sub', { errorBehavior: 'Suspend' })]);
+    driver.failEffect(driver.effect('sub'), { type: 'NotFound', message: 'no such definition' });
+    expect(driver.instance.lastError?.type).toBe('NotFound');
+    // Nothing was started, so there is nothing to end.
+    expect(driver.instance.outbox).toEqual([]);
+  });
+
+  it('may hear of the end before it hears of the start', () => {
+    const driver = start(inOrder(subWorkflow('sub', { outputs }), waitFor('after')));
+    const starting = driver.effect('sub');
+    driver.endChild('sub', 'Complete', {});
+    driver.endEffect(starting);
+    expect(driver.open).toEqual(['after event']);
+  });
+
+  it('takes the end once, and only of the instance that it waits for', () => {
+    const driver = start(inOrder(subWorkflow('sub'), waitFor('after')));
+    driver.endEffect(driver.effect('sub'));
+    const { id: pointerId, attempt } = driver.pointer('sub');
+    const end = { kind: 'child', status: 'Complete', data: {} } as const;
+    driver.deliver({ ...end, pointerId, attempt, workflowId: 'stranger' });
+    driver.deliver({ ...end, pointerId, attempt: 2, workflowId: 'w.1.1' });
+    driver.deliver({ ...end, pointerId: 9, attempt, workflowId: 'w.1.1' });
+    expect(driver.open).toEqual(['sub child']);
+    driver.deliver({ ...end, pointerId, attempt, workflowId: 'w.1.1' });
+    driver.deliver({ ...end, pointerId, attempt, workflowId: 'w.1.1' });
+    expect(driver.open).toEqual(['after event']);
+  });
+
+  const terminated = [{ kind: 'terminate-child', workflowId: 'w.2.1' }];
+
+  it('that is cancelled terminates the other, once', () => {
+    const driver = start([
+      fork('f', 'sub', 'stop'),
+      subWorkflow('sub', { cancelCondition: 'data.stop' }),
+      delay('stop', 5, { outputs: { stop: 'true' } }),
+    ]);
+    driver.endEffect(driver.effect('sub'));
+    driver.advance(5);
+    expect(driver.instance.outbox).toEqual(terminated);
+    expect(driver.status).toBe('Complete');
+  });
+
+  it('that is cancelled before the start is known terminates the other all the same', () => {
+    const driver = start([
+      fork('f', 'sub', 'stop'),
+      subWorkflow('sub', { cancelCondition: 'data.stop' }),
+      delay('stop', 5, { outputs: { stop: 'true' } }),
+    ]);
+    driver.advance(5);
+    expect(driver.effects).toEqual([]);
+    expect(driver.instance.outbox).toEqual(terminated);
+  });
+
+  it('in a container or instance that ends terminates the other, once', () => {
+    const driver = start([box('box', [subWorkflow('sub')])]);
+    driver.endEffect(driver.effect('sub'));
+    driver.terminate();
+    expect(driver.instance.outbox).toEqual(terminated);
+  });
+
+  it('that times out in a saga terminates the other once, and is compensated', () => {
+    const driver = start([
+      box('saga', [subWorkflow('sub', { timeout: 5, compensateWith: [noOp('-sub')] })], {
+        saga: true,
+      }),
+    ]);
+    driver.endEffect(driver.effect('sub'));
+    driver.advance(5);
+    expect(driver.instance.outbox).toEqual(terminated);
+    expect(driver.ran).toEqual(['-sub']);
+  });
+
+  it('that is retried starts another instance', () => {
+    const driver = start([subWorkflow('sub', { timeout: 5, retryInterval: 1 })]);
+    driver.endEffect(driver.effect('sub'));
+    driver.advance(6);
+    expect(driver.pointer('sub').state).toMatchObject({ workflowId: 'w.1.2', started: false });
+  });
+
+  it('needs no answer twice: a known start is saved', () => {
+    const driver = start([subWorkflow('sub')]);
+    driver.endEffect(driver.effect('sub'));
+    driver.reload();
+    expect(driver.effects).toEqual([]);
+  });
+});

@@ -1,0 +1,280 @@
+/** WaitFor: which event a wait takes, when, and how often. */
+import { expect, it } from 'vitest';
+import { inOrder, type StepSource } from './support/define.js';
+import { START_MS } from './support/engine-driver.js';
+import { scenarios } from './support/scenario.js';
+import { box, delay, foreach, fork, noOp, waitFor } from './support/steps.js';
+
+/** A wait that writes what it got to the end of `data.got`. */
+function take(id: string, inputs: Record<string, unknown> = {}): StepSource {
+  return waitFor(id, {
+    inputs: { eventName: "'news'", ...inputs },
+    outputs: { got: '[...data.got, step.TimedOut ? "late" : step.EventData]' },
+  });
+}
+const noneGot = { data: { got: [], n: 0 } };
+
+scenarios('WaitFor', (start) => {
+  it('waits for an event with its name and key, and for no other', () => {
+    const driver = start(inOrder(take('wait'), noOp('after')), noneGot);
+    driver.publish('news', 'other', 'wrong key');
+    driver.publish('other', 'key', 'wrong name');
+    expect(driver.open).toEqual(['wait event']);
+    driver.publish('news', 'key', { headline: 'right' });
+    expect(driver.data['got']).toEqual([{ headline: 'right' }]);
+    expect(driver.ran).toEqual(['wait', 'after']);
+    expect(driver.subscriptions).toEqual([]);
+  });
+
+  it.each([null, false, 0, '', [], {}])('takes any data: %j', (data) => {
+    const driver = start([take('wait')], noneGot);
+    driver.publish('news', 'key', data);
+    expect(driver.data['got']).toEqual([data]);
+  });
+
+  it('takes numbers for name and key as their text', () => {
+    const driver = start([take('wait', { eventName: 'data.n', eventKey: '7' })], noneGot);
+    driver.publish('0', '7', 'x');
+    expect(driver.data['got']).toEqual(['x']);
+  });
+
+  it('fails where name or key is no text', () => {
+    const driver = start([take('wait', { eventKey: 'null' })], noneGot);
+    expect(driver.history).toEqual(['wait Failed']);
+    expect(driver.instance.lastError?.message).toContain('EventKey');
+  });
+
+  it('takes an event published after the start and before the wait is reached', () => {
+    const driver = start(inOrder(delay('before', 10), take('wait')), noneGot);
+    driver.advance(5);
+    driver.publish('news', 'key', 'early');
+    driver.advance(5);
+    expect(driver.data['got']).toEqual(['early']);
+    expect(driver.status).toBe('Complete');
+  });
+
+  it('does not take one from before the start', () => {
+    const driver = start(inOrder(delay('before', 10), take('wait')), noneGot);
+    driver.store('news', 'key', 'old', START_MS - 1);
+    driver.advance(10);
+    expect(driver.open).toEqual(['wait event']);
+  });
+
+  it('takes one of the very moment of the start', () => {
+    const driver = start(inOrder(delay('before', 10), take('wait')), noneGot);
+    driver.store('news', 'key', 'now', START_MS);
+    driver.advance(10);
+    expect(driver.data['got']).toEqual(['now']);
+  });
+
+  it.each([
+    { effectiveDate: '"2029-12-31T23:59:59Z"', got: ['old', 'new'] },
+    { effectiveDate: '"2030-01-01T00:00:00Z"', got: ['new'] },
+    { effectiveDate: 'null', got: ['new'] },
+    { effectiveDate: '"2030-01-01T01:00:00"', got: [] },
+  ])('takes events from its EffectiveDate on: $effectiveDate', ({ effectiveDate, got }) => {
+    const driver = start(
+      inOrder(delay('d', 10), take('first', { effectiveDate }), take('second', { effectiveDate })),
+      noneGot,
+    );
+    driver.store('news', 'key', 'old', START_MS - 1000);
+    driver.publish('news', 'key', 'new');
+    driver.advance(10);
+    expect(driver.data['got']).toEqual(got);
+  });
+
+  it('ignores a delivered event from before its EffectiveDate', () => {
+    const driver = start([take('wait', { effectiveDate: '"2030-01-01T01:00:00Z"' })], noneGot);
+    driver.publish('news', 'key', 'too early');
+    expect(driver.open).toEqual(['wait event']);
+    driver.advance(3600);
+    driver.publish('news', 'key', 'in time');
+    expect(driver.data['got']).toEqual(['in time']);
+  });
+});
+
+scenarios('an event', (start) => {
+  const loop = [
+    {
+      id: 'while',
+      stepType: 'While',
+      inputs: { condition: 'data.got.length < 3' },
+      do: [take('wait')],
+    },
+  ];
+
+  it('is taken once: a loop that waits again gets the next one, oldest first', () => {
+    const driver = start(inOrder(delay('before', 10), ...loop), noneGot);
+    for (const data of [1, 2, 3, 4]) {
+      driver.publish('news', 'key', data);
+      driver.advance(1);
+    }
+    driver.advance(6);
+    expect(driver.data['got']).toEqual([1, 2, 3]);
+    expect(driver.status).toBe('Complete');
+  });
+
+  it('is taken once, also when it is delivered again', () => {
+    const driver = start(loop, noneGot);
+    const event = driver.publish('news', 'key', 1);
+    driver.deliver(event);
+    driver.deliver(event);
+    expect(driver.data['got']).toEqual([1]);
+    driver.publish('news', 'key', 2);
+    driver.deliver(event);
+    expect(driver.data['got']).toEqual([1, 2]);
+  });
+
+  it('is taken once, also when a later one was taken before it', () => {
+    const driver = start(loop, noneGot);
+    driver.advance(10);
+    driver.publish('news', 'key', 'second');
+    // Published on a node whose clock is behind.
+    const late = driver.publish('news', 'key', 'first', { at: driver.now - 5000 });
+    expect(driver.data['got']).toEqual(['second', 'first']);
+    driver.deliver(late);
+    expect(driver.data['got']).toEqual(['second', 'first']);
+  });
+
+  it('goes to one of the waits of an instance, the one that was opened first', () => {
+    const driver = start([fork('f', 'a', 'b'), take('a'), take('b')], noneGot);
+    driver.publish('news', 'key', 1);
+    expect(driver.open).toEqual(['b event']);
+    driver.publish('news', 'key', 2);
+    expect(driver.data['got']).toEqual([1, 2]);
+  });
+
+  it('goes to the first wait that may take it, not to one that waits for later ones', () => {
+    const driver = start(
+      [fork('f', 'a', 'b'), take('a', { effectiveDate: '"2031-01-01"' }), take('b')],
+      noneGot,
+    );
+    driver.publish('news', 'key', 1);
+    expect(driver.open).toEqual(['a event']);
+  });
+
+  it('is found by each item of a Foreach in turn', () => {
+    const driver = start(
+      inOrder(delay('before', 10), foreach('each', "['x', 'y']", [take('wait')])),
+      noneGot,
+    );
+    driver.publish('news', 'key', 1);
+    driver.publish('news', 'key', 2);
+    driver.advance(10);
+    expect([...(driver.data['got'] as number[])].sort()).toEqual([1, 2]);
+    expect(driver.status).toBe('Complete');
+  });
+
+  it('stays taken in a loop of thousands, without the instance growing', () => {
+    const driver = start(
+      [
+        {
+          id: 'while',
+          stepType: 'While',
+          inputs: { condition: 'true' },
+          do: [
+            waitFor('wait', {
+              inputs: { eventName: "'news'" },
+              outputs: { sum: 'data.sum + step.EventData' },
+            }),
+          ],
+        },
+      ],
+      { data: { sum: 0 } },
+    );
+    const first = driver.publish('news', 'key', 1);
+    let length = 0;
+    for (let count = 1; count < 1000; count += 1) {
+      driver.advance(0.001);
+      driver.publish('news', 'key', 1);
+      if (count === 500) length = driver.text.length;
+    }
+    driver.deliver(first);
+    expect(driver.data['sum']).toBe(1000);
+    expect(driver.text.length).toBeLessThan(length + 50);
+  });
+});
+
+scenarios("WaitFor's Timeout input", (start) => {
+  it('lets the step go on without an event', () => {
+    const driver = start(inOrder(take('wait', { timeout: 10 }), noOp('after')), noneGot);
+    driver.advance(9.999);
+    expect(driver.open).toEqual(['wait event']);
+    driver.advance(0.001);
+    expect(driver.data['got']).toEqual(['late']);
+    expect(driver.ran).toEqual(['wait', 'after']);
+    expect(driver.subscriptions).toEqual([]);
+  });
+
+  it('does not matter once the event is there', () => {
+    const driver = start(inOrder(take('wait', { timeout: 10 }), delay('after', 60)), noneGot);
+    driver.publish('news', 'key', 1);
+    driver.advance(30);
+    expect(driver.data['got']).toEqual([1]);
+    expect(driver.open).toEqual(['after sleeping']);
+  });
+
+  it('leaves the event that comes later to the next wait', () => {
+    const driver = start(inOrder(take('a', { timeout: 10 }), delay('d', 10), take('b')), noneGot);
+    driver.advance(15);
+    driver.publish('news', 'key', 1);
+    driver.advance(5);
+    expect(driver.data['got']).toEqual(['late', 1]);
+  });
+
+  it.each([
+    { input: 10, step: 20, history: ['wait Complete'] },
+    { input: 20, step: 10, history: ['wait Failed'] },
+  ])('counts before the step Timeout when it is over first, also looked at late', (times) => {
+    const driver = start(
+      [
+        {
+          ...take('wait', { timeout: times.input }),
+          timeout: times.step,
+          errorBehavior: 'Suspend',
+        },
+      ],
+      noneGot,
+    );
+    driver.oversleep(60);
+    expect(driver.history).toEqual(times.history);
+  });
+});
+
+scenarios('an instance that does not run', (start) => {
+  it('keeps what arrives while it is suspended until it is resumed', () => {
+    const driver = start(inOrder(take('wait'), noOp('after')), noneGot);
+    driver.suspend();
+    driver.publish('news', 'key', 1);
+    expect(driver.ran).toEqual([]);
+    expect(driver.data['got']).toEqual([]);
+    driver.resume();
+    expect(driver.data['got']).toEqual([1]);
+    expect(driver.ran).toEqual(['wait', 'after']);
+  });
+
+  it('takes nothing once it is terminated', () => {
+    const driver = start([take('wait')], noneGot);
+    driver.terminate();
+    driver.publish('news', 'key', 1);
+    expect(driver.data['got']).toEqual([]);
+    expect(driver.subscriptions).toEqual([]);
+    expect(driver.status).toBe('Terminated');
+  });
+
+  it('has given up the subscriptions of containers that were cancelled', () => {
+    const driver = start(
+      [
+        fork('f', 'box', 'stop'),
+        box('box', [[take('a')], [box('inner', [take('b')])]], { cancelCondition: 'data.n > 0' }),
+        delay('stop', 5, { outputs: { n: '1' } }),
+      ],
+      noneGot,
+    );
+    expect(driver.subscriptions).toHaveLength(2);
+    driver.advance(5);
+    expect(driver.subscriptions).toEqual([]);
+    driver.publish('news', 'key', 1);
+    expect(driver.data['got']).toEqual([]);
+  });
+});
