@@ -1,0 +1,38 @@
+/** Everything that the server knows about an expression from its text, remembered by exact text. */
+import { BoundedCache } from './bounded-cache.js';
+import { classifyExpression, type Classification } from './classify-expression.js';
+import { readPlainExpression, type PlainExpression } from './plain-expression.js';
+import { prepareExpression, type PreparedExpression } from './prepare-expression.js';
+
+export interface AnalysedExpression {
+  readonly prepared: PreparedExpression;
+  /** Present when it can be answered without Python. */
+  readonly plain: PlainExpression | null;
+  readonly classification: Classification;
+}
+
+const MAX_ENTRIES = 10_000;
+const MAX_TOTAL_LENGTH = 8 * (1 << 20);
+
+export class ExpressionAnalyser {
+  private readonly known = new BoundedCache<AnalysedExpression>(MAX_ENTRIES, MAX_TOTAL_LENGTH);
+
+  analyse(source: string): AnalysedExpression {
+    const known = this.known.get(source);
+    if (known !== undefined) return known;
+    const prepared = prepareExpression(source);
+    const analysed = {
+      prepared,
+      plain: readPlainExpression(prepared.text),
+      classification: classifyExpression(prepared.text),
+    };
+    this.known.set(source, analysed);
+    return analysed;
+  }
+
+  /** An interpreter saw something in it that this parser did not: from now on it is treated as impure. */
+  distrust(source: string): void {
+    const known = this.known.get(source);
+    if (known !== undefined) this.known.set(source, { ...known, classification: { pure: false } });
+  }
+}

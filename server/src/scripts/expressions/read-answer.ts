@@ -1,0 +1,220 @@
+/**
+ * Reads what an interpreter answered. The text comes from a process that ran untrusted code, so it can be anything:
+ * its shape, counts, nesting and numbers are checked here, and nothing is believed that was not.
+ *
+ * An answer is lines: a JSON object that says how it went, then one JSON value a line (see runner.py).
+ */
+import { isJsonObject, setField, type Json, type JsonObject } from '../../engine/json.js';
+import type { EvaluationResult, ScriptError } from '../script-runtime.js';
+import { measureJson } from './measure-json.js';
+
+/** Documents of the stores nest at most 100 deep, and values are put into others. */
+export const MAX_NESTING = 90;
+
+const MAX_TYPE_LENGTH = 100;
+const MAX_MESSAGE_LENGTH = 4_000;
+const MAX_TRACEBACK_LENGTH = 4_096;
+const LARGEST_INTEGER = 2n ** 53n;
+
+/** Not an answer of runner.py: the interpreter cannot be trusted any more. */
+export class MalformedAnswer extends Error {
+  override readonly name = 'MalformedAnswer';
+}
+
+export type ScriptAnswer =
+  | { readonly ok: true; readonly variables: JsonObject; readonly skipped: readonly string[] }
+  | { readonly ok: false; readonly error: ScriptError };
+
+/** @returns null when the interpreter does not agree that these expressions are pure, and did not evaluate them */
+export function readExpressionAnswer(answer: Buffer, count: number): EvaluationResult | null {
+  const { header, lines } = splitAnswer(answer);
+  if (header['unproven'] === true) return null;
+  const values: Json[] = [];
+  for (const [index, line] of lines.entries()) {
+    const value = readValue(line);
+    if (value instanceof UnstorableValue) return { ok: false, index, error: value.error };
+    values.push(value);
+  }
+  const failed = header['failed'];
+  if (failed !== undefined) {
+    if (values.length >= count) throw new MalformedAnswer('a failure after the last expression');
+    return { ok: false, index: values.length, error: readError(failed) };
+  }
+  if (values.length !== count) throw new MalformedAnswer('not one value for each expression');
+  return { ok: true, values };
+}
+
+export function readScriptAnswer(answer: Buffer): ScriptAnswer {
+  const { header, lines } = splitAnswer(answer);
+  if (header['failed'] !== undefined) return { ok: false, error: readError(header['failed']) };
+  const names = readNames(header['names']);
+  const skipped = [...readNames(header['skipped'])];
+  if (names.length !== lines.length) throw new MalformedAnswer('not one value for each name');
+  const variables: JsonObject = {};
+  for (const [index, line] of lines.entries()) {
+    const value = readValue(line);
+    const name = names[index] ?? '';
+    if (value instanceof UnstorableValue) skipped.push(name);
+    else setField(variables, name, value);
+  }
+  return { ok: true, variables, skipped };
+}
+
+export interface SyntaxAnswer {
+  readonly index: number;
+  readonly message: string;
+  readonly line: number | null;
+  readonly column: number | null;
+}
+
+export function readSyntaxAnswer(answer: Buffer, count: number): readonly SyntaxAnswer[] {
+  const { header, lines } = splitAnswer(answer);
+  const problems = header['problems'];
+  if (!Array.isArray(problems) || lines.length > 0 || problems.length > count) {
+    throw new MalformedAnswer('no list of problems');
+  }
+  return problems.map((problem: unknown) => {
+    if (!Array.isArray(problem)) throw new MalformedAnswer('a problem is not a list');
+    const [index, message, line, column] = problem as unknown[];
+    if (!isWholeNumber(index) || index >= count || typeof message !== 'string') {
+      throw new MalformedAnswer('a problem without a place');
+    }
+    return {
+      index,
+      message: message.slice(0, MAX_MESSAGE_LENGTH),
+      line: isWholeNumber(line) && line > 0 ? line : null,
+      column: isWholeNumber(column) && column > 0 ? column : null,
+    };
+  });
+}
+
+function splitAnswer(answer: Buffer): { header: JsonObject; lines: string[] } {
+  // Python writes JSON in ASCII.
+  const [first = '', ...lines] = answer.toString('latin1').split('\n');
+  const header = readValue(first);
+  if (header instanceof UnstorableValue || !isJsonObject(header)) {
+    throw new MalformedAnswer('the first line is not an object');
+  }
+  return { header, lines };
+}
+
+class UnstorableValue {
+  constructor(readonly error: ScriptError) {}
+}
+
+/** @throws MalformedAnswer when it is not JSON */
+function readValue(text: string): Json | UnstorableValue {
+  const problem = findProblem(text);
+  if (problem !== null) return new UnstorableValue(problem);
+  try {
+    // Text that JSON.parse accepts is Json.
+    return JSON.parse(text) as Json;
+  } catch (error) {
+    throw new MalformedAnswer('a line is not JSON', { cause: error });
+  }
+}
+
+/** Nesting that is too deep, or an integer that JSON.parse would round silently. */
+function findProblem(text: string): ScriptError | null {
+  const mayNest = text.length > 2 * MAX_NESTING;
+  const mayRound = text.length > 15 && /\d{16}/.test(text);
+  if (!mayNest && !mayRound) return null;
+  return scan(text, mayRound);
+}
+
+const TOKEN = /["[\]{}]/g;
+const INTEGER_TOKEN = /(?:^|[[:,])(-?\d{16,})(?=$|[\]},])/g;
+
+function scan(text: string, mayRound: boolean): ScriptError | null {
+  let depth = 0;
+  let from = 0;
+  TOKEN.lastIndex = 0;
+  for (let match = TOKEN.exec(text); match !== null; match = TOKEN.exec(text)) {
+    const token = match[0];
+    if (token !== '"') {
+      depth += token === '[' || token === '{' ? 1 : -1;
+      if (depth > MAX_NESTING) return tooDeep();
+      continue;
+    }
+    const integer = mayRound ? findLargeInteger(text.slice(from, match.index)) : null;
+    if (integer !== null) return tooLargeInteger(integer);
+    from = endOfString(text, match.index);
+    TOKEN.lastIndex = from;
+  }
+  const integer = mayRound ? findLargeInteger(text.slice(from)) : null;
+  return integer === null ? null : tooLargeInteger(integer);
+}
+
+/** The place behind the closing quote of the string that begins at `start`. */
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end === -1 ? text.length : end + 1;
+}
+
+function isEscaped(text: string, quote: number): boolean {
+  let backslashes = 0;
+  while (text[quote - 1 - backslashes] === '\\') backslashes += 1;
+  return backslashes % 2 === 1;
+}
+
+/** @param text JSON between two strings */
+function findLargeInteger(text: string): string | null {
+  for (const [, integer = '0'] of text.matchAll(INTEGER_TOKEN)) {
+    const size = BigInt(integer);
+    if (size > LARGEST_INTEGER || size < -LARGEST_INTEGER) return integer;
+  }
+  return null;
+}
+
+function tooDeep(): ScriptError {
+  return {
+    type: 'ValueError',
+    message: `the value is nested more than ${MAX_NESTING} levels deep`,
+  };
+}
+
+function tooLargeInteger(integer: string): ScriptError {
+  const shown = integer.length > 40 ? `${integer.slice(0, 40)}...` : integer;
+  const message = `the integer ${shown} is beyond 2**53 and cannot be stored exactly; store it as text`;
+  return { type: 'OverflowError', message };
+}
+
+/** The same limits for a value that did not come out of an interpreter. */
+export function findStorageProblem(value: Json, limitBytes: number): ScriptError | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const measured = measureJson(value, { limitBytes, maxNesting: MAX_NESTING });
+  if (measured === 'too deep') return tooDeep();
+  if (measured === 'too large') {
+    return { type: 'ResultTooLarge', message: `the result is larger than ${limitBytes} bytes` };
+  }
+  return null;
+}
+
+function readError(value: Json): ScriptError {
+  if (!isJsonObject(value)) throw new MalformedAnswer('an error is not an object');
+  const { type, message, line, traceback } = value;
+  if (typeof type !== 'string' || typeof message !== 'string') {
+    throw new MalformedAnswer('an error without type and message');
+  }
+  return {
+    type: type.slice(0, MAX_TYPE_LENGTH),
+    message: message.slice(0, MAX_MESSAGE_LENGTH),
+    ...(isWholeNumber(line) && line > 0 ? { line } : {}),
+    ...(typeof traceback === 'string'
+      ? { traceback: traceback.slice(0, MAX_TRACEBACK_LENGTH) }
+      : {}),
+  };
+}
+
+function readNames(value: Json | undefined): readonly string[] {
+  if (!Array.isArray(value)) throw new MalformedAnswer('no list of names');
+  return value.map((name: unknown) => {
+    if (typeof name !== 'string') throw new MalformedAnswer('a name is not text');
+    return name;
+  });
+}
+
+function isWholeNumber(value: unknown): value is number {
+  return Number.isSafeInteger(value);
+}

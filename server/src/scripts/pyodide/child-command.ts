@@ -1,0 +1,66 @@
+/**
+ * How an interpreter's process is started: which flags hold it, and which files it may read.
+ *
+ * It gets no environment, and Node's permission model lets it read its own few files and do nothing else: no writing,
+ * no processes, no workers, no addons. Sockets are not covered by that model; the sealed interpreter is what keeps
+ * Python from them.
+ */
+import { createRequire } from 'node:module';
+import { existsSync, realpathSync } from 'node:fs';
+import { dirname, extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export interface ChildCommand {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+}
+
+/** Real paths: the permission model and pnpm's links do not mix. */
+export const OWN_FOLDER = realpathSync(dirname(fileURLToPath(import.meta.url)));
+export const RUNNER_PATH = join(OWN_FOLDER, 'runner.py');
+
+/** `.ts` when the server runs from its sources, as in tests. */
+const SOURCE_EXTENSION = extname(fileURLToPath(import.meta.url));
+const HEAP_LIMIT_MB = 128;
+
+export function findPyodideFolder(): string {
+  const manifest = createRequire(import.meta.url).resolve('pyodide/package.json');
+  return realpathSync(dirname(manifest));
+}
+
+/** The folder of the server's package.json. */
+export function findPackageFolder(): string {
+  let folder = OWN_FOLDER;
+  while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder);
+  return folder;
+}
+
+export function createChildCommand(
+  pyodideFolder: string,
+  snapshotPath: string | null,
+): ChildCommand {
+  const readable = [
+    join(OWN_FOLDER, '*'),
+    join(pyodideFolder, '*'),
+    // Node looks here for the type of our modules.
+    join(findPackageFolder(), 'package.json'),
+    ...(snapshotPath === null ? [] : [snapshotPath]),
+  ];
+  const fromSources = SOURCE_EXTENSION === '.ts';
+  return {
+    file: process.execPath,
+    args: [
+      '--permission',
+      ...readable.map((path) => `--allow-fs-read=${path}`),
+      '--disallow-code-generation-from-strings',
+      `--max-old-space-size=${HEAP_LIMIT_MB}`,
+      '--max-semi-space-size=4',
+      '--expose-gc',
+      '--no-warnings',
+      ...(fromSources ? ['--import', join(OWN_FOLDER, 'typescript-sources.ts')] : []),
+      join(OWN_FOLDER, `child-main${SOURCE_EXTENSION}`),
+    ],
+    cwd: OWN_FOLDER,
+  };
+}

@@ -1,0 +1,143 @@
+/**
+ * Evaluates batches of expressions: here where that is certain, else with one message to an interpreter.
+ *
+ * See pyodide-script-runtime.ts for the promises Y1 to Y4.
+ */
+import { setField, type Json, type JsonObject } from '../../engine/json.js';
+import type {
+  EvaluationResult,
+  EvaluationVariables,
+  ExpressionRequest,
+  ScriptError,
+} from '../script-runtime.js';
+import { ExpressionAnalyser, type AnalysedExpression } from '../expressions/analyse-expression.js';
+import type { VariablePath } from '../expressions/classify-expression.js';
+import { evaluatePlain } from '../expressions/plain-expression.js';
+import { placeInSource } from '../expressions/prepare-expression.js';
+import { projectVariables } from '../expressions/project-variables.js';
+import { findStorageProblem, readExpressionAnswer } from '../expressions/read-answer.js';
+import type { AskInterpreter } from './interpreter-call.js';
+import type { RuntimeLogger } from './runtime-options.js';
+
+export interface ExpressionEvaluatorOptions {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly resultLimitBytes: number;
+  readonly logger: RuntimeLogger;
+  readonly ask: AskInterpreter;
+}
+
+/** An expression to evaluate, with what is known about it. */
+interface Item extends ExpressionRequest, AnalysedExpression {}
+
+export class ExpressionEvaluator {
+  private readonly analyser = new ExpressionAnalyser();
+  private readonly environment: JsonObject;
+
+  constructor(private readonly options: ExpressionEvaluatorOptions) {
+    this.environment = { ...options.environment };
+  }
+
+  evaluate(
+    expressions: readonly ExpressionRequest[],
+    variables: EvaluationVariables,
+  ): EvaluationResult | Promise<EvaluationResult> {
+    const items = expressions.map((expression) => ({
+      ...expression,
+      ...this.analyser.analyse(expression.source),
+    }));
+    return this.evaluateHere(items, variables) ?? this.evaluateInPython(items, variables);
+  }
+
+  /** @returns null where Python is needed */
+  private evaluateHere(
+    items: readonly Item[],
+    variables: EvaluationVariables,
+  ): EvaluationResult | null {
+    const values: Json[] = [];
+    let current = variables;
+    for (const [index, { plain, assignTo }] of items.entries()) {
+      const value = plain === null ? undefined : evaluatePlain(plain, current, this.environment);
+      if (value === undefined) return null;
+      const error = findStorageProblem(value, this.options.resultLimitBytes);
+      if (error !== null) return { ok: false, index, error };
+      values.push(value);
+      if (assignTo === undefined) continue;
+      if (current === variables) current = { ...variables, data: { ...variables.data } };
+      setField(current.data, assignTo, value);
+    }
+    return { ok: true, values };
+  }
+
+  private async evaluateInPython(
+    items: readonly Item[],
+    variables: EvaluationVariables,
+  ): Promise<EvaluationResult> {
+    const reads = findReads(items);
+    if (reads !== null) {
+      const answer = await this.ask(
+        items,
+        projectVariables(wholeVariables(variables), reads),
+        true,
+      );
+      if (answer !== null) return answer;
+      this.distrust(items);
+    }
+    const answer = await this.ask(items, wholeVariables(variables), false);
+    return answer ?? { ok: false, index: 0, error: UNPROVEN };
+  }
+
+  /** @returns null when the interpreter does not agree that the expressions are pure */
+  private async ask(
+    items: readonly Item[],
+    variables: JsonObject,
+    pure: boolean,
+  ): Promise<EvaluationResult | null> {
+    const result = await this.options.ask({
+      request: {
+        kind: 'expressions',
+        sources: items.map(({ prepared }) => prepared.text),
+        targets: items.map(({ assignTo }) => assignTo ?? null),
+        pure,
+      },
+      variables,
+      pure,
+      read: (answer) => readExpressionAnswer(answer, items.length),
+    });
+    if (result.ok && (result.answer === null || result.answer.ok)) return result.answer;
+    const failed = result.ok ? result.answer : { error: result.error, index: result.progress };
+    if (failed === null || !('error' in failed)) return failed;
+    // The progress comes from the interpreter's memory, where any number could be.
+    const index = Math.min(failed.index, items.length - 1);
+    return { ok: false, index, error: placeError(failed.error, items[index]) };
+  }
+
+  private distrust(items: readonly Item[]): void {
+    const sources = items.map(({ source }) => source);
+    this.options.logger.warn({ sources }, 'Python does not agree that these expressions are pure');
+    for (const source of sources) this.analyser.distrust(source);
+  }
+}
+
+const UNPROVEN: ScriptError = {
+  type: 'InterpreterCrash',
+  message: 'the interpreter refused to evaluate the expression',
+};
+
+/** What all of them read together; null unless all of them are pure. */
+function findReads(items: readonly Item[]): readonly VariablePath[] | null {
+  const reads: VariablePath[] = [];
+  for (const { classification } of items) {
+    if (!classification.pure) return null;
+    reads.push(...classification.reads);
+  }
+  return reads;
+}
+
+function wholeVariables({ data, context, step }: EvaluationVariables): JsonObject {
+  return step === undefined ? { data, context } : { data, context, step };
+}
+
+function placeError(error: ScriptError, item: Item | undefined): ScriptError {
+  if (error.line === undefined || item === undefined) return error;
+  return { ...error, line: placeInSource(item.prepared, error.line, null).line };
+}

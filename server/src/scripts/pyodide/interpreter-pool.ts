@@ -1,0 +1,408 @@
+/**
+ * The interpreters of one server: boots them, hands them calls, replaces them.
+ *
+ * Owns: how many processes there are and which call goes to which. Must not know: Python, expressions, scripts.
+ *
+ *  L1 One process has one call at a time; at most `interpreters` of them are busy at once. The others are spares:
+ *     the same, but waiting.
+ *  L2 A process that behaved strangely is never used again: it died, did not answer, answered something that cannot be
+ *     read, asked the host for something closed, or trapped. Its place is taken by a spare at once.
+ *  L3 Every call ends exactly once: with an answer, an error, or `Unavailable` when there is nobody to ask.
+ *  L4 Processes boot one after another, so that the first is ready soon on a machine with few cores. One that does not
+ *     boot is tried again, later and later.
+ */
+import type { ScriptError } from '../script-runtime.js';
+import { MalformedAnswer } from '../expressions/read-answer.js';
+import { CallQueue, type Lane } from './call-queue.js';
+import type { ReplyFrame } from './frames.js';
+import type { CallEnd, InterpreterProcess } from './interpreter-process.js';
+import type { RuntimeLogger } from './runtime-options.js';
+
+export interface PoolOptions {
+  readonly interpreters: number;
+  readonly spares: number;
+  readonly queueLimit: number;
+  /** In words, for the error when it is reached. */
+  readonly resultLimitBytes: number;
+  readonly logger: RuntimeLogger;
+  /** Boots one process; called for one at a time. Gives up when the signal fires. */
+  readonly boot: (signal: AbortSignal) => Promise<BootedInterpreter>;
+}
+
+export interface BootedInterpreter {
+  readonly process: InterpreterProcess;
+  readonly heapBytes: number;
+}
+
+export interface PoolCall<Answer> {
+  readonly lane: Lane;
+  readonly request: Buffer;
+  readonly variables: Buffer;
+  readonly pure: boolean;
+  readonly timeoutMs: number;
+  /** @throws MalformedAnswer when the interpreter cannot be trusted any more */
+  readonly read: (answer: Buffer) => Answer;
+  readonly signal?: AbortSignal;
+}
+
+export type CallResult<Answer> =
+  | { readonly ok: true; readonly answer: Answer; readonly output: string }
+  | {
+      readonly ok: false;
+      readonly error: ScriptError;
+      /** The item that was being worked on. */
+      readonly progress: number;
+      readonly output: string;
+    };
+
+export interface PoolStatistics {
+  readonly interpreters: number;
+  readonly busy: number;
+  readonly queued: number;
+  readonly replaced: number;
+  readonly timeouts: number;
+}
+
+/** Beyond the call's own limit and the watchdog's: restoring, and a machine under load. */
+const GRACE_MS = 1_000;
+const FIRST_RETRY_MS = 100;
+const LAST_RETRY_MS = 5_000;
+const FAILED_BOOTS_UNTIL_UNAVAILABLE = 3;
+/** Memory never shrinks; an interpreter that took this much more gives way to a fresh one. */
+const GROWTH_LIMIT_BYTES = 64 * (1 << 20);
+
+type Disposition = 'keep' | 'discard' | 'retry';
+
+interface QueuedCall {
+  readonly lane: Lane;
+  readonly request: Buffer;
+  readonly variables: Buffer;
+  readonly pure: boolean;
+  readonly timeoutMs: number;
+  /** Settles the call, unless it is to be tried again. */
+  readonly deliver: (end: CallEnd) => Disposition;
+  readonly refuse: (error: ScriptError) => void;
+}
+
+interface Interpreter extends BootedInterpreter {
+  /** The lane of the call that it is busy with. */
+  running: Lane | null;
+  /** Nothing ran on it since it was last restored, or it restores itself right now. */
+  isPristine: boolean;
+}
+
+export class InterpreterPool {
+  private readonly interpreters = new Set<Interpreter>();
+  private readonly queue: CallQueue<QueuedCall>;
+  private failedBoots = 0;
+  private retryTimer: NodeJS.Timeout | null = null;
+  private readonly stopping = new AbortController();
+  private booting: Promise<void> | null = null;
+  private replaced = 0;
+  private timeouts = 0;
+  private idleAgain: (() => void) | null = null;
+
+  constructor(private readonly options: PoolOptions) {
+    this.queue = new CallQueue(options.queueLimit);
+  }
+
+  private get isStopping(): boolean {
+    return this.stopping.signal.aborted;
+  }
+
+  get isReady(): boolean {
+    return this.interpreters.size > 0;
+  }
+
+  get statistics(): PoolStatistics {
+    return {
+      interpreters: this.interpreters.size,
+      busy: this.busy.length,
+      queued: this.queue.size,
+      replaced: this.replaced,
+      timeouts: this.timeouts,
+    };
+  }
+
+  /** Begins to boot; calls may come before, and wait. */
+  start(): void {
+    this.bootMissing();
+  }
+
+  /** Ends what waits, lets what runs end, then ends the processes. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    if (this.retryTimer !== null) clearTimeout(this.retryTimer);
+    this.refuseAll('the server is stopping');
+    // Bounded: every running call has a deadline.
+    if (this.busy.length > 0) await new Promise<void>((resolve) => (this.idleAgain = resolve));
+    const processes = [...this.interpreters].map(({ process }) => process);
+    this.interpreters.clear();
+    for (const process of processes) process.kill('the server is stopping');
+    await Promise.all([this.booting, ...processes.map((process) => process.waitForExit())]);
+  }
+
+  run<Answer>(call: PoolCall<Answer>): Promise<CallResult<Answer>> {
+    return new Promise((resolve) => {
+      const queued = this.prepare(call, resolve);
+      const refusal = this.findRefusal(call.signal);
+      if (refusal !== null) {
+        queued.refuse(refusal);
+      } else if (this.queue.push(call.lane, queued)) {
+        this.dispatch();
+      } else {
+        const message = `${this.options.queueLimit} calls are waiting for Python already`;
+        queued.refuse({ type: 'Overloaded', message });
+      }
+    });
+  }
+
+  private findRefusal(signal: AbortSignal | undefined): ScriptError | null {
+    if (this.isStopping) return unavailable('the server is stopping');
+    if (signal?.aborted === true) return aborted();
+    const isHopeless = !this.isReady && this.failedBoots >= FAILED_BOOTS_UNTIL_UNAVAILABLE;
+    return isHopeless ? unavailable('no Python interpreter could be started') : null;
+  }
+
+  private prepare<Answer>(
+    call: PoolCall<Answer>,
+    resolve: (result: CallResult<Answer>) => void,
+  ): QueuedCall {
+    let isRetry = false;
+    let settled = false;
+    const settle = (result: CallResult<Answer>): void => {
+      settled = true;
+      call.signal?.removeEventListener('abort', abort);
+      resolve(result);
+    };
+    const refuse = (error: ScriptError): void =>
+      settle({ ok: false, error, progress: 0, output: '' });
+    const deliver = (end: CallEnd): Disposition => {
+      // Aborted meanwhile: its interpreter was killed, and nobody listens.
+      if (settled) return 'discard';
+      // Nothing outside was changed by it, so a call whose process was taken away is simply made again, once.
+      if (end.kind === 'died' && !isRetry && !this.isStopping) {
+        isRetry = true;
+        return 'retry';
+      }
+      const { result, disposition } = this.judge(call, end);
+      settle(result);
+      return disposition;
+    };
+    const queued: QueuedCall = { ...call, deliver, refuse };
+    const abort = (): void => {
+      refuse(aborted());
+      if (!this.queue.remove(queued)) this.killHolderOf(queued);
+    };
+    call.signal?.addEventListener('abort', abort, { once: true });
+    return queued;
+  }
+
+  /** What a call's end means for its caller and for the interpreter. */
+  private judge<Answer>(
+    call: PoolCall<Answer>,
+    end: CallEnd,
+  ): { result: CallResult<Answer>; disposition: Disposition } {
+    const failed = (error: ScriptError, reply?: ReplyFrame): CallResult<Answer> => ({
+      ok: false,
+      error,
+      progress: reply?.progress ?? 0,
+      output: reply?.output.toString() ?? '',
+    });
+    if (end.kind === 'died') {
+      const error = crashed(`the interpreter's process ended: ${end.reason}`);
+      return { result: failed(error), disposition: 'discard' };
+    }
+    if (end.kind === 'unresponsive') {
+      this.timeouts += 1;
+      return { result: failed(timedOut(call.timeoutMs)), disposition: 'discard' };
+    }
+    const { reply } = end;
+    if (reply.outcome !== 'answered') {
+      if (reply.outcome === 'timeout') this.timeouts += 1;
+      const isHarmless = reply.outcome === 'timeout' || reply.outcome === 'too-large';
+      if (!isHarmless) this.reportStrange(reply);
+      const error = this.describeOutcome(reply, call.timeoutMs);
+      return { result: failed(error, reply), disposition: isHarmless ? 'keep' : 'discard' };
+    }
+    try {
+      const answer = call.read(reply.result);
+      const result = { ok: true, answer, output: reply.output.toString() } as const;
+      return { result, disposition: 'keep' };
+    } catch (error) {
+      const logger = this.options.logger;
+      if (error instanceof MalformedAnswer) {
+        logger.warn({ reason: error.message }, 'Python gave an answer that cannot be read');
+      } else {
+        logger.error({ err: error }, 'Reading an answer of Python failed');
+      }
+      return {
+        result: failed(crashed('the code broke the interpreter that it ran on'), reply),
+        disposition: 'discard',
+      };
+    }
+  }
+
+  private reportStrange({ outcome, deniedCalls, result }: ReplyFrame): void {
+    const fields = { outcome, deniedCalls, detail: result.toString().slice(0, 300) };
+    this.options.logger.warn(fields, 'Python code was stopped at the wall of its sandbox');
+  }
+
+  private describeOutcome(reply: ReplyFrame, timeoutMs: number): ScriptError {
+    switch (reply.outcome) {
+      case 'timeout':
+        return timedOut(timeoutMs);
+      case 'too-large':
+        return {
+          type: 'ResultTooLarge',
+          message: `the result is larger than ${this.options.resultLimitBytes} bytes`,
+        };
+      case 'denied':
+        return {
+          type: 'SandboxViolation',
+          message: `the code asked for something outside of its sandbox (${reply.result.toString().slice(0, 200)})`,
+        };
+      case 'overflow':
+        return { type: 'RecursionError', message: 'the code or its data nests too deeply' };
+      case 'answered':
+      case 'broken':
+        return crashed('the code broke the interpreter that it ran on');
+    }
+  }
+
+  private dispatch(): void {
+    for (;;) {
+      const lanes = this.openLanes();
+      const call = lanes.length === 0 ? undefined : this.queue.shift(lanes);
+      if (call === undefined) return;
+      const interpreter = this.chooseFor(call);
+      // Never happens: openLanes() saw an idle one.
+      if (interpreter === undefined) {
+        this.queue.putBack(call.lane, call);
+        return;
+      }
+      void this.hold(interpreter, call);
+    }
+  }
+
+  /** Scripts may take long: they never take the last of several interpreters. */
+  private openLanes(): readonly Lane[] {
+    const { busy } = this;
+    const { interpreters } = this.options;
+    if (busy.length >= Math.min(interpreters, this.interpreters.size)) return [];
+    const scripts = busy.filter(({ running }) => running === 'scripts').length;
+    return interpreters > 1 && scripts >= interpreters - 1
+      ? ['expressions']
+      : ['expressions', 'scripts'];
+  }
+
+  /** Pure calls go where pure calls ran, and others to a pristine interpreter, so that nobody waits for a restore. */
+  private chooseFor(call: QueuedCall): Interpreter | undefined {
+    const idle = [...this.interpreters].filter(({ running }) => running === null);
+    return idle.find(({ isPristine }) => isPristine !== call.pure) ?? idle[0];
+  }
+
+  private async hold(interpreter: Interpreter, call: QueuedCall): Promise<void> {
+    interpreter.running = call.lane;
+    holders.set(call, interpreter);
+    const { request, variables, timeoutMs, pure } = call;
+    const frame = { request, variables, timeoutMs, pure };
+    const end = await interpreter.process.call(frame, 2 * timeoutMs + GRACE_MS);
+    holders.delete(call);
+    interpreter.running = null;
+    interpreter.isPristine = !call.pure;
+    const disposition = call.deliver(end);
+    if (disposition === 'retry') this.queue.putBack(call.lane, call);
+    if (disposition !== 'keep' || this.hasGrown(interpreter, end)) this.discard(interpreter);
+    if (this.isStopping && disposition === 'retry') this.refuseAll('the server is stopping');
+    if (this.busy.length === 0) this.idleAgain?.();
+    this.dispatch();
+  }
+
+  /** Whether it should give way to a spare that is ready. */
+  private hasGrown(interpreter: Interpreter, end: CallEnd): boolean {
+    if (end.kind !== 'reply' || this.interpreters.size < 2) return false;
+    return end.reply.heapBytes - interpreter.heapBytes > GROWTH_LIMIT_BYTES;
+  }
+
+  private discard(interpreter: Interpreter): void {
+    if (!this.interpreters.delete(interpreter)) return;
+    this.replaced += 1;
+    interpreter.process.kill('it is replaced');
+    this.bootMissing();
+  }
+
+  private killHolderOf(call: QueuedCall): void {
+    holders.get(call)?.process.kill('its call was aborted');
+  }
+
+  private bootMissing(): void {
+    const { interpreters, spares } = this.options;
+    const isComplete = this.interpreters.size >= interpreters + spares;
+    if (this.booting !== null || this.retryTimer !== null) return;
+    if (this.isStopping || isComplete) return;
+    this.booting = this.options.boot(this.stopping.signal).then(
+      (booted) => this.welcome(booted),
+      (error: unknown) => this.retryLater(error),
+    );
+  }
+
+  private welcome(booted: BootedInterpreter): void {
+    this.booting = null;
+    this.failedBoots = 0;
+    if (this.isStopping) {
+      booted.process.kill('the server is stopping');
+      return;
+    }
+    const interpreter: Interpreter = { ...booted, running: null, isPristine: true };
+    this.interpreters.add(interpreter);
+    // One that dies while it has a call is noticed by the call as well; the second notice finds it gone.
+    booted.process.onExit(() => {
+      if (!this.isStopping) this.discard(interpreter);
+    });
+    this.dispatch();
+    this.bootMissing();
+  }
+
+  private retryLater(error: unknown): void {
+    this.booting = null;
+    if (this.isStopping) return;
+    this.failedBoots += 1;
+    this.options.logger.error({ err: error }, 'A Python interpreter did not start');
+    if (!this.isReady && this.failedBoots >= FAILED_BOOTS_UNTIL_UNAVAILABLE) {
+      this.refuseAll('no Python interpreter could be started');
+    }
+    const delayMs = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (this.failedBoots - 1));
+    this.retryTimer = setTimeout(() => {
+      this.retryTimer = null;
+      this.bootMissing();
+    }, delayMs);
+  }
+
+  private refuseAll(reason: string): void {
+    for (const call of this.queue.takeAll()) call.refuse(unavailable(reason));
+  }
+
+  private get busy(): Interpreter[] {
+    return [...this.interpreters].filter(({ running }) => running !== null);
+  }
+}
+
+/** Which interpreter has which call now. */
+const holders = new WeakMap<QueuedCall, Interpreter>();
+
+function unavailable(reason: string): ScriptError {
+  return { type: 'Unavailable', message: `Python is not available: ${reason}` };
+}
+
+function aborted(): ScriptError {
+  return { type: 'Aborted', message: 'the caller gave up waiting' };
+}
+
+function timedOut(timeoutMs: number): ScriptError {
+  return { type: 'Timeout', message: `it took longer than ${timeoutMs} ms` };
+}
+
+function crashed(message: string): ScriptError {
+  return { type: 'InterpreterCrash', message };
+}

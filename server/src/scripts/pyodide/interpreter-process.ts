@@ -1,0 +1,144 @@
+/**
+ * One child process with one interpreter, seen from the server: boot it, send it a call, kill it.
+ *
+ * It answers strictly one call after another. A process that dies, answers nonsense or does not answer in time ends
+ * the call that it had, and is dead from then on.
+ */
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { encodeRequestHeader, ReplyReader, type ReplyFrame, type RequestFrame } from './frames.js';
+import type { BootRequest } from './child-main.js';
+import type { ChildCommand } from './child-command.js';
+
+/** How a call ended, as the server sees it. */
+export type CallEnd =
+  | { readonly kind: 'reply'; readonly reply: ReplyFrame }
+  /** It did not answer in time and was killed. */
+  | { readonly kind: 'unresponsive' }
+  /** It is gone; nobody knows why. */
+  | { readonly kind: 'died'; readonly reason: string };
+
+interface Pending {
+  readonly settle: (end: CallEnd) => void;
+  readonly deadline: NodeJS.Timeout;
+}
+
+const BOOT_DEADLINE_MS = 60_000;
+const MAX_ERROR_TEXT = 2_000;
+const NOTHING = Buffer.alloc(0);
+
+export class InterpreterProcess {
+  private readonly child: ChildProcessWithoutNullStreams;
+  private readonly reader: ReplyReader;
+  private pending: Pending | null = null;
+  private dead = false;
+  private errorText = '';
+  private readonly exited: Promise<void>;
+
+  /** @param maxReplyBytes a longer reply is not believed */
+  constructor(command: ChildCommand, maxReplyBytes: number) {
+    this.reader = new ReplyReader(maxReplyBytes);
+    this.child = spawn(command.file, command.args, {
+      env: {},
+      cwd: command.cwd,
+      stdio: ['pipe', 'pipe', 'pipe'],
+      windowsHide: true,
+    });
+    this.child.stdout.on('data', (chunk: Buffer) => this.receive(chunk));
+    this.child.stderr.on('data', (chunk: Buffer) => {
+      if (this.errorText.length < MAX_ERROR_TEXT) this.errorText += chunk.toString();
+    });
+    // A process that has died closes its pipes; its end is reported once, by 'close'.
+    this.child.stdin.on('error', () => undefined);
+    this.exited = new Promise((resolve) => {
+      const end = (reason: string): void => {
+        this.end({ kind: 'died', reason });
+        resolve();
+      };
+      this.child.on('error', (error) => end(error.message));
+      this.child.on('close', (code, signal) => end(this.describeExit(code, signal)));
+    });
+  }
+
+  get isDead(): boolean {
+    return this.dead;
+  }
+
+  /** Calls back once, when the process has ended for whatever reason. */
+  onExit(callback: () => void): void {
+    void this.exited.then(callback);
+  }
+
+  /** @returns the first reply @throws Error when the interpreter does not start, or the signal fires */
+  async boot(request: BootRequest, signal: AbortSignal): Promise<ReplyFrame> {
+    const giveUp = (): void => this.kill('its start was given up');
+    if (signal.aborted) giveUp();
+    signal.addEventListener('abort', giveUp);
+    const end = await this.call(
+      {
+        request: Buffer.from(JSON.stringify(request)),
+        variables: NOTHING,
+        timeoutMs: 0,
+        pure: false,
+      },
+      BOOT_DEADLINE_MS,
+    );
+    signal.removeEventListener('abort', giveUp);
+    if (end.kind === 'reply') return end.reply;
+    throw new Error(end.kind === 'died' ? end.reason : 'it did not answer in time');
+  }
+
+  /** @param deadlineMs when the process is killed if it has not answered, whatever its own watchdog does */
+  call(frame: RequestFrame, deadlineMs: number): Promise<CallEnd> {
+    if (this.dead) return Promise.resolve({ kind: 'died', reason: 'it had ended already' });
+    return new Promise((settle) => {
+      const deadline = setTimeout(() => this.end({ kind: 'unresponsive' }), deadlineMs);
+      this.pending = { settle, deadline };
+      const { stdin } = this.child;
+      stdin.cork();
+      stdin.write(encodeRequestHeader(frame));
+      stdin.write(frame.request);
+      if (frame.variables.length > 0) stdin.write(frame.variables);
+      stdin.uncork();
+    });
+  }
+
+  /** Ends the process at once. A call in flight ends as `died`. */
+  kill(reason: string): void {
+    this.end({ kind: 'died', reason });
+  }
+
+  /** Resolves when the process is gone. */
+  async waitForExit(): Promise<void> {
+    await this.exited;
+  }
+
+  private receive(chunk: Buffer): void {
+    if (this.dead) return;
+    try {
+      const reply = this.reader.push(chunk);
+      if (reply === null) return;
+      const pending = this.pending;
+      if (pending === null) throw new Error('a reply that nobody asked for');
+      this.pending = null;
+      clearTimeout(pending.deadline);
+      pending.settle({ kind: 'reply', reply });
+    } catch (error) {
+      this.end({ kind: 'died', reason: error instanceof Error ? error.message : String(error) });
+    }
+  }
+
+  private end(end: CallEnd): void {
+    this.dead = true;
+    this.child.kill('SIGKILL');
+    const pending = this.pending;
+    this.pending = null;
+    if (pending === null) return;
+    clearTimeout(pending.deadline);
+    pending.settle(end);
+  }
+
+  private describeExit(code: number | null, signal: NodeJS.Signals | null): string {
+    const detail = this.errorText.trim();
+    return `it ended with ${signal ?? code ?? 'an unknown code'}${detail === '' ? '' : `: ${detail}`}`;
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * The parts of Pyodide and of its WebAssembly module that we use, with types.
+ *
+ * Pyodide marks `createPyodideModule` as experimental and does not document the snapshot options, so the version in
+ * package.json is exact, and a new one is taken only together with the whole test folder.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/** Numbers as WebAssembly passes them; 64-bit ones are bigints. */
+export type HostFunction = (...parameters: never[]) => unknown;
+
+/** One object serves all namespaces and Emscripten's own symbol lookup (dlsym, the global offset table). */
+export type ImportTable = Record<string, unknown>;
+
+export type WasmImports = Record<string, ImportTable>;
+
+/** TypeScript knows WebAssembly only together with browsers, so the few parts that we use are described here. */
+export interface WasmMemory {
+  readonly buffer: ArrayBuffer;
+  grow(pages: number): number;
+}
+
+export interface WasmTable {
+  get(index: number): unknown;
+}
+
+export interface WasmInstance {
+  readonly exports: unknown;
+}
+
+export interface WasmImportDescriptor {
+  readonly module: string;
+  readonly name: string;
+  readonly kind: string;
+}
+
+/** A compiled module. */
+export type WasmModule = object;
+
+/** A pointer into linear memory. WebAssembly hands it out as a signed number: `>>> 0` before using it. */
+export type Pointer = number;
+
+/** CPython's C interface and the C library, called on the raw exports. */
+export interface PythonExports {
+  readonly memory: WasmMemory;
+  readonly __indirect_function_table: WasmTable;
+  malloc(bytes: number): Pointer;
+  free(pointer: Pointer): void;
+  emscripten_stack_get_current(): Pointer;
+  _emscripten_stack_restore(stack: Pointer): void;
+  PyImport_AddModule(name: Pointer): Pointer;
+  PyModule_GetDict(module: Pointer): Pointer;
+  PyDict_GetItemString(dict: Pointer, key: Pointer): Pointer;
+  PyObject_CallOneArg(callable: Pointer, argument: Pointer): Pointer;
+  PyObject_Vectorcall(callable: Pointer, args: Pointer, count: number, names: Pointer): Pointer;
+  PyUnicode_FromStringAndSize(text: Pointer, bytes: number): Pointer;
+  PyUnicode_AsUTF8AndSize(text: Pointer, size: Pointer): Pointer;
+  PyByteArray_AsString(bytes: Pointer): Pointer;
+  PyErr_Clear(): void;
+  Py_DecRef(object: Pointer): void;
+}
+
+export interface EmscriptenSettings {
+  instantiateWasm: (
+    imports: WasmImports,
+    done: (instance: WasmInstance, module: WasmModule) => void,
+  ) => unknown;
+}
+
+export interface PyodideInterface {
+  runPython(code: string): unknown;
+  makeMemorySnapshot(): Uint8Array;
+}
+
+export interface LoadOptions {
+  readonly indexURL: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly jsglobals: object;
+  readonly stdin: () => null;
+  readonly stdout: (text: string) => void;
+  readonly stderr: (text: string) => void;
+  readonly createPyodideModule: (settings: EmscriptenSettings) => Promise<unknown>;
+  readonly _makeSnapshot?: boolean;
+  readonly _loadSnapshot?: Uint8Array;
+}
+
+export interface PyodideModule {
+  readonly loadPyodide: (options: LoadOptions) => Promise<PyodideInterface>;
+  readonly createPyodideModule: (settings: EmscriptenSettings) => Promise<unknown>;
+}
+
+export async function importPyodide(folder: string): Promise<PyodideModule> {
+  const load = async (file: string): Promise<Record<string, unknown>> =>
+    // A module is an object whatever it exports.
+    (await import(pathToFileURL(join(folder, file)).href)) as Record<string, unknown>;
+  const loader = await load('pyodide.mjs');
+  const emscripten = await load('pyodide.asm.mjs');
+  // The exact version is pinned; its shape is covered by every test that starts an interpreter.
+  return {
+    loadPyodide: loader['loadPyodide'] as PyodideModule['loadPyodide'],
+    createPyodideModule: emscripten['default'] as PyodideModule['createPyodideModule'],
+  };
+}
+
+/** Pyodide's version, which is part of the name of a snapshot. */
+export function readPyodideVersion(folder: string): string {
+  const manifest: unknown = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const version =
+    typeof manifest === 'object' && manifest !== null && 'version' in manifest
+      ? manifest.version
+      : undefined;
+  if (typeof version !== 'string') throw new Error(`No version in ${folder}/package.json`);
+  return version;
+}

@@ -1,0 +1,134 @@
+/**
+ * Python for the server: expressions, scripts and syntax checks, run by Pyodide in processes of their own.
+ *
+ * Owns: what is answered without Python, what is sent to it and what is believed of its answers. Must not know:
+ * workflows, steps, stores. How the wall around Python is built is told in gates.ts (the WebAssembly instance),
+ * sealed-interpreter.ts (one interpreter), child-command.ts (its process) and interpreter-pool.ts (all of them).
+ *
+ *  Y1 What is answered here and what Python answers are the same, for every expression that both can answer.
+ *  Y2 Whether an expression may run on a used interpreter is decided here, from its text alone, and never by Python.
+ *  Y3 The caller's variables are never changed; values that are returned may share parts with them.
+ *  Y4 Every failure is a result. Only `checkSyntax` rejects, when there is no interpreter.
+ */
+import type { JsonObject } from '../../engine/json.js';
+import { AppError } from '../../errors.js';
+import type {
+  EvaluationResult,
+  EvaluationVariables,
+  ExpressionRequest,
+  ScriptResult,
+  ScriptRuntime,
+  ScriptRuntimeStatistics,
+  SyntaxProblem,
+} from '../script-runtime.js';
+import { placeInSource, prepareExpression } from '../expressions/prepare-expression.js';
+import { readScriptAnswer, readSyntaxAnswer } from '../expressions/read-answer.js';
+import { InterpreterBooter } from './boot-interpreter.js';
+import { ExpressionEvaluator } from './expression-evaluator.js';
+import { createAskInterpreter, type AskInterpreter } from './interpreter-call.js';
+import { InterpreterPool } from './interpreter-pool.js';
+import {
+  completeOptions,
+  type PyodideRuntimeOptions,
+  type RuntimeSettings,
+} from './runtime-options.js';
+import { defaultSnapshotPath } from './snapshot.js';
+
+export function createPyodideRuntime(options: PyodideRuntimeOptions): ScriptRuntime {
+  return new PyodideScriptRuntime(completeOptions(options, defaultSnapshotPath));
+}
+
+type SourceKind = 'expression' | 'script';
+
+/** Errors that say nothing about the source that was to be checked. */
+const NOT_ITS_FAULT = new Set(['Unavailable', 'Overloaded', 'Aborted']);
+
+class PyodideScriptRuntime implements ScriptRuntime {
+  private readonly pool: InterpreterPool;
+  private readonly ask: AskInterpreter;
+  private readonly evaluator: ExpressionEvaluator;
+
+  constructor(settings: RuntimeSettings) {
+    const booter = new InterpreterBooter(settings);
+    this.pool = new InterpreterPool({ ...settings, boot: (signal) => booter.boot(signal) });
+    this.ask = createAskInterpreter(this.pool, settings);
+    this.evaluator = new ExpressionEvaluator({ ...settings, ask: this.ask });
+  }
+
+  get ready(): boolean {
+    return this.pool.isReady;
+  }
+
+  /** Returns before an interpreter is ready: the server need not wait for Python. */
+  async start(): Promise<void> {
+    this.pool.start();
+  }
+
+  stop(): Promise<void> {
+    return this.pool.stop();
+  }
+
+  statistics(): ScriptRuntimeStatistics {
+    return this.pool.statistics;
+  }
+
+  evaluate(
+    expressions: readonly ExpressionRequest[],
+    variables: EvaluationVariables,
+  ): EvaluationResult | Promise<EvaluationResult> {
+    return this.evaluator.evaluate(expressions, variables);
+  }
+
+  async runScript(source: string, inputs: JsonObject, signal?: AbortSignal): Promise<ScriptResult> {
+    const result = await this.ask({
+      request: { kind: 'script', source },
+      variables: inputs,
+      pure: false,
+      read: readScriptAnswer,
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const { output } = result;
+    if (!result.ok) return { ok: false, error: result.error, output };
+    const { answer } = result;
+    return answer.ok ? { ...answer, output } : { ok: false, error: answer.error, output };
+  }
+
+  async checkSyntax(
+    kind: SourceKind,
+    sources: readonly string[],
+  ): Promise<readonly SyntaxProblem[]> {
+    if (kind === 'script') return this.checkTexts(kind, sources);
+    const prepared = sources.map(prepareExpression);
+    const texts = prepared.map(({ text }) => text);
+    const problems = await this.checkTexts(kind, texts);
+    return problems.map((problem) => {
+      const expression = prepared[problem.index];
+      if (expression === undefined || problem.line === null) return problem;
+      return { ...problem, ...placeInSource(expression, problem.line, problem.column) };
+    });
+  }
+
+  private async checkTexts(
+    kind: SourceKind,
+    texts: readonly string[],
+  ): Promise<readonly SyntaxProblem[]> {
+    if (texts.length === 0) return [];
+    const result = await this.ask({
+      request: { kind: 'syntax', mode: kind, sources: texts },
+      variables: {},
+      pure: false,
+      read: (answer) => readSyntaxAnswer(answer, texts.length),
+    });
+    if (result.ok) return result.answer;
+    const { type, message } = result.error;
+    if (NOT_ITS_FAULT.has(type)) throw new AppError('python_unavailable', message);
+    if (texts.length === 1) return [{ index: 0, message, line: null, column: null }];
+    // One of them was too much for the interpreter. Which one shows when each is checked alone.
+    const problems: SyntaxProblem[] = [];
+    for (const [index, text] of texts.entries()) {
+      const [problem] = await this.checkTexts(kind, [text]);
+      if (problem !== undefined) problems.push({ ...problem, index });
+    }
+    return problems;
+  }
+}

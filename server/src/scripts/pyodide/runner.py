@@ -1,0 +1,516 @@
+"""
+The Python side: runs inside of the interpreter, once before its memory is taken as the snapshot, then for every call.
+
+`run(request, variables, hints)` takes and gives text. The answer's first line is a JSON object that says how it went,
+and each further line is one value as JSON. What is restricted here keeps honest code out of trouble and words clear
+errors. It is NOT the wall: hostile code can reach everything in this file. The wall is around the interpreter
+(gates.ts), and the server believes nothing of what comes out (read-answer.ts).
+"""
+
+# Everything that scripts may import is imported now: a sealed interpreter has no files to import from.
+import abc, array, ast, base64, binascii, bisect, builtins, calendar, cmath, collections, collections.abc, colorsys
+import contextlib, copy, csv, dataclasses, datetime, decimal, difflib, email.utils, enum, fractions, functools, gc
+import graphlib, hashlib, heapq, hmac, html, inspect, io, ipaddress, itertools, json, keyword, linecache, locale, math
+import numbers, operator, pprint, quopri, random, re, secrets, shlex, statistics, string, struct, sys, textwrap, time
+import traceback, types, typing, unicodedata, urllib.parse, uuid, warnings, xml.etree.ElementTree, zlib, zoneinfo
+import __future__, _pydatetime, _strptime
+import encodings.ascii, encodings.base64_codec, encodings.cp1252, encodings.cp437, encodings.hex_codec, encodings.idna
+import encodings.iso8859_15, encodings.latin_1, encodings.punycode, encodings.rot_13, encodings.unicode_escape
+import encodings.utf_16, encodings.utf_16_be, encodings.utf_16_le, encodings.utf_32, encodings.utf_8, encodings.utf_8_sig
+
+IMPORTABLE = frozenset('''
+    __future__ abc array base64 binascii bisect calendar cmath collections collections.abc colorsys contextlib copy csv
+    dataclasses datetime decimal difflib email email.utils enum fractions functools graphlib hashlib heapq hmac html io
+    ipaddress itertools json keyword locale math numbers operator pprint quopri random re secrets shlex statistics
+    string struct textwrap time types typing unicodedata urllib urllib.parse uuid warnings xml xml.etree
+    xml.etree.ElementTree zlib zoneinfo
+'''.split())
+
+LARGEST_INTEGER = 2 ** 53
+VARIABLES = frozenset(('data', 'context', 'environment', 'step'))
+USER_FILES = ('<expression>', '<script>')
+MESSAGE_LIMIT = 2000
+TRACEBACK_LIMIT = 4000
+CODE_CACHE_SIZE = 2000
+
+# How many items of a request were begun. The host reads these two bytes after it had to stop a call.
+progress = bytearray(2)
+
+_settings = {'environment': {}, 'resultLimit': 2 ** 21, 'memoryLimit': 2 ** 27}
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Data: objects whose fields are attributes too
+
+
+class Record(dict):
+    """A JSON object: `record["name"]` and `record.name` are the same field."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name):
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(f"there is no field '{name}'", name=name, obj=None) from None
+
+    def __setattr__(self, name, value):
+        self[name] = value
+        if name in _DICT_METHODS:
+            object.__setattr__(self, '__class__', ShadowingRecord)
+
+    def __delattr__(self, name):
+        try:
+            del self[name]
+        except KeyError:
+            raise AttributeError(f"there is no field '{name}'", name=name, obj=None) from None
+
+    # The generic ways to copy look up `items`, which may be a field.
+    def __copy__(self):
+        return _record(dict(dict.items(self)))
+
+    def __deepcopy__(self, memo):
+        return _record({key: copy.deepcopy(value, memo) for key, value in dict.items(self)})
+
+
+_DICT_METHODS = frozenset(name for name in dir(dict) if not name.startswith('_'))
+
+
+class ShadowingRecord(Record):
+    """A record with a field that is named like a method of dict (`items`, `keys`, `get`): the field wins."""
+
+    __slots__ = ()
+
+    def __getattribute__(self, name):
+        if name in _DICT_METHODS and dict.__contains__(self, name):
+            return dict.__getitem__(self, name)
+        return dict.__getattribute__(self, name)
+
+
+def _record(fields, isdisjoint=_DICT_METHODS.isdisjoint):
+    return Record(fields) if isdisjoint(fields) else ShadowingRecord(fields)
+
+
+def _integer_or_float(digits):
+    """JavaScript writes a float such as 1e20 as an integer; no integer beyond 2**53 comes from there."""
+    number = int(digits)
+    return number if -LARGEST_INTEGER <= number <= LARGEST_INTEGER else float(digits)
+
+
+# The host knows which of these a text needs (see describeVariables), because the simple one is twice as fast.
+_DECODERS = {
+    '': json.JSONDecoder(object_hook=Record).decode,
+    'm': json.JSONDecoder(object_hook=_record).decode,
+    'n': json.JSONDecoder(object_hook=Record, parse_int=_integer_or_float).decode,
+    'mn': json.JSONDecoder(object_hook=_record, parse_int=_integer_or_float).decode,
+}
+
+
+def _stored_float(digits):
+    """Numbers are stored as JSON numbers, where 2.0 and 2 are the same."""
+    number = float(digits)
+    return int(number) if number.is_integer() and abs(number) <= LARGEST_INTEGER else number
+
+
+_decode_stored = json.JSONDecoder(object_hook=_record, parse_float=_stored_float).decode
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Results: Python values as JSON
+
+
+def _isoformat(value):
+    text = value.isoformat()
+    return text[:-6] + 'Z' if text.endswith('+00:00') else text
+
+
+def _decimal_number(value):
+    if not value.is_finite() or abs(value.adjusted()) > 400:
+        raise ValueError(f'the decimal {value} cannot be stored as a number')
+    return int(value) if value == value.to_integral_value() else float(value)
+
+
+def _elements(value):
+    if len(value) > 10_000_000:
+        raise ValueError(f'a {type(value).__name__} of {len(value)} elements is too large')
+    return list(value)
+
+
+def _set_elements(value):
+    try:
+        return sorted(value)
+    except TypeError:
+        return list(value)
+
+
+# In this order: a datetime is a date as well.
+_CONVERSIONS = (
+    ((set, frozenset), _set_elements),
+    ((datetime.datetime, datetime.date, datetime.time), _isoformat),
+    (datetime.timedelta, datetime.timedelta.total_seconds),
+    (decimal.Decimal, _decimal_number),
+    (fractions.Fraction, float),
+    (uuid.UUID, str),
+    (enum.Enum, lambda value: value.value),
+    ((range, collections.deque, collections.abc.KeysView, collections.abc.ValuesView, collections.abc.ItemsView), _elements),
+    (types.MappingProxyType, dict),
+)
+
+
+def _convert(value):
+    for kinds, convert in _CONVERSIONS:
+        if isinstance(value, kinds):
+            return convert(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    name = type(value).__name__
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        raise TypeError(f'{name} cannot be stored: decode them, or turn them into text with base64')
+    if isinstance(value, collections.abc.Iterator):
+        raise TypeError(f'a {name} cannot be stored: turn it into a list with list()')
+    raise TypeError(f'a value of type {name} cannot be stored as JSON')
+
+
+_dump = json.JSONEncoder(allow_nan=False, default=_convert, separators=(',', ':')).encode
+_has_long_number = re.compile('[0-9]{16}').search
+_quote = json.encoder.encode_basestring_ascii
+
+
+def _plain(value):
+    """Exact dicts all the way down: the encoder calls `items` of a subclass, which may be a field."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in dict.items(value)}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _exact_integer(digits):
+    number = int(digits)
+    if not -LARGEST_INTEGER <= number <= LARGEST_INTEGER:
+        shown = digits if len(digits) <= 40 else digits[:40] + '...'
+        raise OverflowError(f'the integer {shown} is beyond 2**53 and cannot be stored exactly; store it as text')
+    return number
+
+
+_check_integers = json.JSONDecoder(parse_int=_exact_integer).decode
+
+
+def _encode(value):
+    """The value as one line of JSON. Raises what says why it cannot be stored."""
+    kind = type(value)
+    if kind is str:
+        return _quote(value)
+    if kind is bool or value is None:
+        return 'null' if value is None else 'true' if value else 'false'
+    if isinstance(value, int) and abs(value) > LARGEST_INTEGER:
+        size = f'of {value.bit_length()} bits' if value.bit_length() > 128 else str(int(value))
+        raise OverflowError(f'the integer {size} is beyond 2**53 and cannot be stored exactly; store it as text')
+    try:
+        text = _dump(value)
+    except TypeError:
+        text = _dump(_plain(value))
+    except ValueError as error:
+        raise _clearer(error) from None
+    if _has_long_number(text):
+        _check_integers(text)
+    return text
+
+
+def _clearer(error):
+    text = str(error)
+    if text.startswith('Out of range float'):
+        return ValueError(f'{text.rpartition(" ")[2]} cannot be stored: JSON has no such number')
+    if text.startswith('Circular reference'):
+        return ValueError('the value contains itself and cannot be stored')
+    if text.startswith('Exceeds the limit'):
+        return OverflowError('an integer is beyond 2**53 and cannot be stored exactly; store it as text')
+    return error
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Errors
+
+
+def _frames(error, source):
+    """The lines of user code that led to the error, outermost first: (line, function, text)."""
+    lines = source.split('\n')
+    frames = []
+    step = error.__traceback__
+    while step is not None:
+        code = step.tb_frame.f_code
+        if code.co_filename in USER_FILES:
+            number = step.tb_lineno or 0
+            text = lines[number - 1].strip() if 0 < number <= len(lines) else ''
+            frames.append((number, code.co_filename, code.co_name, text))
+        step = step.tb_next
+    return frames
+
+
+def _format_traceback(frames, summary):
+    shown = frames if len(frames) <= 20 else frames[:10] + frames[-10:]
+    lines = ['Traceback (most recent call last):']
+    for number, file, name, text in shown:
+        lines.append(f'  File "{file}", line {number}, in {name}')
+        if text:
+            lines.append(f'    {text[:200]}')
+    lines.append(summary)
+    return '\n'.join(lines)[:TRACEBACK_LIMIT]
+
+
+def _describe(error, source):
+    """An exception as a dict. Whatever the exception's own methods do, this answers."""
+    try:
+        name = type(error).__name__[:100]
+        message = str(error)[:MESSAGE_LIMIT]
+    except BaseException:
+        name, message = 'Exception', 'an exception that cannot be shown'
+    if isinstance(error, MemoryError):
+        name = 'MemoryLimit'
+        message = f'the code needs more memory than the limit of {_settings["memoryLimit"] >> 20} MiB'
+    if isinstance(error, SyntaxError) and error.filename in USER_FILES:
+        message = str(error.msg)[:MESSAGE_LIMIT]
+        return {'type': name, 'message': message, 'line': error.lineno, 'column': error.offset}
+    try:
+        frames = _frames(error, source)
+        if not frames:
+            return {'type': name, 'message': message, 'line': None}
+        summary = f'{name}: {message}' if message else name
+        trace = _format_traceback(frames, summary)
+        return {'type': name, 'message': message, 'line': frames[-1][0], 'traceback': trace}
+    except BaseException:
+        return {'type': name, 'message': message, 'line': None}
+
+
+def _too_large():
+    limit = _settings['resultLimit']
+    return {'type': 'ResultTooLarge', 'message': f'the result is larger than {limit} bytes', 'line': None}
+
+
+def _begin(index):
+    progress[0] = index & 255
+    progress[1] = index >> 8 & 255
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What user code sees
+
+_HIDDEN = ('open', 'input', 'breakpoint', 'help', 'exit', 'quit', 'copyright', 'credits', 'license', '__import__')
+_real_import = builtins.__import__
+
+
+def _import(name, globals=None, locals=None, fromlist=(), level=0):
+    if level or name not in IMPORTABLE:
+        raise ImportError(f"the module '{name}' is not available to scripts", name=name)
+    return _real_import(name, globals, locals, fromlist, 0)
+
+
+_SCRIPT_BUILTINS = {name: value for name, value in vars(builtins).items() if name not in _HIDDEN}
+_SCRIPT_BUILTINS['__import__'] = _import
+
+_EXPRESSION_BUILTINS = _SCRIPT_BUILTINS | {
+    'math': math, 'json': json, 're': re, 'random': random, 'uuid': uuid, 'base64': base64, 'hashlib': hashlib,
+    'datetime': datetime.datetime, 'date': datetime.date, 'time': datetime.time, 'timedelta': datetime.timedelta,
+    'timezone': datetime.timezone, 'Decimal': decimal.Decimal,
+}
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Expressions
+
+_COMPREHENSIONS = ('<listcomp>', '<setcomp>', '<dictcomp>', '<genexpr>')
+_compiled = {}
+
+
+def _nested(code):
+    return [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+
+
+def _all_names(code):
+    return set(code.co_names).union(*map(_all_names, _nested(code)))
+
+
+def _looks_pure(code):
+    """A second opinion on what the server proved: no private names, no functions."""
+    return not any(name.startswith('_') for name in code.co_names) and all(
+        inner.co_name in _COMPREHENSIONS and _looks_pure(inner) for inner in _nested(code))
+
+
+def _compile_expression(source):
+    entry = _compiled.get(source)
+    if entry is None:
+        code = compile(source, '<expression>', 'eval', dont_inherit=True)
+        entry = (code, VARIABLES & _all_names(code), _looks_pure(code))
+        if len(_compiled) >= CODE_CACHE_SIZE:
+            _compiled.clear()
+        _compiled[source] = entry
+    return entry
+
+
+def _load_variables(text, decode):
+    variables = decode(text)
+    variables['environment'] = Record(_settings['environment'])
+    return variables
+
+
+def _assign(variables, name, text):
+    """Later expressions see what will be stored, which is not always what was computed (a set becomes a list)."""
+    data = variables.get('data')
+    if data is None:
+        data = variables['data'] = Record()
+    dict.__setitem__(data, name, _decode_stored(text))
+    if name in _DICT_METHODS:
+        object.__setattr__(data, '__class__', ShadowingRecord)
+
+
+def _run_expressions(request, variables_text, decode):
+    sources, targets, pure = request['sources'], request['targets'], request.get('pure', False)
+    if not pure:
+        # A restored interpreter would repeat itself.
+        random.seed()
+    values, size, variables, shown = [], 0, None, ''
+    try:
+        for index, source in enumerate(sources):
+            _begin(index)
+            # A source that the server had to put into parentheses is shown without them.
+            shown = source[1:-2] if source.endswith('\n)') else source
+            code, used, looks_pure = _compile_expression(source)
+            if pure and not looks_pure:
+                return '{"unproven":true}'
+            if variables is None and (used or targets[index] is not None):
+                variables = _load_variables(variables_text, decode)
+            names = {'__builtins__': _EXPRESSION_BUILTINS}
+            for name in used:
+                if name in variables:
+                    names[name] = variables[name]
+            text = _encode(eval(code, names))
+            size += len(text) + 1
+            if size > _settings['resultLimit'] - 8192:
+                return '\n'.join([_dump({'failed': _too_large()}), *values])
+            values.append(text)
+            if targets[index] is not None:
+                _assign(variables, targets[index], text)
+    except BaseException as error:
+        return '\n'.join([_dump({'failed': _describe(error, shown)}), *values])
+    return '\n'.join(['{}', *values])
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Scripts
+
+_UNMENTIONED = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type)
+
+
+def _run_script(request, variables_text, decode):
+    source = request['source']
+    random.seed()
+    try:
+        names = {key: value for key, value in dict.items(decode(variables_text)) if not key.startswith('__')}
+        names['__name__'] = '__main__'
+        names['__builtins__'] = _SCRIPT_BUILTINS
+        exec(compile(source, '<script>', 'exec', dont_inherit=True), names)
+        answer = _collect(names)
+    except BaseException as error:
+        answer = _dump({'failed': _describe(error, source)})
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BaseException:
+        pass
+    return answer
+
+
+def _collect(names):
+    """Every variable that is left and can be stored, one a line, after the line with their names."""
+    kept, skipped, values, size = [], [], [], 0
+    for index, (name, value) in enumerate(list(names.items())):
+        if type(name) is not str or name.startswith('_') or isinstance(value, _UNMENTIONED):
+            continue
+        try:
+            text = _encode(value)
+        except Exception:
+            skipped.append(name)
+            continue
+        size += len(text) + len(name) + 8
+        if size > _settings['resultLimit'] - 8192:
+            return _dump({'failed': _too_large()})
+        kept.append(name)
+        values.append(text)
+    return '\n'.join([_dump({'names': kept, 'skipped': skipped}), *values])
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Syntax
+
+
+def _check_syntax(request):
+    file, mode = ('<script>', 'exec') if request['mode'] == 'script' else ('<expression>', 'eval')
+    problems = []
+    for index, source in enumerate(request['sources']):
+        _begin(index)
+        try:
+            compile(source, file, mode, dont_inherit=True)
+        except SyntaxError as error:
+            problems.append([index, str(error.msg)[:MESSAGE_LIMIT], error.lineno, error.offset])
+        except BaseException as error:
+            problems.append([index, str(error)[:MESSAGE_LIMIT] or type(error).__name__, None, None])
+    return _dump({'problems': problems})
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The host's side
+
+
+def run(request, variables, hints):
+    request = json.loads(request)
+    kind = request['kind']
+    if kind == 'expressions':
+        return _run_expressions(request, variables, _DECODERS[hints])
+    if kind == 'script':
+        return _run_script(request, variables, _DECODERS[hints])
+    return _check_syntax(request)
+
+
+def configure(settings):
+    _settings.update(json.loads(settings))
+
+
+def _warm_up():
+    """Everything that Python sets up on first use shall be in the snapshot."""
+    expressions = {'kind': 'expressions', 'sources': ['data.a + 1', '1/0'], 'targets': [None, None]}
+    more = ['[i for i in data.l if i > 1]', "data['items']", "f'{data.a:>3}'", 'json.dumps(data)', 'str(uuid.uuid4())']
+    script = 'import re, math\nimport datetime\nc = a + b\nd = datetime.datetime.now()\ne = re.sub("a", "b", "aa")'
+    for _ in range(30):
+        run(json.dumps(expressions), '{"data":{"a":1}}', '')
+        run(json.dumps({**expressions, 'sources': more, 'targets': [None] * 5}), '{"data":{"a":1,"l":[1,2],"items":1}}', 'm')
+        run(json.dumps({'kind': 'script', 'source': script}), '{"a":1,"b":2}', '')
+        run(json.dumps({'kind': 'syntax', 'mode': 'script', 'sources': ['a = 1', 'a = ']}), '{}', '')
+    datetime.datetime.strptime('2020-01-01', '%Y-%m-%d')
+    datetime.datetime.now().astimezone()
+    _compiled.clear()
+
+
+_warm_up()
+
+
+def finish():
+    """Called once after the snapshot was loaded, just before the interpreter is sealed."""
+    # A warning would be looked up in source files.
+    warnings.simplefilter('ignore')
+    sys.stdout.reconfigure(line_buffering=True)
+
+    def sleep(seconds):
+        raise RuntimeError('time.sleep() is not available to scripts: use a Delay step')
+
+    time.sleep = sleep
+    # Sealed they are harmless; without them the errors are clear.
+    unavailable = {'js', 'pyodide_js', '_pyodide_core', 'pyodide', '_pyodide', 'pyodide_http', 'asyncio', 'ctypes',
+                   '_ctypes', 'subprocess', 'socket', '_socket', 'ssl', 'webbrowser'}
+    for name in [name for name in sys.modules if name.split('.')[0] in unavailable]:
+        del sys.modules[name]
+    # Nothing new can be imported, only what is loaded.
+    sys.meta_path.clear()
+    sys.path.clear()
+    sys.path_hooks.clear()
+    gc.collect()
+    gc.freeze()

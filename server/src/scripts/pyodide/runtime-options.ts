@@ -1,0 +1,55 @@
+/** What a Pyodide runtime can be told, with a sentence and a default for each. */
+
+/** The part of the server's logger that is used here. */
+export interface RuntimeLogger {
+  info(fields: Readonly<Record<string, unknown>>, message: string): void;
+  warn(fields: Readonly<Record<string, unknown>>, message: string): void;
+  error(fields: Readonly<Record<string, unknown>>, message: string): void;
+}
+
+export interface PyodideRuntimeOptions {
+  /** How many evaluations and scripts run at once. Each costs a process of about 200 MB. @default 1 */
+  readonly interpreters?: number;
+  /** How many more are kept booted, to take the place of one that has to go. @default 1 */
+  readonly spares?: number;
+  /** For all expressions of one call together. @default 1000 */
+  readonly expressionTimeoutMs?: number;
+  /** For one script, or one check of syntax. @default 5000 */
+  readonly scriptTimeoutMs?: number;
+  /** For the linear memory of an interpreter, 31 MiB of which are Python itself. @default 160 MiB */
+  readonly memoryLimitBytes?: number;
+  /** For everything that one call answers, as JSON. @default 2 MiB */
+  readonly resultLimitBytes?: number;
+  /** For what one script prints; the rest is dropped. @default 64 KiB */
+  readonly outputLimitBytes?: number;
+  /** For calls that wait; more are refused with `Overloaded`. @default 10000 */
+  readonly queueLimit?: number;
+  /** What `environment["NAME"]` gives. Never the server's own environment as it is. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Where the memory of a booted interpreter is kept. @default a file beside the compiled server */
+  readonly snapshotPath?: string;
+  readonly logger: RuntimeLogger;
+}
+
+export type RuntimeSettings = Required<PyodideRuntimeOptions>;
+
+const MIB = 1 << 20;
+
+export function completeOptions(
+  options: PyodideRuntimeOptions,
+  defaultSnapshotPath: () => string,
+): RuntimeSettings {
+  return {
+    interpreters: Math.max(1, options.interpreters ?? 1),
+    spares: Math.max(0, options.spares ?? 1),
+    expressionTimeoutMs: options.expressionTimeoutMs ?? 1000,
+    scriptTimeoutMs: options.scriptTimeoutMs ?? 5000,
+    memoryLimitBytes: options.memoryLimitBytes ?? 160 * MIB,
+    resultLimitBytes: options.resultLimitBytes ?? 2 * MIB,
+    outputLimitBytes: options.outputLimitBytes ?? 64 * 1024,
+    queueLimit: options.queueLimit ?? 10_000,
+    environment: options.environment,
+    snapshotPath: options.snapshotPath ?? defaultSnapshotPath(),
+    logger: options.logger,
+  };
+}
