@@ -57,7 +57,7 @@ function dataBody(schemaName, { required, schemas }) {
   const schema = schemas[schemaName];
   if (schema === undefined)
     throw new Error(`x-request-schema names ${schemaName}, which is unknown`);
-  const example = exampleOf(schema) ?? exampleOf(schemas.DataObject);
+  const example = exampleOf(schema, schemas) ?? exampleOf(schemas.DataObject, schemas);
   const media = { schema: { $ref: `#/components/schemas/${schemaName}` } };
   return { required, content: inBothFormats(media, example) };
 }
@@ -91,8 +91,7 @@ function finishContent(content, schemas) {
   if (media === undefined) return content;
   if (media.schema.$ref === PROBLEM.$ref) return { [PROBLEM_TYPE]: { schema: PROBLEM } };
   const schema = finishSchema(media.schema);
-  const name = /[^/]+$/.exec(schema.$ref ?? '')?.[0];
-  return inBothFormats({ schema }, exampleOf(schemas[name]));
+  return inBothFormats({ schema }, exampleOf(schemas[nameIn(schema.$ref)], schemas));
 }
 
 function inBothFormats(media, example) {
@@ -100,8 +99,16 @@ function inBothFormats(media, example) {
   return { [JSON_TYPE]: { ...media, example }, [YAML]: { ...media, example: stringify(example) } };
 }
 
-function exampleOf(schema) {
-  return schema?.examples?.[0];
+/** A page's example is a page with its item's example. */
+function exampleOf(schema, schemas) {
+  const item = schema?.properties?.items?.items?.$ref;
+  if (item === undefined || schema.examples !== undefined) return schema?.examples?.[0];
+  const example = exampleOf(schemas[nameIn(item)], schemas);
+  return example && { items: [example], nextCursor: null };
+}
+
+function nameIn(reference) {
+  return /[^/]+$/.exec(reference ?? '')?.[0];
 }
 
 /** From OpenAPI 3.0 to JSON Schema 2020-12, as 3.1 has it. */

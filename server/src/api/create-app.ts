@@ -19,7 +19,7 @@ import type { ApiLimits } from './api-limits.js';
 import { createTokenVerifier, type AuthConfig } from './authentication.js';
 import { errorHandler } from './error-handler.js';
 import { attachContext } from './request-context.js';
-import { swaggerPage } from './swagger-page.js';
+import { registerSwaggerPage } from './swagger-page.js';
 import { refuseHead, unmatched } from './unmatched.js';
 
 export interface AppOptions {
@@ -45,7 +45,7 @@ export function createApp({ host, logger, limits, auth }: AppOptions): Express {
   app.use(securityHeaders);
   app.use('/api/activity', refuseHead);
   RegisterRoutes(app);
-  app.use('/swagger', swaggerPage());
+  registerSwaggerPage(app);
   app.use(unmatched(app));
   app.use(errorHandler);
   return app;

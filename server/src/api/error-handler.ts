@@ -53,7 +53,7 @@ function unexpected(request: Request, error: unknown): AppError {
 }
 
 /** What tsoa found in the parameters of path, query and headers; bodies are not its business. */
-function parameterItems(error: ValidateError): ProblemItem[] {
+function parameterItems(error: ValidateError): (ProblemItem & { parameter: string })[] {
   return Object.entries(error.fields).map(([parameter, { message }]) => ({
     code: 'invalid_parameter',
     message,
@@ -62,9 +62,10 @@ function parameterItems(error: ValidateError): ProblemItem[] {
 }
 
 function invalidParameters(error: ValidateError): AppError {
-  const names = Object.keys(error.fields).map((name) => `'${name}'`);
-  const [first] = parameterItems(error);
-  return new AppError('invalid_request', `Parameter ${names.join(', ')}: ${first?.message ?? ''}`);
+  const sentences = parameterItems(error).map(
+    ({ parameter, message }) => `${parameter}: ${message}`,
+  );
+  return new AppError('invalid_request', sentences.join('; '));
 }
 
 function sendProblem(

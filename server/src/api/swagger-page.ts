@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
-import express, { Router, type Response } from 'express';
+import type { Express, Request, Response } from 'express';
 
 /** The same place relative to `src/api` and to `dist/api`. */
 const DOCUMENT_FILE = new URL('../../openapi/openapi.json', import.meta.url);
@@ -48,19 +48,21 @@ const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-export function swaggerPage(): Router {
-  const router = Router();
+export function registerSwaggerPage(app: Express): void {
   const document = readFileSync(DOCUMENT_FILE);
   const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-  const send = (type: string, body: string | Buffer) => (_request: unknown, response: Response) => {
+  const send = (type: string, body: string | Buffer) => (_request: Request, response: Response) => {
     response.setHeader('Content-Security-Policy', PAGE_POLICY);
     response.type(type).send(body);
   };
-  router.get('/', send('html', PAGE));
-  router.get('/start.js', send('js', START_SCRIPT));
-  router.get('/v1/swagger.json', send('json', document));
+  app.get('/swagger', send('html', PAGE));
+  app.get('/swagger/start.js', send('js', START_SCRIPT));
+  app.get('/swagger/v1/swagger.json', send('json', document));
   for (const file of PAGE_FILES) {
-    router.use(`/${file}`, express.static(`${folder}/${file}`, { maxAge: '1 day' }));
+    app.get(`/swagger/${file}`, (_request, response) => {
+      response.setHeader('Cache-Control', 'public, max-age=3600');
+      // Below a root: folders above it may begin with a dot, which Express does not serve.
+      response.sendFile(file, { root: folder });
+    });
   }
-  return router;
 }

@@ -50,7 +50,7 @@ function collectPaths(app: Express): KnownPath[] {
   return [...paths.values()];
 }
 
-/** Paths of ours consist of words and `:name` parameters. */
+/** Paths of ours consist of words, dots and `:name` parameters. */
 function toPattern(path: string): RegExp {
-  return new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}/?$`, 'i');
+  return new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}/?$`, 'i');
 }

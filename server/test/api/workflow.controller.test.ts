@@ -74,3 +74,180 @@ describe('POST /api/workflow/{id}', () => {
     });
   });
 });
+
+describe('GET /api/workflow/{id}', () => {
+  it('answers at once without wait', async () => {
+    const api = await startApi({ host: { getWorkflow: async () => SOME_INSTANCE } });
+    expect(await (await api.fetch('/api/workflow/w1')).json()).toEqual(SOME_WORKFLOW);
+    expect((await api.fetch('/api/workflow/w1?wait=0')).status).toBe(200);
+    expect(api.calls.map(({ args }) => args)).toEqual([['w1'], ['w1']]);
+  });
+
+  it.each([
+    ['5', 5_000],
+    ['99999', 120_000],
+  ])('waits for %s seconds, up to a limit', async (wait, waitMs) => {
+    const api = await startApi({ host: { waitForWorkflow: async () => SOME_INSTANCE } });
+    expect((await api.fetch(`/api/workflow/w1?wait=${wait}`)).status).toBe(200);
+    expect(api.calls[0]!.args.slice(0, 2)).toEqual(['w1', waitMs]);
+  });
+
+  it.each(['-1', '1.5', 'x', '', '1e2'])('refuses to wait for %j seconds', async (wait) => {
+    const api = await startApi();
+    const response = await api.fetch(`/api/workflow/w1?wait=${wait}`);
+    expect(response.status).toBe(400);
+    expect((await problemOf(response))['errors']).toMatchObject([{ parameter: 'wait' }]);
+  });
+
+  it('shows the newest error', async () => {
+    const lastError = {
+      stepId: 's',
+      message: 'm',
+      type: 'KeyError',
+      traceback: null,
+      data: null,
+      attempt: 2,
+      time: 0,
+    };
+    const api = await startApi({
+      host: { getWorkflow: async () => ({ ...SOME_INSTANCE, lastError, endTime: 0 }) },
+    });
+    expect(await (await api.fetch('/api/workflow/w1')).json()).toEqual({
+      ...SOME_WORKFLOW,
+      endTime: '1970-01-01T00:00:00.000Z',
+      lastError: { ...lastError, time: '1970-01-01T00:00:00.000Z' },
+    });
+  });
+});
+
+describe('control of a workflow', () => {
+  it.each([
+    ['PUT', '/api/workflow/w1/suspend', 'suspendWorkflow'],
+    ['PUT', '/api/workflow/w1/resume', 'resumeWorkflow'],
+    ['DELETE', '/api/workflow/w1', 'terminateWorkflow'],
+  ])('%s %s answers the instance', async (method, path, call) => {
+    const api = await startApi({ host: { [call]: async () => SOME_INSTANCE } });
+    const response = await api.fetch(path, { method });
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual(SOME_WORKFLOW);
+    expect(api.calls).toEqual([{ method: call, args: ['w1'] }]);
+  });
+});
+
+describe('GET /api/workflow', () => {
+  const host = { listWorkflows: async () => ({ items: [SOME_INSTANCE], nextCursor: null }) };
+
+  it('answers instances without their data', async () => {
+    const api = await startApi({ host });
+    const { data, lastError, ...summary } = SOME_WORKFLOW;
+    expect([data, lastError]).toHaveLength(2);
+    expect(await (await api.fetch('/api/workflow')).json()).toEqual({
+      items: [summary],
+      nextCursor: null,
+    });
+    expect(api.calls[0]!.args).toEqual([{ limit: 50, cursor: null }]);
+  });
+
+  it('passes filters on', async () => {
+    const api = await startApi({ host });
+    const query = new URLSearchParams({
+      status: 'Complete',
+      definitionId: 'a&b',
+      version: '3',
+      reference: '',
+      startedFrom: '2026-01-02',
+      startedTo: '2026-01-02T03:04:05.006+02:00',
+      limit: '500',
+      cursor: 'c',
+    });
+    expect((await api.fetch(`/api/workflow?${query.toString()}`)).status).toBe(200);
+    expect(api.calls[0]!.args).toEqual([
+      {
+        limit: 500,
+        cursor: 'c',
+        status: 'Complete',
+        definitionId: 'a&b',
+        version: 3,
+        reference: '',
+        startedFrom: Date.UTC(2026, 0, 2),
+        startedTo: Date.UTC(2026, 0, 2, 1, 4, 5, 6),
+      },
+    ]);
+  });
+
+  it('takes a time without a zone as UTC', async () => {
+    const api = await startApi({ host });
+    await api.fetch('/api/workflow?startedFrom=2026-01-02T03:04');
+    expect(api.calls[0]!.args).toMatchObject([{ startedFrom: Date.UTC(2026, 0, 2, 3, 4) }]);
+  });
+
+  it.each([
+    'status=running',
+    'status=Complete&status=Runnable',
+    'version=0',
+    'version=x',
+    'startedFrom=yesterday',
+    'startedFrom=2026-13-01',
+    'startedTo=',
+    'startedTo=5',
+    'limit=0',
+    'limit=501',
+    'limit=ten',
+    'definitionId=a&definitionId=b',
+  ])('refuses ?%s', async (query) => {
+    const api = await startApi({ host });
+    const response = await api.fetch(`/api/workflow?${query}`);
+    expect(response.status).toBe(400);
+    expect(await problemOf(response)).toMatchObject({ code: 'invalid_request' });
+    expect(api.calls).toEqual([]);
+  });
+
+  it('does not take a parameter in brackets for an operator', async () => {
+    const api = await startApi({ host });
+    expect((await api.fetch('/api/workflow?status[$ne]=x')).status).toBe(200);
+    expect(api.calls[0]!.args).toEqual([{ limit: 50, cursor: null }]);
+  });
+});
+
+describe('GET /api/workflow/{id}/steps', () => {
+  const step = {
+    executionId: 7,
+    stepId: 's',
+    stepType: 'WaitFor',
+    name: null,
+    status: 'Waiting',
+    attempt: 1,
+    startTime: 0,
+    endTime: null,
+    item: { n: 1 },
+    index: 0,
+    inputs: {},
+    outputs: null,
+    error: null,
+  } as const;
+
+  it.each([
+    [null, null],
+    [
+      { kind: 'retry', until: 0 },
+      { kind: 'retry', until: '1970-01-01T00:00:00.000Z' },
+    ],
+    [
+      { kind: 'event', eventName: 'n', eventKey: 'k' },
+      { kind: 'event', eventName: 'n', eventKey: 'k' },
+    ],
+    [
+      { kind: 'steps', open: 2 },
+      { kind: 'steps', open: 2 },
+    ],
+  ] as const)('shows that a step waits for %j', async (waitsFor, shown) => {
+    const page = { items: [{ ...step, waitsFor }], nextCursor: 'c' };
+    const api = await startApi({ host: { listWorkflowSteps: async () => page } });
+    const response = await api.fetch('/api/workflow/w1/steps?limit=2');
+    expect(await response.json()).toEqual({
+      items: [{ ...step, startTime: '1970-01-01T00:00:00.000Z', waitsFor: shown }],
+      nextCursor: 'c',
+    });
+    expect(api.calls[0]!.args).toEqual(['w1', { limit: 2, cursor: null }]);
+  });
+});

@@ -185,6 +185,23 @@ export interface StepWait {
 
 /**
  * One execution of a step in a workflow.
+ *
+ * @example {
+ *   "executionId": 2,
+ *   "stepId": "ask",
+ *   "stepType": "WaitFor",
+ *   "name": null,
+ *   "status": "Waiting",
+ *   "attempt": 1,
+ *   "startTime": "2026-05-04T10:20:30.125Z",
+ *   "endTime": null,
+ *   "item": null,
+ *   "index": null,
+ *   "inputs": { "EventName": "Approved", "EventKey": "order-7" },
+ *   "outputs": null,
+ *   "error": null,
+ *   "waitsFor": { "kind": "event", "eventName": "Approved", "eventKey": "order-7" }
+ * }
  */
 export interface StepExecution {
   /**

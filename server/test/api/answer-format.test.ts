@@ -1,0 +1,58 @@
+/** Which format an answer has: JSON unless the caller prefers YAML. */
+import { parse } from 'yaml';
+import { describe, expect, it } from 'vitest';
+import { startApi } from './support/api-server.js';
+import { SOME_INSTANCE } from './support/scripted-host.js';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+describe('answers', () => {
+  it.each([
+    [null, JSON_TYPE],
+    ['*/*', JSON_TYPE],
+    ['application/json', JSON_TYPE],
+    ['application/*', JSON_TYPE],
+    ['text/html,application/xhtml+xml,*/*;q=0.8', JSON_TYPE],
+    ['application/yaml', 'application/yaml; charset=utf-8'],
+    ['application/x-yaml', 'application/x-yaml; charset=utf-8'],
+    ['text/yaml', 'text/yaml; charset=utf-8'],
+    ['application/json;q=0.5, application/yaml', 'application/yaml; charset=utf-8'],
+    ['application/yaml;q=0.5, application/json', JSON_TYPE],
+    ['application/yaml;q=0', JSON_TYPE],
+    ['application/xml', JSON_TYPE],
+    ['nonsense', JSON_TYPE],
+  ])('for Accept: %s have the type %s', async (accept, type) => {
+    const api = await startApi({ host: { getWorkflow: async () => SOME_INSTANCE } });
+    // fetch sends */* by itself; an empty value stands for none.
+    const headers = accept === null ? { accept: '' } : { accept };
+    const response = await api.fetch('/api/workflow/w1', { headers });
+    expect(response.headers.get('content-type')).toBe(type);
+    const text = await response.text();
+    const value: unknown = type === JSON_TYPE ? JSON.parse(text) : parse(text);
+    expect(value).toMatchObject({ workflowId: 'w1', data: { name: 'Ada' } });
+  });
+
+  it('keep own __proto__ members in both formats', async () => {
+    const data = JSON.parse('{"__proto__":{"x":1}}') as typeof SOME_INSTANCE.data;
+    const api = await startApi({ host: { getWorkflow: async () => ({ ...SOME_INSTANCE, data }) } });
+    const json = await (await api.fetch('/api/workflow/w1')).text();
+    expect(json).toContain('"data":{"__proto__":{"x":1}}');
+    const accept = { headers: { accept: 'application/yaml' } };
+    expect(await (await api.fetch('/api/workflow/w1', accept)).text()).toContain('__proto__:\n');
+  });
+
+  it('are not kept by caches', async () => {
+    const api = await startApi({ host: { getWorkflow: async () => SOME_INSTANCE } });
+    const response = await api.fetch('/api/workflow/w1');
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('etag')).toBeNull();
+  });
+
+  it('have no body for HEAD', async () => {
+    const api = await startApi({ host: { getWorkflow: async () => SOME_INSTANCE } });
+    const response = await api.fetch('/api/workflow/w1', { method: 'HEAD' });
+    expect(response.status).toBe(200);
+    expect(Number(response.headers.get('content-length'))).toBeGreaterThan(100);
+    expect(await response.text()).toBe('');
+  });
+});

@@ -1,0 +1,219 @@
+/**
+ * Access: every operation of the description is called without a token, with each scope, and with broken tokens. What it
+ * says about scopes is what happens.
+ */
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { SignJWT } from 'jose';
+import { describe, expect, it } from 'vitest';
+import {
+  createTokenVerifier,
+  TOKEN_ALGORITHMS,
+  type AuthConfig,
+  type TokenAlgorithm,
+} from '../../src/api/authentication.js';
+import { problemOf, startApi } from './support/api-server.js';
+import { SOME_INSTANCE } from './support/scripted-host.js';
+
+const RSA = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const OTHER_RSA = generateKeyPairSync('rsa', { modulusLength: 2048 });
+
+const CURVES: Partial<Record<TokenAlgorithm, string>> = {
+  ES256: 'P-256',
+  ES384: 'P-384',
+  ES512: 'P-521',
+};
+
+function pem(key: KeyObject): string {
+  return key.export({ type: 'spki', format: 'pem' }).toString();
+}
+
+function der(key: KeyObject, type: 'spki' | 'pkcs1' = 'spki'): string {
+  return key.export({ type, format: 'der' }).toString('base64');
+}
+
+const AUTH: AuthConfig = { enabled: true, algorithm: 'RS256', publicKey: der(RSA.publicKey) };
+
+interface TokenOptions {
+  readonly scope?: unknown;
+  readonly algorithm?: string;
+  readonly key?: KeyObject | Uint8Array;
+  readonly expires?: number | null;
+  readonly claims?: Record<string, unknown>;
+}
+
+function makeToken(options: TokenOptions = {}): Promise<string> {
+  const { scope = 'conductor:viewer', algorithm = 'RS256', key = RSA.privateKey } = options;
+  const token = new SignJWT({ scope, ...options.claims }).setProtectedHeader({ alg: algorithm });
+  const expires = options.expires === undefined ? Date.now() / 1000 + 60 : options.expires;
+  if (expires !== null) token.setExpirationTime(Math.floor(expires));
+  return token.sign(key);
+}
+
+const answering = { getWorkflow: async () => SOME_INSTANCE };
+
+async function callWith(authorization: string | null, auth: AuthConfig = AUTH): Promise<Response> {
+  const api = await startApi({ host: answering, auth });
+  return api.fetch('/api/workflow/w1', {
+    headers: authorization === null ? {} : { authorization },
+  });
+}
+
+describe('tokens', () => {
+  it.each(TOKEN_ALGORITHMS)('of %s are believed', async (algorithm) => {
+    const curve = CURVES[algorithm];
+    const { publicKey, privateKey } =
+      curve === undefined ? RSA : generateKeyPairSync('ec', { namedCurve: curve });
+    for (const text of [pem(publicKey), der(publicKey)]) {
+      const verify = createTokenVerifier({ enabled: true, algorithm, publicKey: text });
+      const token = await verify(await makeToken({ algorithm, key: privateKey }));
+      expect([...token.scopes]).toEqual(['conductor:viewer']);
+    }
+  });
+
+  it('are believed with an RSA key in its older form', async () => {
+    const publicKey = der(RSA.publicKey, 'pkcs1');
+    expect((await callWith(`Bearer ${await makeToken()}`, { ...AUTH, publicKey })).status).toBe(
+      200,
+    );
+  });
+
+  it.each([
+    ['text', 'conductor:viewer conductor:worker'],
+    ['a list', ['conductor:worker', 'conductor:viewer']],
+    ['admin', 'conductor:admin'],
+  ])('may have their scopes as %s', async (_form, scope) => {
+    expect((await callWith(`bearer ${await makeToken({ scope })}`)).status).toBe(200);
+  });
+
+  it.each([
+    ['another scope', 'conductor:worker'],
+    ['a part of a scope', 'conductor:view'],
+    ['none', ''],
+    ['a number', 5],
+    ['an object', { 'conductor:viewer': true }],
+    ['a list of lists', [['conductor:viewer']]],
+  ])('with %s are refused with 403', async (_form, scope) => {
+    const response = await callWith(`Bearer ${await makeToken({ scope })}`);
+    expect(response.status).toBe(403);
+    expect(response.headers.get('www-authenticate')).toContain('insufficient_scope');
+    expect(await problemOf(response)).toMatchObject({ code: 'forbidden' });
+  });
+
+  it('are needed', async () => {
+    for (const header of [null, '', 'Basic abc', 'Bearer', 'Bearer ', 'Bearer a b']) {
+      const response = await callWith(header);
+      expect(response.status, String(header)).toBe(401);
+      expect(response.headers.get('www-authenticate')).toBe('Bearer');
+      expect(await problemOf(response)).toMatchObject({ code: 'unauthenticated' });
+    }
+  });
+
+  it('that are expired, not yet valid or signed by another key are refused', async () => {
+    const now = Date.now() / 1000;
+    const secret = new TextEncoder().encode(pem(RSA.publicKey));
+    const unsigned = [{ alg: 'none' }, { scope: 'conductor:admin' }]
+      .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+      .join('.');
+    const good = await makeToken();
+    const bad = [
+      await makeToken({ expires: now - 5 }),
+      await makeToken({ claims: { nbf: now + 60 } }),
+      await makeToken({ key: OTHER_RSA.privateKey }),
+      await makeToken({ algorithm: 'RS512' }),
+      await makeToken({ algorithm: 'PS256' }),
+      // The public key as a shared secret: the classic confusion of algorithms.
+      await makeToken({ algorithm: 'HS256', key: secret }),
+      `${unsigned}.`,
+      'x.y.z',
+      good.slice(0, -6),
+    ];
+    for (const token of bad) {
+      const response = await callWith(`Bearer ${token}`);
+      expect(response.status, token).toBe(401);
+      expect(await problemOf(response)).toMatchObject({ detail: 'The bearer token is not valid' });
+    }
+  });
+
+  it('must come from the issuer and be meant for the audience, where these are set', async () => {
+    const auth = { ...AUTH, issuer: 'us', audience: 'here' };
+    const right = await makeToken({ claims: { iss: 'us', aud: ['there', 'here'] } });
+    expect((await callWith(`Bearer ${right}`, auth)).status).toBe(200);
+    for (const claims of [{ iss: 'us' }, { aud: 'here' }, { iss: 'them', aud: 'here' }]) {
+      expect((await callWith(`Bearer ${await makeToken({ claims })}`, auth)).status).toBe(401);
+    }
+  });
+
+  it('do not matter where authentication is off', async () => {
+    expect((await callWith('Bearer nonsense', { ...AUTH, enabled: false })).status).toBe(200);
+  });
+
+  it('are not written to the log', async () => {
+    const api = await startApi({ auth: AUTH });
+    const token = await makeToken({ key: OTHER_RSA.privateKey });
+    await api.fetch('/api/workflow/w1', { headers: { authorization: `Bearer ${token}` } });
+    const log = JSON.stringify(api.logLines);
+    expect(log).toContain('A token was refused');
+    expect(log).not.toContain(token.split('.')[2]!);
+  });
+});
+
+describe('createTokenVerifier', () => {
+  const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const weak = generateKeyPairSync('rsa', { modulusLength: 1024 });
+
+  it.each<[string, TokenAlgorithm, string]>([
+    ['an EC key for RS256', 'RS256', pem(ec.publicKey)],
+    ['an RSA key for ES256', 'ES256', pem(RSA.publicKey)],
+    ['another curve', 'ES384', pem(ec.publicKey)],
+    ['a short RSA key', 'RS256', pem(weak.publicKey)],
+    ['no key at all', 'RS256', ''],
+    ['nonsense', 'RS256', 'bm9uc2Vuc2U='],
+  ])('refuses %s', (_what, algorithm, publicKey) => {
+    expect(() => createTokenVerifier({ enabled: true, algorithm, publicKey })).toThrow();
+  });
+});
+
+describe('scopes of the operations', () => {
+  interface Operation {
+    readonly security?: readonly { readonly bearer: readonly string[] }[];
+  }
+  const file = new URL('../../openapi/openapi.json', import.meta.url);
+  const { paths } = JSON.parse(readFileSync(file, 'utf8')) as {
+    paths: Record<string, Record<string, Operation>>;
+  };
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { security = [] }]) => ({
+      method: method.toUpperCase(),
+      path: path.replaceAll(/\{\w+\}/g, 'x'),
+      scopes: security.flatMap(({ bearer }) => bearer),
+    })),
+  );
+  const ROLES = ['author', 'controller', 'viewer', 'worker', 'admin'].map((r) => `conductor:${r}`);
+
+  /** Past the door, the scripted host fails: anything but 401 and 403 means that the door was open. */
+  const isLetIn = (status: number) => status !== 401 && status !== 403;
+
+  it.each(operations)('$method $path lets $scopes in', async ({ method, path, scopes }) => {
+    const api = await startApi({ auth: AUTH });
+    const withoutToken = await api.fetch(path, { method });
+    expect(isLetIn(withoutToken.status)).toBe(scopes.length === 0);
+    for (const scope of ROLES) {
+      const authorization = `Bearer ${await makeToken({ scope })}`;
+      const { status } = await api.fetch(path, { method, headers: { authorization } });
+      const isAllowed = scopes.length === 0 || scopes.includes(scope) || scope === ROLES.at(-1);
+      expect(isLetIn(status), scope).toBe(isAllowed);
+    }
+  });
+
+  it('are asked for everywhere but at info, probes and metrics', () => {
+    const open = operations.filter(({ scopes }) => scopes.length === 0).map(({ path }) => path);
+    expect(open).toEqual(['/api/info', '/health/live', '/health/ready', '/metrics']);
+  });
+
+  it('come before the body', async () => {
+    const api = await startApi({ auth: AUTH });
+    const response = await api.post('/api/event/a/b', '{'.repeat(2_000_000), 'application/json');
+    expect(response.status).toBe(401);
+  });
+});

@@ -1,0 +1,56 @@
+/** Names in paths: decoded, bounded, and free of what would confuse a log or a terminal. */
+import { describe, expect, it } from 'vitest';
+import { problemOf, startApi } from './support/api-server.js';
+
+const publishing = { publishEvent: async () => ({ id: 'e1', deliveredTo: 0 }) };
+
+describe('names in paths', () => {
+  it.each([
+    ['paid', '7'],
+    ['größe', '日本'],
+    ['a b', 'c/d'],
+    ['$where', '{"$gt":""}'],
+    ['..', '.'],
+    ['__proto__', 'constructor'],
+    ['x'.repeat(200), 'y'.repeat(512)],
+  ])('reach the host decoded: %j and %j', async (name, key) => {
+    const api = await startApi({ host: publishing });
+    // A path segment of dots is removed by every client; encoded it is kept.
+    const encoded = (text: string) => encodeURIComponent(text).replaceAll('.', '%252E');
+    const path = `/api/event/${encoded(name)}/${encoded(key)}`;
+    expect((await api.post(path, 'null', 'application/json')).status).toBe(202);
+    const dotted = (text: string) => text.replaceAll('.', '%2E');
+    expect(api.calls[0]!.args[0]).toMatchObject({ name: dotted(name), key: dotted(key) });
+  });
+
+  it.each([
+    ['%00', 'k'],
+    ['a%0Ab', 'k'],
+    ['a', '%1B%5B31m'],
+    ['a', '%C2%85'],
+    ['x'.repeat(201), 'k'],
+    ['a', 'y'.repeat(513)],
+  ])('are refused: %j and %j', async (name, key) => {
+    const api = await startApi({ host: publishing });
+    const response = await api.post(`/api/event/${name}/${key}`, 'null', 'application/json');
+    expect(response.status).toBe(400);
+    expect(await problemOf(response)).toMatchObject({ code: 'invalid_request' });
+    expect(api.calls).toEqual([]);
+  });
+
+  it.each([
+    ['GET', '/api/definition/%00'],
+    ['POST', '/api/workflow/%00'],
+    ['GET', '/api/workflow/%00'],
+    ['GET', '/api/workflow/%00/steps'],
+    ['PUT', '/api/workflow/%00/suspend'],
+    ['PUT', '/api/workflow/%00/resume'],
+    ['DELETE', '/api/workflow/%00'],
+    ['GET', '/api/activity/%00'],
+    ['GET', '/api/step/%00'],
+    ['POST', '/api/workflow/a?reference=%00'],
+  ])('are checked by %s %s', async (method, path) => {
+    const api = await startApi();
+    expect((await api.fetch(path, { method })).status).toBe(400);
+  });
+});

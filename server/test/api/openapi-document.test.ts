@@ -1,0 +1,145 @@
+/** The published description: complete, valid, and true to its own examples. */
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { parse } from 'yaml';
+import { describe, expect, it } from 'vitest';
+
+interface Media {
+  readonly schema: Record<string, unknown>;
+  readonly example?: unknown;
+}
+type Content = Record<string, Media>;
+interface Operation {
+  readonly operationId: string;
+  readonly summary?: string;
+  readonly description?: string;
+  readonly tags: readonly string[];
+  readonly parameters: readonly { readonly name: string; readonly in: string }[];
+  readonly requestBody?: { readonly required: boolean; readonly content: Content };
+  readonly responses: Record<string, { readonly content?: Content }>;
+}
+
+const text = readFileSync(new URL('../../openapi/openapi.json', import.meta.url), 'utf8');
+const document = JSON.parse(text) as {
+  openapi: string;
+  info: { title: string };
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, { examples?: unknown[] }> };
+};
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
+);
+
+const ajv = new Ajv2020({ strict: false, validateFormats: false });
+ajv.addSchema(document, 'document');
+
+function check(schema: Record<string, unknown>, value: unknown): void {
+  const local = JSON.stringify(schema).replaceAll('"#/', '"document#/');
+  const validate = ajv.compile(JSON.parse(local) as object);
+  expect(validate(value), ajv.errorsText(validate.errors)).toBe(true);
+}
+
+describe('openapi.json', () => {
+  it('has every call of the contract', () => {
+    expect(operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`)).toEqual(
+      [
+        'GET /api/activity/{id}',
+        'DELETE /api/activity/{id}',
+        'POST /api/activity/fail/{token}',
+        'POST /api/activity/success/{token}',
+        'PUT /api/activity/{token}/heartbeat',
+        'POST /api/definition',
+        'GET /api/definition',
+        'POST /api/definition/validate',
+        'GET /api/definition/{id}',
+        'POST /api/event/{name}/{key}',
+        'GET /api/info',
+        'GET /api/step',
+        'POST /api/step/{id}',
+        'GET /api/step/{id}',
+        'GET /api/workflow',
+        'POST /api/workflow/{id}',
+        'GET /api/workflow/{id}',
+        'DELETE /api/workflow/{id}',
+        'GET /api/workflow/{id}/steps',
+        'PUT /api/workflow/{id}/suspend',
+        'PUT /api/workflow/{id}/resume',
+        'GET /health/live',
+        'GET /health/ready',
+        'GET /metrics',
+      ].sort(byPath),
+    );
+  });
+
+  it('is titled, and gives each operation an id, a tag and words', () => {
+    expect(document.info.title).toBe('Stepwright API');
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
+    for (const { operationId, summary, description, tags } of operations) {
+      expect([summary, description, tags[0]], operationId).not.toContain(undefined);
+    }
+  });
+
+  it('has no two paths that only differ in the name of a parameter', () => {
+    const shapes = Object.keys(document.paths).map((path) => path.replaceAll(/\{\w+\}/g, '{}'));
+    expect(new Set(shapes).size).toBe(shapes.length);
+  });
+
+  it.each(operations)('types every answer of $operationId', ({ responses }) => {
+    const problem = { $ref: '#/components/schemas/Problem' };
+    expect(responses['default']?.content).toEqual({
+      'application/problem+json': { schema: problem },
+    });
+    for (const [status, { content = {} }] of Object.entries(responses)) {
+      if (Number(status) >= 400 && status !== '503') {
+        expect(Object.keys(content), status).toEqual(['application/problem+json']);
+      }
+      for (const { schema } of Object.values(content)) expect(schema, status).not.toEqual({});
+    }
+  });
+
+  it.each(operations.filter(({ requestBody }) => requestBody !== undefined))(
+    'offers JSON and YAML for the body of $operationId',
+    ({ operationId, requestBody }) => {
+      const types = Object.keys(requestBody!.content);
+      const expected =
+        operationId === 'putStep' ? ['text/x-python'] : ['application/json', 'application/yaml'];
+      expect(types).toEqual(expected);
+    },
+  );
+
+  it('takes an Idempotency-Key where repeating would do harm', () => {
+    const ids = operations
+      .filter(({ parameters }) => parameters.some(({ name }) => name === 'Idempotency-Key'))
+      .map(({ operationId }) => operationId);
+    expect(ids.sort()).toEqual(['publishEvent', 'registerDefinition', 'startWorkflow']);
+  });
+
+  it('has examples that its schemas accept, in both formats alike', () => {
+    let count = 0;
+    for (const [name, { examples = [] }] of Object.entries(document.components.schemas)) {
+      for (const example of examples) check({ $ref: `#/components/schemas/${name}` }, example);
+    }
+    for (const { requestBody, responses } of operations) {
+      for (const { content = {} } of [requestBody ?? {}, ...Object.values(responses)]) {
+        const { 'application/json': json, 'application/yaml': yaml } = content;
+        if (json?.example === undefined) continue;
+        check(json.schema, json.example);
+        expect(parse(yaml!.example as string)).toEqual(json.example);
+        count += 1;
+      }
+    }
+    expect(count).toBeGreaterThan(20);
+  });
+
+  it('carries nothing of the generator', () => {
+    expect(text).not.toContain('"x-');
+    expect(text).not.toContain('nullable');
+    expect(text.endsWith('}\n')).toBe(true);
+  });
+});
+
+/** As the document sorts: by path, and within a path as the controller lists its methods. */
+function byPath(a: string, b: string): number {
+  const [pathA, pathB] = [a.split(' ')[1]!, b.split(' ')[1]!];
+  return pathA < pathB ? -1 : pathA > pathB ? 1 : 0;
+}

@@ -1,0 +1,76 @@
+/** What the server tells about itself: info, probes, metrics, and the description of its API. */
+import { describe, expect, it } from 'vitest';
+import { startApi } from './support/api-server.js';
+
+describe('GET /api/info', () => {
+  it('answers what the host says', async () => {
+    const info = {
+      name: 'Stepwright',
+      version: '1.2.3',
+      startTime: Date.UTC(2026, 0, 2),
+      machineName: 'm',
+      osVersion: 'o',
+      workingSet: 1,
+      nodeId: 'n',
+      store: 'memory',
+      backplane: 'local',
+    } as const;
+    const api = await startApi({ host: { info: () => info } });
+    const response = await api.fetch('/api/info');
+    expect(await response.json()).toEqual({ ...info, startTime: '2026-01-02T00:00:00.000Z' });
+  });
+});
+
+describe('probes', () => {
+  it('live asks nobody', async () => {
+    const api = await startApi();
+    const response = await api.fetch('/health/live');
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual({ status: 'live' });
+  });
+
+  it.each([
+    [200, { ready: true, reasons: [] }],
+    [503, { ready: false, reasons: ['The store does not answer'] }],
+  ])('ready answers %i', async (status, readiness) => {
+    const api = await startApi({ host: { readiness: () => readiness } });
+    const response = await api.fetch('/health/ready');
+    expect(response.status).toBe(status);
+    expect(await response.json()).toEqual(readiness);
+  });
+
+  it('metrics are text of the type that the host names', async () => {
+    const contentType = 'text/plain; version=0.0.4; charset=utf-8';
+    const api = await startApi({ host: { metrics: async () => ({ text: 'a 1\n', contentType }) } });
+    const response = await api.fetch('/metrics', { headers: { accept: 'application/json' } });
+    expect(response.headers.get('content-type')).toBe(contentType);
+    expect(await response.text()).toBe('a 1\n');
+  });
+});
+
+describe('GET /swagger', () => {
+  it('is a page that loads everything from here', async () => {
+    const api = await startApi();
+    const page = await api.fetch('/swagger');
+    expect(page.status).toBe(200);
+    expect(page.headers.get('content-type')).toContain('text/html');
+    expect(page.headers.get('content-security-policy')).toContain("script-src 'self'");
+    const html = await page.text();
+    const parts = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1]!);
+    expect(parts.length).toBeGreaterThan(2);
+    for (const part of parts) {
+      expect(part).toMatch(/^\/swagger\//);
+      const response = await api.fetch(part);
+      expect(response.status, part).toBe(200);
+      expect((await response.arrayBuffer()).byteLength, part).toBeGreaterThan(100);
+    }
+  });
+
+  it('has the document at the place where clients of the original look for it', async () => {
+    const api = await startApi();
+    const response = await api.fetch('/swagger/v1/swagger.json');
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toContain('application/json');
+    expect(await response.json()).toMatchObject({ info: { title: 'Stepwright API' } });
+  });
+});
