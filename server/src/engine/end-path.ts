@@ -1,4 +1,5 @@
 /** What happens when a pointer ends: its successors are opened, and a container whose last path ended has joined. */
+import { endInstance } from './end-instance.js';
 import type { StepRecordStatus } from './instance.js';
 import type { Json } from './json.js';
 import type { Pointer } from './pointer.js';
@@ -46,7 +47,5 @@ export function nextStepOf(run: Run, pointer: Pointer): readonly string[] {
 export function completeIfDone(run: Run): void {
   const { instance } = run;
   if (instance.status !== 'Runnable' || instance.pointers.size > 0) return;
-  instance.status = 'Complete';
-  instance.endTime = run.now;
-  run.dirty = true;
+  endInstance(run, 'Complete', run.now);
 }

@@ -1,6 +1,7 @@
 /** What can be done about a failed step, apart from compensation. */
 import { cancelAll } from './cancel-inside.js';
 import type { StepDefinition } from './definition.js';
+import { endInstance } from './end-instance.js';
 import type { Pointer } from './pointer.js';
 import { restart, stepOf, type Run } from './run.js';
 
@@ -37,9 +38,7 @@ export function terminate(run: Run, at: number, failed?: Pointer): void {
   const { instance } = run;
   const { lastError } = instance;
   cancelAll(run, failed);
-  instance.status = 'Terminated';
-  instance.endTime = at;
+  endInstance(run, 'Terminated', at);
   // Removing a pointer clears its error, but here the error is why the instance ended.
   instance.lastError = lastError;
-  run.dirty = true;
 }

@@ -1,5 +1,6 @@
 /** The beginning of an instance, and what users do to it as a whole. */
 import type { WorkflowDefinition } from './definition.js';
+import { withdrawAnnouncement } from './end-instance.js';
 import { completeIfDone } from './end-path.js';
 import { terminate } from './error-behaviors.js';
 import type { InstanceStatus, ParentLink, WorkflowInstance } from './instance.js';
@@ -47,6 +48,7 @@ export function applyStatus(run: Run, status: InstanceStatus, at: number): void 
     case 'Suspended':
       instance.status = 'Suspended';
       instance.endTime = null;
+      withdrawAnnouncement(instance);
       break;
     case 'Runnable':
       instance.status = 'Runnable';
@@ -80,16 +82,4 @@ export function haltRun(run: Run, type: string, message: string): void {
     time: run.now,
   };
   run.dirty = true;
-}
-
-/** Tells the waiting step of another instance, after the commit, that this one has ended. */
-export function announceEnd(run: Run): void {
-  const { parent, outbox } = run.instance;
-  if (parent === null || outbox.some((message) => message.kind === 'child-ended')) return;
-  outbox.push({
-    kind: 'child-ended',
-    parentId: parent.workflowId,
-    pointerId: parent.pointerId,
-    attempt: parent.attempt,
-  });
 }

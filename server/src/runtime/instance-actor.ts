@@ -16,8 +16,7 @@
  */
 import { cancelStep, takeCancelChecks } from '../engine/cancel.js';
 import { failStep } from '../engine/fail-step.js';
-import { isEnded } from '../engine/instance.js';
-import { announceEnd, applyStatus, haltRun } from '../engine/lifecycle.js';
+import { applyStatus, haltRun } from '../engine/lifecycle.js';
 import { applyEffect, applyMessage, type EffectResult, type Message } from '../engine/messages.js';
 import type { Pointer } from '../engine/pointer.js';
 import type { Run } from '../engine/run.js';
@@ -312,7 +311,6 @@ export class InstanceActor {
 
   async #commit(): Promise<void> {
     const run = this.#run;
-    if (isEnded(run.instance)) announceEnd(run);
     this.#unsaved.collect(run, this.#environment.workers);
     this.#unsaved.markAttempted();
     run.dirty = false;

@@ -1,0 +1,165 @@
+/** Puts the server together: the only file that names concrete adapters. */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { hostname, release, type } from 'node:os';
+import path from 'node:path';
+import type { Express } from 'express';
+import { DEFAULT_API_LIMITS } from './api/api-limits.js';
+import { createApp } from './api/create-app.js';
+import { createLocalBackplane } from './backplane/local-backplane.js';
+import { visibleEnvironment } from './config.js';
+import type { Logger } from './logger.js';
+import { systemClock } from './runtime/clock.js';
+import { processIsGone } from './runtime/node-registry.js';
+import { RuntimeMetrics } from './runtime/runtime-metrics.js';
+import type { HostSettings } from './runtime/node-services.js';
+import { StepwrightHost } from './runtime/workflow-host.js';
+import { createPyodideRuntime } from './scripts/pyodide/pyodide-script-runtime.js';
+import type { ScriptRuntime } from './scripts/script-runtime.js';
+import type { Config } from './settings.js';
+import { createCustomStepBody } from './step-bodies/custom-step.js';
+import { createHttpRequestBody } from './step-bodies/http-request.js';
+import { createMongoStore } from './store/mongo/mongo-store.js';
+import { observeStore } from './store/observed-store.js';
+import { createSqliteStore } from './store/sqlite/sqlite-store.js';
+import type { Store } from './store/store.js';
+import { SERVER_NAME, SERVER_VERSION } from './version.js';
+
+export interface Server {
+  readonly app: Express;
+  readonly host: StepwrightHost;
+}
+
+export interface ComposeOptions {
+  readonly config: Config;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly logger: Logger;
+  /** Tests put something between the server and its store: faults, counters. */
+  readonly wrapStore?: (store: Store) => Store;
+  /** Tests bring a store of their own. */
+  readonly store?: Store;
+  /** Tests of many servers in one process share one. */
+  readonly scripts?: ScriptRuntime;
+}
+
+export function compose(options: ComposeOptions): Server {
+  const { config, logger } = options;
+  const metrics = new RuntimeMetrics();
+  const scripts = options.scripts ?? createScripts(options);
+  const httpRequest = createHttpRequest(config, logger);
+  const host = new StepwrightHost({
+    store: measured(composeStore(options), metrics),
+    backplane: createLocalBackplane(),
+    scripts,
+    httpRequest,
+    customStep: (find) => createCustomStepBody({ scripts, find, logger }),
+    clock: systemClock,
+    logger,
+    metrics,
+    node: {
+      id: `${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`,
+      url: `http://${config.host}:${config.port}`,
+      version: SERVER_VERSION,
+      hostname: hostname(),
+      pid: process.pid,
+    },
+    processIsGone: (node) => processIsGone(node, { hostname: hostname(), pid: process.pid }),
+    info: {
+      name: SERVER_NAME,
+      version: SERVER_VERSION,
+      machineName: hostname(),
+      osVersion: `${type()} ${release()}`,
+    },
+    settings: hostSettings(config),
+  });
+  const app = createApp({ host, logger, limits: apiLimits(config), auth: authOf(config) });
+  return { app, host };
+}
+
+function composeStore({ config, logger, store, wrapStore }: ComposeOptions): Store {
+  const chosen =
+    store ?? (config.dbhost === null ? embeddedStore(config, logger) : mongoStore(config));
+  return wrapStore === undefined ? chosen : wrapStore(chosen);
+}
+
+function embeddedStore(config: Config, logger: Logger): Store {
+  mkdirSync(config.data_dir, { recursive: true });
+  return createSqliteStore({ path: path.join(config.data_dir, 'stepwright.db'), logger });
+}
+
+function mongoStore(config: Config): Store {
+  return createMongoStore({ url: config.dbhost ?? '', databaseName: config.db_name });
+}
+
+function measured(store: Store, metrics: RuntimeMetrics): Store {
+  return observeStore(store, {
+    after: ({ durationMs, error, name }) =>
+      metrics.storeOperation(name, durationMs, error === null),
+  });
+}
+
+function createScripts({ config, environment, logger }: ComposeOptions): ScriptRuntime {
+  return createPyodideRuntime({
+    interpreters: config.python_processes,
+    spares: config.python_spares,
+    expressionTimeoutMs: config.expression_timeout_ms,
+    scriptTimeoutMs: config.script_timeout_ms,
+    memoryLimitBytes: config.python_memory_bytes_max,
+    resultLimitBytes: config.python_result_bytes_max,
+    environment: visibleEnvironment(environment, config),
+    logger,
+  });
+}
+
+function createHttpRequest(
+  config: Config,
+  logger: Logger,
+): ReturnType<typeof createHttpRequestBody> {
+  return createHttpRequestBody({
+    timeoutMs: config.http_timeout_ms,
+    responseBytesMax: config.http_response_bytes_max,
+    connectionsPerHost: config.http_connections_per_host,
+    allowPrivate: config.http_allow_private,
+    allowLoopback: config.http_allow_loopback,
+    allowHosts: config.http_allow_hosts,
+    denyHosts: config.http_deny_hosts,
+    logger,
+  });
+}
+
+function hostSettings(config: Config): HostSettings {
+  return {
+    stepsWithoutWaitMax: config.steps_without_wait_max,
+    concurrencyMax: config.instances_concurrent_max,
+    parkedMax: config.instances_parked_max,
+    startsMax: config.starts_concurrent_max,
+    waitersMax: config.pollers_max,
+    instanceRetentionMs: config.instance_retention_seconds * 1000,
+    eventRetentionMs: config.event_retention_seconds * 1000,
+    scanIntervalMs: 2000,
+    beatIntervalMs: Math.min(4000, Math.floor(config.node_lease_ms / 3)),
+    leaseMs: config.node_lease_ms,
+    repairIntervalMs: 15_000,
+    purgeIntervalMs: 60_000,
+  };
+}
+
+function apiLimits(config: Config): typeof DEFAULT_API_LIMITS {
+  return {
+    ...DEFAULT_API_LIMITS,
+    bodyBytesMax: config.body_bytes_max,
+    pollTimeoutSecondsMax: config.poll_timeout_seconds_max,
+    waitSecondsMax: config.wait_seconds_max,
+  };
+}
+
+function authOf(config: Config): Parameters<typeof createApp>[0]['auth'] {
+  if (!config.auth) return null;
+  return {
+    enabled: true,
+    algorithm: config.alg,
+    publicKey: config.publickey ?? '',
+    ...(config.auth_issuer === null ? {} : { issuer: config.auth_issuer }),
+    ...(config.auth_audience === null ? {} : { audience: config.auth_audience }),
+  };
+}

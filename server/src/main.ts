@@ -1,0 +1,112 @@
+/** The process: configuration, composition, listening, graceful stop. The only place that ends the process. */
+import { createServer, type Server as HttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { compose, type Server } from './compose.js';
+import { ConfigError, readConfig } from './config.js';
+import { createLogger } from './logger.js';
+import type { Config } from './settings.js';
+
+const config = loadConfig();
+const logger = createLogger({ level: config.log_level });
+
+process.on('unhandledRejection', (error) => {
+  logger.fatal({ err: error }, 'a failure that nobody handled');
+  process.exit(1);
+});
+
+const server = build(config);
+const http = createServer(server.app);
+// A body that trickles in is not waited for; long polls are answers, which have no such limit.
+http.requestTimeout = 30_000;
+http.headersTimeout = 10_000;
+
+try {
+  await server.host.start();
+  await listen(http, config);
+} catch (error) {
+  logger.fatal({ err: error }, 'the server could not start');
+  process.exit(1);
+}
+announce(http, config);
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.once(signal, () => void stop(signal));
+}
+
+function loadConfig(): Config {
+  try {
+    return readConfig(process.env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`stepwright: ${error.message}\n`);
+    process.exit(2);
+  }
+}
+
+function build(settings: Config): Server {
+  try {
+    return compose({ config: settings, environment: process.env, logger });
+  } catch (error) {
+    process.stderr.write(`stepwright: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(2);
+  }
+}
+
+function listen(httpServer: HttpServer, { host, port }: Config): Promise<void> {
+  return new Promise((resolve, reject) => {
+    httpServer.once('error', reject);
+    httpServer.listen(port, host, resolve);
+  });
+}
+
+function announce(httpServer: HttpServer, settings: Config): void {
+  const { address, family, port } = httpServer.address() as AddressInfo; // It listens on TCP.
+  const shown = family === 'IPv6' ? `[${address}]` : address;
+  const url = `http://${shown}:${port}`;
+  const isLocal = address === '::1' || address.startsWith('127.');
+  if (!isLocal && !settings.auth && !settings.allow_insecure) {
+    logger.warn(
+      { address },
+      'everybody who reaches this address may run workflows here: set auth=true, or allow_insecure=true to accept that',
+    );
+  }
+  logger.info(
+    { url, store: settings.dbhost === null ? `embedded, in ${settings.data_dir}` : 'mongodb' },
+    'listening',
+  );
+  process.stdout.write(
+    [
+      '',
+      `  Stepwright listens on ${url}`,
+      `  API page              ${url}/swagger`,
+      `  Store                 ${settings.dbhost === null ? `one file in ${settings.data_dir}` : 'MongoDB'}`,
+      '',
+      '  Try it:',
+      `  curl -X POST ${url}/api/definition -H 'Content-Type: application/yaml' \\`,
+      `    --data-binary $'Id: hello\\nSteps:\\n- Id: greet\\n  StepType: NoOp\\n  Outputs:\\n    greeting: "\\'Hello \\' + data.name"'`,
+      `  curl -X POST ${url}/api/workflow/hello -H 'Content-Type: application/json' -d '{"name": "you"}'`,
+      '',
+      '',
+    ].join('\n'),
+  );
+}
+
+let isStopping = false;
+
+async function stop(signal: string): Promise<void> {
+  if (isStopping) return;
+  isStopping = true;
+  logger.info({ signal }, 'stopping');
+  const deadline = setTimeout(() => {
+    logger.warn('work in hand did not end in time; it goes on at the next start');
+    process.exit(0);
+  }, config.shutdown_grace_ms);
+  deadline.unref();
+  const closed = new Promise<void>((resolve) => {
+    http.close(() => resolve());
+  });
+  await server.host.stop();
+  http.closeIdleConnections();
+  await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, 500))]);
+  logger.info('stopped');
+  process.exit(0);
+}
