@@ -20,7 +20,7 @@ function project(name: string, test: object): TestProjectConfiguration[] {
 export default defineConfig({
   test: {
     projects: [
-      ...project('server', UNIT),
+      ...project('server', { ...UNIT, globalSetup: ['test/support/mongo-container.ts'] }),
       ...project('sdk', UNIT),
       ...project('worker-sdk', UNIT),
       ...project('e2e', END_TO_END),

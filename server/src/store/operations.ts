@@ -67,6 +67,14 @@ export type SynchronousOperations<Context> = {
   ) => OperationResult<Name>;
 };
 
+/** Operations that ask a server. */
+export type AsynchronousOperations<Context> = {
+  readonly [Name in StoreOperation]: (
+    context: Context,
+    args: OperationArguments<Name>,
+  ) => Promise<OperationResult<Name>>;
+};
+
 /** All methods of the contract, each carried out by `call`. */
 export function storeMethods(call: CallOperation): Pick<Store, StoreOperation> {
   return {

@@ -132,6 +132,11 @@ export interface InstanceCommit {
   /** Expected values; any other value in the store: nothing is changed and the answer is `lost`. */
   readonly epoch: number;
   readonly inSeq: number;
+  /**
+   * The revision that the commit builds on. With it, of several commits that expect the same, exactly one wins (rule S2),
+   * and a commit whose answer did not come in time cannot land on top of a later one.
+   */
+  readonly revision?: number;
   /** New values. */
   readonly status: InstanceStatus;
   readonly endTime: number | null;
@@ -141,7 +146,7 @@ export interface InstanceCommit {
   /** `null` gives the instance back (drain); `undefined` leaves the owner. */
   readonly owner?: null;
   readonly side: SideRecords;
-  /** Removed after the instance was written; missing ones do not matter. */
+  /** Removed after the instance was written, perhaps a little later; missing ones do not matter. */
   readonly removeSubscriptions: readonly string[];
   /** Activities that nobody waits for any more: removed unless they are done. */
   readonly removeActivities: readonly string[];
@@ -339,7 +344,7 @@ export interface Store extends Service {
   insertInstance(insert: InsertInstance): Promise<InsertInstanceResult>;
   getInstance(id: string): Promise<InstanceRecord | null>;
   listInstances(page: InstancePage): Promise<readonly InstanceSummary[]>;
-  /** Compare-and-set on `{id, epoch, inSeq}`. */
+  /** Compare-and-set on `{id, epoch, inSeq}`, and on the revision when the commit names it. */
   commitInstance(commit: InstanceCommit): Promise<CommitOutcome>;
   /**
    * Takes an instance over: compare-and-set on `{id, epoch}`, sets the owner, raises the epoch, and raises `crashes`

@@ -58,6 +58,7 @@ export function commitInstance(
 ): OperationResult<'commitInstance'> {
   const current = data.instances.get(commit.id);
   if (current?.epoch !== commit.epoch || current.inSeq !== commit.inSeq) return 'lost';
+  if (commit.revision !== undefined && current.revision !== commit.revision) return 'lost';
   insertSideRecords(data, commit.side);
   data.instances.set(commit.id, {
     ...current,

@@ -91,6 +91,7 @@ export function describeInstances(test: StoreUnderTest): void {
       ['a newer epoch', { epoch: 2 }],
       ['an old inSeq', { inSeq: 0 }],
       ['an unknown id', { id: 'x' }],
+      ['an old revision', { revision: 0 }],
     ])('with %s changes nothing', async (_title, wrong) => {
       await insert('i');
       await post('i', 'm');

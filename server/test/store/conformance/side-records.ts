@@ -46,7 +46,7 @@ export function describeSideRecords(test: StoreUnderTest): void {
           settleActivities: ['unknown'],
         }),
       );
-      expect(await subscribers('paid/7')).toEqual(['i/2/0', 'i/5/0']);
+      await expect.poll(() => subscribers('paid/7')).toEqual(['i/2/0', 'i/5/0']);
       expect(await test.store.readHistory('i', 0, 10)).toEqual([step(0)]);
       expect(await claim('ship', 2000)).toBeNull();
       expect((await claim('pack', 2000))?.id).toBe('i/4/0');

@@ -66,7 +66,7 @@ export function commitInstance(
   const changed = database.run(
     `UPDATE instances SET status = ?, endTime = ?, wakeAt = ?, state = ?, schemaVersion = ?,
             owner = CASE WHEN ? THEN NULL ELSE owner END, crashes = 0, revision = revision + 1
-      WHERE id = ? AND epoch = ? AND inSeq = ?`,
+      WHERE id = ? AND epoch = ? AND inSeq = ? AND revision = COALESCE(?, revision)`,
     commit.status,
     commit.endTime,
     commit.wakeAt,
@@ -76,6 +76,7 @@ export function commitInstance(
     encodeText(commit.id),
     commit.epoch,
     commit.inSeq,
+    commit.revision ?? null,
   );
   if (changed === 0) return 'lost';
   clearInbox(database, commit.id);

@@ -1,0 +1,113 @@
+/** Activities that are handed out: results, leases. */
+import type { OperationArguments, OperationResult } from '../operations.js';
+import { encodeText } from '../text-codec.js';
+import { activityOf, resultOf } from './activity-documents.js';
+import type { MongoContext } from './mongo-context.js';
+import { postMessage } from './messages.js';
+import { packText } from './packed-text.js';
+
+export async function findAvailableActivities(
+  { activities }: MongoContext,
+  [names, now]: OperationArguments<'findAvailableActivities'>,
+): Promise<readonly string[]> {
+  const found = await Promise.all(
+    names.map((name) =>
+      activities.findOne(
+        { name: encodeText(name), done: false, availableAt: { $lte: now } },
+        { projection: { _id: 1 } },
+      ),
+    ),
+  );
+  return names.filter((_name, index) => found[index] !== null);
+}
+
+export async function completeActivity(
+  context: MongoContext,
+  [request]: OperationArguments<'completeActivity'>,
+): Promise<OperationResult<'completeActivity'>> {
+  const _id = encodeText(request.activityId);
+  const tokenHash = encodeText(request.tokenHash);
+  const { result, message } = request;
+  const completed = await context.activities.findOneAndUpdate(
+    { _id, tokenHash, done: false },
+    {
+      $set: {
+        done: true,
+        doneAt: request.now,
+        deferred: false,
+        succeeded: result.succeeded,
+        resultHash: encodeText(result.hash),
+        resultData: packText(result.data),
+      },
+    },
+    { returnDocument: 'after' },
+  );
+  if (completed === null) {
+    const known = await context.activities.findOne(
+      { _id, tokenHash, done: true, resultHash: encodeText(result.hash) },
+      { projection: { _id: 1 } },
+    );
+    return { outcome: known === null ? 'stale' : 'repeated' };
+  }
+  const activity = activityOf(completed);
+  const posted = await postMessage(context, activity.instanceId, message);
+  if (posted === null) context.lazyWrites.settleActivities([_id]);
+  return { outcome: 'accepted', activity, message, posted };
+}
+
+export async function extendActivity(
+  { activities }: MongoContext,
+  [activityId, tokenHash, leaseExpiresAt]: OperationArguments<'extendActivity'>,
+): Promise<boolean> {
+  const { matchedCount } = await activities.updateOne(
+    { _id: encodeText(activityId), tokenHash: encodeText(tokenHash), done: false },
+    { $set: { availableAt: leaseExpiresAt, deferred: false } },
+  );
+  return matchedCount > 0;
+}
+
+export async function releaseActivity(
+  { activities }: MongoContext,
+  [activityId, tokenHash]: OperationArguments<'releaseActivity'>,
+): Promise<boolean> {
+  const held = {
+    _id: encodeText(activityId),
+    tokenHash: encodeText(tokenHash),
+    done: false,
+  };
+  const item = await activities.findOne(held, { projection: { createdAt: 1 } });
+  if (item === null) return false;
+  const { matchedCount } = await activities.updateOne(held, {
+    $set: { availableAt: item.createdAt, deferred: false, tokenHash: null, workerId: null },
+  });
+  return matchedCount > 0;
+}
+
+/**
+ * Items of instances that ended (or went) since are settled here: the commit that ended the instance does not look for
+ * them, because there are hardly ever any.
+ */
+export async function findUnsettledActivities(
+  { activities, instances, lazyWrites }: MongoContext,
+  [doneBefore, limit]: OperationArguments<'findUnsettledActivities'>,
+): Promise<OperationResult<'findUnsettledActivities'>> {
+  const found = await activities
+    .find({ done: true, settled: false, doneAt: { $lt: doneBefore } })
+    .sort({ doneAt: 1, _id: 1 })
+    .limit(limit)
+    .toArray();
+  if (found.length === 0) return [];
+  const instanceIds = [...new Set(found.map(({ instanceId }) => instanceId))];
+  const live = await instances
+    .find(
+      { _id: { $in: instanceIds }, status: { $in: ['Runnable', 'Suspended'] } },
+      { projection: { _id: 1 } },
+    )
+    .toArray();
+  const liveIds = new Set(live.map(({ _id }) => _id));
+  const unwanted = found.filter(({ instanceId }) => !liveIds.has(instanceId));
+  lazyWrites.settleActivities(unwanted.map(({ _id }) => _id));
+  return found
+    .filter(({ instanceId }) => liveIds.has(instanceId))
+    .map((document) => ({ ...activityOf(document), result: resultOf(document) }));
+}

@@ -1,0 +1,176 @@
+/**
+ * Handing out activities.
+ *
+ * The oldest candidates are found by the index, and one is taken by compare-and-set on its `_id`: a sorted
+ * findAndModify would do both at once, but not every server uses the index for it. Then the instance is looked at: an item
+ * of one that is not Runnable is put back and deferred. In this order nothing is handed out that was suspended before.
+ */
+import type { WithId } from 'mongodb';
+import type { OperationArguments } from '../operations.js';
+import type { ActivityRecord } from '../store.js';
+import { encodeText } from '../text-codec.js';
+import { activityOf } from './activity-documents.js';
+import type { ActivityDocument } from './collections.js';
+import type { MongoContext } from './mongo-context.js';
+
+type ClaimRequest = OperationArguments<'claimActivity'>[0];
+type Candidate = Pick<
+  ActivityDocument,
+  '_id' | 'instanceId' | 'createdAt' | 'availableAt' | 'attempt' | 'tokenHash' | 'workerId'
+>;
+
+const CANDIDATES = 8;
+/** Looks at the queue before one call gives up; each ends with an item taken by somebody, or an instance deferred. */
+const ROUNDS_MAX = 200;
+/** An item whose instance is not there is about to get it, when it is young; later, its insert has died. */
+const ORPHAN_AGE_MS = 5000;
+
+const CANDIDATE_FIELDS = {
+  ...{ instanceId: 1, createdAt: 1, availableAt: 1, attempt: 1, tokenHash: 1, workerId: 1 },
+};
+
+export async function claimActivity(
+  context: MongoContext,
+  [request]: OperationArguments<'claimActivity'>,
+): Promise<ActivityRecord | null> {
+  const passedOver = new Set<string>();
+  let contended = false;
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    const candidate = await findCandidate(context, request, passedOver, contended);
+    if (candidate === null) return null;
+    const item = await tryCandidate(context, request, candidate);
+    if (item === 'taken by others') contended = true;
+    else if (item === 'not there yet') passedOver.add(candidate._id);
+    else if (item !== 'deferred') return item;
+  }
+  return null;
+}
+
+/** When this fails, the item may be taken without anybody knowing; so it is given back as soon as the database answers. */
+async function tryCandidate(
+  context: MongoContext,
+  request: ClaimRequest,
+  candidate: Candidate,
+): Promise<ActivityRecord | 'taken by others' | 'not there yet' | 'deferred'> {
+  try {
+    const taken = await take(context, request, candidate);
+    if (taken === null) return 'taken by others';
+    const status = await statusOf(context, candidate.instanceId);
+    if (status === 'Runnable') return activityOf(taken);
+    if (status === null && request.now - candidate.createdAt < ORPHAN_AGE_MS) {
+      await putBack(context, request, candidate, { availableAt: candidate.availableAt });
+      return 'not there yet';
+    }
+    await defer(context, request, candidate);
+    return 'deferred';
+  } catch (error) {
+    context.lazyWrites.releaseLostClaim({
+      activityId: candidate._id,
+      tokenHash: encodeText(request.claim.tokenHash),
+      createdAt: candidate.createdAt,
+    });
+    throw error;
+  }
+}
+
+/** Resuming an instance gives its deferred items their old place. Takes the id as it is stored. */
+export async function makeDeferredAvailable(
+  { activities }: MongoContext,
+  instanceId: string,
+): Promise<void> {
+  const deferred = await activities
+    .find({ instanceId, deferred: true }, { projection: { createdAt: 1 } })
+    .toArray();
+  if (deferred.length === 0) return;
+  await activities.bulkWrite(
+    deferred.map(({ _id, createdAt }) => ({
+      updateOne: {
+        filter: { _id, deferred: true },
+        update: { $set: { availableAt: createdAt, deferred: false } },
+      },
+    })),
+    { ordered: false },
+  );
+}
+
+/** The oldest one; a random one of the oldest, once somebody else was faster, so that not all try the same again. */
+async function findCandidate(
+  { activities }: MongoContext,
+  request: ClaimRequest,
+  passedOver: ReadonlySet<string>,
+  contended: boolean,
+): Promise<Candidate | null> {
+  const found = await activities
+    .find(
+      { name: encodeText(request.name), done: false, availableAt: { $lte: request.now } },
+      { projection: CANDIDATE_FIELDS },
+    )
+    .sort({ availableAt: 1, _id: 1 })
+    .limit((contended ? CANDIDATES : 1) + passedOver.size)
+    .toArray();
+  const candidates = found.filter(({ _id }) => !passedOver.has(_id));
+  const position = contended ? Math.floor(Math.random() * candidates.length) : 0;
+  return candidates[position] ?? null;
+}
+
+function take(
+  { activities }: MongoContext,
+  { claim }: ClaimRequest,
+  { _id, availableAt, attempt }: Candidate,
+): Promise<WithId<ActivityDocument> | null> {
+  return activities.findOneAndUpdate(
+    { _id, done: false, availableAt, attempt },
+    {
+      $set: {
+        availableAt: claim.leaseExpiresAt,
+        tokenHash: encodeText(claim.tokenHash),
+        workerId: encodeText(claim.workerId),
+        deferred: false,
+      },
+      $inc: { attempt: 1 },
+    },
+    { returnDocument: 'after' },
+  );
+}
+
+/** Undoes `take`: who held the item before holds it again. */
+async function putBack(
+  { activities }: MongoContext,
+  { claim }: ClaimRequest,
+  { _id, attempt, tokenHash, workerId }: Candidate,
+  place: { readonly availableAt: number; readonly deferred?: boolean },
+): Promise<void> {
+  await activities.updateOne(
+    { _id, done: false, tokenHash: encodeText(claim.tokenHash), attempt: attempt + 1 },
+    { $set: { attempt, tokenHash, workerId, ...place } },
+  );
+}
+
+async function defer(
+  context: MongoContext,
+  request: ClaimRequest,
+  candidate: Candidate,
+): Promise<void> {
+  const { instanceId } = candidate;
+  const place = { availableAt: request.now + Math.max(1, request.deferMs), deferred: true };
+  await putBack(context, request, candidate, place);
+  // Its other items of that name would be next.
+  await context.activities.updateMany(
+    {
+      instanceId,
+      name: encodeText(request.name),
+      done: false,
+      availableAt: { $lte: request.now },
+    },
+    { $set: place },
+  );
+  // A resume in between has looked for deferred items too early.
+  if ((await statusOf(context, instanceId)) === 'Runnable') {
+    await makeDeferredAvailable(context, instanceId);
+  }
+}
+
+async function statusOf({ instances }: MongoContext, instanceId: string): Promise<string | null> {
+  const instance = await instances.findOne({ _id: instanceId }, { projection: { status: 1 } });
+  return instance?.status ?? null;
+}

@@ -1,0 +1,28 @@
+/**
+ * Is compare-and-set really atomic on this server? Some that speak MongoDB's protocol read, change and write back without
+ * looking again, so that several of our nodes would believe to own the same instance.
+ */
+import { randomUUID } from 'node:crypto';
+import type { MongoContext } from './mongo-context.js';
+
+const ROUNDS = 3;
+const WRITERS = 8;
+
+export async function probeAtomicity({ probes }: MongoContext): Promise<boolean> {
+  const _id = randomUUID();
+  await probes.insertOne({ _id, round: 0, wins: 0 });
+  try {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const results = await Promise.all(
+        Array.from({ length: WRITERS }, () =>
+          probes.updateOne({ _id, round }, { $set: { round: round + 1 }, $inc: { wins: 1 } }),
+        ),
+      );
+      const winners = results.reduce((sum, { modifiedCount }) => sum + modifiedCount, 0);
+      if (winners !== 1) return false;
+    }
+    return (await probes.findOne({ _id }))?.wins === ROUNDS;
+  } finally {
+    await probes.deleteOne({ _id });
+  }
+}

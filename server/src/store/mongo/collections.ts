@@ -1,0 +1,195 @@
+/**
+ * The documents and indexes of the database.
+ *
+ * Only what every server that speaks MongoDB's protocol has: string `_id`s, plain indexes. No unique index beside `_id`,
+ * no partial or TTL index. Ids and names are encoded by text-codec.ts; long texts are packed.
+ */
+import type { Collection, Db } from 'mongodb';
+import type { InstanceStatus } from '../store.js';
+import type { PackedText } from './packed-text.js';
+
+/** A version of something with a name; `_id` is `<name>:<version>`, so that one writer gets each version. */
+export interface VersionDocument {
+  readonly _id: string;
+  readonly name: string;
+  readonly version: number;
+  readonly description: string | null;
+  readonly body: PackedText;
+  readonly createdAt: number;
+  /** The idempotency stamp that it was inserted for. */
+  readonly stampId: string | null;
+}
+
+/** Which version an idempotency stamp stands for: the one of that number if it carries the stamp; see definitions.ts. */
+export interface StampDocument {
+  readonly _id: string;
+  readonly requestHash: string;
+  readonly name: string;
+  readonly version: number;
+}
+
+export interface InboxEntry {
+  readonly id: string;
+  readonly body: PackedText;
+}
+
+export interface InstanceDocument {
+  readonly _id: string;
+  readonly definitionId: string;
+  readonly version: number;
+  readonly reference: string | null;
+  readonly status: InstanceStatus;
+  readonly startTime: number;
+  readonly endTime: number | null;
+  readonly wakeAt: number | null;
+  readonly owner: string | null;
+  readonly epoch: number;
+  readonly inSeq: number;
+  readonly inbox: readonly InboxEntry[];
+  readonly revision: number;
+  readonly crashes: number;
+  readonly state: PackedText;
+  readonly schemaVersion: number;
+  readonly requestHash: string | null;
+}
+
+/** Which commit wrote a side record; see side-records.ts. */
+export interface Provenance {
+  /** `<epoch>/<inSeq>` of the commit, of fixed width: sorts like the pair of numbers. */
+  readonly order: string;
+  /** Names the one attempt to commit. */
+  readonly attemptId: string;
+}
+
+export interface HistoryDocument extends Provenance {
+  readonly _id: string;
+  readonly instanceId: string;
+  readonly sequence: number;
+  readonly body: PackedText;
+}
+
+export interface SubscriptionDocument extends Provenance {
+  readonly _id: string;
+  readonly instanceId: string;
+  readonly nameKey: string;
+  readonly effectiveAt: number;
+}
+
+export interface ActivityDocument extends Provenance {
+  readonly _id: string;
+  readonly instanceId: string;
+  readonly name: string;
+  readonly parameters: PackedText;
+  /** Hash of name and parameters, to tell a repeated insert from another item with the same id. */
+  readonly contentHash: string;
+  readonly createdAt: number;
+  readonly availableAt: number;
+  readonly deferred: boolean;
+  readonly attempt: number;
+  readonly tokenHash: string | null;
+  readonly workerId: string | null;
+  readonly done: boolean;
+  readonly doneAt: number | null;
+  readonly settled: boolean;
+  readonly succeeded: boolean | null;
+  readonly resultHash: string | null;
+  readonly resultData: PackedText | null;
+}
+
+export interface EventDocument {
+  readonly _id: string;
+  readonly nameKey: string;
+  readonly name: string;
+  readonly key: string;
+  readonly data: PackedText;
+  readonly publishedAt: number;
+  readonly delivered: boolean;
+  readonly deliveredTo: number | null;
+  readonly requestHash: string | null;
+}
+
+export interface NodeDocument {
+  readonly _id: string;
+  readonly beatAt: number;
+  readonly url: string;
+  readonly version: string;
+  readonly hostname: string;
+  readonly pid: number;
+}
+
+export interface ProbeDocument {
+  readonly _id: string;
+  readonly round: number;
+  readonly wins: number;
+}
+
+export interface Collections {
+  readonly definitions: Collection<VersionDocument>;
+  readonly definitionStamps: Collection<StampDocument>;
+  readonly stepScripts: Collection<VersionDocument>;
+  readonly instances: Collection<InstanceDocument>;
+  readonly history: Collection<HistoryDocument>;
+  readonly subscriptions: Collection<SubscriptionDocument>;
+  readonly activities: Collection<ActivityDocument>;
+  readonly events: Collection<EventDocument>;
+  readonly nodes: Collection<NodeDocument>;
+  readonly probes: Collection<ProbeDocument>;
+}
+
+export function collectionsOf(db: Db): Collections {
+  return {
+    definitions: db.collection('definitions'),
+    definitionStamps: db.collection('definitionStamps'),
+    stepScripts: db.collection('stepScripts'),
+    instances: db.collection('instances'),
+    history: db.collection('history'),
+    subscriptions: db.collection('subscriptions'),
+    activities: db.collection('activities'),
+    events: db.collection('events'),
+    nodes: db.collection('nodes'),
+    probes: db.collection('probes'),
+  };
+}
+
+type IndexKey = Readonly<Record<string, 1 | -1>>;
+
+/** Every read of the contract is served by one of these or by `_id` (rule S7). */
+const INDEXES: Readonly<Partial<Record<keyof Collections, readonly IndexKey[]>>> = {
+  definitions: [
+    { name: 1, version: -1 },
+    { version: 1, name: 1 },
+  ],
+  stepScripts: [
+    { name: 1, version: -1 },
+    { version: 1, name: 1 },
+  ],
+  instances: [
+    { wakeAt: 1, _id: 1 },
+    { owner: 1, wakeAt: 1, _id: 1 },
+    { startTime: -1, _id: -1 },
+    { status: 1, startTime: -1, _id: -1 },
+    { definitionId: 1, startTime: -1, _id: -1 },
+    { definitionId: 1, status: 1, startTime: -1, _id: -1 },
+    { reference: 1, startTime: -1, _id: -1 },
+    { endTime: 1, _id: 1 },
+  ],
+  history: [{ instanceId: 1, sequence: 1 }],
+  subscriptions: [{ nameKey: 1, _id: 1 }, { instanceId: 1 }],
+  activities: [
+    { name: 1, done: 1, availableAt: 1, _id: 1 },
+    { done: 1, settled: 1, doneAt: 1, _id: 1 },
+    { instanceId: 1 },
+  ],
+  events: [
+    { nameKey: 1, publishedAt: 1, _id: 1 },
+    { delivered: 1, publishedAt: 1, _id: 1 },
+  ],
+};
+
+export async function ensureIndexes(collections: Collections): Promise<void> {
+  // Object.entries forgets that the keys are names of collections.
+  const wanted = Object.entries(INDEXES) as [keyof Collections, readonly IndexKey[]][];
+  for (const [name, keys] of wanted) {
+    await collections[name].createIndexes(keys.map((key) => ({ key: { ...key } })));
+  }
+}

@@ -1,0 +1,221 @@
+/**
+ * Definitions and custom steps: documents whose `_id` is name and version, so that a unique insert decides who gets a
+ * version. A writer that comes second takes the next.
+ *
+ * A request with an idempotency stamp first writes down which version it is going to insert. Whoever finds the stamp
+ * can then finish the work of a writer that died: the version of that number carries the stamp, or is inserted now, or
+ * belongs to somebody else, and then the stamp moves on by compare-and-set. So a stamp gets exactly one version.
+ */
+import type { Collection } from 'mongodb';
+import type { OperationArguments, OperationResult } from '../operations.js';
+import {
+  StoreUnavailableError,
+  type DefinitionRecord,
+  type IdempotencyStamp,
+  type StepScriptRecord,
+} from '../store.js';
+import { decodeText, encodeText } from '../text-codec.js';
+import type { VersionDocument } from './collections.js';
+import type { MongoContext } from './mongo-context.js';
+import { isDuplicateKey } from './mongo-errors.js';
+import { decodeOptional, encodeOptional, packText, unpackText } from './packed-text.js';
+
+type NewVersion = Omit<VersionDocument, '_id' | 'version' | 'stampId'>;
+
+/** Others may take the wanted version that often before we give up. */
+const ATTEMPTS_MAX = 200;
+
+export async function insertDefinition(
+  context: MongoContext,
+  [{ id, description, body, createdAt }, stamp]: OperationArguments<'insertDefinition'>,
+): Promise<OperationResult<'insertDefinition'>> {
+  const content: NewVersion = {
+    name: encodeText(id),
+    description: encodeOptional(description),
+    body: packText(body),
+    createdAt,
+  };
+  if (stamp !== null) return insertStamped(context, content, stamp);
+  const inserted = await insertNextVersion(context.definitions, content);
+  return { outcome: 'inserted', record: definitionOf(inserted) };
+}
+
+export async function getDefinition(
+  { definitions }: MongoContext,
+  [id, version]: OperationArguments<'getDefinition'>,
+): Promise<DefinitionRecord | null> {
+  const name = encodeText(id);
+  const found =
+    version === 'latest'
+      ? await newestOf(definitions, name)
+      : await definitions.findOne({ _id: versionId(name, version) });
+  return found === null ? null : definitionOf(found);
+}
+
+export async function listDefinitions(
+  { definitions }: MongoContext,
+  [afterId, limit]: OperationArguments<'listDefinitions'>,
+): Promise<readonly DefinitionRecord[]> {
+  return (await listNewest(definitions, afterId, limit)).map(definitionOf);
+}
+
+export async function insertStepScript(
+  { stepScripts }: MongoContext,
+  [{ name, source, createdAt }]: OperationArguments<'insertStepScript'>,
+): Promise<StepScriptRecord> {
+  const content = { name: encodeText(name), description: null, body: packText(source), createdAt };
+  return stepScriptOf(await insertNextVersion(stepScripts, content));
+}
+
+export async function getStepScript(
+  { stepScripts }: MongoContext,
+  [name]: OperationArguments<'getStepScript'>,
+): Promise<StepScriptRecord | null> {
+  const found = await newestOf(stepScripts, encodeText(name));
+  return found === null ? null : stepScriptOf(found);
+}
+
+export async function listStepScripts(
+  { stepScripts }: MongoContext,
+  [afterName, limit]: OperationArguments<'listStepScripts'>,
+): Promise<readonly StepScriptRecord[]> {
+  return (await listNewest(stepScripts, afterName, limit)).map(stepScriptOf);
+}
+
+async function insertStamped(
+  context: MongoContext,
+  content: NewVersion,
+  stamp: IdempotencyStamp,
+): Promise<OperationResult<'insertDefinition'>> {
+  const { definitions, definitionStamps } = context;
+  const stampId = encodeText(stamp.id);
+  const requestHash = encodeText(stamp.requestHash);
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    const known = await definitionStamps.findOne({ _id: stampId });
+    if (known === null) {
+      const version = await nextVersion(definitions, content.name);
+      const proposal = { _id: stampId, requestHash, name: content.name, version };
+      await insertOnce(definitionStamps, proposal);
+      continue;
+    }
+    if (known.requestHash !== requestHash) return { outcome: 'conflict' };
+    const wanted = versionDocument(content, known.version, stampId);
+    const existing = await definitions.findOne({ _id: wanted._id });
+    if (existing?.stampId === stampId) {
+      return { outcome: 'repeated', record: definitionOf(existing) };
+    }
+    if (existing === null) {
+      if (await insertOnce(definitions, wanted)) {
+        return { outcome: 'inserted', record: definitionOf(wanted) };
+      }
+      continue;
+    }
+    const version = await nextVersion(definitions, content.name);
+    await definitionStamps.updateOne(
+      { _id: stampId, version: known.version },
+      { $set: { version } },
+    );
+  }
+  throw tooMuchContention(content.name);
+}
+
+async function insertNextVersion(
+  collection: Collection<VersionDocument>,
+  content: NewVersion,
+): Promise<VersionDocument> {
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    const version = await nextVersion(collection, content.name);
+    const document = versionDocument(content, version, null);
+    if (await insertOnce(collection, document)) return document;
+  }
+  throw tooMuchContention(content.name);
+}
+
+async function nextVersion(collection: Collection<VersionDocument>, name: string): Promise<number> {
+  const newest = await collection.findOne(
+    { name },
+    { sort: { version: -1 }, projection: { version: 1 } },
+  );
+  return (newest?.version ?? 0) + 1;
+}
+
+/** False when the `_id` is taken. */
+async function insertOnce<Item extends { readonly _id: string }>(
+  collection: Pick<Collection<Item>, 'insertOne'>,
+  document: Parameters<Collection<Item>['insertOne']>[0],
+): Promise<boolean> {
+  try {
+    await collection.insertOne(document);
+    return true;
+  } catch (error) {
+    if (isDuplicateKey(error)) return false;
+    throw error;
+  }
+}
+
+function newestOf(
+  collection: Collection<VersionDocument>,
+  name: string,
+): Promise<VersionDocument | null> {
+  return collection.findOne({ name }, { sort: { version: -1 } });
+}
+
+/** Every name has a version 1, which gives the page of names; then the newest version of each of them. */
+async function listNewest(
+  collection: Collection<VersionDocument>,
+  after: string | null,
+  limit: number,
+): Promise<readonly VersionDocument[]> {
+  const from = after === null ? { $gte: '' } : { $gt: encodeText(after) };
+  const firsts = await collection
+    .find({ version: 1, name: from }, { projection: { name: 1 } })
+    .sort({ name: 1 })
+    .limit(limit)
+    .toArray();
+  if (firsts.length === 0) return [];
+  const newest = await collection
+    .aggregate<{ _id: string; version: number }>([
+      { $match: { name: { $in: firsts.map(({ name }) => name) } } },
+      { $group: { _id: '$name', version: { $max: '$version' } } },
+    ])
+    .toArray();
+  const ids = newest.map(({ _id, version }) => versionId(_id, version));
+  const found = await collection.find({ _id: { $in: ids } }).toArray();
+  const byName = new Map(found.map((document) => [document.name, document]));
+  return firsts.flatMap(({ name }) => byName.get(name) ?? []);
+}
+
+function versionDocument(
+  content: NewVersion,
+  version: number,
+  stampId: string | null,
+): VersionDocument {
+  return { _id: versionId(content.name, version), ...content, version, stampId };
+}
+
+function versionId(name: string, version: number): string {
+  return `${name}:${version}`;
+}
+
+function definitionOf(document: VersionDocument): DefinitionRecord {
+  return {
+    id: decodeText(document.name),
+    version: document.version,
+    description: decodeOptional(document.description),
+    body: unpackText(document.body),
+    createdAt: document.createdAt,
+  };
+}
+
+function stepScriptOf(document: VersionDocument): StepScriptRecord {
+  return {
+    name: decodeText(document.name),
+    version: document.version,
+    source: unpackText(document.body),
+    createdAt: document.createdAt,
+  };
+}
+
+function tooMuchContention(name: string): StoreUnavailableError {
+  return new StoreUnavailableError(`Too many others are writing versions of ${name}`);
+}

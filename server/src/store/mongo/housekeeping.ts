@@ -1,0 +1,141 @@
+/** Nodes, retention and numbers. */
+import type { Collection, Filter } from 'mongodb';
+import type { OperationArguments, OperationResult } from '../operations.js';
+import type { InstanceStatus, NodeRecord, StoreStatistics } from '../store.js';
+import { decodeText, encodeText } from '../text-codec.js';
+import type { MongoContext } from './mongo-context.js';
+
+const STATUSES: readonly InstanceStatus[] = ['Runnable', 'Suspended', 'Complete', 'Terminated'];
+
+/** Instances whose side records one command removes. */
+const PURGED_TOGETHER = 20;
+
+export async function putNode(
+  { nodes }: MongoContext,
+  [{ id, beatAt, url, version, hostname, pid }]: OperationArguments<'putNode'>,
+): Promise<void> {
+  const fields = {
+    beatAt,
+    url: encodeText(url),
+    version: encodeText(version),
+    hostname: encodeText(hostname),
+    pid,
+  };
+  await nodes.updateOne({ _id: encodeText(id) }, { $set: fields }, { upsert: true });
+}
+
+export async function listNodes({ nodes }: MongoContext): Promise<readonly NodeRecord[]> {
+  const found = await nodes.find().sort({ _id: 1 }).toArray();
+  return found.map(({ _id, beatAt, url, version, hostname, pid }) => ({
+    id: decodeText(_id),
+    beatAt,
+    url: decodeText(url),
+    version: decodeText(version),
+    hostname: decodeText(hostname),
+    pid,
+  }));
+}
+
+export async function removeNode(
+  { nodes }: MongoContext,
+  [id]: OperationArguments<'removeNode'>,
+): Promise<void> {
+  await nodes.deleteOne({ _id: encodeText(id) });
+}
+
+export async function purge(
+  context: MongoContext,
+  [request]: OperationArguments<'purge'>,
+): Promise<OperationResult<'purge'>> {
+  const { limit } = request;
+  return {
+    instances: await purgeInstances(context, request.instancesEndedBefore, limit),
+    events: await removeOldest(
+      context.events,
+      { delivered: true, publishedAt: { $lt: request.eventsPublishedBefore } },
+      'publishedAt',
+      limit,
+    ),
+    activities: await removeOldest(
+      context.activities,
+      { done: true, settled: true, doneAt: { $lt: request.activitiesDoneBefore } },
+      'doneAt',
+      limit,
+    ),
+  };
+}
+
+export async function statistics({
+  instances,
+  activities,
+  events,
+}: MongoContext): Promise<StoreStatistics> {
+  const [counts, waiting, undeliveredEvents] = await Promise.all([
+    Promise.all(STATUSES.map((status) => instances.countDocuments({ status }))),
+    activities
+      .aggregate<{ _id: string; waiting: number; oldestAvailableAt: number }>([
+        { $match: { done: false, tokenHash: null } },
+        {
+          $group: {
+            _id: '$name',
+            waiting: { $sum: 1 },
+            oldestAvailableAt: { $min: '$availableAt' },
+          },
+        },
+        { $sort: { waiting: -1, _id: 1 } },
+        { $limit: 10 },
+      ])
+      .toArray(),
+    events.countDocuments({ delivered: false }),
+  ]);
+  const [Runnable = 0, Suspended = 0, Complete = 0, Terminated = 0] = counts;
+  return {
+    instances: { Runnable, Suspended, Complete, Terminated },
+    activities: waiting.map(({ _id, ...numbers }) => ({ name: decodeText(_id), ...numbers })),
+    undeliveredEvents,
+  };
+}
+
+/** What belongs to an instance goes first: when this is interrupted, the instance is found again by the next purge. */
+async function purgeInstances(
+  context: MongoContext,
+  endedBefore: number,
+  limit: number,
+): Promise<number> {
+  const ended = await context.instances
+    .find(
+      { endTime: { $lt: endedBefore }, status: { $in: ['Complete', 'Terminated'] } },
+      { projection: { _id: 1 } },
+    )
+    .sort({ endTime: 1, _id: 1 })
+    .limit(limit)
+    .toArray();
+  for (let at = 0; at < ended.length; at += PURGED_TOGETHER) {
+    const ids = ended.slice(at, at + PURGED_TOGETHER).map(({ _id }) => _id);
+    const ofThem = { instanceId: { $in: ids } };
+    await Promise.all([
+      context.history.deleteMany(ofThem),
+      context.subscriptions.deleteMany(ofThem),
+      context.activities.deleteMany(ofThem),
+    ]);
+    await context.instances.deleteMany({ _id: { $in: ids } });
+  }
+  return ended.length;
+}
+
+async function removeOldest<Item extends { readonly _id: string }>(
+  collection: Collection<Item>,
+  filter: Filter<Item>,
+  timeField: string,
+  limit: number,
+): Promise<number> {
+  const found = await collection
+    .find(filter, { projection: { _id: 1 } })
+    .sort({ [timeField]: 1, _id: 1 })
+    .limit(limit)
+    .toArray();
+  if (found.length === 0) return 0;
+  // The driver's filter types do not work with a type parameter; every Item has an `_id` of this type.
+  const chosen = { _id: { $in: found.map(({ _id }) => _id) } } as Filter<Item>;
+  return (await collection.deleteMany(chosen)).deletedCount;
+}

@@ -1,0 +1,55 @@
+/** Instances as documents. */
+import type { InstanceRecord, InstanceSummary } from '../store.js';
+import { decodeText, encodeText } from '../text-codec.js';
+import type { InstanceDocument } from './collections.js';
+import { decodeOptional, encodeOptional, packText, unpackText } from './packed-text.js';
+
+export function instanceDocumentOf(record: InstanceRecord): InstanceDocument {
+  return {
+    _id: encodeText(record.id),
+    definitionId: encodeText(record.definitionId),
+    version: record.version,
+    reference: encodeOptional(record.reference),
+    status: record.status,
+    startTime: record.startTime,
+    endTime: record.endTime,
+    wakeAt: record.wakeAt,
+    owner: encodeOptional(record.owner),
+    epoch: record.epoch,
+    inSeq: record.inSeq,
+    inbox: record.inbox.map(({ id, body }) => ({ id: encodeText(id), body: packText(body) })),
+    revision: record.revision,
+    crashes: record.crashes,
+    state: packText(record.state),
+    schemaVersion: record.schemaVersion,
+    requestHash: encodeOptional(record.requestHash),
+  };
+}
+
+export function instanceOf(document: InstanceDocument): InstanceRecord {
+  return {
+    ...summaryOf(document),
+    inbox: document.inbox.map(({ id, body }) => ({ id: decodeText(id), body: unpackText(body) })),
+    state: unpackText(document.state),
+  };
+}
+
+export function summaryOf(document: Omit<InstanceDocument, 'state' | 'inbox'>): InstanceSummary {
+  return {
+    id: decodeText(document._id),
+    definitionId: decodeText(document.definitionId),
+    version: document.version,
+    reference: decodeOptional(document.reference),
+    status: document.status,
+    startTime: document.startTime,
+    endTime: document.endTime,
+    wakeAt: document.wakeAt,
+    owner: decodeOptional(document.owner),
+    epoch: document.epoch,
+    inSeq: document.inSeq,
+    revision: document.revision,
+    crashes: document.crashes,
+    schemaVersion: document.schemaVersion,
+    requestHash: decodeOptional(document.requestHash),
+  };
+}

@@ -1,0 +1,217 @@
+/**
+ * Instances: compare-and-set by filtered updates of single documents, control and lists.
+ */
+import type { Filter } from 'mongodb';
+import type { OperationArguments, OperationResult } from '../operations.js';
+import {
+  StoreUnavailableError,
+  type ControlAction,
+  type DueInstance,
+  type HistoryRecord,
+  type InstanceRecord,
+  type InstanceStatus,
+  type InstanceSummary,
+} from '../store.js';
+import { encodeText } from '../text-codec.js';
+import { makeDeferredAvailable } from './activity-queue.js';
+import type { InstanceDocument } from './collections.js';
+import { instanceDocumentOf, instanceOf, summaryOf } from './instance-documents.js';
+import type { MongoContext } from './mongo-context.js';
+import { isDuplicateKey } from './mongo-errors.js';
+import { decodeOptional, packText, unpackText } from './packed-text.js';
+import { attemptOf, insertSideRecords, takeBack, takeBackClaims } from './side-records.js';
+import { decodeText } from '../text-codec.js';
+
+const NEXT_STATUS: Readonly<
+  Record<ControlAction, { from: readonly InstanceStatus[]; to: InstanceStatus }>
+> = {
+  suspend: { from: ['Runnable'], to: 'Suspended' },
+  resume: { from: ['Suspended'], to: 'Runnable' },
+  terminate: { from: ['Runnable', 'Suspended'], to: 'Terminated' },
+};
+
+/** Others may change an instance between our update and our look at why it did nothing, that often. */
+const CONTROL_ATTEMPTS_MAX = 10;
+
+export async function insertInstance(
+  context: MongoContext,
+  [{ record, side }]: OperationArguments<'insertInstance'>,
+): Promise<OperationResult<'insertInstance'>> {
+  const hasSide = side.history.length + side.subscriptions.length + side.activities.length > 0;
+  if (hasSide && record.requestHash !== null) {
+    // A repeated start must not bring back side records that the instance has long done with.
+    const known = await getInstance(context, [record.id]);
+    if (known !== null) return { outcome: 'exists', record: known };
+  }
+  const attempt = attemptOf(record);
+  await insertSideRecords(context, side, { ...attempt, replaces: false });
+  try {
+    await context.instances.insertOne(instanceDocumentOf(record));
+    return { outcome: 'inserted' };
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+  }
+  await takeBackClaims(context, side.activities);
+  const existing = await getInstance(context, [record.id]);
+  if (existing === null) {
+    throw new StoreUnavailableError(`The instance ${record.id} was removed while it was inserted`);
+  }
+  return { outcome: 'exists', record: existing };
+}
+
+export async function getInstance(
+  { instances }: MongoContext,
+  [id]: OperationArguments<'getInstance'>,
+): Promise<InstanceRecord | null> {
+  const document = await instances.findOne({ _id: encodeText(id) });
+  return document === null ? null : instanceOf(document);
+}
+
+export async function listInstances(
+  { instances }: MongoContext,
+  [{ filter, after, limit }]: OperationArguments<'listInstances'>,
+): Promise<readonly InstanceSummary[]> {
+  const { status, definitionId, version, reference, startedFrom, startedTo } = filter;
+  const conditions: Filter<InstanceDocument>[] = [];
+  if (status !== undefined) conditions.push({ status });
+  if (definitionId !== undefined) conditions.push({ definitionId: encodeText(definitionId) });
+  if (version !== undefined) conditions.push({ version });
+  if (reference !== undefined) conditions.push({ reference: encodeText(reference) });
+  if (startedFrom !== undefined) conditions.push({ startTime: { $gte: startedFrom } });
+  if (startedTo !== undefined) conditions.push({ startTime: { $lt: startedTo } });
+  if (after !== null) {
+    const { startTime } = after;
+    // The first condition bounds the index; the second passes over what the page before had of the same time.
+    conditions.push({ startTime: { $lte: startTime } });
+    conditions.push({
+      $or: [{ startTime: { $lt: startTime } }, { _id: { $lt: encodeText(after.id) } }],
+    });
+  }
+  const found = await instances
+    .find(conditions.length === 0 ? {} : { $and: conditions }, {
+      projection: { state: 0, inbox: 0 },
+    })
+    .sort({ startTime: -1, _id: -1 })
+    .limit(limit)
+    .toArray();
+  return found.map(summaryOf);
+}
+
+export async function commitInstance(
+  context: MongoContext,
+  [commit]: OperationArguments<'commitInstance'>,
+): Promise<OperationResult<'commitInstance'>> {
+  const attempt = attemptOf(commit);
+  const inserted = await insertSideRecords(context, commit.side, { ...attempt, replaces: true });
+  const { matchedCount } = await context.instances.updateOne(
+    {
+      _id: encodeText(commit.id),
+      epoch: commit.epoch,
+      inSeq: commit.inSeq,
+      ...(commit.revision === undefined ? {} : { revision: commit.revision }),
+    },
+    {
+      $set: {
+        status: commit.status,
+        endTime: commit.endTime,
+        wakeAt: commit.wakeAt,
+        state: packText(commit.state),
+        schemaVersion: commit.schemaVersion,
+        ...(commit.owner === null ? { owner: null } : {}),
+        inbox: [],
+        crashes: 0,
+      },
+      $inc: { revision: 1 },
+    },
+  );
+  if (matchedCount === 0) {
+    await takeBack(context, inserted, commit.side);
+    return 'lost';
+  }
+  if (commit.removeActivities.length > 0) {
+    const ids = commit.removeActivities.map(encodeText);
+    await context.activities.deleteMany({ _id: { $in: ids }, done: false });
+  }
+  context.lazyWrites.removeSubscriptions(commit.removeSubscriptions.map(encodeText));
+  context.lazyWrites.settleActivities(commit.settleActivities.map(encodeText));
+  return 'committed';
+}
+
+export async function claimInstance(
+  { instances }: MongoContext,
+  [{ id, epoch, owner, fromDeadNode }]: OperationArguments<'claimInstance'>,
+): Promise<InstanceRecord | null> {
+  const claimed = await instances.findOneAndUpdate(
+    { _id: encodeText(id), epoch },
+    { $set: { owner: encodeText(owner) }, $inc: { epoch: 1, crashes: fromDeadNode ? 1 : 0 } },
+    { returnDocument: 'after' },
+  );
+  return claimed === null ? null : instanceOf(claimed);
+}
+
+export function findDueInstances(
+  context: MongoContext,
+  [dueBefore, limit]: OperationArguments<'findDueInstances'>,
+): Promise<readonly DueInstance[]> {
+  return findByWakeAt(context, { wakeAt: { $lte: dueBefore } }, limit);
+}
+
+export function findOwnedInstances(
+  context: MongoContext,
+  [owner, limit]: OperationArguments<'findOwnedInstances'>,
+): Promise<readonly DueInstance[]> {
+  // A range of numbers leaves out null, on the index.
+  return findByWakeAt(context, { owner: encodeText(owner), wakeAt: { $gte: 0 } }, limit);
+}
+
+export async function controlInstance(
+  context: MongoContext,
+  [id, action, at]: OperationArguments<'controlInstance'>,
+): Promise<OperationResult<'controlInstance'>> {
+  const { from, to } = NEXT_STATUS[action];
+  for (let attempt = 0; attempt < CONTROL_ATTEMPTS_MAX; attempt += 1) {
+    const changed = await context.instances.findOneAndUpdate(
+      { _id: encodeText(id), status: { $in: [...from] } },
+      {
+        $set: { status: to, wakeAt: 0, ...(action === 'terminate' ? { endTime: at } : {}) },
+        $inc: { inSeq: 1 },
+      },
+      { returnDocument: 'after' },
+    );
+    if (changed !== null) {
+      if (action === 'resume') await makeDeferredAvailable(context, encodeText(id));
+      return { outcome: 'done', record: instanceOf(changed) };
+    }
+    const record = await getInstance(context, [id]);
+    if (record === null) return { outcome: 'missing' };
+    if (!from.includes(record.status)) return { outcome: 'refused', record };
+  }
+  throw new StoreUnavailableError(`The instance ${id} is being changed by too many others`);
+}
+
+export async function readHistory(
+  { history }: MongoContext,
+  [instanceId, from, limit]: OperationArguments<'readHistory'>,
+): Promise<readonly HistoryRecord[]> {
+  const found = await history
+    .find({ instanceId: encodeText(instanceId), sequence: { $gte: from } })
+    .sort({ sequence: 1 })
+    .limit(limit)
+    .toArray();
+  return found.map(({ sequence, body }) => ({ instanceId, sequence, body: unpackText(body) }));
+}
+
+async function findByWakeAt(
+  { instances }: MongoContext,
+  filter: Filter<InstanceDocument>,
+  limit: number,
+): Promise<readonly DueInstance[]> {
+  const found = await instances
+    .find(filter, { projection: { wakeAt: 1, owner: 1, epoch: 1 } })
+    .sort({ wakeAt: 1, _id: 1 })
+    .limit(limit)
+    .toArray();
+  return found.flatMap(({ _id, wakeAt, owner, epoch }) =>
+    wakeAt === null ? [] : [{ id: decodeText(_id), wakeAt, owner: decodeOptional(owner), epoch }],
+  );
+}

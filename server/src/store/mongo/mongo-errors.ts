@@ -1,0 +1,73 @@
+/** What the driver's errors mean for the contract. */
+import {
+  MongoBulkWriteError,
+  MongoError,
+  MongoNetworkError,
+  MongoServerError,
+  MongoServerSelectionError,
+  MongoWriteConcernError,
+} from 'mongodb';
+import { StoreUnavailableError } from '../store.js';
+
+const DUPLICATE_KEY = 11000;
+
+/**
+ * Server errors that say nothing about the statement: the server stops, steps down, is interrupted or out of space, or
+ * refuses the login. https://github.com/mongodb/mongo/blob/master/src/mongo/base/error_codes.yml
+ */
+const UNAVAILABLE_CODES: ReadonlySet<number> = new Set([
+  ...[6, 7, 13, 18, 24, 43, 50, 64, 89, 91, 112, 133, 134, 189, 202, 262, 290, 317, 358, 365],
+  ...[8000, 9001, 10058, 10107, 11600, 11601, 11602, 12500, 13388, 13435, 13436, 14031],
+]);
+
+export function isDuplicateKey(error: unknown): boolean {
+  return error instanceof MongoServerError && error.code === DUPLICATE_KEY;
+}
+
+/** The positions of an unordered insert that were there already; anything else that failed is thrown. */
+export function duplicatesOf(error: unknown): readonly number[] {
+  if (!(error instanceof MongoBulkWriteError)) throw error;
+  // One error or a list of them.
+  const failures = [error.writeErrors].flat();
+  if (failures.some(({ code }) => code !== DUPLICATE_KEY)) throw error;
+  return failures.map(({ index }) => index);
+}
+
+/** The error as callers of the contract see it. */
+export function storeErrorOf(error: unknown): Error {
+  if (error instanceof StoreUnavailableError) return error;
+  if (error instanceof MongoError && isUnavailable(error)) {
+    return new StoreUnavailableError(`The database did not answer: ${error.message}`, {
+      cause: error,
+    });
+  }
+  return error instanceof Error ? error : new Error(String(error));
+}
+
+function isUnavailable(error: MongoError): boolean {
+  if (error instanceof MongoServerSelectionError || error instanceof MongoNetworkError) return true;
+  if (error instanceof MongoWriteConcernError) return true;
+  if (error instanceof MongoServerError) {
+    return (
+      (typeof error.code === 'number' && UNAVAILABLE_CODES.has(error.code)) ||
+      error.hasErrorLabel('RetryableWriteError') ||
+      error.hasErrorLabel('TransientTransactionError')
+    );
+  }
+  return CLIENT_ERRORS.has(error.name);
+}
+
+/** The driver closed a connection, or had none left. Some of these classes are not exported. */
+const CLIENT_ERRORS: ReadonlySet<string> = new Set([
+  'MongoTopologyClosedError',
+  'MongoNotConnectedError',
+  'MongoClientClosedError',
+  'MongoPoolClosedError',
+  'MongoPoolClearedError',
+  'PoolClearedOnNetworkError',
+  'MongoWaitQueueTimeoutError',
+  'WaitQueueTimeoutError',
+  'MongoServerClosedError',
+  'MongoOperationTimeoutError',
+  'MongoExpiredSessionError',
+]);

@@ -1,0 +1,189 @@
+/**
+ * The store on MongoDB, or on a server that speaks its protocol.
+ *
+ * Owns: one database. Must not know: what the stored texts mean.
+ *
+ * Invariants beside the contract's S1 to S7:
+ *  D0 Only what is atomic on a single document decides anything: filtered updates, and inserts by `_id`. No transactions,
+ *     change streams, TTL or partial indexes, update pipelines, positional operators. Ids are made here, as strings.
+ *  D1 to D3: see side-records.ts.
+ *  D4 Writes are acknowledged by a majority; an operation that did not end in time fails as unavailable (rule S5) and may
+ *     still happen later. A claim that comes too late for its caller is given back.
+ */
+import { MongoClient, type MongoClientOptions } from 'mongodb';
+import {
+  storeMethods,
+  type CallOperation,
+  type OperationResult,
+  type StoreOperation,
+} from '../operations.js';
+import { StoreUnavailableError, type ActivityRecord, type Store } from '../store.js';
+import { encodeText } from '../text-codec.js';
+import { collectionsOf, ensureIndexes } from './collections.js';
+import { LazyWrites } from './lazy-writes.js';
+import type { MongoContext } from './mongo-context.js';
+import { storeErrorOf } from './mongo-errors.js';
+import { MONGO_OPERATIONS } from './operation-table.js';
+
+export interface MongoStoreOptions {
+  /** `mongodb://…`; other settings of the driver may be in its query. */
+  readonly url: string;
+  /** @default the one in the url, or `stepwright` */
+  readonly databaseName?: string;
+  /** How long to look for a server that can be written to. @default 2000 */
+  readonly serverSelectionTimeoutMs?: number;
+  /** How long one operation may take. @default 2000 */
+  readonly operationTimeoutMs?: number;
+  /** Told the name of every command that is sent, for counting. */
+  readonly onCommand?: (name: string) => void;
+}
+
+const DEFAULT_DATABASE = 'stepwright';
+const DEFAULT_TIMEOUT_MS = 2000;
+/** A connection on which nothing came back for so long is given up. */
+const SOCKET_TIMEOUT_MS = 30_000;
+/** Operations that do a lot at once, or several things one after the other. */
+const LONG_OPERATIONS: ReadonlySet<StoreOperation> = new Set([
+  'purge',
+  'statistics',
+  'probeAtomicity',
+]);
+const LONG_OPERATION_TIMEOUT_MS = 30_000;
+
+export function createMongoStore(options: MongoStoreOptions): Store {
+  const connection = new MongoConnection(options);
+  return {
+    kind: 'mongo',
+    start: () => connection.open(),
+    stop: () => connection.close(),
+    ...storeMethods(connection.call),
+  };
+}
+
+class MongoConnection {
+  readonly #options: MongoStoreOptions;
+  readonly #operationTimeoutMs: number;
+  #client: MongoClient | null = null;
+  #context: MongoContext | null = null;
+
+  constructor(options: MongoStoreOptions) {
+    this.#options = options;
+    this.#operationTimeoutMs = options.operationTimeoutMs ?? DEFAULT_TIMEOUT_MS;
+  }
+
+  async open(): Promise<void> {
+    if (this.#client !== null) return;
+    const { url, databaseName = databaseNameIn(url) ?? DEFAULT_DATABASE } = this.#options;
+    const client = new MongoClient(url, this.#clientOptions());
+    try {
+      await createIndexesOf(url, databaseName, this.#clientOptions());
+      await client.connect();
+    } catch (error) {
+      await client.close();
+      throw storeErrorOf(error);
+    }
+    const { onCommand } = this.#options;
+    if (onCommand !== undefined) {
+      client.on('commandStarted', ({ commandName }) => {
+        onCommand(commandName);
+      });
+    }
+    const collections = collectionsOf(client.db(databaseName));
+    this.#client = client;
+    this.#context = { ...collections, lazyWrites: new LazyWrites(collections) };
+  }
+
+  async close(): Promise<void> {
+    const [client, context] = [this.#client, this.#context];
+    this.#client = null;
+    this.#context = null;
+    await context?.lazyWrites.stop();
+    await client?.close();
+  }
+
+  readonly call: CallOperation = async (name, args) => {
+    const context = this.#context;
+    if (context === null) {
+      throw new StoreUnavailableError('The store is not started, or was stopped');
+    }
+    const operation: Promise<OperationResult<typeof name>> = MONGO_OPERATIONS[name](context, args);
+    const isLong = LONG_OPERATIONS.has(name);
+    const timeoutMs = isLong ? LONG_OPERATION_TIMEOUT_MS : this.#operationTimeoutMs;
+    try {
+      return await withinTime(operation, timeoutMs);
+    } catch (error) {
+      if (name === 'claimActivity') {
+        // The name tells what the operation answers.
+        giveBackWhenItComes(context, operation as Promise<ActivityRecord | null>);
+      }
+      throw storeErrorOf(error);
+    }
+  };
+
+  #clientOptions(): MongoClientOptions {
+    const { serverSelectionTimeoutMs = DEFAULT_TIMEOUT_MS, onCommand } = this.#options;
+    return {
+      appName: 'stepwright',
+      writeConcern: { w: 'majority' },
+      serverSelectionTimeoutMS: serverSelectionTimeoutMs,
+      connectTimeoutMS: serverSelectionTimeoutMs,
+      waitQueueTimeoutMS: this.#operationTimeoutMs,
+      socketTimeoutMS: SOCKET_TIMEOUT_MS,
+      monitorCommands: onCommand !== undefined,
+    };
+  }
+}
+
+/** With a client of its own: building an index on a large collection takes as long as it takes. */
+async function createIndexesOf(
+  url: string,
+  databaseName: string,
+  options: MongoClientOptions,
+): Promise<void> {
+  const client = new MongoClient(url, { ...options, socketTimeoutMS: 0, monitorCommands: false });
+  try {
+    await ensureIndexes(collectionsOf(client.db(databaseName)));
+  } finally {
+    await client.close();
+  }
+}
+
+async function withinTime<Result>(operation: Promise<Result>, timeoutMs: number): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      const message = `The database did not answer within ${timeoutMs} ms`;
+      reject(new StoreUnavailableError(message));
+    }, timeoutMs);
+  });
+  try {
+    return await Promise.race([operation, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The worker that the item was for has been told that there is nothing; without this, nobody would get it. */
+function giveBackWhenItComes(
+  { lazyWrites }: MongoContext,
+  claim: Promise<ActivityRecord | null>,
+): void {
+  claim.then(
+    (item) => {
+      if (item?.tokenHash == null) return;
+      lazyWrites.releaseLostClaim({
+        activityId: encodeText(item.id),
+        tokenHash: encodeText(item.tokenHash),
+        createdAt: item.createdAt,
+      });
+    },
+    // A claim that fails in the end has given the item back by itself.
+    () => undefined,
+  );
+}
+
+/** The path of a connection string; the driver itself would take `test` when there is none. */
+function databaseNameIn(url: string): string | null {
+  const name = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/.exec(url)?.[1];
+  return name === undefined ? null : decodeURIComponent(name);
+}

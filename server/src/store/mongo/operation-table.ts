@@ -1,0 +1,51 @@
+/** Every operation of the contract, on a database. */
+import type { AsynchronousOperations } from '../operations.js';
+import * as activities from './activities.js';
+import { claimActivity } from './activity-queue.js';
+import { probeAtomicity } from './atomicity-probe.js';
+import * as definitions from './definitions.js';
+import * as events from './events.js';
+import * as housekeeping from './housekeeping.js';
+import * as instances from './instances.js';
+import { postMessages } from './messages.js';
+import type { MongoContext } from './mongo-context.js';
+
+export const MONGO_OPERATIONS: AsynchronousOperations<MongoContext> = {
+  ping: async ({ nodes }) => {
+    await nodes.findOne({}, { projection: { _id: 1 } });
+  },
+  probeAtomicity,
+  insertDefinition: definitions.insertDefinition,
+  getDefinition: definitions.getDefinition,
+  listDefinitions: definitions.listDefinitions,
+  insertStepScript: definitions.insertStepScript,
+  getStepScript: definitions.getStepScript,
+  listStepScripts: definitions.listStepScripts,
+  insertInstance: instances.insertInstance,
+  getInstance: instances.getInstance,
+  listInstances: instances.listInstances,
+  commitInstance: instances.commitInstance,
+  claimInstance: instances.claimInstance,
+  findDueInstances: instances.findDueInstances,
+  findOwnedInstances: instances.findOwnedInstances,
+  postMessages,
+  controlInstance: instances.controlInstance,
+  readHistory: instances.readHistory,
+  claimActivity,
+  findAvailableActivities: activities.findAvailableActivities,
+  completeActivity: activities.completeActivity,
+  extendActivity: activities.extendActivity,
+  releaseActivity: activities.releaseActivity,
+  findUnsettledActivities: activities.findUnsettledActivities,
+  insertEvent: events.insertEvent,
+  getEvent: events.getEvent,
+  findEvents: events.findEvents,
+  findSubscriptions: events.findSubscriptions,
+  markEventDelivered: events.markEventDelivered,
+  findUndeliveredEvents: events.findUndeliveredEvents,
+  putNode: housekeeping.putNode,
+  listNodes: housekeeping.listNodes,
+  removeNode: housekeeping.removeNode,
+  purge: housekeeping.purge,
+  statistics: housekeeping.statistics,
+};

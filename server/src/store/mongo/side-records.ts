@@ -1,0 +1,235 @@
+/**
+ * Records beside an instance, which cannot change together with it: they are inserted before the instance is written
+ * (rule S4), so a pass that loses its commit leaves some behind.
+ *
+ * Invariants:
+ *  D1 Records that a lost commit inserted are taken back, unless a worker has an activity by now.
+ *  D2 When the process died in between, the pass is run again and may give the same id to something else. So a commit
+ *     replaces what an earlier pass left under its ids: one with a lower epoch, or the same epoch and an inSeq that is
+ *     not higher. A node that lost the instance has a lower epoch and replaces nothing.
+ *  D3 An activity with the same content is left as it is: somebody may be working on it already.
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import type { AnyBulkWriteOperation, Collection } from 'mongodb';
+import type {
+  ActivityClaim,
+  HistoryRecord,
+  NewActivityRecord,
+  SideRecords,
+  SubscriptionRecord,
+} from '../store.js';
+import { encodeText } from '../text-codec.js';
+import type {
+  ActivityDocument,
+  HistoryDocument,
+  Provenance,
+  SubscriptionDocument,
+} from './collections.js';
+import type { MongoContext } from './mongo-context.js';
+import { duplicatesOf } from './mongo-errors.js';
+import { packText } from './packed-text.js';
+
+export interface Attempt extends Provenance {
+  /** False for the insert of an instance: of several starts with the same ids none replaces records of another. */
+  readonly replaces: boolean;
+}
+
+/** What was inserted and not there before, by `_id`. */
+export interface InsertedSideRecords {
+  readonly attemptId: string;
+  readonly history: readonly string[];
+  readonly subscriptions: readonly string[];
+  readonly activities: readonly string[];
+}
+
+const DIGITS = 16;
+
+export function attemptOf({ epoch, inSeq }: { epoch: number; inSeq: number }): Provenance {
+  const order = [epoch, inSeq].map((number) => String(number).padStart(DIGITS, '0')).join('/');
+  return { order, attemptId: randomUUID() };
+}
+
+export async function insertSideRecords(
+  context: MongoContext,
+  side: SideRecords,
+  attempt: Attempt,
+): Promise<InsertedSideRecords> {
+  const { replaces, ...provenance } = attempt;
+  const replaceWith = <Item extends Provenance & { readonly _id: string }>(item: Item) =>
+    replaces ? [replaceEarlier(item)] : [];
+  const [history, subscriptions, activities] = await Promise.all([
+    insertOrElse(
+      context.history,
+      side.history.map((record) => historyDocumentOf(record, provenance)),
+      replaceWith,
+    ),
+    insertOrElse(
+      context.subscriptions,
+      side.subscriptions.map((record) => subscriptionDocumentOf(record, provenance)),
+      replaceWith,
+    ),
+    insertOrElse(
+      context.activities,
+      side.activities.map((record) => activityDocumentOf(record, provenance)),
+      (item) => [...(replaces ? replaceOtherContent(item) : []), ...claimWaiting(item)],
+    ),
+  ]);
+  return { attemptId: attempt.attemptId, history, subscriptions, activities };
+}
+
+/** Undoes the insert for a commit that lost (D1). */
+export async function takeBack(
+  context: MongoContext,
+  inserted: InsertedSideRecords,
+  side: SideRecords,
+): Promise<void> {
+  const { attemptId } = inserted;
+  const mine = (ids: readonly string[]) => ({ _id: { $in: [...ids] }, attemptId });
+  const tokens = side.activities.flatMap(({ claim }) =>
+    claim === undefined ? [] : [encodeText(claim.tokenHash)],
+  );
+  await Promise.all([
+    inserted.history.length > 0 && context.history.deleteMany(mine(inserted.history)),
+    inserted.subscriptions.length > 0 &&
+      context.subscriptions.deleteMany(mine(inserted.subscriptions)),
+    inserted.activities.length > 0 &&
+      context.activities.deleteMany({
+        ...mine(inserted.activities),
+        done: false,
+        $or: [{ attempt: 0 }, { tokenHash: { $in: tokens } }],
+      }),
+  ]);
+  await takeBackClaims(context, side.activities);
+}
+
+/** Gives items back that were to be born claimed: their pollers will not get them. */
+export async function takeBackClaims(
+  { activities }: MongoContext,
+  items: readonly NewActivityRecord[],
+): Promise<void> {
+  const releases = items.flatMap(({ id, claim, createdAt }) =>
+    claim === undefined ? [] : [releaseClaim(encodeText(id), claim, createdAt)],
+  );
+  if (releases.length > 0) await activities.bulkWrite(releases, { ordered: false });
+}
+
+/** Inserts all; for those that are there already, runs other writes. Answers the ids that were inserted. */
+async function insertOrElse<Item extends { readonly _id: string }>(
+  collection: Pick<Collection<Item>, 'insertMany' | 'bulkWrite'>,
+  documents: readonly Item[],
+  otherwise: (document: Item) => readonly AnyBulkWriteOperation<Item>[],
+): Promise<readonly string[]> {
+  if (documents.length === 0) return [];
+  let duplicates: ReadonlySet<number>;
+  try {
+    // The driver's type of a new document is right for any that has its `_id`.
+    const items = documents as Parameters<Collection<Item>['insertMany']>[0];
+    await collection.insertMany(items, { ordered: false });
+    return documents.map(({ _id }) => _id);
+  } catch (error) {
+    duplicates = new Set(duplicatesOf(error));
+  }
+  const writes = documents.flatMap((item, index) => (duplicates.has(index) ? otherwise(item) : []));
+  if (writes.length > 0) await collection.bulkWrite(writes);
+  return documents.flatMap(({ _id }, index) => (duplicates.has(index) ? [] : [_id]));
+}
+
+function replaceEarlier<Item extends Provenance & { readonly _id: string }>(
+  item: Item,
+): AnyBulkWriteOperation<Item> {
+  const { _id, ...fields } = item;
+  return update<Item>({ _id, order: { $lte: item.order } }, { $set: fields });
+}
+
+function replaceOtherContent(
+  item: ActivityDocument,
+): readonly AnyBulkWriteOperation<ActivityDocument>[] {
+  const { _id, ...fields } = item;
+  const { order, attemptId, contentHash } = item;
+  return [
+    update({ _id, order: { $lte: order }, contentHash: { $ne: contentHash } }, { $set: fields }),
+    // From now on a lost commit of the earlier pass does not take it back.
+    update({ _id, order: { $lte: order }, contentHash }, { $set: { order, attemptId } }),
+  ];
+}
+
+/** The claim of a born-claimed item applies to one that is there and that nobody holds. */
+function claimWaiting(item: ActivityDocument): readonly AnyBulkWriteOperation<ActivityDocument>[] {
+  const { _id, contentHash, availableAt, tokenHash, workerId } = item;
+  if (tokenHash === null) return [];
+  return [
+    update(
+      { _id, contentHash, done: false, tokenHash: null },
+      { $set: { availableAt, tokenHash, workerId, deferred: false }, $inc: { attempt: 1 } },
+    ),
+  ];
+}
+
+function releaseClaim(
+  _id: string,
+  claim: ActivityClaim,
+  createdAt: number,
+): AnyBulkWriteOperation<ActivityDocument> {
+  return update<ActivityDocument>(
+    { _id, tokenHash: encodeText(claim.tokenHash), done: false },
+    { $set: { availableAt: createdAt, tokenHash: null, workerId: null } },
+  );
+}
+
+function update<Item extends { readonly _id: string }>(
+  filter: object,
+  change: object,
+): AnyBulkWriteOperation<Item> {
+  return { updateOne: { filter, update: change } };
+}
+
+function historyDocumentOf(record: HistoryRecord, provenance: Provenance): HistoryDocument {
+  const instanceId = encodeText(record.instanceId);
+  const { sequence, body } = record;
+  return {
+    _id: `${instanceId}:${sequence}`,
+    instanceId,
+    sequence,
+    body: packText(body),
+    ...provenance,
+  };
+}
+
+function subscriptionDocumentOf(
+  record: SubscriptionRecord,
+  provenance: Provenance,
+): SubscriptionDocument {
+  return {
+    _id: encodeText(record.id),
+    instanceId: encodeText(record.instanceId),
+    nameKey: encodeText(record.nameKey),
+    effectiveAt: record.effectiveAt,
+    ...provenance,
+  };
+}
+
+function activityDocumentOf(record: NewActivityRecord, provenance: Provenance): ActivityDocument {
+  const { claim, name, parameters, createdAt } = record;
+  return {
+    _id: encodeText(record.id),
+    instanceId: encodeText(record.instanceId),
+    name: encodeText(name),
+    parameters: packText(parameters),
+    contentHash: createHash('sha256')
+      .update(JSON.stringify([name, parameters]))
+      .digest('base64'),
+    createdAt,
+    availableAt: claim?.leaseExpiresAt ?? createdAt,
+    deferred: false,
+    attempt: claim === undefined ? 0 : 1,
+    tokenHash: claim === undefined ? null : encodeText(claim.tokenHash),
+    workerId: claim === undefined ? null : encodeText(claim.workerId),
+    done: false,
+    doneAt: null,
+    settled: false,
+    succeeded: null,
+    resultHash: null,
+    resultData: null,
+    ...provenance,
+  };
+}
