@@ -24,7 +24,7 @@ export async function build() {
 }
 
 async function compilePackage(name, { output, uses = [] }) {
-  if (listFiles(`${name}/src`).length === 0) return;
+  if (!existsSync(join(root, name, 'tsconfig.json'))) return;
   await runStage({
     name,
     inputs: [`${name}/src`, `${name}/tsconfig.json`, `${name}/package.json`, ...uses],
@@ -69,8 +69,8 @@ async function buildPythonSnapshot() {
   if (!existsSync(join(root, SNAPSHOT_SCRIPT))) return;
   await runStage({
     name: 'python snapshot',
-    inputs: [SNAPSHOT_SCRIPT, 'server/src/scripts', 'server/package.json'],
-    outputs: ['server/dist/main.js'],
+    inputs: [SNAPSHOT_SCRIPT, 'server/src/scripts/pyodide', 'server/package.json'],
+    outputs: ['server/dist/python-snapshots'],
     run: () => runTool('node', [SNAPSHOT_SCRIPT]),
   });
 }
