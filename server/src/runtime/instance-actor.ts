@@ -348,6 +348,7 @@ export class InstanceActor {
         id: this.id,
         epoch,
         inSeq,
+        revision: this.#stored.revision,
         status: instance.status,
         endTime: instance.endTime,
         wakeAt: this.wakeAt(),
