@@ -1,0 +1,74 @@
+/**
+ * The body of custom steps: the newest script of the step's type, with the inputs as its variables.
+ *
+ * Owns: which script runs, and what becomes of its end. Must not know: how Python runs, where scripts are kept.
+ *
+ *  C1 The script is looked up when the step runs, so that a repaired script helps instances that wait for a retry.
+ *  C2 What a script prints goes to the log, also that of a script which fails.
+ */
+import type { JsonObject } from '../engine/json.js';
+import type { EffectResult } from '../engine/messages.js';
+import type { Logger } from '../logger.js';
+import type { ScriptResult, ScriptRuntime } from '../scripts/script-runtime.js';
+import type { StepScriptRecord } from '../store/store.js';
+import type { StepBodyContext } from './step-body.js';
+
+export interface CustomStepOptions {
+  readonly scripts: Pick<ScriptRuntime, 'runScript'>;
+  /** The newest script of a step type. */
+  readonly find: (name: string) => Promise<StepScriptRecord | null>;
+  readonly logger?: Logger;
+}
+
+export interface CustomStepBody {
+  /** As `StepBody.run`, for a step of this type. */
+  run(stepType: string, inputs: JsonObject, context: StepBodyContext): Promise<EffectResult>;
+}
+
+export function createCustomStepBody(options: CustomStepOptions): CustomStepBody {
+  return {
+    async run(stepType, inputs, context) {
+      let script: StepScriptRecord | null;
+      try {
+        script = await options.find(stepType);
+      } catch (error) {
+        log(options, context)?.error({ stepType, err: error }, 'a script could not be read');
+        return failure('Unavailable', `the script of ${stepType} could not be read`);
+      }
+      if (script === null) {
+        return failure('StepNotFound', `there is no step type and no script named ${stepType}`);
+      }
+      const result = await options.scripts.runScript(script.source, inputs, context.signal);
+      logResult(log(options, context), script, result);
+      if (context.signal.aborted) return aborted();
+      return toEffectResult(result);
+    },
+  };
+}
+
+function toEffectResult(result: ScriptResult): EffectResult {
+  if (result.ok) return { ok: true, values: result.variables };
+  const { type, message, traceback } = result.error;
+  return { ok: false, failure: { type, message, traceback: traceback ?? null } };
+}
+
+function log(options: CustomStepOptions, context: StepBodyContext): Logger | null {
+  const { workflowId, stepId, attempt } = context;
+  return options.logger?.child({ workflowId, stepId, attempt }) ?? null;
+}
+
+function logResult(logger: Logger | null, script: StepScriptRecord, result: ScriptResult): void {
+  const fields = { stepType: script.name, version: script.version };
+  if (result.output !== '') logger?.info({ ...fields, output: result.output }, 'a script printed');
+  if (result.ok && result.skipped.length > 0) {
+    logger?.info({ ...fields, skipped: result.skipped }, 'variables of a script cannot be stored');
+  }
+}
+
+function aborted(): EffectResult {
+  return failure('Aborted', 'the script was stopped, because its result is no longer wanted');
+}
+
+function failure(type: string, message: string): EffectResult {
+  return { ok: false, failure: { type, message } };
+}

@@ -1,0 +1,275 @@
+/**
+ * The body of HttpRequest steps: one call over HTTP, with its redirects, as the variables of `step`.
+ *
+ * Owns: the connections to callees, and the order of a call: inputs, address policy, sending, redirects, answer.
+ * Must not know: workflows, stores, who started it. The parts are in `http-request/`.
+ *
+ *  R1 Whatever a callee answers is a result: also 500, garbage or half of an answer. No answer is `ResponseCode` 0.
+ *  R2 Failures are what the author can change: wrong inputs (`InputError`) and refused addresses (`AddressRefused`).
+ *  R3 Every connection goes to an address that the policy allowed, also after redirects and when names change.
+ *  R4 A call ends within its time limit, and holds no more of an answer than `responseBytesMax`.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { Agent, errors, type Dispatcher } from 'undici';
+import { setField, type Json, type JsonObject } from '../engine/json.js';
+import type { EffectResult } from '../engine/messages.js';
+import { InputError } from '../engine/primitives/primitive.js';
+import type { Logger } from '../logger.js';
+import { createAddressPolicy, type AddressPolicy } from './http-request/address-policy.js';
+import type { AddressPolicyOptions } from './http-request/address-policy.js';
+import { AnswerBodyError, decodeBody, readBytes, tooLarge } from './http-request/answer-body.js';
+import { Deadline } from './http-request/deadline.js';
+import { readHttpCall, type HttpCall } from './http-request/http-call.js';
+import { explainNetworkError } from './http-request/network-error.js';
+import {
+  AddressRefusedError,
+  createPinnedConnector,
+  systemLookup,
+  type AddressLookup,
+} from './http-request/pinned-connector.js';
+import { followRedirect, REDIRECTS_MAX } from './http-request/redirect.js';
+import type { StepBody, StepBodyContext } from './step-body.js';
+
+export interface HttpRequestOptions extends AddressPolicyOptions {
+  /** For steps without the input Timeout. @default 100 seconds */
+  readonly timeoutMs?: number;
+  /** After decompression. @default 2 MiB */
+  readonly responseBytesMax?: number;
+  /** Calls that are under way at the same time to one host and port; more wait. @default 32 */
+  readonly connectionsPerHost?: number;
+  readonly logger?: Logger;
+  /** @default the operating system's resolution */
+  readonly lookup?: AddressLookup;
+}
+
+export interface HttpRequestBody extends StepBody {
+  /** Ends calls that are under way (they fail with `Aborted`) and idle connections. */
+  close(): Promise<void>;
+}
+
+const DEFAULT_TIMEOUT_MS = 100_000;
+const DEFAULT_RESPONSE_BYTES_MAX = 2 * 1024 * 1024;
+const DEFAULT_CONNECTIONS_PER_HOST = 32;
+
+/** @throws Error that names an entry of a host list that cannot be read */
+export function createHttpRequestBody(options: HttpRequestOptions): HttpRequestBody {
+  const { allowLoopback, allowPrivate, logger } = options;
+  if (allowLoopback || allowPrivate) {
+    logger?.info(
+      { allowLoopback, allowPrivate },
+      'HttpRequest steps may call addresses of this machine or of private networks',
+    );
+  }
+  return new Caller(options);
+}
+
+/** What has become known of an answer. `problem` is set where its body did not arrive whole. */
+interface Answer {
+  readonly statusCode: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Json;
+  readonly problem: string | null;
+}
+
+class Caller implements HttpRequestBody {
+  readonly #policy: AddressPolicy;
+  readonly #agent: Agent;
+  readonly #timeoutMs: number;
+  readonly #responseBytesMax: number;
+  readonly #logger: Logger | null;
+
+  constructor(options: HttpRequestOptions) {
+    this.#policy = createAddressPolicy(options);
+    this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+    this.#responseBytesMax = options.responseBytesMax ?? DEFAULT_RESPONSE_BYTES_MAX;
+    this.#logger = options.logger ?? null;
+    this.#agent = new Agent({
+      connections: options.connectionsPerHost ?? DEFAULT_CONNECTIONS_PER_HOST,
+      pipelining: 1,
+      allowH2: false,
+      connect: createPinnedConnector(this.#policy, options.lookup ?? systemLookup),
+      // The deadline of the call covers both.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+  }
+
+  async run(inputs: JsonObject, context: StepBodyContext): Promise<EffectResult> {
+    let call: ReturnType<typeof readHttpCall>;
+    try {
+      const { idempotencyKey } = context;
+      call = readHttpCall(inputs, { idempotencyKey, timeoutMs: this.#timeoutMs });
+    } catch (error) {
+      if (error instanceof InputError) return failure('InputError', error.message);
+      throw error;
+    }
+    if (context.signal.aborted) return aborted();
+    const deadline = new Deadline(call.timeoutMs, context.signal);
+    try {
+      const answer = await this.#send(call, deadline);
+      this.#log(call, context, answer.statusCode);
+      return answered(answer);
+    } catch (error) {
+      return this.#withoutAnswer(error, { call, context, deadline });
+    } finally {
+      deadline.clear();
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+  }
+
+  async #send(first: HttpCall, deadline: Deadline): Promise<Answer> {
+    let call = first;
+    for (let redirects = 0; ; redirects += 1) {
+      const response = await this.#request(call, deadline.signal);
+      const { statusCode, headers } = response;
+      const next = this.#nextCall(call, response);
+      if (next === null) return this.#readAnswer(call, response, deadline);
+      discard(response.body);
+      if (redirects === REDIRECTS_MAX) {
+        const problem = `more than ${REDIRECTS_MAX} redirects`;
+        return { statusCode, headers, body: null, problem };
+      }
+      call = next;
+    }
+  }
+
+  async #request(call: HttpCall, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+    const refusal = this.#policy.refuseHost(call.url.hostname);
+    if (refusal !== null) throw new AddressRefusedError(refusal);
+    return this.#agent.request({
+      origin: call.url.origin,
+      path: `${call.url.pathname}${call.url.search}`,
+      method: call.method,
+      headers: [...call.headers].flat(),
+      body: call.body,
+      signal,
+    });
+  }
+
+  #nextCall(call: HttpCall, response: Dispatcher.ResponseData): HttpCall | null {
+    try {
+      return followRedirect(call, response.statusCode, field(response.headers, 'location'));
+    } catch (error) {
+      discard(response.body);
+      throw error;
+    }
+  }
+
+  async #readAnswer(
+    call: HttpCall,
+    response: Dispatcher.ResponseData,
+    deadline: Deadline,
+  ): Promise<Answer> {
+    const { statusCode, headers } = response;
+    try {
+      const bytes = await this.#readBody(call, response);
+      const body = decodeBody(bytes, field(headers, 'content-type') ?? '');
+      return { statusCode, headers, body, problem: null };
+    } catch (error) {
+      discard(response.body);
+      if (deadline.signal.aborted && !deadline.isOver) throw error;
+      return { statusCode, headers, body: null, problem: bodyProblem(error, deadline) };
+    }
+  }
+
+  async #readBody(call: HttpCall, response: Dispatcher.ResponseData): Promise<Buffer> {
+    const { statusCode, headers, body } = response;
+    if (call.method === 'HEAD' || statusCode === 204 || statusCode === 304) {
+      discard(body);
+      return Buffer.alloc(0);
+    }
+    const bytesMax = this.#responseBytesMax;
+    // No need to read what is known to be refused.
+    if (Number(field(headers, 'content-length') ?? 0) > bytesMax) throw tooLarge(bytesMax);
+    return readBytes(body, field(headers, 'content-encoding') ?? '', bytesMax);
+  }
+
+  #withoutAnswer(
+    error: unknown,
+    at: { readonly call: HttpCall; readonly context: StepBodyContext; readonly deadline: Deadline },
+  ): EffectResult {
+    if (at.context.signal.aborted || error instanceof errors.ClientDestroyedError) {
+      return aborted();
+    }
+    if (error instanceof AddressRefusedError) return failure('AddressRefused', error.message);
+    // What the checks of the inputs let pass, but the HTTP client does not send.
+    if (error instanceof errors.InvalidArgumentError) return failure('InputError', error.message);
+    const reason = at.deadline.isOver ? timedOut(at.deadline) : explainNetworkError(error);
+    this.#log(at.call, at.context, 0);
+    return {
+      ok: true,
+      values: {
+        ResponseCode: 0,
+        ResponseBody: null,
+        IsSuccessful: false,
+        ErrorMessage: `${at.call.method} ${at.call.url.origin}: ${reason}`,
+        ResponseHeaders: {},
+      },
+    };
+  }
+
+  /** Without path and query: they may hold what is nobody's business. */
+  #log(call: HttpCall, context: StepBodyContext, statusCode: number): void {
+    const { workflowId, stepId, attempt } = context;
+    const { method, url } = call;
+    this.#logger?.debug(
+      { workflowId, stepId, attempt, method, origin: url.origin, statusCode },
+      'an HttpRequest step has called',
+    );
+  }
+}
+
+function answered(answer: Answer): EffectResult {
+  const { statusCode, problem } = answer;
+  return {
+    ok: true,
+    values: {
+      ResponseCode: statusCode,
+      ResponseBody: answer.body,
+      IsSuccessful: problem === null && statusCode >= 200 && statusCode <= 299,
+      ErrorMessage: problem === null ? null : `the answer has come, but ${problem}`,
+      ResponseHeaders: toJsonHeaders(answer.headers),
+    },
+  };
+}
+
+/** Repeated fields are joined as HTTP allows, but for cookies, which have commas of their own: they are always a list. */
+function toJsonHeaders(headers: IncomingHttpHeaders): JsonObject {
+  const json: JsonObject = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === undefined) continue;
+    const values = Array.isArray(value) ? value : [value];
+    setField(json, name.toLowerCase(), name === 'set-cookie' ? values : values.join(', '));
+  }
+  return json;
+}
+
+function field(headers: IncomingHttpHeaders, name: string): string | null {
+  const value = headers[name];
+  return Array.isArray(value) ? value.join(', ') : (value ?? null);
+}
+
+/** Closes the connection under a body that nobody reads; the error that this causes is of no interest. */
+function discard(body: Dispatcher.ResponseData['body']): void {
+  body.on('error', () => undefined).destroy();
+}
+
+function bodyProblem(error: unknown, deadline: Deadline): string {
+  if (deadline.isOver) return timedOut(deadline);
+  return error instanceof AnswerBodyError ? error.message : explainNetworkError(error);
+}
+
+function timedOut(deadline: Deadline): string {
+  return `it took longer than ${deadline.timeoutMs} ms`;
+}
+
+function aborted(): EffectResult {
+  return failure('Aborted', 'the call was given up, because its result is no longer wanted');
+}
+
+function failure(type: string, message: string): EffectResult {
+  return { ok: false, failure: { type, message } };
+}

@@ -1,0 +1,198 @@
+/**
+ * Which hosts and addresses HttpRequest steps may call.
+ *
+ * Owns: the classes of addresses and the host lists. Must not know: HTTP, DNS, connections.
+ *
+ *  A1 Link-local, metadata, multicast and reserved addresses are refused whatever the settings are.
+ *  A2 An address is judged by where it leads: IPv4 inside of IPv6 counts as that IPv4 address.
+ *  A3 What is not known to be public is not public, and text that is no address is refused.
+ *  A4 Host lists only narrow: an entry never opens what A1 or a setting closes.
+ */
+import ipaddr from 'ipaddr.js';
+
+export interface AddressPolicyOptions {
+  /** RFC 1918, carrier-grade NAT and unique local IPv6 addresses. */
+  readonly allowPrivate: boolean;
+  readonly allowLoopback: boolean;
+  /** Null: every host. Names, `*.name` for everything below a name, addresses and CIDR ranges. */
+  readonly allowHosts: readonly string[] | null;
+  /** As `allowHosts`; addresses and ranges count for what a name resolves to as well. */
+  readonly denyHosts: readonly string[];
+}
+
+export interface AddressPolicy {
+  /** Why the host of a URL must not be called, as far as its text tells; null where nothing speaks against it. */
+  refuseHost(hostname: string): string | null;
+  /** Why no connection may be made to an address that a host resolved to; null where one may. */
+  refuseAddress(address: string): string | null;
+}
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+type HostPattern =
+  | { readonly kind: 'name'; readonly name: string }
+  | { readonly kind: 'below'; readonly suffix: string }
+  | { readonly kind: 'range'; readonly range: readonly [Address, number] };
+
+/** Names under which clouds offer credentials to whoever asks; they may also be behind an address of another kind. */
+const METADATA_HOSTS = new Set([
+  'metadata',
+  'metadata.google.internal',
+  'metadata.goog',
+  'metadata.azure.internal',
+  'metadata.tencentyun.com',
+  'metadata.packet.net',
+  'instance-data',
+  'instance-data.ec2.internal',
+]);
+
+/** Metadata services outside of link-local ranges: AWS (v6), Google (v6), Azure's wire server, Alibaba, Oracle. */
+const METADATA_RANGES = ranges(
+  'fd00:ec2::/32',
+  'fd20:ce::/32',
+  '168.63.129.16/32',
+  '100.100.100.200/32',
+  '192.0.0.192/32',
+);
+
+/** Benchmark addresses are what VPN and proxy software gives to names on developers' machines. */
+const FURTHER_PRIVATE_RANGES = ranges('198.18.0.0/15', '2001:2::/48');
+
+/** The deprecated form `::a.b.c.d`. Nothing public lives there. */
+const IPV4_COMPATIBLE_RANGES = ranges('::/96');
+
+/** @throws Error that names an entry of a host list that cannot be read */
+export function createAddressPolicy(options: AddressPolicyOptions): AddressPolicy {
+  const allowed = options.allowHosts?.map(parseHostPattern) ?? null;
+  const denied = options.denyHosts.map(parseHostPattern);
+
+  const refuseAddress = (text: string): string | null => {
+    const address = parseAddress(text);
+    if (address === null) return `${JSON.stringify(text)} is not an address`;
+    if (denied.some((pattern) => matchesAddress(pattern, address))) {
+      return `the address ${text} is on the list of denied hosts`;
+    }
+    return refuseClass(address, text, options);
+  };
+
+  const refuseHost = (hostname: string): string | null => {
+    const name = normalizeHost(hostname);
+    if (METADATA_HOSTS.has(name)) return `${name} is a metadata service, which is never called`;
+    const address = parseAddress(name);
+    const matches = (pattern: HostPattern): boolean =>
+      matchesName(pattern, name) || (address !== null && matchesAddress(pattern, address));
+    if (denied.some(matches)) return `${name} is on the list of denied hosts`;
+    if (allowed !== null && !allowed.some(matches)) {
+      return `${name} is not on the list of allowed hosts`;
+    }
+    return address === null ? null : refuseAddress(name);
+  };
+
+  return { refuseHost, refuseAddress };
+}
+
+/** As in a URL (`[::1]`), with or without the dot of the root, in any casing. */
+export function normalizeHost(hostname: string): string {
+  return hostname
+    .toLowerCase()
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '');
+}
+
+function refuseClass(
+  address: Address,
+  text: string,
+  options: Pick<AddressPolicyOptions, 'allowPrivate' | 'allowLoopback'>,
+): string | null {
+  if (isWithin(address, METADATA_RANGES)) {
+    return `${text} is the address of a metadata service, which is never called`;
+  }
+  switch (classOf(address)) {
+    case 'public':
+      return null;
+    case 'private':
+      return options.allowPrivate ? null : `${text} is a private address, which is not allowed`;
+    case 'loopback':
+      return options.allowLoopback ? null : `${text} is a loopback address, which is not allowed`;
+    case 'linkLocal':
+      return `${text} is a link-local address, which is never called`;
+    case 'reserved':
+      return `${text} is a reserved address, which is never called`;
+  }
+}
+
+function classOf(address: Address): 'public' | 'private' | 'loopback' | 'linkLocal' | 'reserved' {
+  if (isWithin(address, FURTHER_PRIVATE_RANGES)) return 'private';
+  // The library knows more ranges than its types name, and may learn new ones: see A3.
+  const range: string = address.range();
+  switch (range) {
+    case 'unicast':
+      return isWithin(address, IPV4_COMPATIBLE_RANGES) ? 'reserved' : 'public';
+    case 'private':
+    case 'carrierGradeNat':
+    case 'uniqueLocal':
+    case 'deprecatedSiteLocal':
+      return 'private';
+    case 'loopback':
+    case 'linkLocal':
+      return range;
+    default:
+      return 'reserved';
+  }
+}
+
+/** Null where the text is no address. Otherwise the address that packets would end up at, see A2. */
+function parseAddress(text: string): Address | null {
+  if (!ipaddr.isValid(text)) return null;
+  const address = ipaddr.process(text);
+  return address instanceof ipaddr.IPv6 ? (embeddedAddress(address) ?? address) : address;
+}
+
+function embeddedAddress(address: ipaddr.IPv6): ipaddr.IPv4 | null {
+  const range: string = address.range();
+  // NAT64 and its stateless sibling keep the IPv4 address in the last 32 bits, 6to4 in those after the prefix.
+  if (range === 'rfc6052' || range === 'rfc6145') return toIPv4(address.parts.slice(6));
+  if (range === '6to4') return toIPv4(address.parts.slice(1, 3));
+  return null;
+}
+
+function toIPv4(parts: readonly number[]): ipaddr.IPv4 {
+  return new ipaddr.IPv4(parts.flatMap((part) => [part >> 8, part & 0xff]));
+}
+
+function ranges(...texts: readonly string[]): readonly (readonly [Address, number])[] {
+  return texts.map((text) => ipaddr.parseCIDR(text));
+}
+
+function isWithin(address: Address, list: readonly (readonly [Address, number])[]): boolean {
+  return list.some(
+    ([network, bits]) => network.kind() === address.kind() && address.match(network, bits),
+  );
+}
+
+function matchesName(pattern: HostPattern, name: string): boolean {
+  if (pattern.kind === 'name') return name === pattern.name;
+  return pattern.kind === 'below' && name.endsWith(pattern.suffix);
+}
+
+function matchesAddress(pattern: HostPattern, address: Address): boolean {
+  return pattern.kind === 'range' && isWithin(address, [pattern.range]);
+}
+
+const HOST_NAME = /^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/;
+
+function parseHostPattern(text: string): HostPattern {
+  const entry = normalizeHost(text.trim());
+  if (ipaddr.isValidCIDR(entry)) return { kind: 'range', range: ipaddr.parseCIDR(entry) };
+  const address = parseAddress(entry);
+  if (address !== null) {
+    return { kind: 'range', range: [address, address.kind() === 'ipv4' ? 32 : 128] };
+  }
+  const name = entry.startsWith('*.') ? entry.slice(2) : entry;
+  if (!HOST_NAME.test(name)) {
+    throw new Error(
+      `${JSON.stringify(text)} is no host name, "*.name", address or CIDR range of addresses`,
+    );
+  }
+  return entry === name ? { kind: 'name', name } : { kind: 'below', suffix: `.${name}` };
+}

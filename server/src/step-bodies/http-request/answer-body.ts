@@ -1,0 +1,180 @@
+/**
+ * The body of an answer: read within a limit, decompressed, and turned into JSON that a workflow can keep.
+ *
+ *  B1 Never more than `bytesMax` of it is held, before and after decompression.
+ *  B2 A JSON answer keeps its meaning: one that our numbers, depth or text cannot hold stays the text that it is.
+ */
+import { pipeline, Readable, type Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { isJsonObject, type Json } from '../../engine/json.js';
+
+/** The answer has come, but its body is not to be had whole. The message is for the author of the definition. */
+export class AnswerBodyError extends Error {
+  override readonly name = 'AnswerBodyError' as const;
+}
+
+/** As with literal values in definitions. */
+const JSON_DEPTH_MAX = 64;
+const CODINGS_MAX = 3;
+
+/** @throws AnswerBodyError for a body beyond the limit or with broken compression; other errors are the connection's */
+export async function readBytes(
+  body: Readable,
+  contentEncoding: string,
+  bytesMax: number,
+): Promise<Buffer> {
+  const decoders = createDecoders(contentEncoding);
+  if (decoders.length === 0) return collect(body, bytesMax);
+  let stream: Readable = Readable.from(limited(body, bytesMax), { objectMode: false });
+  for (const decoder of decoders) {
+    // Failures come out of the last stream of the chain, which `collect` reads.
+    stream = pipeline(stream, decoder, () => undefined);
+  }
+  try {
+    return await collect(stream, bytesMax);
+  } catch (error) {
+    if (isZlibError(error)) throw new AnswerBodyError('its body could not be decompressed');
+    throw error;
+  }
+}
+
+function createDecoders(contentEncoding: string): Transform[] {
+  const codings = contentEncoding
+    .split(',')
+    .map((coding) => coding.trim().toLowerCase())
+    .filter((coding) => coding !== '' && coding !== 'identity');
+  if (codings.length > CODINGS_MAX) {
+    throw new AnswerBodyError(`its body is compressed more than ${CODINGS_MAX} times`);
+  }
+  const decoders: Transform[] = [];
+  // They were applied in the order given, so they come off in the opposite one.
+  for (const coding of codings.reverse()) {
+    const decoder = createDecoder(coding);
+    // Some servers write other things there (a charset, say): as in browsers, the bytes then stay as they are.
+    if (decoder === null) return [];
+    decoders.push(decoder);
+  }
+  return decoders;
+}
+
+function createDecoder(coding: string): Transform | null {
+  switch (coding) {
+    case 'gzip':
+    case 'x-gzip':
+      return createGunzip();
+    case 'deflate':
+      return createInflate();
+    case 'br':
+      return createBrotliDecompress();
+    default:
+      return null;
+  }
+}
+
+async function* limited(source: AsyncIterable<Buffer>, bytesMax: number): AsyncGenerator<Buffer> {
+  let length = 0;
+  for await (const chunk of source) {
+    length += chunk.length;
+    if (length > bytesMax) throw tooLarge(bytesMax);
+    yield chunk;
+  }
+}
+
+async function collect(stream: Readable, bytesMax: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of limited(stream, bytesMax)) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+export function tooLarge(bytesMax: number): AnswerBodyError {
+  return new AnswerBodyError(`its body is larger than ${bytesMax} bytes`);
+}
+
+/** zlib's own codes begin with `Z_`, those of Brotli with a prefix that Node puts in front. */
+function isZlibError(error: unknown): boolean {
+  if (!(error instanceof Error) || !('code' in error)) return false;
+  return (
+    typeof error.code === 'string' && /^(Z_|ERR_BROTLI|ERR__ERROR|ERR_PADDING)/.test(error.code)
+  );
+}
+
+/** JSON as it is, text as text, everything else as base64; null where nothing came. */
+export function decodeBody(bytes: Buffer, contentType: string): Json {
+  if (bytes.length === 0) return null;
+  const [mediaType = '', ...parameters] = contentType.split(';').map((part) => part.trim());
+  const type = mediaType.toLowerCase();
+  if (isJsonType(type)) return parseJson(decodeText(bytes, parameters));
+  if (isTextType(type)) return decodeText(bytes, parameters);
+  if (type === '') return decodeUnnamed(bytes);
+  return bytes.toString('base64');
+}
+
+function isJsonType(type: string): boolean {
+  return type === 'application/json' || type === 'text/json' || type.endsWith('+json');
+}
+
+const TEXT_TYPES = new Set([
+  'application/ecmascript',
+  'application/graphql',
+  'application/javascript',
+  'application/jsonl',
+  'application/sql',
+  'application/toml',
+  'application/x-ndjson',
+  'application/x-www-form-urlencoded',
+  'application/x-yaml',
+  'application/xml',
+  'application/yaml',
+]);
+
+function isTextType(type: string): boolean {
+  return type.startsWith('text/') || /\+(xml|yaml|json-seq)$/.test(type) || TEXT_TYPES.has(type);
+}
+
+/** A server that does not say what it sends: text where the bytes are text. */
+function decodeUnnamed(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return bytes.toString('base64');
+  }
+}
+
+function decodeText(bytes: Buffer, parameters: readonly string[]): string {
+  const charset = parameters
+    .find((parameter) => /^charset\s*=/i.test(parameter))
+    ?.replace(/^charset\s*=\s*/i, '')
+    .replace(/^"|"$/g, '');
+  try {
+    return new TextDecoder(charset ?? 'utf-8').decode(bytes);
+  } catch {
+    // A charset that nobody knows says nothing; nearly everything is UTF-8.
+    return new TextDecoder().decode(bytes);
+  }
+}
+
+function parseJson(text: string): Json {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isKept(value, 0) ? value : text;
+  } catch {
+    return text;
+  }
+}
+
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/** Whether the value survives being stored and handed to Python: see B2. */
+function isKept(value: unknown, depth: number): value is Json {
+  if (typeof value === 'string') return !LONE_SURROGATE.test(value);
+  if (typeof value === 'number') {
+    return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
+  }
+  if (typeof value !== 'object' || value === null) return true;
+  if (depth === JSON_DEPTH_MAX) return false;
+  if (Array.isArray(value)) return value.every((item: unknown) => isKept(item, depth + 1));
+  return (
+    isJsonObject(value) &&
+    Object.entries(value).every(([key, item]) => isKept(key, 0) && isKept(item, depth + 1))
+  );
+}

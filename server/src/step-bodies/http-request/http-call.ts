@@ -1,0 +1,113 @@
+/** What an HttpRequest step asks for, read from its evaluated inputs: everything is checked before anything is sent. */
+import { toChoice, toDurationMs, toObject, toText } from '../../engine/convert-input.js';
+import { isJsonObject, type Json, type JsonObject } from '../../engine/json.js';
+import { InputError, optional, required } from '../../engine/primitives/primitive.js';
+import { buildRequestHeaders, type RequestHeaders } from './request-headers.js';
+import { buildRequestUrl, encodeParameters } from './request-url.js';
+
+export interface HttpCall {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: RequestHeaders;
+  readonly body: Buffer | null;
+}
+
+export interface CallSettings {
+  readonly idempotencyKey: string;
+  readonly timeoutMs: number;
+}
+
+const METHODS = [
+  'GET',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'HEAD',
+  'OPTIONS',
+  'MERGE',
+  'COPY',
+] as const;
+
+const FORMATS = ['Json', 'Xml', 'None'] as const;
+type Format = (typeof FORMATS)[number];
+
+/** What a format stands for where the author's headers do not say otherwise; `None` leaves both fields to them. */
+const ACCEPT: Readonly<Record<Format, string>> = {
+  Json: 'application/json, */*;q=0.8',
+  Xml: 'application/xml, text/xml, */*;q=0.8',
+  None: '*/*',
+};
+const CONTENT_TYPE: Readonly<Record<Format, string | null>> = {
+  Json: 'application/json',
+  Xml: 'application/xml',
+  None: null,
+};
+
+const FORM_TYPE = /^application\/x-www-form-urlencoded\b/i;
+
+/** The longest that a timer takes: 24 days. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+/** @throws InputError */
+export function readHttpCall(
+  inputs: JsonObject,
+  settings: CallSettings,
+): HttpCall & { readonly timeoutMs: number } {
+  const url = buildRequestUrl({
+    baseUrl: required(inputs, 'BaseUrl', toText),
+    resource: optional(inputs, 'Resource', toText, ''),
+    parameters: optional(inputs, 'Parameters', toObject, {}),
+  });
+  const format = optional(inputs, 'Format', (value) => toChoice(value, FORMATS), 'Json');
+  const body = inputs['Body'] ?? null;
+  const headers = buildRequestHeaders(
+    optional(inputs, 'Headers', toObject, {}),
+    defaultHeaders(format, body, settings),
+  );
+  return {
+    method: optional(inputs, 'Method', (value) => toChoice(value, METHODS), 'GET'),
+    url,
+    headers,
+    body: encodeBody(body, format, headers.get('content-type') ?? ''),
+    timeoutMs: readTimeout(inputs, settings),
+  };
+}
+
+function readTimeout(inputs: JsonObject, settings: CallSettings): number {
+  const timeoutMs = optional(inputs, 'Timeout', toDurationMs, settings.timeoutMs);
+  if (timeoutMs === 0) throw new InputError('the input Timeout: it must be longer than 0');
+  return Math.min(timeoutMs, TIMER_MS_MAX);
+}
+
+function defaultHeaders(
+  format: Format,
+  body: Json,
+  settings: CallSettings,
+): Readonly<Record<string, string>> {
+  const contentType = body === null ? null : CONTENT_TYPE[format];
+  return {
+    accept: ACCEPT[format],
+    'accept-encoding': 'gzip, br',
+    'idempotency-key': settings.idempotencyKey,
+    'user-agent': 'stepwright',
+    ...(contentType === null ? {} : { 'content-type': contentType }),
+  };
+}
+
+/** A text is what it is: the author has written the JSON or XML already. */
+function encodeBody(body: Json, format: Format, contentType: string): Buffer | null {
+  if (body === null) return null;
+  if (typeof body === 'string') return Buffer.from(body);
+  if (FORM_TYPE.test(contentType)) {
+    if (!isJsonObject(body)) {
+      throw new InputError(
+        'the input Body: a form is an object with one field for each of its own',
+      );
+    }
+    return Buffer.from(encodeParameters('Body', body));
+  }
+  if (format === 'Xml')
+    throw new InputError('the input Body: with the format Xml it must be a text');
+  return Buffer.from(JSON.stringify(body));
+}

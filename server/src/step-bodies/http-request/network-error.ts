@@ -1,0 +1,35 @@
+/** Why no answer came, in words that the author of a definition can act on. */
+import { errors } from 'undici';
+
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was closed before the answer was complete',
+  EPIPE: 'the connection was closed before the answer was complete',
+  UND_ERR_SOCKET: 'the connection was closed before the answer was complete',
+  ENOTFOUND: 'the host was not found',
+  EAI_AGAIN: 'the host could not be looked up',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the network cannot be reached',
+  ETIMEDOUT: 'no connection came about in time',
+  UND_ERR_CONNECT_TIMEOUT: 'no connection came about in time',
+  UND_ERR_HEADERS_OVERFLOW: 'the header fields of the answer are too large',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer is not as long as it says',
+};
+
+export function explainNetworkError(error: unknown): string {
+  if (error instanceof errors.HTTPParserError) {
+    return `the answer is not valid HTTP (${error.message})`;
+  }
+  const code = findCode(error);
+  const reason = code === null ? undefined : REASONS[code];
+  if (code !== null && reason !== undefined) return `${reason} (${code})`;
+  return error instanceof Error && error.message !== '' ? error.message : (code ?? 'unknown error');
+}
+
+/** Where several addresses were tried, Node throws an error without text that holds the others. */
+function findCode(error: unknown): string | null {
+  if (!(error instanceof Error)) return null;
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  if (error instanceof AggregateError) return findCode(error.errors[0]);
+  return null;
+}

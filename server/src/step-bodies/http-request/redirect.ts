@@ -1,0 +1,61 @@
+/**
+ * What a redirect leads to.
+ *
+ *  D1 Another origin gets no header field of the author's but those that describe the message: any of the others may be
+ *     a credential, not only `Authorization`.
+ *  D2 A body that was sent encrypted is not sent again in the clear.
+ */
+import type { HttpCall } from './http-call.js';
+import { AddressRefusedError } from './pinned-connector.js';
+
+export const REDIRECTS_MAX = 5;
+
+const DESCRIBING_FIELDS = new Set([
+  'accept',
+  'accept-charset',
+  'accept-encoding',
+  'accept-language',
+  'content-encoding',
+  'content-language',
+  'content-type',
+  'idempotency-key',
+  'user-agent',
+]);
+
+/** Null where the answer is no redirect that can be followed: then it is the result. @throws AddressRefusedError */
+export function followRedirect(
+  call: HttpCall,
+  statusCode: number,
+  location: string | null,
+): HttpCall | null {
+  if (![301, 302, 303, 307, 308].includes(statusCode)) return null;
+  if (location === null || !URL.canParse(location, call.url.href)) return null;
+  const url = new URL(location, call.url);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new AddressRefusedError(`the answer redirects to ${url.protocol}, which is not HTTP`);
+  }
+  // Credentials that the answering host put there are not the author's.
+  url.username = '';
+  url.password = '';
+  url.hash = '';
+  const next = withoutBodyWhereDropped({ ...call, url }, statusCode);
+  if (next.body !== null && call.url.protocol === 'https:' && url.protocol === 'http:') {
+    throw new AddressRefusedError('the answer redirects a body from https to http');
+  }
+  return url.origin === call.url.origin ? next : { ...next, headers: describing(next.headers) };
+}
+
+/** As browsers do it: 303 becomes GET, and 301 and 302 do for POST; 307 and 308 repeat the request as it was. */
+function withoutBodyWhereDropped(call: HttpCall, statusCode: number): HttpCall {
+  const becomesGet =
+    statusCode === 303
+      ? call.method !== 'GET' && call.method !== 'HEAD'
+      : statusCode <= 302 && call.method === 'POST';
+  if (!becomesGet) return call;
+  const headers = new Map([...call.headers].filter(([name]) => !name.startsWith('content-')));
+  return { ...call, method: 'GET', body: null, headers };
+}
+
+function describing(headers: HttpCall['headers']): HttpCall['headers'] {
+  return new Map([...headers].filter(([name]) => DESCRIBING_FIELDS.has(name)));
+}

@@ -1,0 +1,177 @@
+/**
+ * Which addresses HttpRequest steps reach: names are resolved by a function of the test, so that private and metadata
+ * addresses, and names that change their address, are tested without a network. What may be called is on 127.0.0.1.
+ */
+import { describe, expect, it } from 'vitest';
+import type { AddressLookup } from '../../src/step-bodies/http-request/pinned-connector.js';
+import { contextOf, failureOf, useCalls, valuesOf } from './support/call.js';
+
+const { serve, body } = useCalls();
+
+/** Answers the lists one after another; the last one stays. */
+function lookupOf(...answers: readonly (readonly string[])[]) {
+  const asked: string[] = [];
+  const lookup: AddressLookup = async (hostname) => {
+    const addresses = answers[Math.min(asked.length, answers.length - 1)] ?? [];
+    asked.push(hostname);
+    return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+  };
+  return { asked, lookup };
+}
+
+describe('an address in BaseUrl', () => {
+  it.each([
+    ['http://169.254.169.254', /link-local/],
+    ['http://[fd00:ec2::254]', /metadata/],
+    ['http://[fe80::1]', /link-local/],
+    ['http://0.0.0.0:80', /reserved/],
+    ['http://[::]', /reserved/],
+    ['http://[::ffff:169.254.169.254]', /link-local/],
+    ['http://2852039166', /link-local/],
+    ['http://0251.0376.0251.0376', /link-local/],
+    ['http://metadata.google.internal', /metadata/],
+  ])('%s is refused with the most open policy', async (url, message) => {
+    const failure = failureOf(await body().run({ BaseUrl: url }, contextOf()));
+    expect(failure.type).toBe('AddressRefused');
+    expect(failure.message).toMatch(message);
+  });
+
+  it('is refused on this machine by setting, before anything is sent', async () => {
+    const server = await serve((_request, response) => response.end());
+    const http = body({ allowLoopback: false });
+    const { port } = server;
+    for (const host of ['127.0.0.1', '[::1]', '127.1', '0x7f000001', '[::ffff:127.0.0.1]']) {
+      const result = await http.run({ BaseUrl: `http://${host}:${port}` }, contextOf());
+      expect(failureOf(result).type).toBe('AddressRefused');
+    }
+    const named = await http.run({ BaseUrl: `http://localhost:${port}` }, contextOf());
+    expect(failureOf(named).message).toMatch(/localhost may not be called: .* loopback/);
+    expect(server.connections).toBe(0);
+  });
+});
+
+describe('a name', () => {
+  it.each(['169.254.169.254', 'fd00:ec2::254', '0.0.0.0', 'fe80::1%1', '::ffff:a9fe:a9fe'])(
+    'that resolves to %s is refused with the most open policy',
+    async (address) => {
+      const { lookup } = lookupOf([address]);
+      const failure = failureOf(
+        await body({ lookup }).run({ BaseUrl: 'http://a.test' }, contextOf()),
+      );
+      expect(failure.type).toBe('AddressRefused');
+      expect(failure.message).toMatch(/^a\.test may not be called/);
+    },
+  );
+
+  it.each(['10.0.0.1', '192.168.0.1', '100.64.0.1', 'fd00::1', '::ffff:10.0.0.1'])(
+    'that resolves to the private %s is refused by setting',
+    async (address) => {
+      const { lookup } = lookupOf([address]);
+      const result = await body({ lookup, allowPrivate: false }).run(
+        { BaseUrl: 'https://a.test' },
+        contextOf(),
+      );
+      expect(failureOf(result).type).toBe('AddressRefused');
+    },
+  );
+
+  it('is called at those of its addresses that are allowed', async () => {
+    const server = await serve((_request, response) => response.end('ok'));
+    const { lookup } = lookupOf(['10.0.0.1', 'fe80::1', '127.0.0.1']);
+    const values = valuesOf(
+      await body({ lookup, allowPrivate: false }).run(
+        { BaseUrl: `http://a.test:${server.port}` },
+        contextOf(),
+      ),
+    );
+    expect(values['ResponseBody']).toBe('ok');
+    expect(server.requests[0]?.headers.host).toBe(`a.test:${server.port}`);
+  });
+
+  it('without any address gives no answer', async () => {
+    const { lookup } = lookupOf([]);
+    const values = valuesOf(await body({ lookup }).run({ BaseUrl: 'http://a.test' }, contextOf()));
+    expect(values['ResponseCode']).toBe(0);
+    expect(values['ErrorMessage']).toMatch(/a\.test has no address/);
+  });
+
+  it('that changes its address between two connections is judged each time, once', async () => {
+    const server = await serve((_request, response) => {
+      response.setHeader('Connection', 'close').end('ok');
+    });
+    const { lookup, asked } = lookupOf(['127.0.0.1'], ['169.254.169.254'], ['127.0.0.1']);
+    const http = body({ lookup });
+    const inputs = { BaseUrl: `http://a.test:${server.port}` };
+    expect(valuesOf(await http.run(inputs, contextOf()))['ResponseBody']).toBe('ok');
+    expect(failureOf(await http.run(inputs, contextOf())).type).toBe('AddressRefused');
+    expect(valuesOf(await http.run(inputs, contextOf()))['ResponseBody']).toBe('ok');
+    // One question for each connection: there is no second answer that could be another one.
+    expect(asked).toEqual(['a.test', 'a.test', 'a.test']);
+    expect(server.connections).toBe(2);
+  });
+
+  it('is allowed and denied by the lists', async () => {
+    const server = await serve((_request, response) => response.end('ok'));
+    const { lookup, asked } = lookupOf(['127.0.0.1']);
+    const http = body({ lookup, allowHosts: ['*.good.test'], denyHosts: ['bad.good.test'] });
+    const run = (host: string) =>
+      http.run({ BaseUrl: `http://${host}:${server.port}` }, contextOf());
+    expect(valuesOf(await run('api.good.test'))['ResponseBody']).toBe('ok');
+    expect(failureOf(await run('bad.good.test')).message).toMatch(/denied/);
+    expect(failureOf(await run('evil.test')).message).toMatch(/not on the list/);
+    expect(asked).toEqual(['api.good.test']);
+  });
+});
+
+describe('a redirect', () => {
+  it.each([
+    'http://169.254.169.254/latest/meta-data/',
+    'http://[::ffff:169.254.169.254]/',
+    'http://2852039166/',
+    '//metadata.google.internal/',
+    'http://inner.test/',
+    'file:///etc/passwd',
+    'gopher://127.0.0.1:6379/_x',
+  ])('to %s is refused', async (location) => {
+    const server = await serve((_request, response) => {
+      response.writeHead(302, { Location: location }).end();
+    });
+    const lookup: AddressLookup = async (hostname) => [
+      { address: hostname === 'inner.test' ? '169.254.169.254' : '127.0.0.1', family: 4 },
+    ];
+    const result = await body({ lookup }).run(
+      { BaseUrl: `http://outer.test:${server.port}` },
+      contextOf(),
+    );
+    expect(failureOf(result).type).toBe('AddressRefused');
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('to a host that is not on the list is refused', async () => {
+    const target = await serve((_request, response) => response.end());
+    const server = await serve((_request, response) => {
+      response.writeHead(302, { Location: target.url }).end();
+    });
+    const { lookup } = lookupOf(['127.0.0.1']);
+    const result = await body({ lookup, allowHosts: ['good.test'] }).run(
+      { BaseUrl: `http://good.test:${server.port}` },
+      contextOf(),
+    );
+    expect(failureOf(result).message).toMatch(/127\.0\.0\.1 is not on the list/);
+    expect(target.connections).toBe(0);
+  });
+
+  it('to a private address behind a public name is refused by setting', async () => {
+    const server = await serve((_request, response) => {
+      response.writeHead(307, { Location: 'http://inner.test/' }).end();
+    });
+    const lookup: AddressLookup = async (hostname) => [
+      { address: hostname === 'inner.test' ? '10.0.0.1' : '127.0.0.1', family: 4 },
+    ];
+    const result = await body({ lookup, allowPrivate: false }).run(
+      { BaseUrl: `http://outer.test:${server.port}`, Method: 'POST', Body: 'x' },
+      contextOf(),
+    );
+    expect(failureOf(result).message).toMatch(/inner\.test may not be called: 10\.0\.0\.1/);
+  });
+});

@@ -1,0 +1,155 @@
+/** Bodies of answers: what becomes of bytes of each media type, and how reading them is bounded. */
+import { pipeline, Readable } from 'node:stream';
+import {
+  brotliCompressSync,
+  createBrotliCompress,
+  createDeflate,
+  createGzip,
+  deflateSync,
+  gzipSync,
+} from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { decodeBody, readBytes } from '../../../src/step-bodies/http-request/answer-body.js';
+
+const JSON_TYPE = 'application/json';
+
+describe('decodeBody', () => {
+  it.each([
+    ['{"a":[1,null,true,"x"]}', JSON_TYPE, { a: [1, null, true, 'x'] }],
+    ['\ufeff{"a":1}', 'application/problem+json; charset=utf-8', { a: 1 }],
+    ['"x"', 'TEXT/JSON', 'x'],
+    ['null', JSON_TYPE, null],
+    ['{"a":', JSON_TYPE, '{"a":'],
+    ['NaN', JSON_TYPE, 'NaN'],
+    ['{"a":NaN}', JSON_TYPE, '{"a":NaN}'],
+    ['{"a":1e999}', JSON_TYPE, '{"a":1e999}'],
+    ['9007199254740991', JSON_TYPE, 9007199254740991],
+    ['9007199254740993', JSON_TYPE, '9007199254740993'],
+    ['{"id":[-123456789012345678901]}', JSON_TYPE, '{"id":[-123456789012345678901]}'],
+    ['0.1', JSON_TYPE, 0.1],
+    ['"\\ud800"', JSON_TYPE, '"\\ud800"'],
+    ['{"\\udc00":1}', JSON_TYPE, '{"\\udc00":1}'],
+    ['"\\ud83d\\ude00"', JSON_TYPE, '😀'],
+    ['{"a":1}', 'text/plain', '{"a":1}'],
+    ['<a/>', 'application/xml', '<a/>'],
+    ['<svg/>', 'image/svg+xml', '<svg/>'],
+    ['a,b', 'text/csv; header=present', 'a,b'],
+    ['a: 1', 'application/yaml', 'a: 1'],
+    ['plain', '', 'plain'],
+    ['plain', 'application/octet-stream', 'cGxhaW4='],
+    ['x', 'text/plain; charset=klingon', 'x'],
+    ['', JSON_TYPE, null],
+    ['', 'text/plain', null],
+  ])('makes of %j as %j: %j', (text, contentType, value) => {
+    expect(decodeBody(Buffer.from(text), contentType)).toEqual(value);
+  });
+
+  it('reads other charsets', () => {
+    expect(decodeBody(Buffer.from([0xfc]), 'text/plain; charset="ISO-8859-1"')).toBe('ü');
+    expect(decodeBody(Buffer.from('ü', 'utf16le'), 'text/plain;CHARSET=utf-16le')).toBe('ü');
+  });
+
+  it('replaces what is not UTF-8 in a text, and gives unnamed bytes as base64', () => {
+    expect(decodeBody(Buffer.from([0x61, 0xff]), 'text/plain')).toBe('a\ufffd');
+    expect(decodeBody(Buffer.from([0x61, 0xff]), '')).toBe('Yf8=');
+    expect(decodeBody(Buffer.from([0x89, 0x50]), 'image/png')).toBe('iVA=');
+  });
+
+  it('keeps JSON that is nested too deep as text, however deep it is', () => {
+    const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
+    expect(decodeBody(Buffer.from(nested(64)), JSON_TYPE)).toBeTypeOf('object');
+    for (const depth of [65, 1000, 1_000_000]) {
+      expect(decodeBody(Buffer.from(nested(depth)), JSON_TYPE)).toBe(nested(depth));
+    }
+  });
+
+  it('has a field called __proto__ as a field', () => {
+    const value = decodeBody(Buffer.from('{"__proto__":{"a":1}}'), JSON_TYPE);
+    expect(JSON.stringify(value)).toBe('{"__proto__":{"a":1}}');
+  });
+});
+
+const stream = (...chunks: Buffer[]) => Readable.from(chunks, { objectMode: false });
+const text = Buffer.from('hello '.repeat(100));
+
+function closing(source: Readable): Promise<void> {
+  source.on('error', () => undefined);
+  return new Promise((resolve) => source.on('close', resolve));
+}
+
+describe('readBytes', () => {
+  it.each([
+    ['', text],
+    ['identity', text],
+    ['gzip', gzipSync(text)],
+    ['X-GZIP', gzipSync(text)],
+    ['br', brotliCompressSync(text)],
+    ['deflate', deflateSync(text)],
+    ['deflate, gzip', gzipSync(deflateSync(text))],
+    ['utf-8', text],
+  ])('undoes the coding %j', async (coding, bytes) => {
+    expect(await readBytes(stream(bytes), coding, 1000)).toEqual(text);
+    expect(await readBytes(stream(bytes.subarray(0, 7), bytes.subarray(7)), coding, 1000)).toEqual(
+      text,
+    );
+  });
+
+  it('takes a body of exactly the limit, and not one byte more', async () => {
+    expect(await readBytes(stream(text), '', 600)).toHaveLength(600);
+    await expect(readBytes(stream(text), '', 599)).rejects.toThrow('larger than 599 bytes');
+    expect(await readBytes(stream(gzipSync(text)), 'gzip', 600)).toHaveLength(600);
+    await expect(readBytes(stream(gzipSync(text)), 'gzip', 599)).rejects.toThrow('larger than');
+  });
+
+  it.each([
+    ['gzip', createGzip],
+    ['br', createBrotliCompress],
+    ['deflate', createDeflate],
+  ])('stops an endless %s bomb at the limit', async (coding, createCompressor) => {
+    function* zeros() {
+      for (;;) yield Buffer.alloc(65_536);
+    }
+    const bomb = pipeline(Readable.from(zeros()), createCompressor(), () => undefined);
+    const closed = closing(bomb);
+    await expect(readBytes(bomb, coding, 1024 * 1024)).rejects.toThrow('larger than');
+    await closed;
+  });
+
+  it('stops compressed bytes that become nothing', async () => {
+    async function* endless() {
+      const member = gzipSync(Buffer.alloc(0));
+      for (;;) yield Buffer.concat(Array.from({ length: 500 }, () => member));
+    }
+    await expect(
+      readBytes(Readable.from(endless(), { objectMode: false }), 'gzip', 100_000),
+    ).rejects.toThrow('larger than');
+  });
+
+  it.each([
+    ['gzip', gzipSync(text).subarray(0, -12)],
+    ['gzip', Buffer.from('not compressed')],
+    ['br', Buffer.from('not compressed')],
+    ['br', brotliCompressSync(text).subarray(0, -4)],
+    ['deflate', Buffer.from('not compressed')],
+  ])('says so where a %s body is broken', async (coding, bytes) => {
+    await expect(readBytes(stream(bytes), coding, 1000)).rejects.toThrow(
+      'could not be decompressed',
+    );
+  });
+
+  it('refuses a pile of codings', async () => {
+    await expect(readBytes(stream(text), 'gzip, gzip, gzip, gzip', 1000)).rejects.toThrow(
+      'more than 3 times',
+    );
+  });
+
+  it.each([
+    ['', text],
+    ['gzip', gzipSync(text)],
+  ])('closes what it reads from when it stops, with the coding %j', async (coding, bytes) => {
+    const source = stream(bytes, bytes, bytes);
+    const closed = closing(source);
+    await expect(readBytes(source, coding, 100)).rejects.toThrow('larger than');
+    await closed;
+  });
+});
