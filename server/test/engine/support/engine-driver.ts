@@ -39,13 +39,21 @@ import {
 } from '../../../src/engine/taken-events.js';
 import { fireTimers, nextTimer } from '../../../src/engine/timers.js';
 import { broken, checkRun, RecordCheck } from './check-invariants.js';
-import { EvaluationError, evaluateCondition, evaluateInputs, evaluateOutputs } from './evaluate.js';
+import {
+  EvaluationError,
+  evaluateCondition,
+  evaluateInputs,
+  evaluateOutputs,
+  type World,
+} from './evaluate.js';
 
 /** 2030-01-01T00:00:00Z; instances start here unless the test says otherwise. */
 export const START_MS = Date.UTC(2030, 0, 1);
 
 export interface DriverOptions {
   readonly data?: JsonObject;
+  /** The variable `world` of expressions: what the test changes behind the engine's back. */
+  readonly world?: World;
   /** Whether the instance is written and read back; asked after every entry into the engine. */
   readonly reload?: () => boolean;
   /** More steps without a wait than this end the test: the definition loops for ever. */
@@ -74,6 +82,7 @@ export class EngineDriver {
   readonly asked = new Set<string>();
   /** How often the engine asked for a commit before anything else. */
   commitsDue = 0;
+  readonly #world: World;
   readonly #reload: () => boolean;
   readonly #stepsMax: number;
   readonly #recordCheck = new RecordCheck();
@@ -89,6 +98,7 @@ export class EngineDriver {
 
   constructor(definition: WorkflowDefinition, options: DriverOptions = {}) {
     this.definition = definition;
+    this.#world = options.world ?? {};
     this.#reload = options.reload ?? (() => false);
     this.#stepsMax = options.stepsMax ?? 2000;
     // An instance owns its data; a test may start several with the same.
@@ -297,6 +307,17 @@ export class EngineDriver {
     this.#stepsWithoutWait = 0;
     this.instance.stepsWithoutWait = 0;
     this.#text = writeState(this.instance);
+    this.#checkRest();
+  }
+
+  /** What holds once everything waits. */
+  #checkRest(): void {
+    for (const pointer of this.pointers) {
+      const { cancelCondition } = this.definition.steps.get(pointer.stepId)!;
+      const isCancelled = pointer.state.kind === 'finishing' && pointer.state.cancelled === true;
+      if (cancelCondition === null || isCancelled) continue;
+      if (this.#isTrue(pointer, cancelCondition)) broken('a true cancel condition acts', pointer);
+    }
   }
 
   /** Does the next thing that can be done; false when everything waits. */
@@ -326,7 +347,7 @@ export class EngineDriver {
 
   #isTrue(pointer: Pointer, condition: Parameters<typeof evaluateCondition>[2]): boolean {
     try {
-      return evaluateCondition(this.instance, pointer, condition);
+      return evaluateCondition(this.instance, pointer, condition, this.#world);
     } catch (error) {
       if (error instanceof EvaluationError) return false;
       throw error;
@@ -350,10 +371,10 @@ export class EngineDriver {
 
   #apply(work: StepWork): void {
     if (work.kind === 'inputs') {
-      const inputs = evaluateInputs(this.instance, work.pointer, work.inputs);
+      const inputs = evaluateInputs(this.instance, work, this.#world);
       enterStep(this.#run, work.pointer, inputs, inputs);
     } else {
-      leaveStep(this.#run, work.pointer, evaluateOutputs(this.instance, work));
+      leaveStep(this.#run, work.pointer, evaluateOutputs(this.instance, work, this.#world));
     }
   }
 

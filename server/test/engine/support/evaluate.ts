@@ -4,7 +4,7 @@
  */
 import { compileFunction } from 'node:vm';
 import { toBoolean } from '../../../src/engine/convert-input.js';
-import type { InputValue, StepDefinition } from '../../../src/engine/definition.js';
+import type { InputValue } from '../../../src/engine/definition.js';
 import { planInputs, singleSource } from '../../../src/engine/expression-plan.js';
 import type { WorkflowInstance } from '../../../src/engine/instance.js';
 import { setField, type Json, type JsonObject } from '../../../src/engine/json.js';
@@ -16,22 +16,31 @@ export class EvaluationError extends Error {
   override readonly name = 'EvaluationError' as const;
 }
 
-type Compiled = (data: JsonObject, context: Json, step: JsonObject | undefined) => unknown;
+/** Whatever a test lets expressions know besides `data`, `context` and `step`. */
+export type World = Readonly<Record<string, unknown>>;
+
+interface Variables {
+  readonly data: JsonObject;
+  readonly context: Json;
+  readonly step?: JsonObject;
+  readonly world: World;
+}
+
+const NAMES = ['data', 'context', 'step', 'world'] as const;
+
+type Compiled = (...values: readonly unknown[]) => unknown;
 
 const compiledSources = new Map<string, Compiled>();
 
-function evaluate(
-  source: string,
-  variables: { readonly data: JsonObject; readonly context: Json; readonly step?: JsonObject },
-): Json {
+function evaluate(source: string, variables: Variables): Json {
   let compiled = compiledSources.get(source);
   if (compiled === undefined) {
-    compiled = compileFunction(`return (${source});`, ['data', 'context', 'step']) as Compiled;
+    compiled = compileFunction(`return (${source});`, NAMES) as Compiled;
     compiledSources.set(source, compiled);
   }
   let value: unknown;
   try {
-    value = compiled(variables.data, variables.context, variables.step);
+    value = compiled(...NAMES.map((name) => variables[name]));
   } catch (error) {
     throw new EvaluationError(`${source}: ${String(error)}`);
   }
@@ -50,17 +59,18 @@ function contextOf(instance: WorkflowInstance, pointer: Pointer): Json {
 
 export function evaluateInputs(
   instance: WorkflowInstance,
-  pointer: Pointer,
-  inputs: StepDefinition['inputs'],
+  work: Extract<StepWork, { kind: 'inputs' }>,
+  world: World,
 ): JsonObject {
-  const plan = planInputs(inputs);
-  const variables = { data: instance.data, context: contextOf(instance, pointer) };
+  const plan = planInputs(work.inputs);
+  const variables = { data: instance.data, context: contextOf(instance, work.pointer), world };
   return plan.build(plan.sources.map((source) => evaluate(source, variables)));
 }
 
 export function evaluateOutputs(
   instance: WorkflowInstance,
   work: Extract<StepWork, { kind: 'outputs' }>,
+  world: World,
 ): StepResult {
   const context = contextOf(instance, work.pointer);
   const data = { ...instance.data };
@@ -68,7 +78,7 @@ export function evaluateOutputs(
   const valueOf = (input: InputValue): Json => {
     const single = singleSource(input);
     return 'source' in single
-      ? evaluate(single.source, { data, context, step: work.result })
+      ? evaluate(single.source, { data, context, step: work.result, world })
       : single.constant;
   };
   const outputs = work.outputs.map(({ key, value }) => {
@@ -85,10 +95,11 @@ export function evaluateCondition(
   instance: WorkflowInstance,
   pointer: Pointer,
   condition: InputValue,
+  world: World,
 ): boolean {
   const single = singleSource(condition);
   if (!('source' in single)) return isTrue(single.constant);
-  const variables = { data: instance.data, context: contextOf(instance, pointer) };
+  const variables = { data: instance.data, context: contextOf(instance, pointer), world };
   return isTrue(evaluate(single.source, variables));
 }
 

@@ -1,0 +1,122 @@
+/**
+ * Random definitions and random courses of events. The driver checks the invariants of `pointer.ts` after every entry
+ * into the engine; here is what must hold over a whole life. ENGINE_PROPERTY_RUNS sets how many lives each property sees;
+ * a failure prints the seed and path with which fast-check repeats it.
+ */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Choices } from './support/choices.js';
+import { define } from './support/define.js';
+import { EndlessLoopError, EngineDriver } from './support/engine-driver.js';
+import { answerEverything, Course, happenings } from './support/random-course.js';
+import { RANDOM_DATA, randomDefinition } from './support/random-definition.js';
+
+const numRuns = Number(process.env['ENGINE_PROPERTY_RUNS'] ?? 700);
+
+const numbers = fc.array(fc.nat(999), { minLength: 20, maxLength: 250, size: 'max' });
+
+interface Life {
+  readonly driver: EngineDriver;
+  readonly world: { healthy: boolean };
+  readonly course: Course;
+}
+
+function live(
+  definition: ReturnType<typeof randomDefinition>,
+  reload: () => boolean = () => false,
+): Life {
+  const world = { healthy: false };
+  const driver = new EngineDriver(define(definition.steps, definition.members), {
+    data: RANDOM_DATA,
+    world,
+    reload,
+  });
+  return { driver, world, course: new Course(driver) };
+}
+
+/** A definition that forks more than it ends is no counterexample; it is left out. */
+function ignoringExplosions(property: () => void): void {
+  try {
+    property();
+  } catch (error) {
+    if (error instanceof EndlessLoopError) fc.pre(false);
+    throw error;
+  }
+}
+
+describe('any instance', () => {
+  it('goes the same way whether it stays in memory or is read back at any time (E4)', () => {
+    fc.assert(
+      fc.property(numbers, happenings, fc.array(fc.boolean()), (list, course, reloads) => {
+        ignoringExplosions(() => {
+          const definition = randomDefinition(new Choices(list));
+          let asked = 0;
+          const sometimes = () => reloads[(asked += 1) % Math.max(1, reloads.length)] ?? false;
+          const lives = [
+            live(definition),
+            live(definition, () => true),
+            live(definition, sometimes),
+          ];
+          for (const happening of course) {
+            for (const { course: taken } of lives) taken.take(happening);
+            const [first, ...others] = lives.map(({ driver }) => driver);
+            for (const other of others) {
+              expect(other.text).toBe(first!.text);
+              expect(other.status).toBe(first!.status);
+            }
+          }
+          const [first, ...others] = lives.map(({ driver }) => driver);
+          for (const other of others) {
+            expect(other.records).toEqual(first!.records);
+            expect(other.asked).toEqual(first!.asked);
+          }
+        });
+      }),
+      { numRuns },
+    );
+  });
+
+  it('ends Complete once it gets all its answers, with everything recorded and nothing asked for', () => {
+    fc.assert(
+      fc.property(numbers, happenings, fc.boolean(), (list, course, reload) => {
+        ignoringExplosions(() => {
+          const definition = randomDefinition(new Choices(list));
+          const { driver, world, course: taken } = live(definition, () => reload);
+          for (const happening of course) taken.take(happening);
+          world.healthy = true;
+          answerEverything(driver);
+          expect(['Complete', definition.mayTerminate ? 'Terminated' : '']).toContain(
+            driver.status,
+          );
+          expect(driver.subscriptions).toEqual([]);
+          expect(driver.activities).toEqual([]);
+          expect(driver.effects).toEqual([]);
+          if (driver.status === 'Complete') expect(driver.instance.lastError).toBeNull();
+        });
+      }),
+      { numRuns },
+    );
+  });
+
+  it('once terminated has nothing open, asks for nothing and is changed by nothing', () => {
+    fc.assert(
+      fc.property(numbers, happenings, happenings, (list, before, after) => {
+        ignoringExplosions(() => {
+          const { driver, course } = live(randomDefinition(new Choices(list)));
+          for (const happening of before) course.take(happening);
+          if (driver.status === 'Complete') return;
+          driver.terminate();
+          const { text } = driver;
+          expect(driver.open).toEqual([]);
+          expect(driver.subscriptions).toEqual([]);
+          expect(driver.activities).toEqual([]);
+          expect(driver.effects).toEqual([]);
+          for (const happening of after) course.take(happening);
+          expect(driver.text).toBe(text);
+          expect(driver.status).toBe('Terminated');
+        });
+      }),
+      { numRuns },
+    );
+  });
+});

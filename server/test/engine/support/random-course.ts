@@ -1,0 +1,165 @@
+/** What may happen to an instance from outside, as data: the same course can be taken with several drivers. */
+import fc from 'fast-check';
+import { isEnded } from '../../../src/engine/instance.js';
+import type { ActivityOffer } from '../../../src/engine/run.js';
+import type { EventMessage } from '../../../src/engine/messages.js';
+import { nextTimer } from '../../../src/engine/timers.js';
+import type { Effect, EngineDriver } from './engine-driver.js';
+import { EVENT_NAMES } from './random-definition.js';
+
+const KINDS = [
+  'effect',
+  'activity',
+  'child',
+  'event',
+  'advance',
+  'oversleep',
+  'stale-effect',
+  'stale-activity',
+  'old-event',
+  'event-again',
+  'suspend',
+  'resume',
+] as const;
+
+export interface Happening {
+  readonly kind: (typeof KINDS)[number];
+  /** Which one, how long: whatever the kind has to decide. */
+  readonly pick: number;
+  readonly succeeds: boolean;
+}
+
+export const happenings: fc.Arbitrary<readonly Happening[]> = fc.array(
+  fc.record({
+    kind: fc.oneof(
+      { weight: 4, arbitrary: fc.constantFrom(...KINDS.slice(0, 5)) },
+      { weight: 1, arbitrary: fc.constantFrom(...KINDS) },
+    ),
+    pick: fc.nat(40),
+    succeeds: fc.boolean(),
+  }),
+  { maxLength: 40, size: 'max' },
+);
+
+/** What one driver has seen and may see again. */
+export class Course {
+  readonly #driver: EngineDriver;
+  readonly #effects: Effect[] = [];
+  readonly #activities: ActivityOffer[] = [];
+  readonly #events: EventMessage[] = [];
+
+  constructor(driver: EngineDriver) {
+    this.#driver = driver;
+  }
+
+  take({ kind, pick, succeeds }: Happening): void {
+    const driver = this.#driver;
+    this.#remember();
+    switch (kind) {
+      case 'effect': {
+        this.#endEffect(pickFrom(driver.effects, pick), succeeds);
+        return;
+      }
+      case 'stale-effect': {
+        this.#endEffect(pickFrom(this.#effects, pick), succeeds);
+        return;
+      }
+      case 'activity': {
+        this.#answer(pickFrom(driver.activities, pick), succeeds);
+        return;
+      }
+      case 'stale-activity': {
+        this.#answer(pickFrom(this.#activities, pick), succeeds);
+        return;
+      }
+      case 'child': {
+        endChild(driver, pick, succeeds);
+        return;
+      }
+      case 'event':
+        this.#events.push(driver.publish(EVENT_NAMES[pick % 2]!, 'k', pick));
+        return;
+      case 'old-event': {
+        const at = driver.now - pick * 100;
+        this.#events.push(driver.publish(EVENT_NAMES[pick % 2]!, 'k', pick, { at }));
+        return;
+      }
+      case 'event-again': {
+        const event = pickFrom(this.#events, pick);
+        if (event !== undefined) driver.deliver(event);
+        return;
+      }
+      case 'advance': {
+        driver.advance(pick / 4);
+        return;
+      }
+      case 'oversleep': {
+        driver.oversleep(pick);
+        return;
+      }
+      case 'suspend':
+        if (driver.status === 'Runnable') driver.suspend();
+        return;
+      case 'resume':
+        if (driver.status === 'Suspended') driver.resume();
+    }
+  }
+
+  #remember(): void {
+    this.#effects.push(...this.#driver.effects);
+    this.#activities.push(...this.#driver.activities);
+  }
+
+  #endEffect(effect: Effect | undefined, succeeds: boolean): void {
+    if (effect === undefined) return;
+    if (succeeds) this.#driver.endEffect(effect);
+    else this.#driver.failEffect(effect);
+  }
+
+  #answer(offer: ActivityOffer | undefined, succeeds: boolean): void {
+    if (offer === undefined) return;
+    if (succeeds) this.#driver.succeed(offer);
+    else this.#driver.reject(offer);
+  }
+}
+
+/** Answers everything that the instance waits for until it has ended. */
+export function answerEverything(driver: EngineDriver): void {
+  for (let answers = 0; !isEnded(driver.instance); answers += 1) {
+    if (answers > 5000) throw new Error(`it never ends: ${driver.open.join(', ')}`);
+    answerSomething(driver);
+  }
+}
+
+function answerSomething(driver: EngineDriver): void {
+  const [effect] = driver.effects;
+  const [offer] = driver.activities;
+  const wait = driver.pointers.find(({ state }) => state.kind === 'event');
+  const due = nextTimer(driver.run);
+  if (driver.status === 'Suspended') driver.resume();
+  else if (effect !== undefined) driver.endEffect(effect);
+  else if (offer !== undefined) driver.succeed(offer);
+  else if (driver.pointers.some(({ state }) => state.kind === 'child')) endChild(driver, 0, true);
+  else if (wait?.state.kind === 'event') driver.publish(wait.state.name, wait.state.key);
+  else if (due !== null) driver.advance((due - driver.now) / 1000);
+  else throw new Error(`it waits for nothing: ${driver.open.join(', ')}`);
+}
+
+function endChild(driver: EngineDriver, pick: number, succeeds: boolean): void {
+  const children = driver.pointers.filter(({ state }) => state.kind === 'child');
+  const pointer = pickFrom(children, pick);
+  if (pointer?.state.kind !== 'child') return;
+  const { workflowId } = pointer.state;
+  driver.deliver({
+    kind: 'child',
+    pointerId: pointer.id,
+    attempt: pointer.attempt,
+    workflowId,
+    status: succeeds ? 'Complete' : 'Terminated',
+    data: {},
+  });
+}
+
+function pickFrom<Item>(items: readonly Item[], pick: number): Item | undefined {
+  return items[pick % Math.max(1, items.length)];
+}
