@@ -75,6 +75,8 @@ const TOKENS = new Set([
 
 export function classifyExpression(text: string): Classification {
   if (text.length > MAX_LENGTH || !KNOWN_CHARACTERS.test(text)) return IMPURE;
+  // A line that goes on behind a backslash.
+  if (text.includes('\\\n')) return IMPURE;
   const script = parser.parse(text).topNode;
   const statement = script.firstChild;
   if (statement?.name !== 'ExpressionStatement' || statement.nextSibling !== null) return IMPURE;

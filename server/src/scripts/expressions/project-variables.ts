@@ -2,7 +2,7 @@
  * The part of the variables that some expressions can read. Only this part travels to an interpreter: one field of a
  * megabyte of data costs no more than one field of nothing.
  */
-import { getField, isJsonObject, setField, type Json, type JsonObject } from '../../engine/json.js';
+import { getField, isJsonObject, setField, type JsonObject } from '../../engine/json.js';
 import type { VariablePath } from './classify-expression.js';
 
 /**
@@ -14,32 +14,23 @@ export function projectVariables(
   paths: readonly VariablePath[],
 ): JsonObject {
   const projected: JsonObject = {};
-  // Objects that were taken as they are; below them there is nothing to add.
-  const whole = new Set<Json>();
-  for (const { variable, keys } of paths)
-    copyPath(variables, projected, { keys: [variable, ...keys], whole });
+  for (const { variable, keys } of paths) copyPath(variables, projected, [variable, ...keys]);
   return projected;
 }
 
-function copyPath(
-  source: JsonObject,
-  target: JsonObject,
-  { keys, whole }: { keys: readonly string[]; whole: Set<Json> },
-): void {
+function copyPath(source: JsonObject, target: JsonObject, keys: readonly string[]): void {
   let [from, to] = [source, target];
   for (const [index, key] of keys.entries()) {
     const value = getField(from, key);
-    if (value === undefined || whole.has(value)) return;
+    const copied = getField(to, key);
+    // Missing, or taken as a whole already: the copies that are made below are other objects.
+    if (value === undefined || value === copied) return;
     if (index === keys.length - 1 || !isJsonObject(value)) {
       setField(to, key, value);
-      if (isJsonObject(value)) whole.add(value);
       return;
     }
-    let next = getField(to, key);
-    if (!isJsonObject(next)) {
-      next = {};
-      setField(to, key, next);
-    }
+    const next = isJsonObject(copied) ? copied : {};
+    if (next !== copied) setField(to, key, next);
     [from, to] = [value, next];
   }
 }

@@ -76,7 +76,8 @@ export function readSyntaxAnswer(answer: Buffer, count: number): readonly Syntax
   return problems.map((problem: unknown) => {
     if (!Array.isArray(problem)) throw new MalformedAnswer('a problem is not a list');
     const [index, message, line, column] = problem as unknown[];
-    if (!isWholeNumber(index) || index >= count || typeof message !== 'string') {
+    const isPlace = isWholeNumber(index) && index >= 0 && index < count;
+    if (!isPlace || typeof message !== 'string') {
       throw new MalformedAnswer('a problem without a place');
     }
     return {

@@ -19,7 +19,7 @@ export class InterpreterBooter {
     const { outputLimitBytes, resultLimitBytes, logger } = this.settings;
     const began = performance.now();
     const process = new InterpreterProcess(
-      createChildCommand(findPyodideFolder(), snapshotPath),
+      createChildCommand(findPyodideFolder(), snapshotPath === null ? [] : [snapshotPath]),
       resultLimitBytes + outputLimitBytes + REPLY_OVERHEAD_BYTES,
     );
     try {

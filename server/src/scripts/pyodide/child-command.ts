@@ -38,14 +38,14 @@ export function findPackageFolder(): string {
 
 export function createChildCommand(
   pyodideFolder: string,
-  snapshotPath: string | null,
+  alsoReadable: readonly string[],
 ): ChildCommand {
   const readable = [
     join(OWN_FOLDER, '*'),
     join(pyodideFolder, '*'),
     // Node looks here for the type of our modules.
     join(findPackageFolder(), 'package.json'),
-    ...(snapshotPath === null ? [] : [snapshotPath]),
+    ...alsoReadable,
   ];
   const fromSources = SOURCE_EXTENSION === '.ts';
   return {

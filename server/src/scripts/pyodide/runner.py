@@ -13,7 +13,7 @@ import contextlib, copy, csv, dataclasses, datetime, decimal, difflib, email.uti
 import graphlib, hashlib, heapq, hmac, html, inspect, io, ipaddress, itertools, json, keyword, linecache, locale, math
 import numbers, operator, pprint, quopri, random, re, secrets, shlex, statistics, string, struct, sys, textwrap, time
 import traceback, types, typing, unicodedata, urllib.parse, uuid, warnings, xml.etree.ElementTree, zlib, zoneinfo
-import __future__, _pydatetime, _strptime
+import __future__, _pydatetime, _strptime, copyreg, string.templatelib
 import encodings.ascii, encodings.base64_codec, encodings.cp1252, encodings.cp437, encodings.hex_codec, encodings.idna
 import encodings.iso8859_15, encodings.latin_1, encodings.punycode, encodings.rot_13, encodings.unicode_escape
 import encodings.utf_16, encodings.utf_16_be, encodings.utf_16_le, encodings.utf_32, encodings.utf_8, encodings.utf_8_sig
@@ -25,6 +25,9 @@ IMPORTABLE = frozenset('''
     string struct textwrap time types typing unicodedata urllib urllib.parse uuid warnings xml xml.etree
     xml.etree.ElementTree zlib zoneinfo
 '''.split())
+
+# CPython's C code imports these on first use, and asks the builtins of the code that is running.
+NEEDED_BY_C = frozenset('_io _pydatetime _strptime collections.abc copyreg string.templatelib'.split())
 
 LARGEST_INTEGER = 2 ** 53
 VARIABLES = frozenset(('data', 'context', 'environment', 'step'))
@@ -248,14 +251,13 @@ def _frames(error, source):
 
 
 def _format_traceback(frames, summary):
-    shown = frames if len(frames) <= 20 else frames[:10] + frames[-10:]
+    shown = frames if len(frames) <= 15 else frames[:5] + frames[-10:]
     lines = ['Traceback (most recent call last):']
     for number, file, name, text in shown:
         lines.append(f'  File "{file}", line {number}, in {name}')
         if text:
-            lines.append(f'    {text[:200]}')
-    lines.append(summary)
-    return '\n'.join(lines)[:TRACEBACK_LIMIT]
+            lines.append(f'    {text[:100]}')
+    return '\n'.join(lines)[:TRACEBACK_LIMIT - len(summary) - 1] + '\n' + summary
 
 
 def _describe(error, source):
@@ -300,7 +302,7 @@ _real_import = builtins.__import__
 
 
 def _import(name, globals=None, locals=None, fromlist=(), level=0):
-    if level or name not in IMPORTABLE:
+    if level or (name not in IMPORTABLE and name not in NEEDED_BY_C):
         raise ImportError(f"the module '{name}' is not available to scripts", name=name)
     return _real_import(name, globals, locals, fromlist, 0)
 

@@ -46,7 +46,7 @@ export function createBootRequest(
  */
 export async function ensureSnapshot(path: string, signal: AbortSignal): Promise<boolean> {
   if (existsSync(path)) return false;
-  const command = createChildCommand(findPyodideFolder(), null);
+  const command = createChildCommand(findPyodideFolder(), []);
   const maker = new InterpreterProcess(command, MAX_SNAPSHOT_BYTES);
   try {
     const limits = { memoryLimitBytes: 1 << 28, resultLimitBytes: 0, outputLimitBytes: 0 };

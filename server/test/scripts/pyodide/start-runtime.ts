@@ -1,11 +1,11 @@
 /** Starts a Pyodide runtime for a test file, and remembers what it logged. */
-import { createPyodideRuntime } from '../../src/scripts/pyodide/pyodide-script-runtime.js';
+import { createPyodideRuntime } from '../../../src/scripts/pyodide/pyodide-script-runtime.js';
 import type {
   PyodideRuntimeOptions,
   RuntimeLogger,
-} from '../../src/scripts/pyodide/runtime-options.js';
-import type { EvaluationResult, ScriptRuntime } from '../../src/scripts/script-runtime.js';
-import type { Json, JsonObject } from '../../src/engine/json.js';
+} from '../../../src/scripts/pyodide/runtime-options.js';
+import type { EvaluationResult, ScriptRuntime } from '../../../src/scripts/script-runtime.js';
+import type { Json, JsonObject } from '../../../src/engine/json.js';
 
 export interface LogLine {
   readonly level: 'info' | 'warn' | 'error';

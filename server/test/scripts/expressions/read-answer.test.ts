@@ -1,0 +1,196 @@
+/** Answers come from a process that ran untrusted code: whatever they are, they are read, refused or seen through. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Json } from '../../../src/engine/json.js';
+import {
+  findStorageProblem,
+  MalformedAnswer,
+  readExpressionAnswer,
+  readScriptAnswer,
+  readSyntaxAnswer,
+} from '../../../src/scripts/expressions/read-answer.js';
+
+const answer = (...lines: string[]): Buffer => Buffer.from(lines.join('\n'));
+const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
+
+describe('readExpressionAnswer', () => {
+  it('reads values', () => {
+    const result = readExpressionAnswer(answer('{}', '1', '"a"', '[null]'), 3);
+    expect(result).toEqual({ ok: true, values: [1, 'a', [null]] });
+  });
+
+  it('reads a failure after some values', () => {
+    const failed = '{"failed":{"type":"KeyError","message":"x","line":2,"traceback":"t"}}';
+    expect(readExpressionAnswer(answer(failed, '1'), 3)).toEqual({
+      ok: false,
+      index: 1,
+      error: { type: 'KeyError', message: 'x', line: 2, traceback: 't' },
+    });
+  });
+
+  it('reads that the interpreter does not agree', () => {
+    expect(readExpressionAnswer(answer('{"unproven":true}'), 1)).toBeNull();
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['null', 'null'],
+    ['a list', '[]'],
+    ['text', 'hello'],
+    ['too few values', '{}'],
+    ['too many values', '{}\n1\n2\n3'],
+    ['a line that is not JSON', '{}\n1\nx'],
+    ['two values in a line', '{}\n1\n2 3'],
+    ['a failure after the last expression', '{"failed":{"type":"E","message":"m"}}\n1\n2'],
+    ['an error that is no object', '{"failed":1}'],
+    ['an error without a message', '{"failed":{"type":"E"}}'],
+    ['an error whose type is no text', '{"failed":{"type":1,"message":"m"}}'],
+    ['NaN', '{}\nNaN\n1'],
+    ['an infinity', '{}\n-Infinity\n1'],
+  ])('does not believe %s', (_, text) => {
+    expect(() => readExpressionAnswer(answer(text), 2)).toThrow(MalformedAnswer);
+  });
+
+  it('cuts what is too long, and ignores lines that cannot be', () => {
+    const error = {
+      type: 'T'.repeat(500),
+      message: 'm'.repeat(9999),
+      line: -1,
+      traceback: 't'.repeat(9999),
+    };
+    const result = readExpressionAnswer(answer(JSON.stringify({ failed: error })), 1);
+    if (result === null || result.ok) throw new Error('no failure');
+    expect(result.error.type).toHaveLength(100);
+    expect(result.error.message).toHaveLength(4000);
+    expect(result.error.traceback).toHaveLength(4096);
+    expect(result.error.line).toBeUndefined();
+  });
+
+  it('refuses values that nest deeper than 90 levels, each for itself', () => {
+    expect(readExpressionAnswer(answer('{}', nested(90)), 1)).toMatchObject({ ok: true });
+    expect(readExpressionAnswer(answer('{}', '1', nested(91)), 2)).toMatchObject({
+      ok: false,
+      index: 1,
+    });
+    const brackets = JSON.stringify('['.repeat(500));
+    expect(readExpressionAnswer(answer('{}', brackets), 1)).toMatchObject({ ok: true });
+  });
+
+  it('refuses integers that JSON.parse would round, wherever they are', () => {
+    for (const text of [
+      '9007199254740993',
+      '[1,-9007199254740993]',
+      '{"a":12345678901234567890}',
+      '["x",9007199254740993]',
+    ]) {
+      const result = readExpressionAnswer(answer('{}', text), 1);
+      expect(result).toMatchObject({ ok: false, index: 0, error: { type: 'OverflowError' } });
+    }
+    for (const text of [
+      '9007199254740992',
+      '"9007199254740993"',
+      '[":9007199254740993"]',
+      '1234567890.12345678901234567',
+      '1e300',
+    ]) {
+      expect(readExpressionAnswer(answer('{}', text), 1)).toEqual({
+        ok: true,
+        values: [JSON.parse(text)],
+      });
+    }
+  });
+
+  it('reads every JSON value as it is', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
+        const text = JSON.stringify(value).replace(/[\u0080-\uffff]/g, (letter) => {
+          return `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`;
+        });
+        const rounded = /(?<![\d.])\d{16,}/.test(text);
+        if (!rounded) {
+          const result = readExpressionAnswer(answer('{}', text), 1);
+          expect(result).toEqual({ ok: true, values: [JSON.parse(text)] });
+        }
+      }),
+    );
+  });
+
+  it('answers or throws MalformedAnswer for any text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 60 }), fc.nat(3), (text, count) => {
+        try {
+          readExpressionAnswer(answer(text), count);
+        } catch (error) {
+          expect(error).toBeInstanceOf(MalformedAnswer);
+        }
+      }),
+    );
+  });
+});
+
+describe('readScriptAnswer', () => {
+  it('pairs names and values', () => {
+    const text = answer('{"names":["a","__proto__"],"skipped":["m"]}', '1', '{"b":2}');
+    const result = readScriptAnswer(text);
+    expect(result).toMatchObject({ ok: true, skipped: ['m'] });
+    expect(JSON.stringify(result.ok && result.variables)).toBe('{"a":1,"__proto__":{"b":2}}');
+  });
+
+  it('skips variables that cannot be stored', () => {
+    const text = answer(
+      '{"names":["a","b","c"],"skipped":[]}',
+      nested(91),
+      '9007199254740993',
+      '1',
+    );
+    expect(readScriptAnswer(text)).toEqual({ ok: true, variables: { c: 1 }, skipped: ['a', 'b'] });
+  });
+
+  it.each([
+    '{}',
+    '{"names":[],"skipped":1}',
+    '{"names":["a"],"skipped":[]}',
+    '{"names":[1],"skipped":[]}\n1',
+  ])('does not believe %s', (text) => {
+    expect(() => readScriptAnswer(answer(text))).toThrow(MalformedAnswer);
+  });
+});
+
+describe('readSyntaxAnswer', () => {
+  it('reads problems', () => {
+    expect(readSyntaxAnswer(answer('{"problems":[[1,"bad",2,null]]}'), 2)).toEqual([
+      { index: 1, message: 'bad', line: 2, column: null },
+    ]);
+  });
+
+  it.each([
+    '{}',
+    '{"problems":{}}',
+    '{"problems":[1]}',
+    '{"problems":[[2,"m",1,1]]}',
+    '{"problems":[[-1,"m",1,1]]}',
+    '{"problems":[["0","m",1,1]]}',
+    '{"problems":[[0,"m"],[0,"m"],[0,"m"]]}',
+    '{"problems":[]}\n1',
+  ])('does not believe %s', (text) => {
+    expect(() => readSyntaxAnswer(answer(text), 2)).toThrow(MalformedAnswer);
+  });
+});
+
+describe('findStorageProblem', () => {
+  it('has the limits of an answer', () => {
+    expect(findStorageProblem('x'.repeat(100), 10)).toBeNull();
+    expect(findStorageProblem([1, 2, 3], 100)).toBeNull();
+    expect(findStorageProblem(['x'.repeat(100)], 100)).toMatchObject({ type: 'ResultTooLarge' });
+    expect(findStorageProblem(JSON.parse(nested(90)) as Json, 1000)).toBeNull();
+    expect(findStorageProblem(JSON.parse(nested(91)) as Json, 1000)).toMatchObject({
+      type: 'ValueError',
+    });
+  });
+
+  it('sees through parts that are shared', () => {
+    let value: Json = ['x'];
+    for (let level = 0; level < 60; level += 1) value = [value, value];
+    expect(findStorageProblem(value, 1 << 20)).toMatchObject({ type: 'ResultTooLarge' });
+  });
+});
