@@ -1,0 +1,392 @@
+/** Section 6: If, While, Foreach, Parallel, Sequence, and what they hold. */
+import { describe, expect, it } from 'vitest';
+import { itFails, itRuns } from './support/cases.js';
+import { fresh } from './support/client.js';
+import { everyStore } from './support/every-store.js';
+import { chain, compute, mark, step } from './support/steps.js';
+
+const seen = (Id: string, what: string) =>
+  compute(Id, { seen: `data.get("seen", []) + [${what}]` });
+
+everyStore('containers', (at) => {
+  describe('If', () => {
+    itRuns(at, [
+      {
+        does: 'runs all sequences of Do when the condition is true, then what follows',
+        steps: chain(
+          step(
+            'if',
+            'If',
+            { Condition: 'data.n > 1' },
+            { Do: [[mark('a', { NextStepId: 'a2' }), mark('a2')], [mark('b')]] },
+          ),
+          mark('after'),
+        ),
+        data: { n: 2 },
+        gives: { n: 2, trail: ['a', 'b', 'a2', 'after'] },
+      },
+      {
+        does: 'goes on at once when it is false',
+        steps: chain(
+          step('if', 'If', { Condition: 'data.n > 1' }, { Do: [[mark('a')]] }),
+          mark('after'),
+        ),
+        data: { n: 1 },
+        gives: { n: 1, trail: ['after'] },
+      },
+      ...(
+        [
+          ['"false"', true],
+          ['""', false],
+          ['[]', false],
+          ['[0]', true],
+          ['0', false],
+          ['None', false],
+          ['{}', false],
+          ['0.5', true],
+        ] as const
+      ).map(([condition, holds]) => ({
+        does: `takes ${condition} by Python's truth as ${holds}`,
+        steps: [step('if', 'If', { Condition: condition }, { Do: [[mark('in')]] })],
+        gives: holds ? { trail: ['in'] } : {},
+      })),
+      {
+        does: 'takes a constant condition',
+        steps: [step('if', 'If', { Condition: true }, { Do: [[mark('in')]] })],
+        gives: { trail: ['in'] },
+      },
+      {
+        does: 'takes a plain list of steps as one sequence',
+        steps: [
+          step(
+            'if',
+            'If',
+            { Condition: 'True' },
+            { Do: [mark('a', { NextStepId: 'b' }), mark('b')] },
+          ),
+        ],
+        gives: { trail: ['a', 'b'] },
+      },
+    ]);
+  });
+
+  describe('While', () => {
+    itRuns(at, [
+      {
+        does: 'runs Do again and again while the condition is true',
+        steps: chain(
+          step(
+            'while',
+            'While',
+            { Condition: 'data.n < 3' },
+            { Do: [[compute('more', { n: 'data.n + 1' })]] },
+          ),
+          mark('after'),
+        ),
+        data: { n: 0 },
+        gives: { n: 3, trail: ['after'] },
+      },
+      {
+        does: 'runs nothing when the condition is false at first',
+        steps: chain(
+          step('while', 'While', { Condition: 'False' }, { Do: [[mark('never')]] }),
+          mark('after'),
+        ),
+        gives: { trail: ['after'] },
+      },
+      {
+        does: 'waits for all sequences of a turn before the next one',
+        steps: [
+          step(
+            'while',
+            'While',
+            { Condition: 'len(data.trail) < 4' },
+            {
+              Do: [
+                [step('wait', 'Delay', { Period: 0.02 }, { NextStepId: 'slow' }), mark('slow')],
+                [mark('quick')],
+              ],
+            },
+          ),
+        ],
+        data: { trail: [] },
+        gives: { trail: ['quick', 'slow', 'quick', 'slow'] },
+      },
+      {
+        does: 'evaluates its condition once a turn',
+        steps: chain(
+          step(
+            'while',
+            'While',
+            { Condition: 'data.n < 2' },
+            {
+              // In the turn the condition is false for a moment, which nobody must see.
+              Do: [
+                chain(compute('up', { n: 'data.n + 10' }), compute('down', { n: 'data.n - 9' })),
+              ],
+            },
+          ),
+          mark('after'),
+        ),
+        data: { n: 0 },
+        gives: { n: 2, trail: ['after'] },
+      },
+    ]);
+  });
+
+  describe('Foreach', () => {
+    itRuns(at, [
+      {
+        does: 'runs Do once an item, which context.Item shows, then goes on',
+        steps: chain(
+          step(
+            'each',
+            'Foreach',
+            { Collection: 'data.items', RunParallel: false },
+            { Do: [[seen('see', '[context.Item, context.Index]')]] },
+          ),
+          mark('after'),
+        ),
+        data: { items: ['a', { k: 1 }, null] },
+        gives: {
+          items: ['a', { k: 1 }, null],
+          seen: [
+            ['a', 0],
+            [{ k: 1 }, 1],
+            [null, 2],
+          ],
+          trail: ['after'],
+        },
+      },
+      {
+        does: 'goes on when there is nothing in the collection',
+        steps: chain(
+          step('each', 'Foreach', { Collection: '[]' }, { Do: [[mark('never')]] }),
+          mark('after'),
+        ),
+        gives: { trail: ['after'] },
+      },
+      {
+        does: 'takes constant lists, tuples, sets, ranges and the keys of objects',
+        steps: chain(
+          step(
+            'constant',
+            'Foreach',
+            { Collection: [1, 'data.x'] },
+            { Do: [[seen('s1', 'context.Item')]] },
+          ),
+          step(
+            'tuple',
+            'Foreach',
+            { Collection: '(2, 3)' },
+            { Do: [[seen('s2', 'context.Item')]] },
+          ),
+          step('set', 'Foreach', { Collection: '{4}' }, { Do: [[seen('s3', 'context.Item')]] }),
+          step(
+            'keys',
+            'Foreach',
+            { Collection: '{"k": 5}' },
+            { Do: [[seen('s4', 'context.Item')]] },
+          ),
+        ),
+        gives: { seen: [1, 'data.x', 2, 3, 4, 'k'] },
+      },
+      {
+        does: 'runs all items at the same time by default',
+        steps: [
+          step(
+            'each',
+            'Foreach',
+            { Collection: '[0.2, 0.1, 0]' },
+            {
+              Do: [
+                chain(
+                  step('wait', 'Delay', { Period: 'context.Item' }),
+                  seen('see', 'context.Index'),
+                ),
+              ],
+            },
+          ),
+        ],
+        gives: { seen: [2, 1, 0] },
+      },
+      {
+        does: 'runs one item after the other without RunParallel',
+        steps: [
+          step(
+            'each',
+            'Foreach',
+            { Collection: '[0.1, 0.05, 0]', RunParallel: 'False' },
+            {
+              Do: [
+                chain(
+                  step('wait', 'Delay', { Period: 'context.Item' }),
+                  seen('see', 'context.Index'),
+                ),
+              ],
+            },
+          ),
+        ],
+        gives: { seen: [0, 1, 2] },
+      },
+      {
+        does: 'shows the innermost item, also inside an If in it, and the outer one again behind it',
+        steps: [
+          step(
+            'outer',
+            'Foreach',
+            { Collection: '["a", "b"]', RunParallel: false },
+            {
+              Do: [
+                chain(
+                  step(
+                    'if',
+                    'If',
+                    { Condition: 'context.Item == "a"' },
+                    {
+                      Do: [
+                        chain(
+                          seen('outerItem', 'context.Item'),
+                          step(
+                            'inner',
+                            'Foreach',
+                            { Collection: '[1, 2]', RunParallel: false },
+                            { Do: [[seen('innerItem', '[context.Item, context.Index]')]] },
+                          ),
+                        ),
+                      ],
+                    },
+                  ),
+                  seen('behind', 'context.Item'),
+                ),
+              ],
+            },
+          ),
+        ],
+        gives: { seen: ['a', [1, 0], [2, 1], 'a', 'b'] },
+      },
+    ]);
+
+    it('shows item and index of each execution in the steps', async () => {
+      const { client } = at;
+      const id = await client.defineAndStart([
+        step(
+          'each',
+          'Foreach',
+          { Collection: '["x", "y"]', RunParallel: false },
+          { Do: [[step('in', 'NoOp')]] },
+        ),
+      ]);
+      await client.ended(id);
+      const executions = (await client.steps(id)).filter(({ stepId }) => stepId === 'in');
+      expect(executions).toMatchObject([
+        { item: 'x', index: 0 },
+        { item: 'y', index: 1 },
+      ]);
+    });
+
+    itFails(at, [
+      {
+        does: 'what is no list',
+        step: step('each', 'Foreach', { Collection: 'data.n' }, { Do: [[mark('x')]] }),
+        data: { n: 5 },
+        message: /Collection/,
+      },
+    ]);
+  });
+
+  describe('Parallel and Sequence', () => {
+    itRuns(
+      at,
+      ['Parallel', 'Sequence'].map((type) => ({
+        does: `${type} runs every sequence of Do as a branch and goes on when all have ended`,
+        steps: chain(
+          step(
+            'both',
+            type,
+            {},
+            {
+              Do: [
+                chain(mark('a1'), step('wait', 'Delay', { Period: 0.1 }), mark('a2')),
+                chain(mark('b1'), mark('b2')),
+              ],
+            },
+          ),
+          mark('after'),
+        ),
+        gives: { trail: ['a1', 'b1', 'b2', 'a2', 'after'] },
+      })),
+    );
+
+    itRuns(at, [
+      {
+        does: 'goes on when there is nothing in it',
+        steps: chain({ Id: 'empty', StepType: 'Parallel', Do: [] }, mark('after')),
+        gives: { trail: ['after'] },
+      },
+      {
+        does: 'a branch may end by a selector that is false; a branch may split into two',
+        steps: chain(
+          step(
+            'both',
+            'Parallel',
+            {},
+            {
+              Do: [
+                [mark('ends', { SelectNextStep: { never: 'False' } }), mark('never')],
+                [
+                  mark('splits', { SelectNextStep: { x: 'True', y: 'True' } }),
+                  mark('x'),
+                  mark('y'),
+                ],
+              ],
+            },
+          ),
+          mark('after'),
+        ),
+        gives: { trail: ['ends', 'splits', 'x', 'y', 'after'] },
+      },
+    ]);
+
+    it('branches may wait for scripts and HTTP at the same time', async () => {
+      const { client } = at;
+      const first = fresh('work');
+      const second = fresh('work');
+      const id = await client.defineAndStart(
+        chain(
+          step(
+            'both',
+            'Parallel',
+            {},
+            {
+              Do: [
+                [
+                  step(
+                    'one',
+                    'Activity',
+                    { ActivityName: `"${first}"` },
+                    { Outputs: { one: 'step.Result' } },
+                  ),
+                ],
+                [
+                  step(
+                    'two',
+                    'Activity',
+                    { ActivityName: `"${second}"` },
+                    { Outputs: { two: 'step.Result' } },
+                  ),
+                ],
+              ],
+            },
+          ),
+          mark('after'),
+        ),
+      );
+      const two = await client.work(second);
+      const one = await client.work(first);
+      await client.succeed(two.token, 2);
+      await client.succeed(one.token, 1);
+      expect((await client.ended(id)).data).toEqual({ one: 1, two: 2, trail: ['after'] });
+    });
+  });
+});

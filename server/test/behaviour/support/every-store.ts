@@ -1,0 +1,62 @@
+/** Runs the cases of a subject on every store, in two opposite dialects. */
+import { afterAll, beforeAll, describe } from 'vitest';
+import { Client } from './client.js';
+import { CAMEL_JSON, PASCAL_YAML, type Dialect } from './dialects.js';
+import { startServer, type TestServer } from './server.js';
+import { STORE_KINDS, type TestStore } from './stores.js';
+
+/** What a case can use once it runs. */
+export interface Surroundings {
+  readonly client: Client;
+  readonly server: TestServer;
+  readonly store: TestStore;
+  /** Stops the server and starts another one on the same store; `client` and `server` are then the new ones. */
+  restart(): Promise<void>;
+}
+
+export interface EveryStoreOptions {
+  readonly dialects?: readonly Dialect[];
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+export function everyStore(
+  subject: string,
+  suite: (at: Surroundings) => void,
+  options: EveryStoreOptions = {},
+): void {
+  const { dialects = [CAMEL_JSON, PASCAL_YAML], environment = {} } = options;
+  for (const { available, create, kind } of STORE_KINDS) {
+    for (const dialect of dialects) {
+      describe.skipIf(!available)(`${subject} (${kind}; ${dialect.name})`, () => {
+        const running: { store?: TestStore; server?: TestServer; client?: Client } = {};
+        const begin = async (): Promise<void> => {
+          running.server = await startServer({ store: running.store!.open(), environment });
+          running.client = new Client(running.server.url, dialect);
+        };
+        beforeAll(async () => {
+          running.store = await create();
+          await begin();
+        });
+        afterAll(async () => {
+          await running.server?.stop();
+          await running.store?.remove();
+        });
+        suite({
+          get client() {
+            return running.client!;
+          },
+          get server() {
+            return running.server!;
+          },
+          get store() {
+            return running.store!;
+          },
+          async restart() {
+            await running.server?.stop();
+            await begin();
+          },
+        });
+      });
+    }
+  }
+}

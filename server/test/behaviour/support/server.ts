@@ -1,0 +1,91 @@
+/** A whole server on a port of its own: real store, real Python, everything but the process around it. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll } from 'vitest';
+import { compose } from '../../../src/compose.js';
+import { readConfig } from '../../../src/config.js';
+import { createLogger } from '../../../src/logger.js';
+import { createPyodideRuntime } from '../../../src/scripts/pyodide/pyodide-script-runtime.js';
+import type { ScriptRuntime } from '../../../src/scripts/script-runtime.js';
+import type { Store } from '../../../src/store/store.js';
+
+export interface TestServer {
+  readonly url: string;
+  /** Every line that it logged, parsed. */
+  readonly logLines: readonly Record<string, unknown>[];
+  /** As SIGTERM does it: calls in hand are answered, then the store is closed. */
+  stop(): Promise<void>;
+}
+
+export interface TestServerOptions {
+  readonly store: Store;
+  /** Settings, by the names of the environment variables. */
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly wrapStore?: (store: Store) => Store;
+  /** Left out: the one that all servers of a test file share. */
+  readonly scripts?: ScriptRuntime;
+}
+
+export async function startServer(options: TestServerOptions): Promise<TestServer> {
+  const { environment = {}, store, wrapStore } = options;
+  const logLines: Record<string, unknown>[] = [];
+  const logger = createLogger({
+    level: 'trace',
+    destination: { write: (line) => logLines.push(JSON.parse(line) as Record<string, unknown>) },
+  });
+  const { app, host } = compose({
+    config: readConfig(environment),
+    environment,
+    logger,
+    store,
+    scripts: options.scripts ?? sharedPython(),
+    ...(wrapStore === undefined ? {} : { wrapStore }),
+  });
+  await host.start();
+  const http = createServer(app);
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  const { port } = http.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    logLines,
+    async stop() {
+      const closed = new Promise((resolve) => http.close(resolve));
+      await host.stop();
+      http.closeIdleConnections();
+      await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, 200))]);
+      http.closeAllConnections();
+    },
+  };
+}
+
+/** What `environment` shows in the expressions of every server that shares the interpreter. */
+export const VISIBLE_ENVIRONMENT = { GREETING: 'Hello', TEST_ZONE: 'blue' } as const;
+
+let python: ScriptRuntime | null = null;
+
+/** One real interpreter for all servers of a test file: starting it costs a second, and none of them changes it. */
+export function sharedPython(): ScriptRuntime {
+  python ??= createPyodideRuntime({
+    spares: 0,
+    environment: VISIBLE_ENVIRONMENT,
+    logger: { info: () => undefined, warn: console.warn, error: console.error },
+  });
+  const runtime = python;
+  return {
+    get ready() {
+      return runtime.ready;
+    },
+    start: () => runtime.start(),
+    // The servers come and go; it stays until the file is done.
+    stop: () => Promise.resolve(),
+    evaluate: (...args) => runtime.evaluate(...args),
+    runScript: (...args) => runtime.runScript(...args),
+    checkSyntax: (...args) => runtime.checkSyntax(...args),
+    statistics: () => runtime.statistics(),
+  };
+}
+
+afterAll(async () => {
+  await python?.stop();
+  python = null;
+});

@@ -1,0 +1,65 @@
+/** The stores that every behaviour is tried on, each opened anew for every server that runs on it. */
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { MongoClient } from 'mongodb';
+import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
+import { createMongoStore } from '../../../src/store/mongo/mongo-store.js';
+import { createSqliteStore } from '../../../src/store/sqlite/sqlite-store.js';
+import type { Store } from '../../../src/store/store.js';
+import { mongoForTests } from '../../support/mongo-container.js';
+
+export interface TestStore {
+  /** What is stored stays from one to the next, as for servers that are started one after the other. */
+  open(): Store;
+  remove(): Promise<void>;
+}
+
+export interface StoreKind {
+  readonly kind: Store['kind'];
+  /** False where this machine has no such database; mongoForTests says so loudly. */
+  readonly available: boolean;
+  create(): Promise<TestStore>;
+}
+
+const mongo = await mongoForTests();
+
+export const STORE_KINDS: readonly StoreKind[] = [
+  {
+    kind: 'memory',
+    available: true,
+    async create() {
+      const store = createMemoryStore();
+      return { open: () => store, remove: async () => undefined };
+    },
+  },
+  {
+    kind: 'sqlite',
+    available: true,
+    async create() {
+      const directory = await mkdtemp(path.join(tmpdir(), 'stepwright-behaviour-'));
+      return {
+        open: () => createSqliteStore({ path: path.join(directory, 'stepwright.db') }),
+        remove: () => rm(directory, { recursive: true, force: true }),
+      };
+    },
+  },
+  {
+    kind: 'mongo',
+    available: mongo !== null,
+    async create() {
+      const url = mongo?.url ?? '';
+      const databaseName = `behaviour-${randomUUID()}`;
+      return {
+        // Several processes test on one machine at once; the limits for people are not what is tested here.
+        open: () => createMongoStore({ url, databaseName, operationTimeoutMs: 20_000 }),
+        async remove() {
+          const client = new MongoClient(url);
+          await client.db(databaseName).dropDatabase();
+          await client.close();
+        },
+      };
+    },
+  },
+];
