@@ -1,0 +1,563 @@
+/**
+ * The contract over HTTP, call by call, against the whole server: embedded store, real Python, nothing replaced. Every
+ * call is seen to succeed once and to fail in each way that the contract names.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { startRealServer, type JsonBody, type RealServer } from './support/real-server.js';
+
+let server: RealServer;
+
+beforeAll(async () => {
+  server = await startRealServer();
+});
+
+afterAll(async () => {
+  await server.stop();
+});
+
+const call: RealServer['call'] = (line, options) => server.call(line, options);
+
+interface Workflow extends JsonBody {
+  readonly workflowId: string;
+  readonly status: string;
+  readonly data: JsonBody;
+}
+
+interface WorkItem extends JsonBody {
+  readonly token: string;
+  readonly tokenExpiry: string;
+}
+
+interface Items<Item = JsonBody> {
+  readonly items: readonly Item[];
+  readonly nextCursor: string | null;
+}
+
+let names = 0;
+
+/** A name that no other test uses. */
+function freshName(stem: string): string {
+  names += 1;
+  return `${stem}-${names}`;
+}
+
+async function define(steps: readonly JsonBody[], members: JsonBody = {}): Promise<string> {
+  const id = freshName('definition');
+  const { status, text } = await call('POST /api/definition', { json: { id, steps, ...members } });
+  expect(status, text).toBe(201);
+  return id;
+}
+
+async function start(definitionId: string, data: JsonBody = {}): Promise<Workflow> {
+  const { status, body, text } = await call<Workflow>(`POST /api/workflow/${definitionId}`, {
+    json: data,
+  });
+  expect(status, text).toBe(201);
+  return body;
+}
+
+async function ended(workflowId: string): Promise<Workflow> {
+  return (await call<Workflow>(`GET /api/workflow/${workflowId}?wait=20`)).body;
+}
+
+const GREET = { id: 'greet', stepType: 'NoOp', outputs: { greeting: '"Hello " + data.name' } };
+const WAIT = {
+  id: 'ask',
+  stepType: 'WaitFor',
+  inputs: { EventName: '"answered"', EventKey: 'data.key' },
+  outputs: { answer: 'step.EventData' },
+};
+
+function activityStep(name: string): JsonBody {
+  return {
+    id: 'work',
+    stepType: 'Activity',
+    errorBehavior: 'Terminate',
+    inputs: { ActivityName: JSON.stringify(name), Parameters: { '@n': 'data.n', kind: 'plain' } },
+    outputs: { result: 'step.Result' },
+  };
+}
+
+describe('definitions', () => {
+  it('get the next version each time they are posted', async () => {
+    const id = freshName('d');
+    const first = await call('POST /api/definition', { json: { id, steps: [GREET] } });
+    expect([first.status, first.body]).toEqual([201, { id, version: 1, warnings: [] }]);
+    const yaml = `Id: ${id}\nVersion: 77\nSteps:\n- Id: greet\n  StepType: noop\n`;
+    const second = await call('POST /api/definition', { yaml });
+    expect(second.body).toEqual({ id, version: 2, warnings: [] });
+    const newest = await call(`GET /api/definition/${id}`);
+    expect(newest.body).toMatchObject({
+      id,
+      version: 2,
+      steps: [{ id: 'greet', stepType: 'NoOp' }],
+    });
+    const older = await call(`GET /api/definition/${id}?version=1`);
+    expect(older.body).toMatchObject({ version: 1, steps: [{ outputs: GREET.outputs }] });
+  });
+
+  it('are refused with every problem, its pointer and its place', async () => {
+    const yaml = [
+      'Id: broken',
+      'Steps:',
+      '  - Id: a',
+      '    StepType: EmitLog',
+      '    NextStepId: nowhere',
+      '    Inputs:',
+      '      Message: "1 +"',
+      '  - Id: a',
+      '    StepType: Nonsense',
+    ].join('\n');
+    const { status, body, headers } = await call('POST /api/definition', { yaml });
+    expect(status).toBe(400);
+    expect(headers.get('content-type')).toContain('application/problem+json');
+    expect(body).toMatchObject({ code: 'invalid_definition', status: 400 });
+    const places = (body['errors'] as JsonBody[]).map(({ pointer, line }) => [pointer, line]);
+    expect(places).toEqual(
+      expect.arrayContaining([
+        ['/Steps/0/NextStepId', 5],
+        ['/Steps/0/Inputs/Message', 7],
+        ['/Steps/1/Id', 8],
+      ]),
+    );
+    expect((await call('GET /api/definition/broken')).status).toBe(404);
+  });
+
+  it('can be checked without being stored', async () => {
+    const id = freshName('d');
+    const good = await call('POST /api/definition/validate', { json: { id, steps: [GREET] } });
+    expect([good.status, good.body]).toEqual([200, { valid: true, errors: [], warnings: [] }]);
+    const bad = await call('POST /api/definition/validate', { json: { id } });
+    expect(bad.status).toBe(200);
+    expect(bad.body).toMatchObject({ valid: false });
+    expect((await call(`GET /api/definition/${id}`)).status).toBe(404);
+  });
+
+  it('are listed in pages', async () => {
+    const ids = [await define([GREET]), await define([GREET]), await define([GREET])];
+    const seen: unknown[] = [];
+    let cursor: string | null = null;
+    do {
+      const query: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+      const page = await call<Items>(`GET /api/definition?limit=2${query}`);
+      expect(page.status).toBe(200);
+      expect(page.body.items.length).toBeLessThanOrEqual(2);
+      seen.push(...page.body.items.map(({ id }) => id));
+      cursor = page.body.nextCursor;
+    } while (cursor !== null);
+    expect(seen).toEqual(expect.arrayContaining(ids));
+    expect(new Set(seen).size).toBe(seen.length);
+  });
+
+  it('that are not there are 404', async () => {
+    const id = await define([GREET]);
+    for (const path of ['nope', `${id}?version=9`]) {
+      const { status, body } = await call(`GET /api/definition/${path}`);
+      expect([status, body['code']]).toEqual([404, 'definition_not_found']);
+    }
+  });
+});
+
+describe('workflows', () => {
+  it('start, run and end', async () => {
+    const id = await define([GREET]);
+    const started = await call<Workflow>(`POST /api/workflow/${id}?reference=mine`, {
+      yaml: 'name: Ada',
+    });
+    expect(started.status).toBe(201);
+    expect(started.headers.get('location')).toBe(`/api/workflow/${started.body.workflowId}`);
+    expect(started.body).toMatchObject({
+      definitionId: id,
+      version: 1,
+      reference: 'mine',
+      status: 'Runnable',
+      endTime: null,
+      data: { name: 'Ada' },
+    });
+    const workflow = await ended(started.body.workflowId);
+    expect(workflow).toMatchObject({ status: 'Complete', data: { greeting: 'Hello Ada' } });
+    expect(workflow['startTime']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    expect(workflow['endTime']).toMatch(/Z$/);
+  });
+
+  it('start with {} without a body', async () => {
+    const id = await define([{ id: 'a', stepType: 'NoOp' }]);
+    const { status, body } = await call<Workflow>(`POST /api/workflow/${id}`);
+    expect([status, body.data]).toEqual([201, {}]);
+  });
+
+  it('keep data as it was sent', async () => {
+    const id = await define([{ id: 'a', stepType: 'NoOp' }]);
+    const text = '{"B":1,"__proto__":{"x":[null]},"a.b":{"$gt":""},"n":9007199254740992,"f":1.5}';
+    const response = await fetch(`${server.url}/api/workflow/${id}`, {
+      method: 'POST',
+      body: text,
+      headers: { 'content-type': 'application/json' },
+    });
+    const { workflowId } = (await response.json()) as Workflow;
+    await ended(workflowId);
+    expect((await call(`GET /api/workflow/${workflowId}`)).text).toContain(`"data":${text}`);
+  });
+
+  it('do not start on an unknown definition or with data that is not an object', async () => {
+    const unknown = await call('POST /api/workflow/nope', { json: {} });
+    expect([unknown.status, unknown.body['code']]).toEqual([404, 'definition_not_found']);
+    const id = await define([GREET]);
+    expect((await call(`POST /api/workflow/${id}`, { json: [1] })).status).toBe(400);
+  });
+
+  it('that are not there are 404, whatever is asked of them', async () => {
+    const lines = [
+      'GET /api/workflow/nope',
+      'GET /api/workflow/nope?wait=1',
+      'GET /api/workflow/nope/steps',
+      'PUT /api/workflow/nope/suspend',
+      'PUT /api/workflow/nope/resume',
+      'DELETE /api/workflow/nope',
+    ];
+    for (const line of lines) {
+      const { status, body } = await call(line);
+      expect([status, body['code']], line).toEqual([404, 'workflow_not_found']);
+    }
+  });
+
+  it('can be waited for until the time is over', async () => {
+    const { workflowId } = await start(await define([WAIT]), { key: freshName('k') });
+    const began = performance.now();
+    const { status, body } = await call<Workflow>(`GET /api/workflow/${workflowId}?wait=1`);
+    expect([status, body.status]).toEqual([200, 'Runnable']);
+    expect(performance.now() - began).toBeGreaterThan(950);
+  });
+
+  it('are suspended, resumed and terminated, each where the status allows it', async () => {
+    const key = freshName('k');
+    const { workflowId } = await start(await define([WAIT]), { key });
+    const at = (action: string) => call<Workflow>(`PUT /api/workflow/${workflowId}/${action}`);
+
+    const early = await at('resume');
+    expect([early.status, early.body['code']]).toEqual([400, 'status_conflict']);
+    const suspended = await at('suspend');
+    expect([suspended.status, suspended.body.status]).toEqual([200, 'Suspended']);
+    expect((await at('suspend')).status).toBe(400);
+    const resumed = await at('resume');
+    expect([resumed.status, resumed.body.status]).toEqual([200, 'Runnable']);
+
+    const line = `DELETE /api/workflow/${workflowId}`;
+    const terminated = await call<Workflow>(line);
+    expect([terminated.status, terminated.body.status]).toEqual([200, 'Terminated']);
+    expect(terminated.body['endTime']).toMatch(/Z$/);
+    expect((await call(line)).body).toEqual(terminated.body);
+    expect((await at('suspend')).status).toBe(400);
+  });
+
+  it('that are complete stay complete', async () => {
+    const { workflowId } = await start(await define([GREET]), { name: 'A' });
+    await ended(workflowId);
+    const { status, body } = await call<Workflow>(`DELETE /api/workflow/${workflowId}`);
+    expect([status, body.status]).toEqual([200, 'Complete']);
+  });
+
+  it('are listed newest first, by what is asked for', async () => {
+    const id = await define([GREET]);
+    const started: string[] = [];
+    for (const name of ['a', 'b', 'c']) started.push((await start(id, { name })).workflowId);
+    for (const workflowId of started) await ended(workflowId);
+    const all = await call<Items<Workflow>>(`GET /api/workflow?definitionId=${id}`);
+    expect(all.body.items.map(({ workflowId }) => workflowId)).toEqual(started.toReversed());
+    expect(all.body.items[0]).not.toHaveProperty('data');
+
+    const firstPage = await call<Items<Workflow>>(`GET /api/workflow?definitionId=${id}&limit=2`);
+    const cursor = encodeURIComponent(firstPage.body.nextCursor!);
+    const secondPage = await call<Items<Workflow>>(
+      `GET /api/workflow?definitionId=${id}&limit=2&cursor=${cursor}`,
+    );
+    expect(secondPage.body.items.map(({ workflowId }) => workflowId)).toEqual([started[0]]);
+    expect(secondPage.body.nextCursor).toBeNull();
+
+    const none = `GET /api/workflow?definitionId=${id}&status=Suspended`;
+    expect((await call<Items>(none)).body).toEqual({ items: [], nextCursor: null });
+    expect((await call('GET /api/workflow?cursor=nonsense')).status).toBe(400);
+  });
+
+  it('show what ran and what is open', async () => {
+    const key = freshName('k');
+    const steps = [{ id: 'first', stepType: 'NoOp', nextStepId: 'ask' }, WAIT];
+    const { workflowId } = await start(await define(steps), { key });
+    const line = `GET /api/workflow/${workflowId}/steps`;
+    await expect
+      .poll(async () => (await call<Items>(line)).body.items, { timeout: 10_000 })
+      .toMatchObject([
+        { stepId: 'first', stepType: 'NoOp', status: 'Complete', attempt: 1, waitsFor: null },
+        {
+          stepId: 'ask',
+          status: 'Waiting',
+          endTime: null,
+          waitsFor: { kind: 'event', eventName: 'answered', eventKey: key },
+        },
+      ]);
+  });
+
+  it('show the error that suspended them', async () => {
+    const steps = [{ id: 'bad', stepType: 'NoOp', outputs: { x: 'data.nothing' } }];
+    const id = await define(steps, { defaultErrorBehavior: 'Suspend' });
+    const { workflowId } = await start(id);
+    const read = async () => (await call<Workflow>(`GET /api/workflow/${workflowId}`)).body;
+    await expect.poll(read, { timeout: 10_000 }).toMatchObject({
+      status: 'Suspended',
+      lastError: {
+        stepId: 'bad',
+        attempt: 1,
+        message: expect.stringContaining('nothing') as unknown,
+      },
+    });
+  });
+});
+
+describe('events', () => {
+  it.each([
+    ['an object', { json: { yes: true } }, { yes: true }],
+    ['null', { json: null }, null],
+    ['a YAML scalar', { yaml: '2026-05-04' }, '2026-05-04'],
+    ['a list', { yaml: '[1, x]' }, [1, 'x']],
+  ])('carry %s', async (_what, body, answer) => {
+    const key = freshName('k');
+    const { workflowId } = await start(await define([WAIT]), { key });
+    const published = await call(`POST /api/event/answered/${key}`, body);
+    expect(published.status).toBe(202);
+    expect(published.body).toEqual({
+      id: expect.any(String) as unknown,
+      deliveredTo: expect.any(Number) as unknown,
+    });
+    expect(await ended(workflowId)).toMatchObject({ status: 'Complete', data: { answer } });
+  });
+
+  it('may come before anybody waits', async () => {
+    const key = freshName('größe/ü');
+    const definition = await define([
+      { id: 'd', stepType: 'Delay', inputs: { Period: '1' }, nextStepId: 'ask' },
+      WAIT,
+    ]);
+    const { workflowId } = await start(definition, { key });
+    const path = `POST /api/event/answered/${encodeURIComponent(key)}`;
+    expect((await call(path, { json: 1 })).status).toBe(202);
+    expect(await ended(workflowId)).toMatchObject({ status: 'Complete', data: { answer: 1 } });
+  });
+
+  it('cannot be read from a broken body', async () => {
+    const { status, body } = await call('POST /api/event/a/b', { yaml: 'a: [' });
+    expect([status, body['code'], body['line']]).toEqual([400, 'unreadable_body', 1]);
+  });
+});
+
+describe('activities', () => {
+  it('are handed out, answered once, and answered again', async () => {
+    const name = freshName('act');
+    const { workflowId } = await start(await define([activityStep(name)]), { n: 5 });
+    const pulled = await call<WorkItem>(`GET /api/activity/${name}?workerId=me&timeout=10`);
+    expect(pulled.status).toBe(200);
+    expect(pulled.body).toEqual({
+      token: expect.any(String) as unknown,
+      activityName: name,
+      parameters: { n: 5, kind: 'plain' },
+      tokenExpiry: '9999-12-31T23:59:59.9999999',
+      workflowId,
+      stepId: 'work',
+      attempt: 1,
+    });
+    expect((await call(`GET /api/activity/${name}`)).status).toBe(404);
+    const line = `POST /api/activity/success/${pulled.body.token}`;
+    expect((await call(line, { json: { ok: 1 } })).status).toBe(202);
+    expect((await call(line, { json: { ok: 1 } })).status).toBe(202);
+    expect((await call(line, { json: { ok: 2 } })).status).toBe(404);
+    expect(await ended(workflowId)).toMatchObject({
+      status: 'Complete',
+      data: { result: { ok: 1 } },
+    });
+  });
+
+  it('answer a waiting poll the moment that there is work', async () => {
+    const name = freshName('act');
+    const definition = await define([activityStep(name)]);
+    const poll = call<WorkItem>(`GET /api/activity/${name}?timeout=20`);
+    const { workflowId } = await start(definition, { n: 1 });
+    const began = performance.now();
+    expect((await poll).body).toMatchObject({ workflowId });
+    expect(performance.now() - began).toBeLessThan(2_000);
+  });
+
+  it('answer 404 when the time of a poll is over', async () => {
+    const began = performance.now();
+    const { status, body } = await call(`GET /api/activity/${freshName('act')}?timeout=1`);
+    expect([status, body['code']]).toEqual([404, 'no_work']);
+    expect(performance.now() - began).toBeGreaterThan(950);
+  });
+
+  it('fail their step with what the worker says', async () => {
+    const name = freshName('act');
+    const { workflowId } = await start(await define([activityStep(name)]), { n: 5 });
+    const { body } = await call<WorkItem>(`GET /api/activity/${name}?timeout=10`);
+    const reason = { why: 'no funds' };
+    expect((await call(`POST /api/activity/fail/${body.token}`, { json: reason })).status).toBe(
+      202,
+    );
+    expect(await ended(workflowId)).toMatchObject({ status: 'Terminated' });
+    const { body: steps } = await call<Items>(`GET /api/workflow/${workflowId}/steps`);
+    expect(steps.items).toMatchObject([{ stepId: 'work', error: { data: reason } }]);
+  });
+
+  it('are leased, extended, and given back', async () => {
+    const name = freshName('act');
+    const { workflowId } = await start(await define([activityStep(name)]), { n: 5 });
+    const first = await call<WorkItem>(`GET /api/activity/${name}?timeout=10&lease=60`);
+    const { token, tokenExpiry } = first.body;
+    expect(tokenExpiry).toMatch(/^\d{4}-.*Z$/);
+    const longer = await call<WorkItem>(`PUT /api/activity/${token}/heartbeat?lease=600`);
+    expect(longer.status).toBe(200);
+    expect(Date.parse(longer.body.tokenExpiry)).toBeGreaterThan(Date.parse(tokenExpiry) + 500_000);
+
+    expect((await call(`DELETE /api/activity/${token}`)).status).toBe(202);
+    const second = await call<WorkItem>(`GET /api/activity/${name}?timeout=10`);
+    expect(second.body).toMatchObject({ workflowId, attempt: 2 });
+    for (const line of [
+      `DELETE /api/activity/${token}`,
+      `PUT /api/activity/${token}/heartbeat?lease=5`,
+      `POST /api/activity/success/${token}`,
+      `POST /api/activity/fail/${token}`,
+    ]) {
+      const { status, body } = await call(line);
+      expect([status, body['code']], line).toEqual([404, 'activity_not_found']);
+    }
+    expect((await call(`POST /api/activity/success/${second.body.token}`)).status).toBe(202);
+    expect(await ended(workflowId)).toMatchObject({ status: 'Complete', data: { result: null } });
+  });
+
+  it('lose nothing to a poller that hangs up', async () => {
+    const name = freshName('act');
+    const definition = await define([activityStep(name)]);
+    const hangUp = new AbortController();
+    const polls = Array.from({ length: 5 }, () =>
+      fetch(`${server.url}/api/activity/${name}?timeout=60`, { signal: hangUp.signal }).catch(
+        () => null,
+      ),
+    );
+    // A second poll of another name is answered after the server has seen the first ones.
+    await call(`GET /api/activity/${freshName('other')}`);
+    hangUp.abort();
+    await Promise.all(polls);
+    const { workflowId } = await start(definition, { n: 1 });
+    const { status, body } = await call<WorkItem>(`GET /api/activity/${name}?timeout=10`);
+    expect([status, body['workflowId']]).toEqual([200, workflowId]);
+  });
+
+  it.each(['nonsense', 'a.b', '%2F', 'x'.repeat(3_000)])('know no token %s', async (token) => {
+    expect((await call(`POST /api/activity/success/${token}`)).status).toBe(404);
+  });
+});
+
+describe('custom steps', () => {
+  it('are stored, used, listed and shown', async () => {
+    const name = freshName('add');
+    const script = 'total = a + b\n';
+    const first = await call(`POST /api/step/${name}`, { python: 'total = 0' });
+    expect([first.status, first.body]).toEqual([200, { name, version: 1 }]);
+    expect((await call(`POST /api/step/${name}`, { python: script })).body).toEqual({
+      name,
+      version: 2,
+    });
+    const shown = await call(`GET /api/step/${name}`);
+    expect([shown.text, shown.headers.get('content-type')]).toEqual([
+      script,
+      'text/x-python; charset=utf-8',
+    ]);
+    expect((await call<Items>('GET /api/step?limit=500')).body.items).toContainEqual(
+      expect.objectContaining({ name, version: 2 }),
+    );
+    const definition = await define([
+      { id: 's', stepType: name, inputs: { a: 'data.a', b: '2' }, outputs: { sum: 'step.total' } },
+    ]);
+    const { workflowId } = await start(definition, { a: 40 });
+    expect(await ended(workflowId)).toMatchObject({ data: { sum: 42 } });
+  });
+
+  it('are refused with the line of a syntax error', async () => {
+    const { status, body } = await call('POST /api/step/bad', { python: 'a = 1\nb = = 2\n' });
+    expect([status, body['code'], body['line']]).toEqual([400, 'invalid_script', 2]);
+    expect((await call('GET /api/step/bad')).status).toBe(404);
+  });
+
+  it('cannot take the name of a built-in step, in any casing', async () => {
+    const { status, body } = await call('POST /api/step/emitLOG', { python: 'a = 1' });
+    expect([status, body['code']]).toEqual([409, 'reserved_step_name']);
+  });
+});
+
+describe('repeated requests with one Idempotency-Key', () => {
+  it('start one workflow', async () => {
+    const id = await define([GREET]);
+    const headers = { 'idempotency-key': freshName('key') };
+    const line = `POST /api/workflow/${id}`;
+    const first = await call<Workflow>(line, { json: { name: 'A' }, headers });
+    const second = await call<Workflow>(line, { yaml: 'name: A', headers });
+    expect([first.status, second.status]).toEqual([201, 201]);
+    expect(second.body.workflowId).toBe(first.body.workflowId);
+    const other = await call(line, { json: { name: 'B' }, headers });
+    expect([other.status, other.body['code']]).toEqual([409, 'idempotency_conflict']);
+    expect((await call<Items>(`GET /api/workflow?definitionId=${id}`)).body.items).toHaveLength(1);
+  });
+
+  it('publish one event', async () => {
+    const headers = { 'idempotency-key': freshName('key') };
+    const line = `POST /api/event/answered/${freshName('k')}`;
+    const first = await call(line, { json: 1, headers });
+    expect((await call(line, { json: 1, headers })).body['id']).toBe(first.body['id']);
+    expect((await call(line, { json: 2, headers })).status).toBe(409);
+  });
+
+  it('store one version', async () => {
+    const id = freshName('d');
+    const headers = { 'idempotency-key': freshName('key') };
+    const post = (steps: unknown[]) =>
+      call('POST /api/definition', { json: { id, steps }, headers });
+    expect((await post([GREET])).body).toMatchObject({ version: 1 });
+    expect((await post([GREET])).body).toMatchObject({ version: 1 });
+    expect((await post([WAIT])).status).toBe(409);
+  });
+});
+
+describe('the server', () => {
+  it('tells what it is', async () => {
+    const { status, body } = await call('GET /api/info');
+    expect(status).toBe(200);
+    expect(Object.keys(body).sort()).toEqual([
+      'backplane',
+      'machineName',
+      'name',
+      'nodeId',
+      'osVersion',
+      'startTime',
+      'store',
+      'version',
+      'workingSet',
+    ]);
+    expect(body).toMatchObject({ store: 'sqlite', backplane: 'local' });
+  });
+
+  it('is live and ready, and counts', async () => {
+    expect((await call('GET /health/live')).status).toBe(200);
+    expect((await call('GET /health/ready')).body).toEqual({ ready: true, reasons: [] });
+    const metrics = await call('GET /metrics');
+    expect(metrics.headers.get('content-type')).toContain('text/plain');
+    expect(metrics.text).toMatch(/^# HELP /m);
+  });
+
+  it('answers in YAML with the same names', async () => {
+    const { workflowId } = await start(await define([GREET]), { name: 'A' });
+    const json = await ended(workflowId);
+    const { text, headers } = await call(`GET /api/workflow/${workflowId}`, {
+      headers: { accept: 'application/x-yaml' },
+    });
+    expect(headers.get('content-type')).toBe('application/x-yaml; charset=utf-8');
+    expect(parse(text)).toEqual(json);
+  });
+});
