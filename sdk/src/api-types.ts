@@ -1,0 +1,60 @@
+/**
+ * The words of the API as types. All of them come from the schema that is generated from the server's own description;
+ * nothing is written down a second time.
+ */
+import type { components } from './generated/schema.js';
+
+type Schemas = components['schemas'];
+
+/** An object whose members are the caller's own, such as the data of a workflow. */
+export type DataObject = Schemas['DataObject'];
+/** A workflow definition with its members in camelCase. */
+export type DefinitionDocument = Schemas['DefinitionDocument'];
+/** A step of a definition. */
+export type StepDocument = Schemas['StepDocument'];
+/** What a check of a definition found. */
+export type DefinitionCheck = Schemas['DefinitionCheck'];
+/** A definition in a list: its newest version. */
+export type DefinitionSummary = Schemas['DefinitionSummary'];
+/** A definition that was stored, with the version it was given. */
+export type RegisteredDefinition = Schemas['RegisteredDefinition'];
+/** The state of a workflow: `Runnable`, `Suspended`, `Complete` or `Terminated`. */
+export type WorkflowStatus = Schemas['WorkflowStatus'];
+/** A workflow in a list: everything but its data. */
+export type WorkflowSummary = Schemas['WorkflowSummary'];
+/** One execution of a step in a workflow. */
+export type StepExecution = Schemas['StepExecution'];
+/** The failure of a step. */
+export type StepError = Schemas['StepError'];
+/** An event that was stored. */
+export type PublishedEvent = Schemas['PublishedEvent'];
+/** A lease that was extended. */
+export type ExtendedLease = Schemas['ExtendedLease'];
+/** A custom step in a list. */
+export type StepSummary = Schemas['StepSummary'];
+/** A custom step that was stored. */
+export type StoredStep = Schemas['StoredStep'];
+/** The server that answered. */
+export type ServerInfo = Schemas['ServerInfo'];
+/** An error as the server describes it (RFC 9457). */
+export type Problem = Schemas['Problem'];
+/** One thing that is wrong with a request or a posted document. */
+export type ProblemItem = Schemas['ProblemItem'];
+
+/** One run of a definition; `TData` is the type of its data. */
+export type Workflow<TData extends object = DataObject> = Omit<Schemas['Workflow'], 'data'> & {
+  data: TData;
+};
+
+/** Work for a worker, to be answered with its token. */
+export type WorkItem<TName extends string = string, TParameters = unknown> = Omit<
+  Schemas['WorkItem'],
+  'activityName' | 'parameters'
+> & { activityName: TName; parameters: TParameters };
+
+/** One page of a list. */
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  /** Gets the next page; null on the last one. */
+  readonly nextCursor: string | null;
+}

@@ -1,0 +1,71 @@
+/**
+ * The client of a Stepwright server.
+ *
+ * What it is: typed calls with repetitions, time-outs and errors, on web APIs alone. It owns nothing that lasts. It must
+ * not know how the server works: its types come from the server's own description (`generated/schema.ts`).
+ */
+export { activity, defineActivities } from './activity-types.js';
+export type {
+  ActivityDeclaration,
+  ActivityDeclarations,
+  HandlerParameters,
+  HandlerResult,
+  SentParameters,
+  SentResult,
+  TypedActivity,
+} from './activity-types.js';
+export type {
+  DataObject,
+  DefinitionCheck,
+  DefinitionDocument,
+  DefinitionSummary,
+  ExtendedLease,
+  Page,
+  Problem,
+  ProblemItem,
+  PublishedEvent,
+  RegisteredDefinition,
+  ServerInfo,
+  StepDocument,
+  StepError,
+  StepExecution,
+  StepSummary,
+  StoredStep,
+  WorkItem,
+  Workflow,
+  WorkflowStatus,
+  WorkflowSummary,
+} from './api-types.js';
+export { createClient } from './client.js';
+export type { StepwrightClient } from './client.js';
+export {
+  ApiError,
+  InvalidAnswerError,
+  isApiError,
+  isNetworkError,
+  isSdkError,
+  isTimeoutError,
+  NetworkError,
+  SdkError,
+  TimeoutError,
+} from './errors.js';
+export type { CallSubject } from './errors.js';
+export type {
+  CallOptions,
+  ClientOptions,
+  IdempotentCallOptions,
+  RetryOptions,
+  TokenSource,
+} from './options.js';
+export type { PagedList } from './paged-list.js';
+export type { ActivitiesResource, PullOptions, WorkReference } from './resources/activities.js';
+export type { DefinitionsResource } from './resources/definitions.js';
+export type { EventsResource } from './resources/events.js';
+export type { StepsResource } from './resources/steps.js';
+export type { WorkflowHandle } from './resources/workflow-handle.js';
+export type {
+  StartOptions,
+  WaitOptions,
+  WorkflowFilter,
+  WorkflowsResource,
+} from './resources/workflows.js';

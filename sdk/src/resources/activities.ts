@@ -1,0 +1,201 @@
+/** Work that workflows hand out. Most programs leave this to `@stepwright/worker-sdk`, which is made of these calls. */
+import type { ActivityDeclarations, SentParameters, SentResult } from '../activity-types.js';
+import type { ExtendedLease, WorkItem } from '../api-types.js';
+import { isApiError } from '../errors.js';
+import type { CallOptions } from '../options.js';
+import type { Transport } from '../transport.js';
+
+/** How `pull` asks for work. */
+export interface PullOptions extends CallOptions {
+  /** Who asks, for the server's log. */
+  readonly workerId?: string;
+  /**
+   * How long the server may wait for work, in whole seconds.
+   *
+   * @default 0
+   */
+  readonly waitSeconds?: number;
+  /**
+   * After how many whole seconds the work goes back to the queue unless it was answered or extended. Without it the work
+   * is held until it is answered or released, even if this process is gone.
+   */
+  readonly leaseSeconds?: number;
+}
+
+/** A work item, or its token. */
+export type WorkReference<TName extends string = string> =
+  string | Pick<WorkItem<TName>, 'token' | 'activityName'>;
+
+/** Takes and answers work: `client.activities`. */
+export class ActivitiesResource<D extends ActivityDeclarations = ActivityDeclarations> {
+  readonly #transport: Transport;
+
+  /** @internal Made by `createClient`. */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * The oldest waiting work of a name, or null when there is none within `waitSeconds`.
+   *
+   * @example
+   * ```ts
+   * await client.workflows.start('payment', { amount: 250 });
+   * const work = await client.activities.pull('charge-card', { waitSeconds: 10, leaseSeconds: 30 });
+   * if (work !== null) await client.activities.succeed(work, { receipt: 'r-1' });
+   * ```
+   */
+  async pull<K extends keyof D & string>(
+    activityName: K,
+    { workerId, waitSeconds, leaseSeconds, ...options }: PullOptions = {},
+  ): Promise<WorkItem<K, SentParameters<D[K]>> | null> {
+    try {
+      const item = await this.#transport.call(
+        'get',
+        '/api/activity/{id}',
+        {
+          path: { id: activityName },
+          query: { workerId, timeout: waitSeconds, lease: leaseSeconds },
+          // An item in an answer that was lost is not lost: the server takes it back, or its lease ends.
+          repeatable: 'always',
+          subject: { activityName },
+          longPollMs: (waitSeconds ?? 0) * 1000,
+        },
+        options,
+      );
+      // It is work of the name that was asked for, and the declaration says what its parameters are.
+      return item as WorkItem<K, SentParameters<D[K]>>;
+    } catch (error) {
+      if (isApiError(error, 'no_work')) return null;
+      throw error;
+    }
+  }
+
+  /**
+   * Reports that work is done. Safe to repeat: the server takes the same report again for five minutes.
+   *
+   * @param result any JSON value
+   * @throws ApiError `activity_not_found` when the work is held no longer; nothing was changed
+   *
+   * @example
+   * ```ts
+   * await client.workflows.start('payment', { amount: 250 });
+   * const work = await client.activities.pull('charge-card', { waitSeconds: 10 });
+   * if (work !== null) await client.activities.succeed(work, { receipt: 'r-1' });
+   * ```
+   */
+  async succeed<K extends keyof D & string>(
+    work: WorkReference<K>,
+    result: SentResult<D[K]>,
+    options: CallOptions = {},
+  ): Promise<void> {
+    await this.#transport.call(
+      'post',
+      '/api/activity/success/{token}',
+      {
+        path: { token: tokenOf(work) },
+        body: { json: result },
+        repeatable: 'always',
+        subject: subjectOf(work),
+      },
+      options,
+    );
+  }
+
+  /**
+   * Reports that work failed. The step's error behaviour decides what follows.
+   *
+   * @param reason any JSON value; a `message` in it is shown as the error's
+   * @throws ApiError `activity_not_found` when the work is held no longer; nothing was changed
+   *
+   * @example
+   * ```ts
+   * await client.workflows.start('payment', { amount: -1 });
+   * const work = await client.activities.pull('charge-card', { waitSeconds: 10 });
+   * if (work !== null) await client.activities.fail(work, { message: 'an amount is positive' });
+   * ```
+   */
+  async fail(
+    work: WorkReference,
+    reason: unknown = null,
+    options: CallOptions = {},
+  ): Promise<void> {
+    await this.#transport.call(
+      'post',
+      '/api/activity/fail/{token}',
+      {
+        path: { token: tokenOf(work) },
+        body: { json: reason },
+        repeatable: 'always',
+        subject: subjectOf(work),
+      },
+      options,
+    );
+  }
+
+  /**
+   * Gives work back, so that another worker gets it at once.
+   *
+   * @throws ApiError `activity_not_found` when the work is held no longer
+   *
+   * @example
+   * ```ts
+   * await client.workflows.start('payment', { amount: 250 });
+   * const work = await client.activities.pull('charge-card', { waitSeconds: 10 });
+   * if (work !== null) await client.activities.release(work);
+   * ```
+   */
+  async release(work: WorkReference, options: CallOptions = {}): Promise<void> {
+    try {
+      await this.#transport.call(
+        'delete',
+        '/api/activity/{id}',
+        { path: { id: tokenOf(work) }, repeatable: 'always', subject: subjectOf(work) },
+        options,
+      );
+    } catch (error) {
+      // An earlier attempt whose answer was lost has given it back, or its lease is over: that is what was wanted.
+      if (!(isApiError(error, 'activity_not_found') && error.attempts > 1)) throw error;
+    }
+  }
+
+  /**
+   * Keeps work for another while.
+   *
+   * @throws ApiError `activity_not_found` when the work is held no longer
+   *
+   * @example
+   * ```ts
+   * await client.workflows.start('payment', { amount: 250 });
+   * const work = await client.activities.pull('charge-card', { waitSeconds: 10, leaseSeconds: 5 });
+   * if (work !== null) {
+   *   const { tokenExpiry } = await client.activities.heartbeat(work, { leaseSeconds: 30 });
+   *   console.log(`mine until ${tokenExpiry}`);
+   * }
+   * ```
+   */
+  heartbeat(
+    work: WorkReference,
+    { leaseSeconds, ...options }: CallOptions & { readonly leaseSeconds: number },
+  ): Promise<ExtendedLease> {
+    return this.#transport.call(
+      'put',
+      '/api/activity/{token}/heartbeat',
+      {
+        path: { token: tokenOf(work) },
+        query: { lease: leaseSeconds },
+        repeatable: 'always',
+        subject: subjectOf(work),
+      },
+      options,
+    );
+  }
+}
+
+function tokenOf(work: WorkReference): string {
+  return typeof work === 'string' ? work : work.token;
+}
+
+function subjectOf(work: WorkReference): { readonly activityName?: string } {
+  return typeof work === 'string' ? {} : { activityName: work.activityName };
+}

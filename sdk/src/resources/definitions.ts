@@ -1,0 +1,152 @@
+/** Workflow definitions. Stateless: everything is on the server. */
+import type {
+  DefinitionCheck,
+  DefinitionDocument,
+  DefinitionSummary,
+  RegisteredDefinition,
+} from '../api-types.js';
+import { newIdempotencyKey } from '../idempotency-key.js';
+import type { CallOptions, IdempotentCallOptions } from '../options.js';
+import { PagedList } from '../paged-list.js';
+import type { Transport } from '../transport.js';
+
+type DefinitionBody =
+  | { readonly json: DefinitionDocument }
+  | { readonly text: string; readonly mediaType: 'application/json' | 'application/yaml' };
+
+/** Stores, checks and reads definitions: `client.definitions`. */
+export class DefinitionsResource {
+  readonly #transport: Transport;
+
+  /** @internal Made by `createClient`. */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * Stores a definition as the next version of its id. Running workflows stay on their version.
+   *
+   * @param definition an object, or a text in JSON or YAML
+   * @throws ApiError `invalid_definition` with all problems in `errors`
+   *
+   * @example
+   * ```ts
+   * const { id, version } = await client.definitions.register(`
+   * id: hello
+   * steps:
+   *   - id: greet
+   *     stepType: EmitLog
+   *     inputs:
+   *       Message: '"Hello " + data.name'
+   * `);
+   * console.log(id, version);
+   * ```
+   */
+  register(
+    definition: DefinitionDocument | string,
+    options: IdempotentCallOptions = {},
+  ): Promise<RegisteredDefinition> {
+    return this.#transport.call(
+      'post',
+      '/api/definition',
+      {
+        body: definitionBody(definition),
+        repeatable: 'always',
+        subject: {},
+        idempotencyKey: options.idempotencyKey ?? newIdempotencyKey(),
+      },
+      options,
+    );
+  }
+
+  /**
+   * Checks a definition as `register` would, and stores nothing.
+   *
+   * @example
+   * ```ts
+   * const { valid, errors } = await client.definitions.validate('{"id": "broken", "steps": []}');
+   * if (!valid) for (const { message } of errors) console.log(message);
+   * ```
+   */
+  validate(
+    definition: DefinitionDocument | string,
+    options: CallOptions = {},
+  ): Promise<DefinitionCheck> {
+    return this.#transport.call(
+      'post',
+      '/api/definition/validate',
+      { body: definitionBody(definition), repeatable: 'always', subject: {} },
+      options,
+    );
+  }
+
+  /**
+   * The newest version of a definition, or the one that is asked for.
+   *
+   * @throws ApiError `definition_not_found`
+   *
+   * @example
+   * ```ts
+   * const definition = await client.definitions.get('greeting');
+   * console.log(definition.steps.map((step) => step.id));
+   * ```
+   */
+  get(
+    definitionId: string,
+    { version, ...options }: CallOptions & { readonly version?: number } = {},
+  ): Promise<DefinitionDocument> {
+    return this.#transport.call(
+      'get',
+      '/api/definition/{id}',
+      {
+        path: { id: definitionId },
+        query: { version },
+        repeatable: 'always',
+        subject: { definitionId },
+      },
+      options,
+    );
+  }
+
+  /**
+   * All definitions, each with its newest version.
+   *
+   * @param options `limit` is the size of a page
+   *
+   * @example
+   * ```ts
+   * for await (const { id, version } of client.definitions.list()) console.log(id, version);
+   * ```
+   */
+  list({
+    limit,
+    ...options
+  }: CallOptions & { readonly limit?: number } = {}): PagedList<DefinitionSummary> {
+    return new PagedList((cursor) =>
+      this.#transport.call(
+        'get',
+        '/api/definition',
+        { query: { limit, cursor }, repeatable: 'always', subject: {} },
+        options,
+      ),
+    );
+  }
+}
+
+/** YAML includes JSON, but is slower to read and allowed less. */
+function definitionBody(definition: DefinitionDocument | string): DefinitionBody {
+  if (typeof definition !== 'string') return { json: definition };
+  return {
+    text: definition,
+    mediaType: isJson(definition) ? 'application/json' : 'application/yaml',
+  };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

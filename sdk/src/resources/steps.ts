@@ -1,0 +1,85 @@
+/** Custom steps: Python scripts that definitions use as step types. */
+import type { StepSummary, StoredStep } from '../api-types.js';
+import type { CallOptions } from '../options.js';
+import { PagedList } from '../paged-list.js';
+import type { Transport } from '../transport.js';
+
+/** Stores and reads custom steps: `client.steps`. */
+export class StepsResource {
+  readonly #transport: Transport;
+
+  /** @internal Made by `createClient`. */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * Stores a Python script under a name. Steps of that type run the newest script.
+   *
+   * @throws ApiError `invalid_script` with line and column in `problem`; `reserved_step_name`
+   *
+   * @example
+   * ```ts
+   * const { name, version } = await client.steps.put('add', 'total = a + b');
+   * console.log(name, version);
+   * ```
+   */
+  put(stepName: string, script: string, options: CallOptions = {}): Promise<StoredStep> {
+    return this.#transport.call(
+      'post',
+      '/api/step/{id}',
+      {
+        path: { id: stepName },
+        body: { text: script, mediaType: 'text/x-python' },
+        // Not after a lost answer: it would replace what somebody else may have stored in between.
+        repeatable: 'refused',
+        subject: { stepName },
+      },
+      options,
+    );
+  }
+
+  /**
+   * The newest script of a custom step.
+   *
+   * @throws ApiError `step_not_found`
+   *
+   * @example
+   * ```ts
+   * await client.steps.put('add', 'total = a + b');
+   * console.log(await client.steps.get('add')); // total = a + b
+   * ```
+   */
+  get(stepName: string, options: CallOptions = {}): Promise<string> {
+    return this.#transport.call(
+      'get',
+      '/api/step/{id}',
+      { path: { id: stepName }, repeatable: 'always', subject: { stepName } },
+      options,
+    );
+  }
+
+  /**
+   * All custom steps by name.
+   *
+   * @param options `limit` is the size of a page
+   *
+   * @example
+   * ```ts
+   * for await (const { name, version } of client.steps.list()) console.log(name, version);
+   * ```
+   */
+  list({
+    limit,
+    ...options
+  }: CallOptions & { readonly limit?: number } = {}): PagedList<StepSummary> {
+    return new PagedList((cursor) =>
+      this.#transport.call(
+        'get',
+        '/api/step',
+        { query: { limit, cursor }, repeatable: 'always', subject: {} },
+        options,
+      ),
+    );
+  }
+}

@@ -1,0 +1,56 @@
+import type { DataObject, StepExecution, Workflow } from '../api-types.js';
+import type { CallOptions } from '../options.js';
+import type { PagedList } from '../paged-list.js';
+import type { WaitOptions, WorkflowsResource } from './workflows.js';
+
+/**
+ * One workflow, by its id. Holds nothing else, so that a handle never is out of date.
+ *
+ * @example
+ * ```ts
+ * const approval = await client.workflows.start<{ approved: boolean }>('approval', { order: 7 });
+ * await client.events.publish('approved', 'order-7', true);
+ * const { data } = await approval.wait({ timeoutMs: 10_000 });
+ * console.log(data.approved); // true
+ * ```
+ */
+export class WorkflowHandle<TData extends object = DataObject> {
+  readonly #workflows: WorkflowsResource;
+  readonly id: string;
+
+  /** @internal Made by `client.workflows`. */
+  constructor(workflows: WorkflowsResource, id: string) {
+    this.#workflows = workflows;
+    this.id = id;
+  }
+
+  /** The workflow as it is now. @throws ApiError `workflow_not_found` */
+  get(options?: CallOptions): Promise<Workflow<TData>> {
+    return this.#workflows.get<TData>(this.id, options);
+  }
+
+  /** Waits until it is complete or terminated. @throws TimeoutError when that takes longer than `timeoutMs` */
+  wait(options?: WaitOptions): Promise<Workflow<TData>> {
+    return this.#workflows.wait<TData>(this.id, options);
+  }
+
+  /** Stops it until it is resumed. @throws ApiError `status_conflict` when it is not running */
+  suspend(options?: CallOptions): Promise<Workflow<TData>> {
+    return this.#workflows.suspend<TData>(this.id, options);
+  }
+
+  /** Lets it go on. @throws ApiError `status_conflict` when it is not suspended */
+  resume(options?: CallOptions): Promise<Workflow<TData>> {
+    return this.#workflows.resume<TData>(this.id, options);
+  }
+
+  /** Ends it for good. One that has ended stays as it is. */
+  terminate(options?: CallOptions): Promise<Workflow<TData>> {
+    return this.#workflows.terminate<TData>(this.id, options);
+  }
+
+  /** What ran, in order, then what is open. */
+  steps(options?: CallOptions & { readonly limit?: number }): PagedList<StepExecution> {
+    return this.#workflows.steps(this.id, options);
+  }
+}

@@ -1,0 +1,337 @@
+/** Workflows: starting them, finding them, telling them what to do. */
+import type {
+  DataObject,
+  StepExecution,
+  Workflow,
+  WorkflowStatus,
+  WorkflowSummary,
+} from '../api-types.js';
+import { TimeoutError } from '../errors.js';
+import { newIdempotencyKey } from '../idempotency-key.js';
+import type { CallOptions, IdempotentCallOptions } from '../options.js';
+import { PagedList } from '../paged-list.js';
+import type { Transport } from '../transport.js';
+import { WorkflowHandle } from './workflow-handle.js';
+
+/** Proxies and load balancers like to cut calls that are silent for longer. */
+const WAIT_SECONDS_MAX = 20;
+
+/** What `start` takes beside the data. */
+export interface StartOptions extends IdempotentCallOptions {
+  /** A text of your own, by which the workflow can be found. */
+  readonly reference?: string;
+}
+
+/** Which workflows a list shows. */
+export interface WorkflowFilter {
+  readonly status?: WorkflowStatus;
+  readonly definitionId?: string;
+  readonly version?: number;
+  readonly reference?: string;
+  /** Started at this time or later. A text is ISO 8601. */
+  readonly startedFrom?: Date | string;
+  /** Started before this time. */
+  readonly startedTo?: Date | string;
+  /** The size of a page. @default 50 */
+  readonly limit?: number;
+}
+
+/** How long `wait` waits. */
+export interface WaitOptions extends CallOptions {
+  /**
+   * How long to wait in all.
+   *
+   * @default without a limit
+   */
+  readonly timeoutMs?: number;
+}
+
+/** Starts, finds and steers workflows: `client.workflows`. */
+export class WorkflowsResource {
+  readonly #transport: Transport;
+
+  /** @internal Made by `createClient`. */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * Starts a workflow on the newest version of a definition.
+   *
+   * @param data what the workflow begins with
+   * @typeParam TData what its data will be in the end
+   * @typeParam TInput what it begins with, where that is not a part of `TData`
+   * @throws ApiError `definition_not_found`
+   *
+   * @example
+   * ```ts
+   * interface Greeting {
+   *   name: string;
+   *   greeted: boolean;
+   * }
+   * const greeting = await client.workflows.start<Greeting>('greeting', { name: 'Ada' });
+   * const { status, data } = await greeting.wait({ timeoutMs: 10_000 });
+   * console.log(status, data.greeted); // Complete true
+   * ```
+   */
+  async start<TData extends object = DataObject, TInput extends object = Partial<TData>>(
+    definitionId: string,
+    data?: NoInfer<TInput>,
+    { reference, idempotencyKey = newIdempotencyKey(), ...options }: StartOptions = {},
+  ): Promise<WorkflowHandle<TData>> {
+    const workflow = await this.#transport.call(
+      'post',
+      '/api/workflow/{id}',
+      {
+        path: { id: definitionId },
+        query: { reference },
+        // Every object becomes a JSON object.
+        body: { json: (data ?? {}) },
+        repeatable: 'always',
+        subject: { definitionId },
+        idempotencyKey,
+      },
+      options,
+    );
+    return new WorkflowHandle<TData>(this, workflow.workflowId);
+  }
+
+  /**
+   * A handle for a workflow whose id is known. Makes no call.
+   *
+   * @example
+   * ```ts
+   * const started = await client.workflows.start('greeting', { name: 'Ada' });
+   * const again = client.workflows.handle(started.id);
+   * console.log((await again.wait()).status);
+   * ```
+   */
+  handle<TData extends object = DataObject>(workflowId: string): WorkflowHandle<TData> {
+    return new WorkflowHandle<TData>(this, workflowId);
+  }
+
+  /**
+   * A workflow with its data.
+   *
+   * @throws ApiError `workflow_not_found`
+   *
+   * @example
+   * ```ts
+   * const { id } = await client.workflows.start('greeting', { name: 'Ada' });
+   * const workflow = await client.workflows.get<{ name: string }>(id);
+   * console.log(workflow.status, workflow.data.name);
+   * ```
+   */
+  get<TData extends object = DataObject>(
+    workflowId: string,
+    options: CallOptions = {},
+  ): Promise<Workflow<TData>> {
+    return this.#get<TData>(workflowId, 0, options);
+  }
+
+  /**
+   * Waits until a workflow is complete or terminated, by long polls that the server answers at the moment of the end. A
+   * suspended workflow is waited for: somebody may resume it.
+   *
+   * @throws TimeoutError when it has not ended within `timeoutMs`; the workflow goes on
+   *
+   * @example
+   * ```ts
+   * const { id } = await client.workflows.start('greeting', { name: 'Ada' });
+   * const { status, endTime } = await client.workflows.wait(id, { timeoutMs: 10_000 });
+   * console.log(status, endTime);
+   * ```
+   */
+  async wait<TData extends object = DataObject>(
+    workflowId: string,
+    { timeoutMs = Infinity, ...options }: WaitOptions = {},
+  ): Promise<Workflow<TData>> {
+    const began = performance.now();
+    for (let polls = 1; ; polls += 1) {
+      const remainingMs = timeoutMs - (performance.now() - began);
+      const waitSeconds = Math.max(1, Math.min(WAIT_SECONDS_MAX, Math.floor(remainingMs / 1000)));
+      const workflow = await this.#get<TData>(workflowId, waitSeconds, {
+        ...options,
+        ...(timeoutMs !== Infinity && { timeoutMs: Math.max(1, remainingMs) }),
+      });
+      if (workflow.status === 'Complete' || workflow.status === 'Terminated') return workflow;
+      const elapsedMs = Math.round(performance.now() - began);
+      if (elapsedMs >= timeoutMs) {
+        throw new TimeoutError({
+          call: 'GET /api/workflow/{id}',
+          subject: { workflowId },
+          attempts: polls,
+          elapsedMs,
+        });
+      }
+    }
+  }
+
+  /**
+   * Workflows without their data, newest first.
+   *
+   * @example
+   * ```ts
+   * const yesterday = new Date(Date.now() - 86_400_000);
+   * for await (const workflow of client.workflows.list({ status: 'Runnable', startedFrom: yesterday })) {
+   *   console.log(workflow.workflowId, workflow.definitionId, workflow.startTime);
+   * }
+   * ```
+   */
+  list(filter: WorkflowFilter & CallOptions = {}): PagedList<WorkflowSummary> {
+    const { status, definitionId, version, reference, limit, startedFrom, startedTo, ...options } =
+      filter;
+    const query = {
+      ...{ status, definitionId, version, reference, limit },
+      startedFrom: timeText(startedFrom),
+      startedTo: timeText(startedTo),
+    };
+    return new PagedList((cursor) =>
+      this.#transport.call(
+        'get',
+        '/api/workflow',
+        { query: { ...query, cursor }, repeatable: 'always', subject: {} },
+        options,
+      ),
+    );
+  }
+
+  /**
+   * What ran in a workflow, in order, then what is open.
+   *
+   * @throws ApiError `workflow_not_found`
+   *
+   * @example
+   * ```ts
+   * const { id } = await client.workflows.start('greeting', { name: 'Ada' });
+   * await client.workflows.wait(id);
+   * for await (const step of client.workflows.steps(id)) console.log(step.stepId, step.status);
+   * ```
+   */
+  steps(
+    workflowId: string,
+    { limit, ...options }: CallOptions & { readonly limit?: number } = {},
+  ): PagedList<StepExecution> {
+    return new PagedList((cursor) =>
+      this.#transport.call(
+        'get',
+        '/api/workflow/{id}/steps',
+        {
+          path: { id: workflowId },
+          query: { limit, cursor },
+          repeatable: 'always',
+          subject: { workflowId },
+        },
+        options,
+      ),
+    );
+  }
+
+  /**
+   * Stops a workflow until it is resumed. Steps that are under way end; nothing new begins.
+   *
+   * @throws ApiError `workflow_not_found`; `status_conflict` when it is not running
+   *
+   * @example
+   * ```ts
+   * const { id } = await client.workflows.start('approval', { order: 7 });
+   * await client.workflows.suspend(id);
+   * const { status } = await client.workflows.resume(id);
+   * console.log(status); // Runnable
+   * ```
+   */
+  suspend<TData extends object = DataObject>(
+    workflowId: string,
+    options: CallOptions = {},
+  ): Promise<Workflow<TData>> {
+    return this.#steer<TData>('suspend', workflowId, options);
+  }
+
+  /**
+   * Lets a suspended workflow go on; a step that failed is tried again.
+   *
+   * @throws ApiError `workflow_not_found`; `status_conflict` when it is not suspended
+   *
+   * @example
+   * ```ts
+   * for await (const { workflowId } of client.workflows.list({ status: 'Suspended' })) {
+   *   await client.workflows.resume(workflowId);
+   * }
+   * ```
+   */
+  resume<TData extends object = DataObject>(
+    workflowId: string,
+    options: CallOptions = {},
+  ): Promise<Workflow<TData>> {
+    return this.#steer<TData>('resume', workflowId, options);
+  }
+
+  /**
+   * Ends a workflow for good. One that has ended stays as it is.
+   *
+   * @throws ApiError `workflow_not_found`
+   *
+   * @example
+   * ```ts
+   * const { id } = await client.workflows.start('approval', { order: 7 });
+   * const { status } = await client.workflows.terminate(id);
+   * console.log(status); // Terminated
+   * ```
+   */
+  async terminate<TData extends object = DataObject>(
+    workflowId: string,
+    options: CallOptions = {},
+  ): Promise<Workflow<TData>> {
+    const workflow = await this.#transport.call(
+      'delete',
+      '/api/workflow/{id}',
+      { path: { id: workflowId }, repeatable: 'always', subject: { workflowId } },
+      options,
+    );
+    return asWorkflow<TData>(workflow);
+  }
+
+  async #get<TData extends object>(
+    workflowId: string,
+    waitSeconds: number,
+    options: CallOptions,
+  ): Promise<Workflow<TData>> {
+    const workflow = await this.#transport.call(
+      'get',
+      '/api/workflow/{id}',
+      {
+        path: { id: workflowId },
+        query: { wait: waitSeconds === 0 ? undefined : waitSeconds },
+        repeatable: 'always',
+        subject: { workflowId },
+        longPollMs: waitSeconds * 1000,
+      },
+      options,
+    );
+    return asWorkflow<TData>(workflow);
+  }
+
+  /** Not repeated after a lost answer: somebody else may have steered the workflow otherwise in between. */
+  async #steer<TData extends object>(
+    verb: 'suspend' | 'resume',
+    workflowId: string,
+    options: CallOptions,
+  ): Promise<Workflow<TData>> {
+    const workflow = await this.#transport.call(
+      'put',
+      `/api/workflow/{id}/${verb}`,
+      { path: { id: workflowId }, repeatable: 'refused', subject: { workflowId } },
+      options,
+    );
+    return asWorkflow<TData>(workflow);
+  }
+}
+
+/** The server knows nothing of the type of the data; the caller says what it is. */
+function asWorkflow<TData extends object>(workflow: Workflow): Workflow<TData> {
+  return workflow as unknown as Workflow<TData>;
+}
+
+function timeText(time: Date | string | undefined): string | undefined {
+  return time instanceof Date ? time.toISOString() : time;
+}

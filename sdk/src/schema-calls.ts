@@ -1,0 +1,60 @@
+/** Reads the generated schema: what a call on a path takes and answers. Types only. */
+import type { paths } from './generated/schema.js';
+
+export type ApiPath = keyof paths;
+export type ApiMethod = 'get' | 'post' | 'put' | 'delete';
+
+type Operation<P extends ApiPath, M extends ApiMethod> = paths[P][M];
+
+/** Methods that a path has. */
+export type MethodOf<P extends ApiPath> = {
+  [M in ApiMethod]: Operation<P, M> extends { responses: unknown } ? M : never;
+}[ApiMethod];
+
+/** Every member may also be undefined, which leaves it out. */
+type Loose<T> = { readonly [K in keyof T]?: T[K] | undefined };
+
+type PathParameters<O> = O extends { parameters: { path: infer Parameters } } ? Parameters : never;
+
+type QueryParameters<O> = O extends { parameters: { query?: infer Query } }
+  ? NonNullable<Query>
+  : never;
+
+type RequestContent<O> = O extends { requestBody?: { content: infer Content } } ? Content : never;
+
+type BodyForms<Content> = Content extends object
+  ? | (Content extends { 'application/json': infer Value } ? { readonly json: Value } : never)
+    | { readonly text: string; readonly mediaType: keyof Content & string }
+  : never;
+
+/** A body as a value that becomes JSON, or as a text with its media type. */
+export type CallBody<O> = BodyForms<RequestContent<O>>;
+
+/** Path parameters, query and body of a call: required where the schema has them. */
+export type CallParts<P extends ApiPath, M extends ApiMethod> = Part<
+  'path',
+  PathParameters<Operation<P, M>>
+> &
+  (([CallBody<Operation<P, M>>] extends [never]
+    ? { readonly body?: never }
+    : { readonly body: CallBody<Operation<P, M>> }) & {
+    readonly query?: Loose<QueryParameters<Operation<P, M>>>;
+  });
+
+type Part<Name extends string, Value> = [Value] extends [never]
+  ? { readonly [K in Name]?: never }
+  : { readonly [K in Name]: Value };
+
+type Success<O> = O extends { responses: infer Responses }
+  ? Responses[Extract<keyof Responses, 200 | 201 | 202>]
+  : never;
+
+/** What a successful call answers; undefined where the answer has no body. */
+export type CallAnswer<P extends ApiPath, M extends ApiMethod> =
+  Success<Operation<P, M>> extends { content: infer Content }
+    ? Content extends { 'application/json': infer Value }
+      ? Value
+      : Content extends Readonly<Record<string, infer Text>>
+        ? Text
+        : undefined
+    : undefined;

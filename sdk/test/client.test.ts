@@ -1,0 +1,278 @@
+/** The resources of the client against a real server: what each call sends, and what comes back. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createClient, isApiError, isTimeoutError, type StepwrightClient } from '../src/index.js';
+import { eventually } from './support/eventually.js';
+import { GREETING } from './support/definitions.js';
+import type { ServerProcess } from './support/server-process.js';
+import { startServer } from './support/started-server.js';
+
+let server: ServerProcess;
+let client: StepwrightClient;
+
+beforeAll(async () => {
+  ({ server, client } = await startServer());
+});
+afterAll(async () => {
+  await server.remove();
+});
+
+async function collect<Item>(list: AsyncIterable<Item>): Promise<Item[]> {
+  const items: Item[] = [];
+  for await (const item of list) items.push(item);
+  return items;
+}
+
+async function failureOf(call: Promise<unknown>): Promise<unknown> {
+  return call.then(
+    () => {
+      throw new Error('the call should have failed');
+    },
+    (error: unknown) => error,
+  );
+}
+
+describe('createClient', () => {
+  it('asks the server who it is', async () => {
+    expect(await client.info()).toMatchObject({ name: expect.any(String) as string });
+  });
+
+  it('refuses addresses that are not of HTTP', () => {
+    expect(() => createClient({ baseUrl: 'ftp://example.org' })).toThrow(/http/);
+    expect(() => createClient({ baseUrl: 'localhost:5001' })).toThrow();
+  });
+
+  it('keeps a path in front of the API', async () => {
+    const seen: string[] = [];
+    const behindPath = createClient({
+      baseUrl: `${server.url}/proxied/`,
+      fetch: (request) => {
+        seen.push(new URL(request.url).pathname);
+        return fetch(request.url.replace('/proxied', ''));
+      },
+    });
+    await behindPath.info();
+    expect(seen).toEqual(['/proxied/api/info']);
+  });
+});
+
+describe('definitions', () => {
+  it('takes objects, JSON and YAML, and makes versions of them', async () => {
+    const document = { id: 'versions', steps: [{ id: 'only', stepType: 'NoOp' }] };
+    expect(await client.definitions.register(document)).toMatchObject({
+      id: 'versions',
+      version: 1,
+    });
+    expect((await client.definitions.register(JSON.stringify(document))).version).toBe(2);
+    const yaml =
+      'id: versions\nsteps:\n  - id: only\n    stepType: NoOp\n  - id: unreachable\n    stepType: NoOp\n';
+    const third = await client.definitions.register(yaml);
+    expect(third.version).toBe(3);
+    expect(third.warnings).toHaveLength(1);
+    expect((await client.definitions.get('versions')).steps).toHaveLength(2);
+    expect((await client.definitions.get('versions', { version: 1 })).steps).toHaveLength(1);
+  });
+
+  it('names every problem of a refused definition', async () => {
+    const error = await failureOf(
+      client.definitions.register(
+        'id: bad\nsteps:\n  - id: a\n    stepType: NoOp\n    nextStepId: b\n',
+      ),
+    );
+    if (!isApiError(error, 'invalid_definition')) throw error;
+    expect(error).toMatchObject({ name: 'ApiError', status: 400, attempts: 1 });
+    expect(error.errors).toMatchObject([{ code: 'unknown_next_step', line: 5 }]);
+  });
+
+  it('checks without storing', async () => {
+    const check = await client.definitions.validate('{"id": "unstored", "steps": []}');
+    expect(check.valid).toBe(false);
+    expect(check.errors.length).toBeGreaterThan(0);
+    expect(await client.definitions.validate(GREETING)).toMatchObject({ valid: true, errors: [] });
+    const error = await failureOf(client.definitions.get('unstored'));
+    expect(error).toMatchObject({ code: 'definition_not_found', definitionId: 'unstored' });
+  });
+
+  it('lists over as many pages as there are', async () => {
+    const ids = (await collect(client.definitions.list({ limit: 1 }))).map(({ id }) => id);
+    expect(ids).toEqual(expect.arrayContaining(['approval', 'greeting', 'payment']));
+    expect(new Set(ids).size).toBe(ids.length);
+    const list = client.definitions.list({ limit: 1 });
+    const first = await list.page();
+    expect(first.items).toHaveLength(1);
+    const second = await list.page(first.nextCursor!);
+    expect(second.items[0]?.id).not.toBe(first.items[0]?.id);
+  });
+});
+
+describe('workflows', () => {
+  it('starts one and waits for its end', async () => {
+    const handle = await client.workflows.start<{ name: string; greeted: boolean }>(
+      'greeting',
+      { name: 'Ada' },
+      { reference: 'first' },
+    );
+    const ended = await handle.wait({ timeoutMs: 20_000 });
+    expect(ended).toMatchObject({ workflowId: handle.id, status: 'Complete', reference: 'first' });
+    expect(ended.data).toEqual({ name: 'Ada', greeted: true });
+    expect(await collect(handle.steps())).toMatchObject([{ stepId: 'greet', status: 'Complete' }]);
+  });
+
+  it('starts without data', async () => {
+    const handle = await client.workflows.start('approval');
+    expect((await handle.get()).data).toEqual({});
+    await handle.terminate();
+  });
+
+  it('suspends, resumes and terminates', async () => {
+    const handle = await client.workflows.start('approval', { order: 1 });
+    expect((await handle.suspend()).status).toBe('Suspended');
+    const refused = await failureOf(handle.suspend());
+    expect(refused).toMatchObject({ code: 'status_conflict', status: 400, workflowId: handle.id });
+    expect((await handle.resume()).status).toBe('Runnable');
+    expect((await handle.terminate()).status).toBe('Terminated');
+    expect((await handle.terminate()).status).toBe('Terminated');
+  });
+
+  it('finds workflows by what they have in common', async () => {
+    const since = new Date();
+    const started = await Promise.all(
+      [1, 2, 3].map(() =>
+        client.workflows.start('approval', { order: 99 }, { reference: 'filtered' }),
+      ),
+    );
+    const filter = { status: 'Runnable', definitionId: 'approval', reference: 'filtered' } as const;
+    const found = await collect(client.workflows.list({ ...filter, startedFrom: since, limit: 2 }));
+    expect(found.map(({ workflowId }) => workflowId).sort()).toEqual(
+      started.map(({ id }) => id).sort(),
+    );
+    expect(await collect(client.workflows.list({ ...filter, startedTo: since }))).toEqual([]);
+    await Promise.all(started.map((handle) => handle.terminate()));
+  });
+
+  it('says which workflow was not found', async () => {
+    const error = await failureOf(client.workflows.get('nope'));
+    expect(error).toMatchObject({
+      name: 'ApiError',
+      status: 404,
+      code: 'workflow_not_found',
+      workflowId: 'nope',
+      call: 'GET /api/workflow/{id}',
+      problem: { type: 'urn:stepwright:problem:workflow_not_found' },
+    });
+  });
+
+  it('ends a wait when its time is over, and leaves the workflow alone', async () => {
+    const handle = await client.workflows.start('approval', { order: 2 });
+    for (const timeoutMs of [150, 1100]) {
+      const began = performance.now();
+      const error = await failureOf(handle.wait({ timeoutMs }));
+      const tookMs = performance.now() - began;
+      expect(isTimeoutError(error)).toBe(true);
+      expect(error).toMatchObject({ workflowId: handle.id });
+      expect(tookMs).toBeGreaterThanOrEqual(timeoutMs - 5);
+      expect(tookMs).toBeLessThan(timeoutMs + 900);
+    }
+    expect((await handle.terminate()).status).toBe('Terminated');
+  });
+
+  it('ends a wait when the signal fires, with its reason', async () => {
+    const handle = await client.workflows.start('approval', { order: 3 });
+    const reason = new Error('the user went away');
+    const controller = new AbortController();
+    const waiting = failureOf(handle.wait({ signal: controller.signal }));
+    controller.abort(reason);
+    expect(await waiting).toBe(reason);
+    await handle.terminate();
+    const aborted = failureOf(handle.get({ signal: AbortSignal.abort(reason) }));
+    expect(await aborted).toBe(reason);
+  });
+
+  it('keeps ids apart from the path that holds them', async () => {
+    const odd = 'a/../b?c#d e%';
+    await client.definitions.register({ id: odd, steps: [{ id: 'x', stepType: 'NoOp' }] });
+    const handle = await client.workflows.start(odd);
+    expect((await handle.wait()).definitionId).toBe(odd);
+    for (const id of ['', '.', '..']) {
+      expect(await failureOf(client.workflows.get(id))).toBeInstanceOf(TypeError);
+    }
+  });
+});
+
+describe('events', () => {
+  it('reaches the workflow that waits, with any JSON value', async () => {
+    for (const [order, data] of [
+      [10, { by: 'Ada' }],
+      [11, null],
+      [12, 'yes'],
+      [13, [1, 2]],
+      [14, false],
+    ] as const) {
+      const handle = await client.workflows.start<{ approved: unknown }, { order: number }>(
+        'approval',
+        { order },
+      );
+      await client.events.publish('approved', `order-${order}`, data);
+      expect((await handle.wait({ timeoutMs: 10_000 })).data.approved).toEqual(data);
+    }
+  });
+});
+
+describe('activities', () => {
+  it('takes work and answers it', async () => {
+    const handle = await client.workflows.start<{ receipt: string }, { amount: number }>(
+      'payment',
+      { amount: 250 },
+    );
+    const work = await client.activities.pull('charge-card', { waitSeconds: 10, leaseSeconds: 30 });
+    expect(work).toMatchObject({ parameters: { amount: 250 }, workflowId: handle.id, attempt: 1 });
+    const { tokenExpiry } = await client.activities.heartbeat(work!, { leaseSeconds: 60 });
+    expect(Date.parse(tokenExpiry)).toBeGreaterThan(Date.now() + 50_000);
+    await client.activities.succeed(work!, { receipt: 'r-1' });
+    await client.activities.succeed(work!, { receipt: 'r-1' });
+    expect((await handle.wait()).data.receipt).toBe('r-1');
+  });
+
+  it('gives null when there is no work', async () => {
+    expect(await client.activities.pull('nobody-offers-this')).toBeNull();
+  });
+
+  it('gives work back, and hears that it holds it no longer', async () => {
+    const handle = await client.workflows.start('payment', { amount: 1 });
+    const first = await client.activities.pull('charge-card', { waitSeconds: 10 });
+    await client.activities.release(first!);
+    const second = await client.activities.pull('charge-card', { waitSeconds: 10 });
+    expect(second?.workflowId).toBe(handle.id);
+    const late = await failureOf(client.activities.succeed(first!, { receipt: 'late' }));
+    expect(isApiError(late, 'activity_not_found')).toBe(true);
+    expect(late).toMatchObject({ activityName: 'charge-card' });
+    expect(String(late)).not.toContain(first!.token);
+    await client.activities.fail(second!, { message: 'no money' });
+    const ended = await handle.wait();
+    expect(ended).toMatchObject({
+      status: 'Terminated',
+      lastError: { data: { message: 'no money' } },
+    });
+  });
+});
+
+describe('steps', () => {
+  it('stores, reads and lists scripts', async () => {
+    expect(await client.steps.put('add', 'total = a + b\n')).toMatchObject({
+      name: 'add',
+      version: 1,
+    });
+    expect(await client.steps.get('add')).toBe('total = a + b\n');
+    expect(await collect(client.steps.list())).toMatchObject([{ name: 'add', version: 1 }]);
+  });
+
+  it('says where a script cannot be read', async () => {
+    await eventually('Python is ready', async () => {
+      const error = await failureOf(client.steps.put('broken', 'x = 1\nif:\n'));
+      return isApiError(error, 'invalid_script') && error.problem['line'] === 2;
+    });
+    expect(await failureOf(client.steps.get('broken'))).toMatchObject({
+      code: 'step_not_found',
+      stepName: 'broken',
+    });
+  });
+});

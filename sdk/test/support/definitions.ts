@@ -1,0 +1,43 @@
+/** Definitions that tests and the examples of the documentation use. */
+
+export const GREETING = `
+id: greeting
+description: Greets whoever is in the data
+steps:
+  - id: greet
+    stepType: EmitLog
+    inputs:
+      Message: '"Hello " + data.name'
+    outputs:
+      greeted: 'True'
+`;
+
+export const APPROVAL = `
+id: approval
+description: Waits for a yes or no
+steps:
+  - id: ask
+    stepType: WaitFor
+    inputs:
+      EventName: '"approved"'
+      EventKey: '"order-" + str(data.order)'
+    outputs:
+      approved: step.EventData
+`;
+
+export const PAYMENT = `
+id: payment
+description: Has a card charged by a worker
+defaultErrorBehavior: Terminate
+steps:
+  - id: charge
+    stepType: Activity
+    inputs:
+      ActivityName: '"charge-card"'
+      Parameters:
+        '@amount': data.amount
+    outputs:
+      receipt: step.Result["receipt"]
+`;
+
+export const ALL_DEFINITIONS = [GREETING, APPROVAL, PAYMENT];
