@@ -207,7 +207,7 @@ export class InstanceActor {
       return;
     }
     if (this.#run.dirty || this.#insert !== null) await this.#commit();
-    if (!this.#abandoned && !this.#run.dirty) await this.#afterCommit();
+    if (!this.isAbandoned && !this.#run.dirty) await this.#afterCommit();
   }
 
   async #takeIn(): Promise<void> {

@@ -1,4 +1,5 @@
 /** Counts and durations for /metrics, under names with few distinct labels. */
+import type { StoreStatistics } from '../store/store.js';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
 export class RuntimeMetrics {
@@ -47,6 +48,30 @@ export class RuntimeMetrics {
     'Activity items, by what happened to them.',
     ['what'],
   );
+
+  readonly #instances = new Gauge({
+    name: 'stepwright_workflows',
+    help: 'Instances in the store, by status.',
+    labelNames: ['status'],
+    registers: [this.registry],
+  });
+  readonly #waitingActivities = new Gauge({
+    name: 'stepwright_activities_waiting',
+    help: 'Activity items that wait for a worker, for the names with the most.',
+    labelNames: ['activity'],
+    registers: [this.registry],
+  });
+  readonly #oldestActivity = new Gauge({
+    name: 'stepwright_activities_oldest_age_seconds',
+    help: 'How long the oldest waiting activity item has been waiting.',
+    labelNames: ['activity'],
+    registers: [this.registry],
+  });
+  readonly #undelivered = new Gauge({
+    name: 'stepwright_events_undelivered',
+    help: 'Events stored but not yet handed to everybody who waited.',
+    registers: [this.registry],
+  });
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
@@ -97,6 +122,21 @@ export class RuntimeMetrics {
         this.set(read());
       },
     });
+  }
+
+  /** Shows what the store counts; ages are in seconds at `now`. */
+  showStore(statistics: StoreStatistics, now: number): void {
+    for (const [status, count] of Object.entries(statistics.instances)) {
+      this.#instances.set({ status }, count);
+    }
+    this.#waitingActivities.reset();
+    this.#oldestActivity.reset();
+    for (const { name, oldestAvailableAt, waiting } of statistics.activities) {
+      this.#waitingActivities.set({ activity: name }, waiting);
+      const ageMs = oldestAvailableAt === null ? 0 : Math.max(0, now - oldestAvailableAt);
+      this.#oldestActivity.set({ activity: name }, ageMs / 1000);
+    }
+    this.#undelivered.set(statistics.undeliveredEvents);
   }
 
   #counter(name: string, help: string, labelNames: string[] = []): Counter {

@@ -9,6 +9,7 @@ import { toObject, toText } from '../engine/convert-input.js';
 import type { WorkflowDefinition } from '../engine/definition.js';
 import type { JsonObject } from '../engine/json.js';
 import { AppError } from '../errors.js';
+import type { ScriptRuntimeStatistics } from '../scripts/script-runtime.js';
 import { StoreUnavailableError, type ControlAction } from '../store/store.js';
 import type * as Host from './host.js';
 import { hashOf, newId } from './ids.js';
@@ -26,6 +27,16 @@ export interface WorkflowHostOptions extends NodeServicesOptions {
 /** An instance that another node runs may end without a hint; callers that wait look again after this time. */
 const END_RECHECK_MS = 2000;
 
+type PythonGauge = keyof ScriptRuntimeStatistics;
+
+const PYTHON_GAUGES: Readonly<Record<PythonGauge, string>> = {
+  interpreters: 'Python interpreters that are ready.',
+  busy: 'Python interpreters at work.',
+  queued: 'Evaluations that wait for an interpreter.',
+  replaced: 'Interpreters that were ended and replaced since the start.',
+  timeouts: 'Evaluations that took too long since the start.',
+};
+
 export class StepwrightHost implements Host.WorkflowHost {
   readonly #options: WorkflowHostOptions;
   readonly #services: NodeServices;
@@ -41,6 +52,7 @@ export class StepwrightHost implements Host.WorkflowHost {
     this.#services = services;
     backplane.subscribe((hint) => this.#heard(hint));
     const { broker, environment, runner } = services;
+    const { scripts } = options;
     metrics.gauge('stepwright_workflows_in_memory', 'Instances in memory.', () => runner.inMemory);
     metrics.gauge(
       'stepwright_workflows_queued',
@@ -48,6 +60,9 @@ export class StepwrightHost implements Host.WorkflowHost {
       () => environment.queued,
     );
     metrics.gauge('stepwright_pollers', 'Workers that wait for work here.', () => broker.waiting);
+    for (const [name, help] of Object.entries(PYTHON_GAUGES) as [PythonGauge, string][]) {
+      metrics.gauge(`stepwright_python_${name}`, help, () => scripts.statistics()[name]);
+    }
   }
 
   async start(): Promise<void> {
@@ -236,7 +251,11 @@ export class StepwrightHost implements Host.WorkflowHost {
   }
 
   async metrics(): Promise<{ readonly text: string; readonly contentType: string }> {
-    const { registry } = this.#options.metrics;
+    const { clock, metrics, store } = this.#options;
+    // Without the store the other numbers are all the more wanted.
+    const statistics = await store.statistics().catch(() => null);
+    if (statistics !== null) metrics.showStore(statistics, clock.now());
+    const { registry } = metrics;
     return { text: await registry.metrics(), contentType: registry.contentType };
   }
 

@@ -1,0 +1,106 @@
+/**
+ * T-01: the server is killed (SIGKILL) right before its n-th store call, for every n of a mixed workload, and started
+ * again on the same file. Each time the workload must end exactly as it does without a crash.
+ *
+ * The server is the built one, in a process of its own. A call that finds no server starts it again.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { Ledger } from './support/ledger.js';
+import {
+  EXPECTED,
+  EXPECTED_STEPS,
+  PersistentClient,
+  runMixedWorkload,
+  type Instance,
+  type StepRow,
+} from './support/mixed-workload.js';
+import { ServerProcess } from './support/server-process.js';
+
+/** Two cores: two servers at a time. */
+const SIDE_BY_SIDE = 2;
+
+interface Outcome {
+  readonly instance: Instance;
+  readonly steps: readonly StepRow[];
+  readonly ledgerCalls: ReadonlyMap<string, number>;
+  readonly crashedBefore: string | null;
+  readonly storeCalls: number;
+}
+
+async function runWithCrash(crashAt: number): Promise<Outcome> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-crash-'));
+  const ledger = new Ledger();
+  await ledger.start();
+  const server = new ServerProcess({ DATA_DIR: folder, PYTHON_SPARES: '0' });
+  const address = (): Promise<string> => server.url(crashAt);
+  try {
+    const instance = await runMixedWorkload(address, ledger);
+    const client = new PersistentClient(address);
+    const page = (await client.get(`/api/workflow/${instance.workflowId}/steps?limit=500`)) as {
+      readonly items: readonly StepRow[];
+    };
+    return {
+      instance,
+      steps: page.items,
+      ledgerCalls: ledger.calls,
+      crashedBefore: server.crashedBefore,
+      storeCalls: await server.storeCalls(),
+    };
+  } finally {
+    await server.kill();
+    await ledger.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function check(outcome: Outcome): void {
+  expect(outcome.instance.status).toBe('Complete');
+  expect(outcome.instance.data).toMatchObject(EXPECTED);
+  const counts: Record<string, number> = {};
+  for (const { stepId } of outcome.steps) counts[stepId] = (counts[stepId] ?? 0) + 1;
+  expect(counts).toEqual(EXPECTED_STEPS);
+  // One execution, however often it was repeated: every call carried the same key.
+  expect(outcome.ledgerCalls.size).toBe(1);
+}
+
+describe('a server that is killed before any store call', () => {
+  it('ends the workload as if nothing had happened', { timeout: 900_000 }, async () => {
+    const undisturbed = await runWithCrash(0);
+    check(undisturbed);
+    expect([...undisturbed.ledgerCalls.values()]).toEqual([1]);
+    const total = undisturbed.storeCalls;
+    expect(total).toBeGreaterThan(25);
+
+    const crashed = new Map<string, number>();
+    const open = Array.from({ length: total }, (_, index) => index + 1);
+    const runner = async (): Promise<void> => {
+      for (let crashAt = open.shift(); crashAt !== undefined; crashAt = open.shift()) {
+        const outcome = await runWithCrash(crashAt).catch((error: unknown) => {
+          throw new Error(`killed before store call ${String(crashAt)}`, { cause: error });
+        });
+        try {
+          check(outcome);
+        } catch (error) {
+          const where = `${String(crashAt)} (${outcome.crashedBefore ?? 'not reached'})`;
+          throw new Error(`killed before store call ${where}`, { cause: error });
+        }
+        const name = outcome.crashedBefore ?? 'not reached';
+        crashed.set(name, (crashed.get(name) ?? 0) + 1);
+      }
+    };
+    await Promise.all(Array.from({ length: SIDE_BY_SIDE }, runner));
+    // The crashes did happen, before operations of every kind that the workload needs.
+    for (const name of [
+      'insertInstance',
+      'commitInstance',
+      'completeActivity',
+      'postMessages',
+      'insertEvent',
+    ]) {
+      expect(crashed.get(name), name).toBeGreaterThan(0);
+    }
+  });
+});
