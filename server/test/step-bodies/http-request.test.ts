@@ -4,8 +4,8 @@
  */
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import type { LogFields, Logger } from '../../src/logger.js';
 import { contextOf, failureOf, occurrence, useCalls, valuesOf } from './support/call.js';
+import { createLogRecorder } from './support/log-recorder.js';
 
 const { serve, serveTcp, body } = useCalls();
 
@@ -303,7 +303,7 @@ describe('a server that misbehaves', () => {
     expect(values).toMatchObject({ ResponseCode: 0, IsSuccessful: false });
     expect(values['ErrorMessage']).toMatch(/longer than 200 ms/);
     expect(tookMs).toBeGreaterThan(190);
-    expect(tookMs).toBeLessThan(2000);
+    expect(tookMs).toBeLessThan(10_000);
     await closed.happened;
   });
 
@@ -398,13 +398,15 @@ describe('a server that misbehaves', () => {
     const stuck = await serveTcp((socket) => socket.resume());
     const good = await serve((_request, response) => response.end('ok'));
     const http = body({ connectionsPerHost: 2 });
+    const controller = new AbortController();
     const waiting = Array.from({ length: 10 }, () =>
-      http.run({ BaseUrl: stuck.url, Timeout: 1 }, contextOf()),
+      http.run({ BaseUrl: stuck.url }, contextOf({ signal: controller.signal })),
     );
-    const values = valuesOf(await http.run({ BaseUrl: good.url, Timeout: 0.8 }, contextOf()));
+    const values = valuesOf(await http.run({ BaseUrl: good.url }, contextOf()));
     expect(values['ResponseBody']).toBe('ok');
+    controller.abort();
     for (const result of await Promise.all(waiting)) {
-      expect(valuesOf(result)['ErrorMessage']).toMatch(/longer than 1000 ms/);
+      expect(failureOf(result).type).toBe('Aborted');
     }
   });
 });
@@ -554,42 +556,19 @@ describe('a call whose result is unwanted', () => {
 });
 
 describe('the log', () => {
-  function recorder() {
-    const lines: { level: string; fields: LogFields; message: string }[] = [];
-    const at =
-      (level: string) =>
-      (...[first, second]: [string] | [LogFields, string]) => {
-        lines.push(
-          typeof first === 'string'
-            ? { level, fields: {}, message: first }
-            : { level, fields: first, message: second ?? '' },
-        );
-      };
-    const logger: Logger = {
-      trace: at('trace'),
-      debug: at('debug'),
-      info: at('info'),
-      warn: at('warn'),
-      error: at('error'),
-      fatal: at('fatal'),
-      child: () => logger,
-    };
-    return { lines, logger };
-  }
-
   it('notes at the start that inner addresses can be called, and only then', () => {
-    const loose = recorder();
+    const loose = createLogRecorder();
     body({ logger: loose.logger });
     expect(loose.lines).toHaveLength(1);
     expect(loose.lines[0]).toMatchObject({ level: 'info', fields: { allowLoopback: true } });
-    const strict = recorder();
+    const strict = createLogRecorder();
     body({ logger: strict.logger, allowLoopback: false, allowPrivate: false });
     expect(strict.lines).toEqual([]);
   });
 
   it('has a line for each call, without what may be secret', async () => {
     const server = await serve((_request, response) => response.end());
-    const { lines, logger } = recorder();
+    const { lines, logger } = createLogRecorder();
     await body({ logger }).run(
       {
         BaseUrl: server.url,

@@ -173,8 +173,9 @@ function isKept(value: unknown, depth: number): value is Json {
   if (typeof value !== 'object' || value === null) return true;
   if (depth === JSON_DEPTH_MAX) return false;
   if (Array.isArray(value)) return value.every((item: unknown) => isKept(item, depth + 1));
-  return (
-    isJsonObject(value) &&
-    Object.entries(value).every(([key, item]) => isKept(key, 0) && isKept(item, depth + 1))
-  );
+  if (!isJsonObject(value)) return false;
+  for (const key of Object.keys(value)) {
+    if (LONE_SURROGATE.test(key) || !isKept(value[key], depth + 1)) return false;
+  }
+  return true;
 }

@@ -10,7 +10,12 @@ import {
   type HttpRequestOptions,
 } from '../../../src/step-bodies/http-request.js';
 import type { StepBodyContext } from '../../../src/step-bodies/step-body.js';
-import { startHttpServer, startTcpServer, type LocalServer } from './local-server.js';
+import {
+  startHttpServer,
+  startHttpsServer,
+  startTcpServer,
+  type LocalServer,
+} from './local-server.js';
 
 export const OPEN_POLICY = {
   allowPrivate: true,
@@ -54,6 +59,8 @@ export function useCalls() {
   return {
     serve: async (handler: RequestListener): Promise<LocalServer> =>
       keep(await startHttpServer(handler)),
+    serveSecurely: async (handler: RequestListener): Promise<LocalServer> =>
+      keep(await startHttpsServer(handler)),
     serveTcp: async (onSocket: (socket: Socket) => void): Promise<LocalServer> =>
       keep(await startTcpServer(onSocket)),
     body: (options: Partial<HttpRequestOptions> = {}): HttpRequestBody =>

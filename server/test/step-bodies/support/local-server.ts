@@ -1,12 +1,14 @@
 /** Real HTTP servers on 127.0.0.1 for tests of calls, which remember what reached them. */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import {
   createServer as createTcpServer,
   type AddressInfo,
   type Server,
   type Socket,
 } from 'node:net';
+import { secureTestCertificate, secureTestKey } from './secure-test-certificate.js';
 
 export interface ReceivedRequest {
   readonly method: string;
@@ -27,7 +29,18 @@ export interface LocalServer {
 /** The handler runs when the whole request has arrived. */
 export async function startHttpServer(handler: RequestListener): Promise<LocalServer> {
   const requests: ReceivedRequest[] = [];
-  const server = createServer((request, response) => {
+  return listen(createServer(recording(requests, handler)), requests);
+}
+
+/** Shows the certificate of `secure.test`. */
+export async function startHttpsServer(handler: RequestListener): Promise<LocalServer> {
+  const requests: ReceivedRequest[] = [];
+  const options = { key: secureTestKey, cert: secureTestCertificate };
+  return listen(createSecureServer(options, recording(requests, handler)), requests);
+}
+
+function recording(requests: ReceivedRequest[], handler: RequestListener): RequestListener {
+  return (request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
@@ -35,8 +48,7 @@ export async function startHttpServer(handler: RequestListener): Promise<LocalSe
       requests.push({ method, url, headers, body: Buffer.concat(chunks).toString() });
       handler(request, response);
     });
-  });
-  return listen(server, requests);
+  };
 }
 
 /** Answers with whatever bytes the test writes. */

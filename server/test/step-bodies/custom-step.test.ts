@@ -1,0 +1,147 @@
+/** Custom steps on the real Python runtime: which script runs, what it gets, and what becomes of its end. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { LogFields, Logger } from '../../src/logger.js';
+import { createPyodideRuntime } from '../../src/scripts/pyodide/pyodide-script-runtime.js';
+import type { ScriptRuntime } from '../../src/scripts/script-runtime.js';
+import { createCustomStepBody } from '../../src/step-bodies/custom-step.js';
+import type { StepScriptRecord } from '../../src/store/store.js';
+import { contextOf, failureOf, valuesOf } from './support/call.js';
+import { createLogRecorder } from './support/log-recorder.js';
+
+const runtimeLog = createLogRecorder();
+let scripts: ScriptRuntime;
+
+beforeAll(async () => {
+  scripts = createPyodideRuntime({
+    environment: {},
+    logger: runtimeLog.logger,
+    scriptTimeoutMs: 2000,
+  });
+  await scripts.start();
+});
+
+afterAll(async () => {
+  await scripts.stop();
+});
+
+/** A store of scripts whose newest versions can be replaced. */
+function libraryOf(sources: Readonly<Record<string, string>>) {
+  const records = new Map<string, StepScriptRecord>();
+  const put = (name: string, source: string): void => {
+    const version = (records.get(name)?.version ?? 0) + 1;
+    records.set(name, { name, version, source, createdAt: 0 });
+  };
+  for (const [name, source] of Object.entries(sources)) put(name, source);
+  return { put, find: async (name: string) => records.get(name) ?? null };
+}
+
+function bodyOf(sources: Readonly<Record<string, string>>, logger?: Logger) {
+  const library = libraryOf(sources);
+  const options = { scripts, find: library.find };
+  const body = createCustomStepBody(logger === undefined ? options : { ...options, logger });
+  return { body, put: library.put };
+}
+
+describe('a custom step', () => {
+  it('has the inputs as variables and gives every variable that is left', async () => {
+    const { body } = bodyOf({ add: 'c = a + b\nparts = [a, b]\ndel b\nimport math' });
+    const values = valuesOf(await body.run('add', { a: 1, b: 2 }, contextOf()));
+    expect(values).toEqual({ a: 1, c: 3, parts: [1, 2] });
+  });
+
+  it('runs the newest script, looked up at each run', async () => {
+    const { body, put } = bodyOf({ v: 'x = 1' });
+    expect(valuesOf(await body.run('v', {}, contextOf()))).toEqual({ x: 1 });
+    put('v', 'x = 2');
+    expect(valuesOf(await body.run('v', {}, contextOf()))).toEqual({ x: 2 });
+  });
+
+  it('keeps nothing from one run to the next', async () => {
+    const { body } = bodyOf({
+      leave: 'import math\nmath.left = 1\nleft = 2',
+      look: 'import math\nfound = hasattr(math, "left") or "left" in globals()',
+    });
+    valuesOf(await body.run('leave', {}, contextOf()));
+    expect(valuesOf(await body.run('look', {}, contextOf()))).toEqual({ found: false });
+  });
+
+  it('fails where there is no script of its name', async () => {
+    const { body } = bodyOf({ add: '' });
+    const failure = failureOf(await body.run('Add', {}, contextOf()));
+    expect(failure.type).toBe('StepNotFound');
+    expect(failure.message).toMatch(/Add/);
+  });
+
+  it('fails with the exception of the script, its line and traceback', async () => {
+    const { body } = bodyOf({ bad: 'a = 1\nb = a / zero' });
+    const result = await body.run('bad', { zero: 0 }, contextOf());
+    if (result.ok) throw new Error('it did not fail');
+    expect(result.failure.type).toBe('ZeroDivisionError');
+    expect(result.failure.message).toMatch(/division/);
+    expect(result.failure.traceback).toMatch(/line 2/);
+  });
+
+  it('fails at the time limit', async () => {
+    const { body } = bodyOf({ loop: 'while True: pass' });
+    expect(failureOf(await body.run('loop', {}, contextOf())).type).toBe('Timeout');
+  });
+
+  it('ends as aborted when its result is no longer wanted', async () => {
+    const { body } = bodyOf({ loop: 'while True: pass' });
+    const controller = new AbortController();
+    const running = body.run('loop', {}, contextOf({ signal: controller.signal }));
+    controller.abort();
+    expect(failureOf(await running).type).toBe('Aborted');
+  });
+
+  it('fails where the scripts cannot be read, and logs why', async () => {
+    const { lines, logger } = createLogRecorder();
+    const find = async () => {
+      throw new Error('the database is away');
+    };
+    const body = createCustomStepBody({ scripts, find, logger });
+    const failure = failureOf(await body.run('add', {}, contextOf()));
+    expect(failure).toEqual({
+      type: 'Unavailable',
+      message: 'the script of add could not be read',
+    });
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatchObject({ level: 'error', fields: { workflowId: 'w1' } });
+  });
+});
+
+describe('what a custom step prints', () => {
+  const printed = (fields: LogFields) => fields['output'];
+
+  it('is in the log, with the instance, step and version, also when the script fails', async () => {
+    for (const [source, ok] of [
+      ['print("hello\\n\\x1b[31mworld")', true],
+      ['print("hello\\n\\x1b[31mworld")\nraise ValueError("x")', false],
+    ] as const) {
+      const { lines, logger } = createLogRecorder();
+      const { body } = bodyOf({ talk: source }, logger);
+      const result = await body.run('talk', {}, contextOf());
+      expect(result.ok).toBe(ok);
+      expect(lines).toHaveLength(1);
+      expect(lines[0]).toMatchObject({
+        level: 'info',
+        fields: { workflowId: 'w1', stepId: 'call', attempt: 1, stepType: 'talk', version: 1 },
+      });
+      expect(printed(lines[0]?.fields ?? {})).toBe('hello\n\x1b[31mworld\n');
+    }
+  });
+
+  it('is no line where nothing was printed', async () => {
+    const { lines, logger } = createLogRecorder();
+    const { body } = bodyOf({ quiet: 'x = 1' }, logger);
+    valuesOf(await body.run('quiet', {}, contextOf()));
+    expect(lines).toEqual([]);
+  });
+
+  it('goes with a note of variables that could not be stored', async () => {
+    const { lines, logger } = createLogRecorder();
+    const { body } = bodyOf({ odd: 'x = 1\ny = object()' }, logger);
+    expect(valuesOf(await body.run('odd', {}, contextOf()))).toEqual({ x: 1 });
+    expect(lines[0]?.fields['skipped']).toEqual(['y']);
+  });
+});
