@@ -44,6 +44,8 @@ export function startRun(definition: WorkflowDefinition, start: StartOptions, no
 /** The status was changed from outside; what was reached inside gives way to it. */
 export function applyStatus(run: Run, status: InstanceStatus, at: number): void {
   const { instance } = run;
+  // A step error that ended the instance stays: nothing is left in it that could be suspended or resumed.
+  if (instance.status === 'Terminated' && status !== 'Terminated') return;
   switch (status) {
     case 'Suspended':
       instance.status = 'Suspended';

@@ -22,7 +22,7 @@
  *                      cancelled --> (ended), or finishing with ProceedOnCancel
  *
  * Invariants (property tests in test/engine/ cite them):
- *  E1 An open pointer's parent is open, and is `open`, `compensating` or (in the background) `sleeping` or `ready`.
+ *  E1 An open pointer's parent is open, and is in the state `open` or `compensating`.
  *  E2 `children` is the number of open pointers whose parent it is.
  *  E3 A pointer in `ready` or `finishing` is in the run queue exactly once.
  *  E4 Pointer ids come from a counter in the instance and the queue is part of it: the same inputs give the same

@@ -30,9 +30,11 @@ export function fireTimers(run: Run): void {
     // An earlier timer may have ended this pointer, or the whole instance.
     const stillDue = dueAt(pointer);
     if (run.instance.pointers.get(pointer.id) !== pointer || stillDue === null) continue;
-    if (isRunnable(run) && stillDue <= run.now) fire(run, pointer);
+    if (!isRunnable(run) || stillDue > run.now) continue;
+    fire(run, pointer);
+    // A container that has joined is not late any more, whatever its Timeout says.
+    settle(run);
   }
-  settle(run);
 }
 
 function dueAt(pointer: Pointer): number | null {

@@ -1,5 +1,6 @@
 /** Suspend, resume and terminate, in every kind of wait; the history; the end. */
 import { describe, expect, it } from 'vitest';
+import { failStep } from '../../src/engine/fail-step.js';
 import { applyStatus, haltRun, startRun } from '../../src/engine/lifecycle.js';
 import { enterStep, leaveStep, nextWork } from '../../src/engine/step-work.js';
 import { define, inOrder, type StepSource } from './support/define.js';
@@ -245,6 +246,23 @@ describe('an instance', () => {
     expect(run.instance.status).toBe('Complete');
     expect(run.instance.outbox).toEqual(news);
   });
+
+  it.each(['Suspended', 'Runnable'] as const)(
+    'that a step error has terminated stays so, whatever was asked of it meanwhile: %s',
+    (status) => {
+      const run = startRun(
+        define([failing('a', { errorBehavior: 'Terminate' })]),
+        { id: 'w', data: {}, reference: null, parent },
+        START_MS,
+      );
+      failStep(run, nextWork(run)!.pointer, { type: 'Test', message: 'it failed' });
+      expect(run.instance.status).toBe('Terminated');
+      applyStatus(run, status, START_MS + 5);
+      expect(run.instance.status).toBe('Terminated');
+      expect(run.instance.endTime).toBe(START_MS);
+      expect(run.instance.outbox).toEqual(news);
+    },
+  );
 
   it('that is halted says why, and goes on when it is resumed', () => {
     const run = begin();

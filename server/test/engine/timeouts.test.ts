@@ -73,6 +73,20 @@ scenarios('Timeout', (start) => {
     },
   );
 
+  it('does not hit a container that has joined by then, also looked at late', () => {
+    const driver = start([
+      {
+        id: 'schedule',
+        stepType: 'Schedule',
+        inputs: { interval: 5 },
+        timeout: 6,
+        errorBehavior: 'Compensate',
+      },
+    ]);
+    driver.oversleep(60);
+    expect(driver.history).toEqual(['schedule Complete']);
+  });
+
   it('of a loop covers all of its turns', () => {
     const driver = start(
       [
