@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { createClient } from '@stepwright/sdk';
+
+const client = createClient({ baseUrl: process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001' });
+const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
+
+const { id, version } = await client.definitions.register(await read('hello-world.yaml'));
+console.log(`Stored ${id}, version ${version}`);
+
+const hello = await client.workflows.start<{ name: string; greeting: string }>(id, { name: 'Ada' });
+const { status, data } = await hello.wait({ timeoutMs: 20_000 });
+console.log(`It is ${status} and says: ${data.greeting}`);
+
+assert.equal(status, 'Complete');
+assert.equal(data.greeting, 'Hello Ada');
+console.log('OK: the first workflow ran');

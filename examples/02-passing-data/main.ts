@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { createClient } from '@stepwright/sdk';
+
+const client = createClient({ baseUrl: process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001' });
+const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
+
+interface Invoice {
+  customer: { name: string };
+  lines: { article: string; price: number; count: number }[];
+  taxRate: number;
+  net: number;
+  tax: number;
+  total: number;
+  letter: string;
+}
+
+// A custom step has to be there before a definition can name it.
+await client.steps.put('compose-letter', await read('compose-letter.py'));
+await client.definitions.register(await read('invoice.yaml'));
+
+const invoice = await client.workflows.start<Invoice>(
+  'invoice',
+  {
+    customer: { name: 'Ada' },
+    lines: [
+      { article: 'pen', price: 20, count: 2 },
+      { article: 'ink', price: 5, count: 3 },
+    ],
+  },
+  { reference: 'R-2041' },
+);
+const { data } = await invoice.wait({ timeoutMs: 20_000 });
+console.log(`net ${data.net}, tax ${data.tax}, total ${data.total}`);
+console.log(data.letter);
+
+assert.equal(data.letter, 'Invoice R-2041: Ada owes 66.00 EUR');
+assert.deepEqual(data.customer, { name: 'Ada' });
+console.log('OK: data went in, from step to step, and out');

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { createClient } from '@stepwright/sdk';
+
+const client = createClient({ baseUrl: process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001' });
+const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
+
+interface Shipping {
+  weight: number;
+  value: number;
+  carrier: string;
+  insured: boolean;
+}
+
+await client.definitions.register(await read('shipping.yaml'));
+
+async function choose(weight: number, value: number): Promise<string> {
+  const shipping = await client.workflows.start<Shipping>('shipping', { weight, value });
+  const { data } = await shipping.wait({ timeoutMs: 20_000 });
+  const choice = data.carrier + ('insured' in data ? ', insured' : '');
+  console.log(`${weight} kg worth ${value} EUR goes by ${choice}`);
+  return choice;
+}
+
+assert.equal(await choose(2, 50), 'courier');
+assert.equal(await choose(40, 300), 'truck');
+assert.equal(await choose(1, 2500), 'courier, insured');
+console.log('OK: each order took the branches whose expressions were true');

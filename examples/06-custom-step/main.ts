@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { createClient } from '@stepwright/sdk';
+
+const client = createClient({ baseUrl: process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001' });
+const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
+
+interface Quote {
+  length: number;
+  width: number;
+  height: number;
+  litres: number;
+  price: number;
+}
+
+async function quote(): Promise<number> {
+  const parcel = { length: 30, width: 20, height: 15 };
+  const workflow = await client.workflows.start<Quote>('quote-parcel', parcel);
+  const { data } = await workflow.wait({ timeoutMs: 20_000 });
+  console.log(`${data.litres} litres for ${data.price} EUR`);
+  return data.price;
+}
+
+const script = await read('parcel-price.py');
+const first = await client.steps.put('parcel-price', script);
+await client.definitions.register(await read('quote-parcel.yaml'));
+assert.equal(await quote(), 38.5);
+
+// Every run takes the newest script; the definition stays as it is.
+const second = await client.steps.put('parcel-price', `${script}price = round(price * 1.1, 2)\n`);
+assert.equal(second.version, first.version + 1);
+console.log('The script was replaced by one that takes 10 % more');
+assert.equal(await quote(), 42.35);
+
+console.log('OK: a Python script worked as a step');

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { startShop } from './shop.ts';
+import { createClient } from '@stepwright/sdk';
+
+const client = createClient({ baseUrl: process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001' });
+const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
+
+interface StockCheck {
+  shop: string;
+  article: string;
+  warehouse: string;
+  found: boolean;
+  inStock: number;
+  orderNumber: string;
+}
+
+await client.definitions.register(await read('stock-check.yaml'));
+const shop = await startShop();
+
+async function check(article: string): Promise<StockCheck> {
+  const workflow = await client.workflows.start<StockCheck>('stock-check', {
+    shop: shop.url,
+    article,
+    warehouse: 'north',
+  });
+  return (await workflow.wait({ timeoutMs: 20_000 })).data;
+}
+
+try {
+  const pens = await check('pen');
+  console.log(`pen: ${pens.inStock} in stock, ordered as ${pens.orderNumber}`);
+  assert.equal(pens.orderNumber, 'order-1');
+
+  const unicorns = await check('unicorn');
+  console.log(`unicorn: ${unicorns.found ? 'found' : 'the shop answered 404'}, nothing ordered`);
+  assert.equal(unicorns.found, false);
+
+  console.log('The shop was asked:');
+  for (const line of shop.log) console.log(`  ${line}`);
+  assert.equal(shop.log.at(1), 'POST /orders {"channel":"web","article":"pen","count":2}');
+} finally {
+  shop.close();
+}
+console.log('OK: the workflow spoke HTTP');

@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { createClient } from '@stepwright/sdk';
+
+const client = createClient({ baseUrl: process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001' });
+const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
+
+interface Savings {
+  deposit: number;
+  interest: number;
+  balance: number;
+  years: number;
+}
+
+await client.definitions.register(await read('savings.yaml'));
+
+const savings = await client.workflows.start<Savings>('savings', { deposit: 100, interest: 0.05 });
+const { data } = await savings.wait({ timeoutMs: 20_000 });
+console.log(`100 EUR at 5 % are ${data.balance} EUR after ${data.years} years`);
+
+assert.equal(data.years, 15);
+assert.equal(data.balance, 207.91);
+console.log('OK: the loop ended when its condition was false');

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { startSites } from './sites.ts';
+import { createClient } from '@stepwright/sdk';
+
+const client = createClient({ baseUrl: process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001' });
+const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
+
+interface CheckSites {
+  base: string;
+  sites: string[];
+  codes: Record<string, number>;
+  broken: string[];
+}
+
+await client.definitions.register(await read('check-sites.yaml'));
+
+const names = Array.from({ length: 12 }, (_, index) => `site-${index + 1}`);
+const sites = await startSites({ broken: ['site-3', 'site-8'] });
+try {
+  const workflow = await client.workflows.start<CheckSites>('check-sites', {
+    base: sites.url,
+    sites: names,
+  });
+  const { data } = await workflow.wait({ timeoutMs: 30_000 });
+  console.log(`${Object.keys(data.codes).length} sites answered`);
+  console.log(`Broken: ${data.broken.join(', ')}`);
+
+  assert.deepEqual(Object.keys(data.codes).sort(), names.toSorted());
+  assert.deepEqual(data.broken, ['site-3', 'site-8']);
+  assert.ok(sites.openAtOnceMax() > 1, 'the sites are asked at the same time');
+} finally {
+  sites.close();
+}
+console.log('OK: all were asked at once, and no answer was lost');

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { createClient } from '@stepwright/sdk';
+
+const client = createClient({ baseUrl: process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001' });
+const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
+
+interface MonthlyBilling {
+  customers: { name: string; hours: number }[];
+  invoices: { customer: string; amount: number }[];
+  total: number;
+}
+
+// The definition of the sub-workflow is looked up when it starts, always in its newest version.
+await client.definitions.register(await read('bill-customer.yaml'));
+await client.definitions.register(await read('monthly-billing.yaml'));
+
+const billing = await client.workflows.start<MonthlyBilling>('monthly-billing', {
+  customers: [
+    { name: 'Ann', hours: 12 },
+    { name: 'Bob', hours: 3 },
+  ],
+});
+const { data } = await billing.wait({ timeoutMs: 20_000 });
+for (const { customer, amount } of data.invoices) console.log(`${customer}: ${amount} EUR`);
+console.log(`In all ${data.total} EUR`);
+
+assert.equal(data.total, 1200);
+assert.deepEqual(data.invoices.map((invoice) => invoice.customer).sort(), ['Ann', 'Bob']);
+console.log('OK: one workflow started two others and waited for them');
