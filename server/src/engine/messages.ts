@@ -59,7 +59,8 @@ function applyEvent(run: Run, message: EventMessage): void {
     const { state } = pointer;
     if (state.kind !== 'event' || state.name !== message.name || state.key !== message.key)
       continue;
-    if (state.effectiveAt > message.publishedAt) continue;
+    // Older events may be stored for a wait that has not looked yet; it will find this one too, in its turn.
+    if (!state.looked || state.effectiveAt > message.publishedAt) continue;
     markTaken(run.instance, key, position);
     run.changes.removedSubscriptions.push(executionKey(run.instance.id, pointer));
     finish(run, pointer, { EventData: message.data, TimedOut: false });

@@ -115,13 +115,11 @@ export class NodeEnvironment implements ActorEnvironment {
       if (state.kind !== 'event' || state.looked) continue;
       const event = await this.#findEvent(run.instance, state);
       // A message cannot have come between: the actor takes messages in only at the start of a stretch.
-      if (event !== null) {
-        run.now = this.clock.now();
-        applyMessage(run, eventOf(event));
-        taken = true;
-      } else {
-        pointer.state = { ...state, looked: true };
-      }
+      pointer.state = { ...state, looked: true };
+      if (event === null) continue;
+      run.now = this.clock.now();
+      applyMessage(run, eventOf(event));
+      taken = true;
     }
     return taken;
   }
