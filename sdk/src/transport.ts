@@ -213,6 +213,8 @@ function translateFailure(
   progress: Progress,
   signal: AbortSignal | undefined,
 ): unknown {
+  // First: the reason of AbortSignal.timeout() looks like a time-out of ky.
+  if (signal?.aborted === true) return signal.reason;
   if (isHTTPError(error)) {
     const { response, data } = error;
     return new ApiError({
@@ -228,7 +230,7 @@ function translateFailure(
   if (error instanceof FetchFailure) {
     return new NetworkError({ ...progress, cause: error.cause });
   }
-  return signal?.aborted === true ? signal.reason : error;
+  return error;
 }
 
 /** The server's own description, or what can be said about an answer of something in between. */

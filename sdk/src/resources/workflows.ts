@@ -86,7 +86,7 @@ export class WorkflowsResource {
         path: { id: definitionId },
         query: { reference },
         // Every object becomes a JSON object.
-        body: { json: (data ?? {}) },
+        body: { json: data ?? {} },
         repeatable: 'always',
         subject: { definitionId },
         idempotencyKey,

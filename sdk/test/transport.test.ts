@@ -1,0 +1,361 @@
+/** What becomes of calls when something is wrong: tiny real servers fail on purpose, a proxy disturbs a healthy one. */
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  createClient,
+  isApiError,
+  isNetworkError,
+  isTimeoutError,
+  SdkError,
+  type ClientOptions,
+  type StepwrightClient,
+} from '../src/index.js';
+import { APPROVAL } from './support/definitions.js';
+import { eventually } from './support/eventually.js';
+import {
+  halfAnAnswer,
+  HttpAnswers,
+  json,
+  problem,
+  reset,
+  silence,
+} from './support/http-answers.js';
+import { ServerProcess } from './support/server-process.js';
+import { QUICK_RETRY } from './support/started-server.js';
+import { TcpProxy } from './support/tcp-proxy.js';
+
+const INFO = { name: 'stepwright' };
+const ok = json(200, INFO);
+
+const opened: HttpAnswers[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((server) => server.close()));
+});
+
+async function answering(
+  ...answers: readonly Answer[]
+): Promise<{ server: HttpAnswers; client: StepwrightClient }> {
+  const server = await HttpAnswers.start(...answers);
+  opened.push(server);
+  return { server, client: clientOf(server.url) };
+}
+
+function clientOf(baseUrl: string, options: Partial<ClientOptions> = {}): StepwrightClient {
+  return createClient({ baseUrl, retry: QUICK_RETRY, ...options });
+}
+
+async function failureOf(call: Promise<unknown>): Promise<unknown> {
+  return call.then(
+    () => {
+      throw new Error('the call should have failed');
+    },
+    (error: unknown) => error,
+  );
+}
+
+/** A port that nobody listens on. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+describe('repetitions', () => {
+  it.each([
+    ['a broken connection', reset],
+    ['an answer that breaks off', halfAnAnswer],
+    ['429', problem(429, 'too_many_requests')],
+    ['502 of a proxy', json(502, 'Bad Gateway')],
+    ['503', problem(503, 'store_unavailable')],
+    ['504 of a proxy', json(504, 'Gateway Timeout')],
+  ])('follow %s', async (_name, failure) => {
+    const { server, client } = await answering(failure, failure, ok);
+    expect(await client.info()).toEqual(INFO);
+    expect(server.seen).toHaveLength(3);
+  });
+
+  it.each([
+    ['400', 400, 'invalid_request'],
+    ['404', 404, 'workflow_not_found'],
+    ['409', 409, 'idempotency_conflict'],
+    ['500', 500, 'internal'],
+  ])('do not follow %s', async (_name, status, code) => {
+    const { server, client } = await answering(problem(status, code), ok);
+    expect(await failureOf(client.info())).toMatchObject({ status, code, attempts: 1 });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it('end after the limit, with the last failure', async () => {
+    const { server, client } = await answering(problem(503, 'overloaded'));
+    const error = await failureOf(client.info({ retry: { limit: 2 } }));
+    expect(error).toMatchObject({ name: 'ApiError', code: 'overloaded', attempts: 3 });
+    expect(server.seen).toHaveLength(3);
+  });
+
+  it('are left out when they are turned off', async () => {
+    const { server, client } = await answering(reset, ok);
+    expect(isNetworkError(await failureOf(client.info({ retry: false })))).toBe(true);
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it('wait longer each time, half of it by chance', async () => {
+    const { server, client } = await answering(reset, reset, reset, ok);
+    await client.info({ retry: { delayMs: 100, delayMsMax: 10_000 } });
+    const pauses = server.seen.slice(1).map(({ atMs }, index) => atMs - server.seen[index]!.atMs);
+    for (const [index, pauseMs] of pauses.entries()) {
+      expect(pauseMs).toBeGreaterThanOrEqual(50 * 2 ** index - 2);
+    }
+    // With whole pauses it would be 700 ms; with none by chance the test could not tell.
+    expect(pauses[0]! + pauses[1]! + pauses[2]!).toBeLessThan(1500);
+  });
+
+  it('wait as long as Retry-After says', async () => {
+    const { server, client } = await answering(
+      problem(503, 'overloaded', { 'retry-after': '1' }),
+      ok,
+    );
+    expect(await client.info()).toEqual(INFO);
+    expect(server.seen[1]!.atMs - server.seen[0]!.atMs).toBeGreaterThanOrEqual(990);
+  });
+
+  it('do not wait for a Retry-After beyond the time of the call', async () => {
+    const { server, client } = await answering(problem(429, 'busy', { 'retry-after': '3600' }));
+    const began = performance.now();
+    const error = await failureOf(client.info({ timeoutMs: 5000 }));
+    expect(error).toMatchObject({ status: 429, retryAfterMs: 3_600_000, attempts: 1 });
+    expect(performance.now() - began).toBeLessThan(2000);
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it('follow an attempt that gets no answer', async () => {
+    const { server, client } = await answering(silence, ok);
+    expect(await client.info({ retry: { attemptTimeoutMs: 100 } })).toEqual(INFO);
+    expect(server.seen).toHaveLength(2);
+  });
+});
+
+describe('calls that are not safe to repeat', () => {
+  const workflow = { workflowId: 'w', status: 'Suspended' };
+
+  it.each([
+    ['too many requests', problem(429, 'too_many_requests')],
+    ['an overloaded server', problem(503, 'overloaded')],
+    ['a stopping server', problem(503, 'stopping')],
+  ])('are repeated after %s, which has done nothing', async (_name, failure) => {
+    const { server, client } = await answering(failure, json(200, workflow));
+    expect(await client.workflows.suspend('w')).toEqual(workflow);
+    expect(server.seen).toHaveLength(2);
+  });
+
+  it.each([
+    ['a broken connection', reset],
+    ['an answer that breaks off', halfAnAnswer],
+    ['a store that does not answer', problem(503, 'store_unavailable')],
+    ['502 of a proxy', json(502, 'Bad Gateway')],
+  ])('are not repeated after %s', async (_name, failure) => {
+    const { server, client } = await answering(failure, json(200, workflow));
+    expect(await failureOf(client.workflows.suspend('w'))).toBeInstanceOf(SdkError);
+    expect(
+      await failureOf(clientOf(server.url).workflows.suspend('w')).then(
+        () => 0,
+        () => 1,
+      ),
+    ).toBe(1);
+    expect(server.seen).toHaveLength(2);
+  });
+
+  it('are repeated when no connection came about', async () => {
+    const port = await freePort();
+    const error = await failureOf(clientOf(`http://127.0.0.1:${port}`).workflows.suspend('w'));
+    expect(error).toMatchObject({ name: 'NetworkError', attempts: 6, workflowId: 'w' });
+  });
+});
+
+describe('idempotency keys', () => {
+  it('are the same in every attempt of a call, and others in the next call', async () => {
+    const started = json(201, { workflowId: 'w' });
+    const { server, client } = await answering(reset, reset, started);
+    await client.workflows.start('x');
+    await client.workflows.start('x');
+    await client.workflows.start('x', {}, { idempotencyKey: 'order-7' });
+    const keys = server.seen.map(({ headers }) => headers['idempotency-key']);
+    expect(keys[0]).toMatch(/^[0-9a-f]{32}$/);
+    expect(keys.slice(0, 3)).toEqual([keys[0], keys[0], keys[0]]);
+    expect(keys[3]).not.toBe(keys[0]);
+    expect(keys[4]).toBe('order-7');
+  });
+});
+
+describe('time limits', () => {
+  it('end a call with everything that belongs to it', async () => {
+    const { client } = await answering(silence);
+    const began = performance.now();
+    const error = await failureOf(
+      client.info({ timeoutMs: 300, retry: { attemptTimeoutMs: 100 } }),
+    );
+    expect(isTimeoutError(error)).toBe(true);
+    expect(performance.now() - began).toBeGreaterThanOrEqual(295);
+    expect(performance.now() - began).toBeLessThan(1500);
+  });
+
+  it('tell what the last failure was', async () => {
+    const { client } = await answering(reset);
+    const error = await failureOf(
+      client.info({ timeoutMs: 200, retry: { limit: 1000, delayMs: 20 } }),
+    );
+    if (!isTimeoutError(error)) throw error;
+    expect(error.attempts).toBeGreaterThan(1);
+    expect(error.cause).toBeInstanceOf(Error);
+  });
+
+  it('end with the signal, in an attempt and in a pause', async () => {
+    const { client } = await answering(silence);
+    const failing = await answering(reset);
+    for (const call of [
+      (signal: AbortSignal) => client.info({ signal }),
+      (signal: AbortSignal) =>
+        failing.client.info({ signal, retry: { delayMs: 60_000, delayMsMax: 60_000 } }),
+    ]) {
+      const error = await failureOf(call(AbortSignal.timeout(100)));
+      expect(error).toMatchObject({ name: 'TimeoutError' });
+      expect(error).toBeInstanceOf(DOMException);
+    }
+  });
+});
+
+describe('tokens', () => {
+  it('go with every attempt, and a function is asked each time', async () => {
+    const { server } = await answering(reset, ok);
+    let asked = 0;
+    const client = clientOf(server.url, {
+      token: async () => {
+        asked += 1;
+        return `t-${asked}`;
+      },
+    });
+    await client.info();
+    expect(server.seen.map(({ headers }) => headers.authorization)).toEqual([
+      'Bearer t-1',
+      'Bearer t-2',
+    ]);
+    await clientOf(server.url, { token: 'fixed' }).info();
+    expect(server.seen.at(-1)!.headers.authorization).toBe('Bearer fixed');
+  });
+
+  it('that cannot be had fail the call with their own error, at once', async () => {
+    const { server } = await answering(ok);
+    const reason = new TypeError('the identity provider is away');
+    const client = clientOf(server.url, { token: () => Promise.reject(reason) });
+    expect(await failureOf(client.info())).toBe(reason);
+    expect(server.seen).toHaveLength(0);
+  });
+
+  it('show in no error', async () => {
+    const secret = 'secret-token';
+    const { inspect } = await import('node:util');
+    for (const answer of [problem(401, 'unauthenticated'), reset, silence, json(200, 'x')]) {
+      const { server } = await answering(answer);
+      const client = clientOf(server.url, { token: secret });
+      const error = await failureOf(
+        client.activities
+          .succeed('work-token', null, { retry: { limit: 1 }, timeoutMs: 200 })
+          .then(() => Promise.reject(new Error('no'))),
+      );
+      expect(inspect(error, { depth: 20, showHidden: true })).not.toMatch(
+        /secret-token|work-token/,
+      );
+    }
+  });
+});
+
+describe('answers of something else', () => {
+  it('are no results', async () => {
+    const { client } = await answering((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' });
+      response.end('<h1>Log in</h1>');
+    });
+    expect(await failureOf(client.info())).toMatchObject({
+      name: 'InvalidAnswerError',
+      message: 'GET /api/info: expected JSON, and got text/html with status 200',
+    });
+  });
+
+  it('with an error status become errors with that status', async () => {
+    const { client } = await answering((_request, response) => {
+      response.writeHead(403, { 'content-type': 'text/html' });
+      response.end('<h1>Keep out</h1>');
+    });
+    const error = await failureOf(client.info());
+    expect(error).toMatchObject({ status: 403, code: 'http_403' });
+    expect(isApiError(error, 'http_403')).toBe(true);
+    expect(isApiError(error, 'forbidden')).toBe(false);
+  });
+});
+
+describe('a server that goes away', () => {
+  let server: ServerProcess;
+  let proxy: TcpProxy;
+  let client: StepwrightClient;
+
+  beforeAll(async () => {
+    server = await ServerProcess.start();
+    proxy = await TcpProxy.start(server.url);
+    client = clientOf(proxy.url);
+    await client.definitions.register(APPROVAL);
+  });
+  afterAll(async () => {
+    await proxy.close();
+    await server.remove();
+  });
+
+  it('starts one workflow, however many answers are lost', async () => {
+    proxy.loseAnswers(3);
+    const { id } = await client.workflows.start('approval', { order: 1 }, { reference: 'lost' });
+    const posts = proxy.requests.filter((line) => line.startsWith('POST /api/workflow/approval'));
+    expect(posts).toHaveLength(4);
+    const { items } = await client.workflows.list({ reference: 'lost' }).page();
+    expect(items.map(({ workflowId }) => workflowId)).toEqual([id]);
+  });
+
+  it('publishes one event, however many answers are lost', async () => {
+    const steps = ['first', 'second'].map((id, index, all) => ({
+      id,
+      stepType: 'WaitFor',
+      inputs: { EventName: '"twice"', EventKey: '"key"' },
+      nextStepId: all[index + 1] ?? null,
+    }));
+    await client.definitions.register({ id: 'two-waits', steps });
+    const handle = await client.workflows.start('two-waits');
+    const isWaiting = async (step: string): Promise<boolean> => {
+      const { items } = await handle.steps().page();
+      return items.some(({ stepId, status }) => stepId === step && status === 'Waiting');
+    };
+    await eventually('the first step waits', () => isWaiting('first'));
+    proxy.loseAnswers(2);
+    await client.events.publish('twice', 'key');
+    // A second copy of the event would be taken by the second step, now or as soon as it waits.
+    await eventually('the second step waits', () => isWaiting('second'));
+    expect((await client.events.publish('twice', 'key')).deliveredTo).toBe(1);
+    expect((await handle.wait()).status).toBe('Complete');
+  });
+
+  it('makes one version of a definition, however many answers are lost', async () => {
+    const document = { id: 'once', steps: [{ id: 'only', stepType: 'NoOp' }] };
+    proxy.loseAnswers(2);
+    expect(await client.definitions.register(document)).toMatchObject({ version: 1 });
+    expect(await client.definitions.register(document)).toMatchObject({ version: 2 });
+  });
+
+  it('waits on through a restart', async () => {
+    const patient = clientOf(proxy.url, { retry: { limit: 50, delayMs: 50, delayMsMax: 200 } });
+    const handle = await patient.workflows.start('approval', { order: 3 });
+    const waiting = handle.wait({ timeoutMs: 25_000 });
+    await server.restart();
+    await patient.events.publish('approved', 'order-3', 'yes');
+    expect(await waiting).toMatchObject({ status: 'Complete', data: { approved: 'yes' } });
+  });
+});
