@@ -20,6 +20,7 @@ import {
   problem,
   reset,
   silence,
+  type Answer,
 } from './support/http-answers.js';
 import { ServerProcess } from './support/server-process.js';
 import { QUICK_RETRY } from './support/started-server.js';
