@@ -6,7 +6,9 @@ import path from 'node:path';
 import type { Express } from 'express';
 import { DEFAULT_API_LIMITS } from './api/api-limits.js';
 import { createApp } from './api/create-app.js';
+import type { Backplane } from './backplane/backplane.js';
 import { createLocalBackplane } from './backplane/local-backplane.js';
+import { createRedisBackplane } from './backplane/redis/redis-backplane.js';
 import { visibleEnvironment } from './config.js';
 import type { Logger } from './logger.js';
 import { systemClock } from './runtime/clock.js';
@@ -47,9 +49,10 @@ export function compose(options: ComposeOptions): Server {
   const metrics = new RuntimeMetrics();
   const scripts = options.scripts ?? createScripts(options);
   const httpRequest = createHttpRequest(config, logger);
+  const nodeId = `${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`;
   const host = new StepwrightHost({
     store: measured(composeStore(options), metrics),
-    backplane: createLocalBackplane(),
+    backplane: composeBackplane(options, nodeId),
     scripts,
     httpRequest,
     customStep: (find) => createCustomStepBody({ scripts, find, logger }),
@@ -57,7 +60,7 @@ export function compose(options: ComposeOptions): Server {
     logger,
     metrics,
     node: {
-      id: `${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`,
+      id: nodeId,
       url: `http://${config.host}:${config.port}`,
       version: SERVER_VERSION,
       hostname: hostname(),
@@ -80,6 +83,13 @@ function composeStore({ config, logger, store, wrapStore }: ComposeOptions): Sto
   const chosen =
     store ?? (config.dbhost === null ? embeddedStore(config, logger) : mongoStore(config));
   return wrapStore === undefined ? chosen : wrapStore(chosen);
+}
+
+function composeBackplane({ config, logger }: ComposeOptions, nodeId: string): Backplane {
+  if (config.redis === null) return createLocalBackplane();
+  // Nodes of different stores may share one Redis; each store has a channel of its own.
+  const channel = `stepwright:${config.db_name}`;
+  return createRedisBackplane({ url: config.redis, channel, nodeId, logger });
 }
 
 function embeddedStore(config: Config, logger: Logger): Store {

@@ -1,0 +1,136 @@
+/**
+ * Hints over Redis pub/sub.
+ *
+ * Owns: two connections, one to tell and one to listen. Nothing waits for them: a hint that cannot be sent at once is
+ * dropped and counted, and a Redis that is away, restarts, or forgets everything costs latency only.
+ */
+import { Redis } from 'ioredis';
+import type { Logger } from '../../logger.js';
+import type { Backplane, Hint } from '../backplane.js';
+import { readHint, writeHint } from '../hint-codec.js';
+
+export interface RedisBackplaneOptions {
+  /** `redis://…` or `rediss://…` */
+  readonly url: string;
+  /** Nodes with the same name hear each other; one for each store. */
+  readonly channel: string;
+  readonly nodeId: string;
+  readonly logger: Logger;
+}
+
+const RECONNECT_MS_MIN = 100;
+const RECONNECT_MS_MAX = 2000;
+/** How long the start waits for Redis before it goes on without. */
+const START_MS_MAX = 2000;
+
+export function createRedisBackplane(options: RedisBackplaneOptions): RedisBackplane {
+  return new RedisBackplane(options);
+}
+
+export class RedisBackplane implements Backplane {
+  readonly kind = 'redis' as const;
+  readonly #options: RedisBackplaneOptions;
+  readonly #sender: Redis;
+  readonly #listener: Redis;
+  #heard: (hint: Hint) => void = () => undefined;
+  #isListening = false;
+  /** Hints that could not be sent, and messages that were none. */
+  dropped = 0;
+  ignored = 0;
+
+  constructor(options: RedisBackplaneOptions) {
+    this.#options = options;
+    this.#sender = this.#connection();
+    this.#listener = this.#connection();
+    this.#listener.on('message', (_channel, text) => this.#receive(text));
+    this.#listener.on('ready', () => void this.#listen());
+    this.#listener.on('close', () => this.#setListening(false));
+  }
+
+  get healthy(): boolean {
+    return this.#isListening && this.#sender.status === 'ready';
+  }
+
+  subscribe(listener: (hint: Hint) => void): void {
+    this.#heard = listener;
+  }
+
+  publish(hint: Hint): void {
+    if (this.#sender.status !== 'ready') {
+      this.dropped += 1;
+      return;
+    }
+    const { channel, nodeId } = this.#options;
+    this.#sender.publish(channel, writeHint({ sender: nodeId, hint })).catch(() => {
+      this.dropped += 1;
+    });
+  }
+
+  /** Waits a moment for Redis. Without it the node starts all the same, and connects when Redis is there. */
+  async start(): Promise<void> {
+    const connected = Promise.all([this.#sender.connect(), this.#listener.connect()]);
+    connected.catch(() => undefined);
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, START_MS_MAX);
+    });
+    await Promise.race([connected.catch(() => undefined), late]);
+    clearTimeout(timer);
+    if (this.#sender.status !== 'ready') {
+      this.#options.logger.warn(
+        'Redis does not answer; other nodes are heard of through the store',
+      );
+    }
+  }
+
+  stop(): Promise<void> {
+    this.#sender.disconnect();
+    this.#listener.disconnect();
+    return Promise.resolve();
+  }
+
+  #connection(): Redis {
+    const connection = new Redis(this.#options.url, {
+      lazyConnect: true,
+      // A hint that has to wait for a connection is of no use any more.
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      retryStrategy: (attempt) =>
+        Math.min(RECONNECT_MS_MIN * 2 ** Math.min(attempt, 10), RECONNECT_MS_MAX) *
+        (0.5 + Math.random() / 2),
+    });
+    connection.on('error', (error: Error) => {
+      this.#options.logger.debug({ err: error }, 'Redis connection');
+    });
+    return connection;
+  }
+
+  async #listen(): Promise<void> {
+    try {
+      await this.#listener.subscribe(this.#options.channel);
+      this.#setListening(true);
+    } catch (error) {
+      this.#options.logger.debug(
+        { err: error },
+        'could not listen to Redis; the next connection will',
+      );
+      this.#listener.disconnect(true);
+    }
+  }
+
+  #setListening(isListening: boolean): void {
+    if (this.#isListening === isListening) return;
+    this.#isListening = isListening;
+    this.#options.logger.info(
+      isListening
+        ? 'hears other nodes over Redis'
+        : 'lost Redis; other nodes are heard of through the store',
+    );
+  }
+
+  #receive(text: string): void {
+    const sent = readHint(text);
+    if (sent === null) this.ignored += 1;
+    else if (sent.sender !== this.#options.nodeId) this.#heard(sent.hint);
+  }
+}

@@ -1,0 +1,159 @@
+/**
+ * Hints between nodes over a real Redis in a container, which is also paused and fed with garbage. Waiting is for what is
+ * heard, with vitest's deadline.
+ */
+import { Redis } from 'ioredis';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import type { Hint } from '../../src/backplane/backplane.js';
+import { readHint, writeHint } from '../../src/backplane/hint-codec.js';
+import {
+  createRedisBackplane,
+  type RedisBackplane,
+} from '../../src/backplane/redis/redis-backplane.js';
+import { createLogger } from '../../src/logger.js';
+import { startRedis } from '../support/redis-container.js';
+
+const redis = await startRedis();
+const logger = createLogger({ level: 'silent' });
+const running: RedisBackplane[] = [];
+
+afterAll(async () => {
+  await Promise.all(running.map((backplane) => backplane.stop()));
+  await redis?.stop();
+});
+
+async function node(
+  nodeId: string,
+  channel = 'test',
+): Promise<{ backplane: RedisBackplane; heard: Hint[] }> {
+  const backplane = createRedisBackplane({ url: redis?.url ?? '', channel, nodeId, logger });
+  running.push(backplane);
+  const heard: Hint[] = [];
+  backplane.subscribe((hint) => heard.push(hint));
+  await backplane.start();
+  await vi.waitFor(() => {
+    expect(backplane.healthy).toBe(true);
+  });
+  return { backplane, heard };
+}
+
+describe.skipIf(redis === null)('the Redis backplane', () => {
+  it('carries every kind of hint to the others, and not back', async () => {
+    const a = await node('a');
+    const b = await node('b');
+    const hints: Hint[] = [
+      { kind: 'instance', id: 'i' },
+      { kind: 'activity', name: 'n' },
+      { kind: 'definition', id: 'd' },
+      { kind: 'step', name: 's' },
+      { kind: 'ended', id: 'e' },
+    ];
+    for (const hint of hints) a.backplane.publish(hint);
+    await vi.waitFor(() => {
+      expect(b.heard).toEqual(hints);
+    });
+    expect(a.heard).toEqual([]);
+  });
+
+  it('keeps the nodes of different stores apart', async () => {
+    const a = await node('a', 'one');
+    const same = await node('b', 'one');
+    const other = await node('c', 'other');
+    a.backplane.publish({ kind: 'ended', id: 'x' });
+    await vi.waitFor(() => {
+      expect(same.heard).toHaveLength(1);
+    });
+    expect(other.heard).toEqual([]);
+  });
+
+  it('ignores and counts what is no hint', async () => {
+    const a = await node('a', 'garbage');
+    const forger = new Redis(redis?.url ?? '');
+    const garbage = [
+      '',
+      'null',
+      '{',
+      '{"sender":1,"hint":{"kind":"ended","id":"x"}}',
+      '{"sender":"x","hint":{"kind":"run","id":"x"}}',
+      '{"sender":"x","hint":{"kind":"ended","id":{"$gt":""}}}',
+      `{"sender":"x","hint":{"kind":"ended","id":"${'x'.repeat(5000)}"}}`,
+    ];
+    for (const text of garbage) await forger.publish('garbage', text);
+    await forger.publish(
+      'garbage',
+      writeHint({ sender: 'x', hint: { kind: 'ended', id: 'last' } }),
+    );
+    await vi.waitFor(() => {
+      expect(a.heard).toEqual([{ kind: 'ended', id: 'last' }]);
+    });
+    expect(a.backplane.ignored).toBe(garbage.length);
+    forger.disconnect();
+  });
+
+  it('goes on by itself after its connections were cut', { timeout: 60_000 }, async (context) => {
+    const container = redis?.container ?? null;
+    if (container === null) context.skip();
+    const own = await startRedis();
+    if (own?.container == null) throw new Error('Redis started a moment ago');
+    const make = (nodeId: string): RedisBackplane =>
+      createRedisBackplane({ url: own.url, channel: 'r', nodeId, logger });
+    const [a, b] = [make('a'), make('b')];
+    running.push(a, b);
+    const heard: Hint[] = [];
+    b.subscribe((hint) => heard.push(hint));
+    await Promise.all([a.start(), b.start()]);
+    const admin = new Redis(own.url, { lazyConnect: true, retryStrategy: () => null });
+    await admin.connect();
+    // The connections of both nodes are cut by the server; it stays, so that its port does.
+    await vi.waitFor(() => {
+      expect(a.healthy && b.healthy).toBe(true);
+    });
+    await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+    await admin.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await vi.waitFor(() => {
+      expect(a.healthy).toBe(false);
+    });
+    a.publish({ kind: 'ended', id: 'lost' });
+    expect(a.dropped).toBeGreaterThan(0);
+    await vi.waitFor(
+      () => {
+        expect(a.healthy && b.healthy).toBe(true);
+      },
+      { timeout: 10_000 },
+    );
+    a.publish({ kind: 'ended', id: 'after' });
+    await vi.waitFor(() => {
+      expect(heard).toContainEqual({ kind: 'ended', id: 'after' });
+    });
+    admin.disconnect();
+    await own.stop();
+  });
+});
+
+describe('a node whose Redis is away', () => {
+  it(
+    'starts all the same, says that it is not heard, and drops hints',
+    { timeout: 10_000 },
+    async () => {
+      const backplane = createRedisBackplane({
+        url: 'redis://127.0.0.1:1',
+        channel: 'x',
+        nodeId: 'n',
+        logger,
+      });
+      await backplane.start();
+      expect(backplane.healthy).toBe(false);
+      backplane.publish({ kind: 'ended', id: 'x' });
+      expect(backplane.dropped).toBe(1);
+      await backplane.stop();
+      await backplane.stop();
+    },
+  );
+});
+
+describe('readHint', () => {
+  it('reads what writeHint wrote', () => {
+    const sent = { sender: 'n', hint: { kind: 'activity', name: 'ä"\n' } as const };
+    expect(readHint(writeHint(sent))).toEqual(sent);
+  });
+});
