@@ -3,11 +3,18 @@
  * Method: a real server, in a container or named by TEST_DBHOST; without one these cases are skipped, loudly.
  */
 import { randomUUID } from 'node:crypto';
-import { MongoClient } from 'mongodb';
-import { describe } from 'vitest';
-import { createMongoStore } from '../../src/store/mongo/mongo-store.js';
+import { BSON, MongoClient, type Db } from 'mongodb';
+import { describe, expect, it } from 'vitest';
+import { createMongoStore, type MongoStoreOptions } from '../../src/store/mongo/mongo-store.js';
+import {
+  StoreUnavailableError,
+  type InstanceRecord,
+  type NewActivityRecord,
+  type Store,
+} from '../../src/store/store.js';
 import { mongoForTests } from '../support/mongo-container.js';
 import { describeStore, type StoreFixture } from './conformance.js';
+import { activityOf, claimBy, commitOf, instanceOf, NO_SIDE } from './records.js';
 
 const mongo = await mongoForTests();
 const url = mongo?.url ?? '';
@@ -39,5 +46,223 @@ describe.skipIf(mongo === null)('with a server', () => {
         await client.close();
       },
     };
+  });
+});
+
+const WRITE_COMMANDS: ReadonlySet<string> = new Set([
+  'insert',
+  'update',
+  'delete',
+  'findAndModify',
+]);
+
+/** A store on a database of its own; `commands` fills as it works. */
+async function openStore(changes: Partial<MongoStoreOptions> = {}) {
+  const commands: string[] = [];
+  const databaseName = `store-${randomUUID()}`;
+  const store = createMongoStore({
+    url,
+    databaseName,
+    operationTimeoutMs: 20_000,
+    onCommand: (name) => void commands.push(name),
+    ...changes,
+  });
+  await store.start();
+  const client = new MongoClient(changes.url ?? url);
+  const close = async (): Promise<void> => {
+    await store.stop();
+    await client.db(databaseName).dropDatabase();
+    await client.close();
+  };
+  return { store, commands, database: client.db(databaseName), close };
+}
+
+async function withStore(
+  use: (opened: Awaited<ReturnType<typeof openStore>>) => Promise<void>,
+): Promise<void> {
+  const opened = await openStore();
+  try {
+    await use(opened);
+  } finally {
+    await opened.close();
+  }
+}
+
+describe.skipIf(mongo === null)('createMongoStore', () => {
+  const offer = (
+    store: Store,
+    activity: NewActivityRecord,
+    changes: Partial<InstanceRecord> = {},
+  ) =>
+    store.insertInstance({
+      record: instanceOf(activity.instanceId, changes),
+      side: { ...NO_SIDE, activities: [activity] },
+    });
+  const claim = (store: Store, worker: string) =>
+    store.claimActivity({ name: 'ship', now: 2000, claim: claimBy(worker), deferMs: 1000 });
+
+  it('needs seven writes for an activity from start to end', () =>
+    withStore(async ({ store, commands }) => {
+      await offer(store, activityOf('i/1/0', 'i'));
+      await claim(store, 'w');
+      await store.completeActivity({
+        activityId: 'i/1/0',
+        tokenHash: 'token-w',
+        result: { succeeded: true, data: '1', hash: 'h' },
+        now: 3000,
+        message: { id: 'm', body: '1' },
+      });
+      const commit = commitOf(instanceOf('i', { inSeq: 1 }), {
+        status: 'Complete',
+        endTime: 5,
+        settleActivities: ['i/1/0'],
+      });
+      expect(await store.commitInstance(commit)).toBe('committed');
+      await store.stop();
+      const writes = commands.filter((name) => WRITE_COMMANDS.has(name));
+      expect(writes).toEqual([
+        ...['insert', 'insert', 'findAndModify', 'findAndModify', 'update', 'update', 'update'],
+      ]);
+      // Claim: the candidate, and the status of its instance. Completion: where the message went.
+      const reads = commands.filter((name) => name === 'find' || name === 'aggregate');
+      expect(reads).toEqual(['find', 'find', 'find']);
+    }));
+
+  it('needs one write for a pass without side records, and one for many messages', () =>
+    withStore(async ({ store, commands }) => {
+      await store.insertInstance({ record: instanceOf('i'), side: NO_SIDE });
+      await store.commitInstance(commitOf(instanceOf('i')));
+      const messages = Array.from({ length: 50 }, (_, n) => ({
+        instanceId: 'i',
+        message: { id: `m${n}`, body: '' },
+      }));
+      await store.postMessages(messages);
+      expect(commands.filter((name) => WRITE_COMMANDS.has(name))).toEqual([
+        ...['insert', 'update', 'update'],
+      ]);
+      expect((await store.getInstance('i'))?.inbox).toHaveLength(50);
+    }));
+
+  it('gathers what may wait into one write', () =>
+    withStore(async ({ store, commands }) => {
+      const ids = Array.from({ length: 20 }, (_, n) => `i${n}`);
+      await Promise.all(
+        ids.map((id) => store.insertInstance({ record: instanceOf(id), side: NO_SIDE })),
+      );
+      commands.length = 0;
+      for (const id of ids) {
+        const removeSubscriptions = [`${id}/1/0`];
+        await store.commitInstance(commitOf(instanceOf(id), { removeSubscriptions }));
+      }
+      await expect.poll(() => commands.includes('delete')).toBe(true);
+      const deletes = commands.filter((name) => name === 'delete').length;
+      // At most one for each time that the gathering lasts; 20 commits one after the other take longer than one.
+      expect(deletes).toBeLessThan(10);
+    }));
+
+  it('takes back the side records of a commit that lost', () =>
+    withStore(async ({ store, database }) => {
+      await store.insertInstance({ record: instanceOf('i'), side: NO_SIDE });
+      const lost = commitOf(instanceOf('i', { inSeq: 7 }), {
+        side: {
+          history: [{ instanceId: 'i', sequence: 0, body: 'lost' }],
+          subscriptions: [{ id: 's', instanceId: 'i', nameKey: 'k', effectiveAt: 0 }],
+          activities: [
+            activityOf('i/1/0', 'i'),
+            activityOf('i/2/0', 'i', { claim: claimBy('poller') }),
+          ],
+        },
+      });
+      expect(await store.commitInstance(lost)).toBe('lost');
+      for (const name of ['history', 'subscriptions', 'activities']) {
+        expect(await database.collection(name).countDocuments({})).toBe(0);
+      }
+    }));
+
+  describe('after a process died between side records and commit', () => {
+    /** What such a process leaves behind. */
+    async function leaveBehind(store: Store, database: Db, epoch: number): Promise<void> {
+      const orphan = instanceOf('orphan', { epoch });
+      await store.insertInstance({
+        record: orphan,
+        side: {
+          history: [{ instanceId: 'i', sequence: 0, body: 'left' }],
+          subscriptions: [{ id: 'i/1/0', instanceId: 'i', nameKey: 'left', effectiveAt: 0 }],
+          activities: [
+            activityOf('i/2/0', 'i', { name: 'left', claim: claimBy('dead') }),
+            activityOf('i/3/0', 'i', { name: 'same', claim: claimBy('alive') }),
+          ],
+        },
+      });
+      await database.collection<{ _id: string }>('instances').deleteOne({ _id: 'orphan' });
+    }
+    const rerun = (epoch: number, claimed = {}) =>
+      commitOf(instanceOf('i', { epoch }), {
+        side: {
+          history: [{ instanceId: 'i', sequence: 0, body: 'kept' }],
+          subscriptions: [{ id: 'i/1/0', instanceId: 'i', nameKey: 'kept', effectiveAt: 0 }],
+          activities: [
+            activityOf('i/2/0', 'i', { name: 'kept', ...claimed }),
+            activityOf('i/3/0', 'i', { name: 'same' }),
+          ],
+        },
+      });
+
+    it('the pass that is run again replaces what has other content (D2), and keeps the rest (D3)', () =>
+      withStore(async ({ store, database }) => {
+        await store.insertInstance({ record: instanceOf('i', { epoch: 2 }), side: NO_SIDE });
+        await leaveBehind(store, database, 1);
+        expect(await store.commitInstance(rerun(2))).toBe('committed');
+        expect((await store.readHistory('i', 0, 5)).map(({ body }) => body)).toEqual(['kept']);
+        expect(await store.findSubscriptions('left', 9, null, 5)).toEqual([]);
+        expect(await store.findSubscriptions('kept', 9, null, 5)).toHaveLength(1);
+        expect(await store.findAvailableActivities(['left', 'kept', 'same'], 2000)).toEqual([
+          'kept',
+        ]);
+        expect(await store.extendActivity('i/3/0', 'token-alive', 9000)).toBe(true);
+      }));
+
+    it('a node that lost the instance replaces nothing, and takes nothing back', () =>
+      withStore(async ({ store, database }) => {
+        await store.insertInstance({ record: instanceOf('i', { epoch: 5 }), side: NO_SIDE });
+        await leaveBehind(store, database, 5);
+        expect(await store.commitInstance(rerun(4))).toBe('lost');
+        expect((await store.readHistory('i', 0, 5)).map(({ body }) => body)).toEqual(['left']);
+        expect(await store.findSubscriptions('left', 9, null, 5)).toHaveLength(1);
+        expect(await store.extendActivity('i/2/0', 'token-dead', 9000)).toBe(true);
+        expect(await store.extendActivity('i/3/0', 'token-alive', 9000)).toBe(true);
+      }));
+  });
+
+  it('does not hand out an item whose instance is being inserted, and does not defer it either', () =>
+    withStore(async ({ store, database }) => {
+      await offer(store, activityOf('i/1/0', 'i', { createdAt: 1999 }));
+      const instances = database.collection<{ _id: string }>('instances');
+      const instance = (await instances.findOne({ _id: 'i' }))!;
+      await instances.deleteOne({ _id: 'i' });
+      expect(await claim(store, 'w')).toBeNull();
+      await instances.insertOne(instance);
+      expect(await claim(store, 'w')).toMatchObject({ id: 'i/1/0', attempt: 1 });
+    }));
+
+  it('reads what another text codec would have broken, compressed when it is long', () =>
+    withStore(async ({ store, database }) => {
+      const state = JSON.stringify({ text: 'long '.repeat(10_000) });
+      await store.insertInstance({ record: instanceOf('i', { state }), side: NO_SIDE });
+      const stored = await database.collection<{ _id: string }>('instances').findOne({ _id: 'i' });
+      expect(BSON.calculateObjectSize(stored!)).toBeLessThan(5000);
+      expect((await store.getInstance('i'))?.state).toBe(state);
+    }));
+
+  it('says that it is not started, or was stopped', async () => {
+    const store = createMongoStore({ url });
+    await expect(store.ping()).rejects.toThrow(StoreUnavailableError);
+    await store.stop();
+    await store.start();
+    await store.start();
+    await store.ping();
+    await store.stop();
+    await store.stop();
+    await expect(store.ping()).rejects.toThrow(StoreUnavailableError);
   });
 });

@@ -86,7 +86,7 @@ export function statistics(database: Database): StoreStatistics {
 
 function purgeInstances(database: Database, endedBefore: number, limit: number): number {
   const ended = database.all(
-    `SELECT id FROM instances
+    `SELECT id FROM instances INDEXED BY instances_ended
       WHERE endTime < ? AND status IN ('Complete', 'Terminated') ORDER BY endTime, id LIMIT ?`,
     endedBefore,
     limit,

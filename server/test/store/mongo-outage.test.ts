@@ -1,0 +1,112 @@
+/**
+ * Goal: a database that is away, hangs or comes back is met with StoreUnavailableError in time, and with nothing lost.
+ * Method: a container of its own is frozen, thawed and stopped under the store.
+ */
+import { getContainerRuntimeClient } from 'testcontainers';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createMongoStore } from '../../src/store/mongo/mongo-store.js';
+import { StoreUnavailableError, type Store } from '../../src/store/store.js';
+import { mongoForTests, startMongoContainer } from '../support/mongo-container.js';
+import { activityOf, claimBy, commitOf, instanceOf, NO_SIDE } from './records.js';
+
+const GIVES_UP_WITHIN_MS = 3000;
+
+async function failure(operation: Promise<unknown>): Promise<{ error: unknown; afterMs: number }> {
+  const startedAt = performance.now();
+  const error = await operation.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  return { error, afterMs: performance.now() - startedAt };
+}
+
+describe('createMongoStore without a server', () => {
+  it('fails to start in time, with a plain message that has no password in it', async () => {
+    const store = createMongoStore({ url: 'mongodb://user:secret@127.0.0.1:1/x' });
+    const { error, afterMs } = await failure(store.start());
+    expect(error).toBeInstanceOf(StoreUnavailableError);
+    expect(String(error)).not.toContain('secret');
+    expect(afterMs).toBeLessThan(GIVES_UP_WITHIN_MS);
+    await store.stop();
+  });
+});
+
+const runsContainers =
+  (process.env['TEST_DBHOST'] ?? '') === '' && (await mongoForTests()) !== null;
+
+describe.skipIf(!runsContainers)('createMongoStore with a server that fails', async () => {
+  if (!runsContainers) return;
+  const { url, container } = await startMongoContainer();
+  afterAll(() => container.stop());
+  const open = async (): Promise<Store> => {
+    const store = createMongoStore({ url });
+    await store.start();
+    return store;
+  };
+  const runtime = await getContainerRuntimeClient();
+  const frozen = runtime.container.getById(container.getId());
+
+  it('gives up in time while the server hangs, and works again after', async () => {
+    const store = await open();
+    await store.insertInstance({ record: instanceOf('hang'), side: NO_SIDE });
+    await frozen.pause();
+    const failures = await Promise.all([
+      failure(store.getInstance('hang')),
+      failure(store.commitInstance(commitOf(instanceOf('hang'), { revision: 1 }))),
+      failure(store.ping()),
+    ]);
+    await frozen.unpause();
+    for (const { error, afterMs } of failures) {
+      expect(error).toBeInstanceOf(StoreUnavailableError);
+      expect(afterMs).toBeLessThan(GIVES_UP_WITHIN_MS);
+    }
+    // Unknown until it is read back (rule S5): the commit never left, or arrives now. A later one wins in any case.
+    await expect
+      .poll(async () => {
+        const record = await store.getInstance('hang').catch(() => null);
+        return (
+          record &&
+          store.commitInstance(commitOf(record, { revision: record.revision, state: 'later' }))
+        );
+      })
+      .toBe('committed');
+    const { state, revision } = (await store.getInstance('hang'))!;
+    expect(state).toBe('later');
+    expect([2, 3]).toContain(revision);
+    await store.stop();
+  });
+
+  it('gives an item back when the answer to its claim came too late', async () => {
+    const store = await open();
+    await store.insertInstance({
+      record: instanceOf('late'),
+      side: { ...NO_SIDE, activities: [activityOf('late/1/0', 'late', { name: 'late' })] },
+    });
+    const claim = (worker: string) =>
+      store.claimActivity({ name: 'late', now: 2000, claim: claimBy(worker), deferMs: 1000 });
+    await frozen.pause();
+    const { error } = await failure(claim('nobody'));
+    expect(error).toBeInstanceOf(StoreUnavailableError);
+    await frozen.unpause();
+    await expect
+      .poll(async () => (await claim('somebody').catch(() => null))?.workerId, { timeout: 10_000 })
+      .toBe('somebody');
+    await store.stop();
+  });
+
+  it('fails at once or in time when the server is gone, and stops all the same', async () => {
+    const store = await open();
+    await container.stop();
+    const operations = [
+      () => store.ping(),
+      () => store.getInstance('x'),
+      () => store.removeNode('x'),
+    ];
+    for (const operation of operations) {
+      const { error, afterMs } = await failure(operation());
+      expect(error).toBeInstanceOf(StoreUnavailableError);
+      expect(afterMs).toBeLessThan(GIVES_UP_WITHIN_MS);
+    }
+    await store.stop();
+  });
+});

@@ -1,0 +1,149 @@
+/**
+ * Goal: every statement of the embedded store is served by an index (rule S7).
+ * Method: run all operations on a connection that remembers their statements, and ask SQLite how it would run each.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { InstanceFilter } from '../../src/store/store.js';
+import { Database } from '../../src/store/sqlite/database.js';
+import { SQLITE_OPERATIONS } from '../../src/store/sqlite/operations/operation-table.js';
+import type { Row } from '../../src/store/sqlite/row.js';
+import { activityOf, claimBy, commitOf, eventOf, instanceOf, NO_SIDE } from './records.js';
+
+/** All that was run; not in the object, because its constructor runs statements already. */
+const recorded = new Set<string>();
+
+class RecordingDatabase extends Database {
+  override run(sql: string, ...values: readonly SQLInputValue[]): number {
+    recorded.add(sql);
+    return super.run(sql, ...values);
+  }
+
+  override get(sql: string, ...values: readonly SQLInputValue[]): Row | null {
+    recorded.add(sql);
+    return super.get(sql, ...values);
+  }
+
+  override all(sql: string, ...values: readonly SQLInputValue[]): readonly Row[] {
+    recorded.add(sql);
+    return super.all(sql, ...values);
+  }
+}
+
+/** Numbers for people who look at /metrics; they count, so they read. */
+const COUNTS = [/COUNT\(\*\)/];
+/** These sort no more than one page, or one inbox. */
+const BOUNDED_SORTS = [/^WITH newest/, /FROM inbox/];
+const FILTERS: readonly InstanceFilter[] = [
+  {},
+  { status: 'Runnable' },
+  { definitionId: 'd' },
+  { definitionId: 'd', status: 'Suspended' },
+  { reference: 'r' },
+  { reference: 'r', definitionId: 'd', status: 'Complete', version: 1 },
+  { version: 2 },
+  { startedFrom: 1, startedTo: 9 },
+];
+
+const directory = await mkdtemp(join(tmpdir(), 'stepwright-plans-'));
+afterAll(() => rm(directory, { recursive: true }));
+
+function runEveryOperation(database: Database): void {
+  const run = SQLITE_OPERATIONS;
+  run.insertDefinition(database, [
+    { id: 'd', description: null, body: '', createdAt: 1 },
+    { id: 'stamp', requestHash: 'h' },
+  ]);
+  run.getDefinition(database, ['d', 'latest']);
+  run.getDefinition(database, ['d', 1]);
+  for (const after of [null, 'a']) {
+    run.listDefinitions(database, [after, 5]);
+    run.listStepScripts(database, [after, 5]);
+    run.findSubscriptions(database, ['k', 9, after, 5]);
+  }
+  run.insertStepScript(database, [{ name: 's', source: '', createdAt: 1 }]);
+  run.getStepScript(database, ['s']);
+  const side = {
+    history: [{ instanceId: 'i', sequence: 0, body: '' }],
+    subscriptions: [{ id: 's', instanceId: 'i', nameKey: 'k', effectiveAt: 1 }],
+    activities: [activityOf('a', 'i'), activityOf('b', 'i')],
+  };
+  const record = instanceOf('i', { inbox: [{ id: 'm', body: '' }] });
+  run.insertInstance(database, [{ record, side }]);
+  run.insertInstance(database, [
+    { record: instanceOf('suspended', { status: 'Suspended' }), side: NO_SIDE },
+  ]);
+  run.getInstance(database, ['i']);
+  for (const filter of FILTERS) {
+    run.listInstances(database, [{ filter, after: null, limit: 5 }]);
+    run.listInstances(database, [{ filter, after: { startTime: 5, id: 'x' }, limit: 5 }]);
+  }
+  run.claimInstance(database, [{ id: 'i', epoch: 1, owner: 'o', fromDeadNode: true }]);
+  run.findDueInstances(database, [9, 5]);
+  run.findOwnedInstances(database, ['o', 5]);
+  run.postMessages(database, [[{ instanceId: 'i', message: { id: 'n', body: '' } }]]);
+  run.controlInstance(database, ['suspended', 'resume', 1]);
+  run.readHistory(database, ['i', 0, 5]);
+  const claim = claimBy('w');
+  const request = { name: 'ship', now: 2000, claim, deferMs: 10 };
+  run.claimActivity(database, [request]);
+  run.findAvailableActivities(database, [['ship'], 2000]);
+  run.extendActivity(database, ['a', claim.tokenHash, 9000]);
+  const result = { succeeded: true, data: '', hash: 'h' };
+  const message = { id: 'r', body: '' };
+  const completion = { activityId: 'a', tokenHash: claim.tokenHash, result, now: 1, message };
+  run.completeActivity(database, [completion]);
+  run.completeActivity(database, [completion]);
+  run.findUnsettledActivities(database, [9, 5]);
+  run.releaseActivity(database, ['b', 'x']);
+  const held = instanceOf('i', { epoch: 2, inSeq: 2 });
+  const removals = { removeSubscriptions: ['s'], removeActivities: ['b'], settleActivities: ['a'] };
+  const again = { ...side, activities: [activityOf('a', 'i', { name: 'other', claim })] };
+  run.commitInstance(database, [
+    commitOf(held, { side: again, ...removals, status: 'Complete', endTime: 5 }),
+  ]);
+  run.insertEvent(database, [eventOf('e')]);
+  run.getEvent(database, ['e']);
+  run.findEvents(database, ['k', { publishedAt: 1, id: '' }, 5]);
+  run.findUndeliveredEvents(database, [9, 5]);
+  run.markEventDelivered(database, ['e', 1]);
+  run.putNode(database, [{ id: 'n', beatAt: 1, url: '', version: '', hostname: '', pid: 1 }]);
+  run.removeNode(database, ['n']);
+  run.purge(database, [
+    { instancesEndedBefore: 9, eventsPublishedBefore: 9, activitiesDoneBefore: 9, limit: 5 },
+  ]);
+  run.statistics(database, []);
+}
+
+describe('the statements of the SQLite store', () => {
+  const path = join(directory, 'plans.db');
+  const database = new RecordingDatabase({ path, busyTimeoutMs: 100 });
+  runEveryOperation(database);
+  database.close();
+  const connection = new DatabaseSync(path);
+  afterAll(() => {
+    connection.close();
+  });
+  const statements = [...recorded].filter((sql) => !COUNTS.some((count) => count.test(sql)));
+
+  it('are many', () => {
+    expect(statements.length).toBeGreaterThan(60);
+  });
+
+  it.each(statements)('search and do not sort: %s', (sql) => {
+    const steps = connection
+      .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+      .all()
+      .map(({ detail }) => String(detail));
+    // Walking an index in the order of a list is what a list with a limit does.
+    const scans = steps.filter((step) =>
+      /^SCAN (?!newest|instances USING (COVERING )?INDEX)/.test(step),
+    );
+    expect(scans).toEqual([]);
+    const maySort = BOUNDED_SORTS.some((sort) => sort.test(sql));
+    expect(steps.filter((step) => !maySort && step.includes('TEMP B-TREE'))).toEqual([]);
+  });
+});

@@ -1,0 +1,344 @@
+/**
+ * Goal: the embedded store answers what the memory store answers, whatever is asked in whatever order.
+ * Method: random sequences of operations over few ids and times, so that they meet; both stores get the same, and every
+ * answer and everything that can be read at the end must be equal.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import fc from 'fast-check';
+import { afterAll, expect, it } from 'vitest';
+import { createMemoryStore } from '../../src/store/memory/memory-store.js';
+import { createSqliteStore } from '../../src/store/sqlite/sqlite-store.js';
+import type { NewActivityRecord, SideRecords, Store } from '../../src/store/store.js';
+import { claimBy, commitOf, eventOf, instanceOf, NO_SIDE } from './records.js';
+
+const RUNS = 150;
+const OPERATIONS_MAX = 60;
+
+type Step = (store: Store) => Promise<unknown>;
+
+const instanceId = fc.constantFrom('i', 'j', 'k');
+const activityId = fc.constantFrom('i/1', 'i/2', 'j/1', 'k/1');
+const activityName = fc.constantFrom('ship', 'pack');
+const worker = fc.constantFrom('v', 'w');
+const time = fc.integer({ min: 0, max: 12 });
+const small = fc.integer({ min: 0, max: 3 });
+const limit = fc.integer({ min: 1, max: 4 });
+const text = fc.constantFrom('{}', 'x', '\ud800', 'é\u0000');
+const status = fc.constantFrom('Runnable', 'Suspended', 'Complete', 'Terminated');
+const optional = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: null });
+
+const activity: fc.Arbitrary<NewActivityRecord> = fc
+  .record({
+    id: activityId,
+    name: activityName,
+    parameters: text,
+    createdAt: time,
+    by: optional(worker),
+    lease: time,
+  })
+  .map(({ by, lease, id, ...rest }) => ({
+    ...rest,
+    id,
+    instanceId: id.slice(0, 1),
+    ...(by === null ? {} : { claim: claimBy(by, lease) }),
+  }));
+const side: fc.Arbitrary<SideRecords> = fc.oneof(
+  { weight: 2, arbitrary: fc.constant(NO_SIDE) },
+  fc.record({
+    history: fc.array(fc.record({ instanceId, sequence: small, body: text }), { maxLength: 2 }),
+    subscriptions: fc.array(
+      fc.record({
+        id: fc.constantFrom('s1', 's2', 's3'),
+        instanceId,
+        nameKey: fc.constantFrom('paid/7', 'paid/8'),
+        effectiveAt: time,
+      }),
+      { maxLength: 2 },
+    ),
+    activities: fc.array(activity, { maxLength: 3 }),
+  }),
+);
+
+const instances: readonly fc.Arbitrary<Step>[] = [
+  fc
+    .record({
+      id: instanceId,
+      status,
+      startTime: small,
+      wakeAt: optional(time),
+      endTime: optional(time),
+    })
+    .chain((changes) =>
+      side.map(
+        (records): Step =>
+          (store) =>
+            store.insertInstance({ record: instanceOf(changes.id, changes), side: records }),
+      ),
+    ),
+  fc
+    .record({
+      id: instanceId,
+      behind: fc.constantFrom(0, 0, 0, 0, 1),
+      named: fc.boolean(),
+      side,
+      status,
+      endTime: optional(time),
+      wakeAt: optional(time),
+      state: text,
+      givesBack: fc.boolean(),
+      removeSubscriptions: fc.subarray(['s1', 's2', 's3']),
+      removeActivities: fc.subarray(['i/1', 'j/1']),
+      settleActivities: fc.subarray(['i/1', 'i/2', 'k/1']),
+    })
+    .map(({ id, behind, named, givesBack, ...changes }): Step => async (store) => {
+      const { epoch, inSeq, revision } = (await store.getInstance(id)) ?? instanceOf(id);
+      const expected = { id, epoch, inSeq: inSeq - behind };
+      return store.commitInstance(
+        commitOf(expected, {
+          ...changes,
+          ...(named ? { revision } : {}),
+          ...(givesBack ? { owner: null } : {}),
+        }),
+      );
+    }),
+  fc
+    .record({
+      id: instanceId,
+      epoch: fc.integer({ min: 1, max: 3 }),
+      owner: worker,
+      fromDeadNode: fc.boolean(),
+    })
+    .map(
+      (claim): Step =>
+        (store) =>
+          store.claimInstance(claim),
+    ),
+  fc
+    .array(
+      fc.record({
+        instanceId,
+        message: fc.record({ id: fc.constantFrom('m', 'n', 'o'), body: text }),
+      }),
+      { maxLength: 3 },
+    )
+    .map(
+      (messages): Step =>
+        (store) =>
+          store.postMessages(messages),
+    ),
+  fc.tuple(instanceId, fc.constantFrom('suspend', 'resume', 'terminate'), time).map(
+    (args): Step =>
+      (store) =>
+        store.controlInstance(...args),
+  ),
+  fc.tuple(time, limit).map(
+    (args): Step =>
+      (store) =>
+        store.findDueInstances(...args),
+  ),
+  fc.tuple(worker, limit).map(
+    (args): Step =>
+      (store) =>
+        store.findOwnedInstances(...args),
+  ),
+  fc
+    .record({
+      filter: fc.record({ status, startedFrom: small, startedTo: small }, { requiredKeys: [] }),
+      after: optional(fc.record({ startTime: small, id: instanceId })),
+      limit,
+    })
+    .map(
+      (page): Step =>
+        (store) =>
+          store.listInstances({ ...page, filter: page.filter }),
+    ),
+];
+
+const activities: readonly fc.Arbitrary<Step>[] = [
+  fc
+    .record({
+      name: activityName,
+      now: time,
+      by: worker,
+      lease: time,
+      deferMs: fc.integer({ min: 1, max: 5 }),
+    })
+    .map(
+      ({ by, lease, ...rest }): Step =>
+        (store) =>
+          store.claimActivity({ ...rest, claim: claimBy(by, lease) }),
+    ),
+  fc.tuple(fc.subarray(['ship', 'pack', 'none']), time).map(
+    (args): Step =>
+      (store) =>
+        store.findAvailableActivities(...args),
+  ),
+  fc.record({ activityId, by: worker, now: time, data: text, hash: fc.constantFrom('g', 'h') }).map(
+    ({ activityId: id, by, now, data, hash }): Step =>
+      (store) =>
+        store.completeActivity({
+          activityId: id,
+          tokenHash: `token-${by}`,
+          result: { succeeded: true, data, hash },
+          now,
+          message: { id: `result ${id}`, body: data },
+        }),
+  ),
+  fc.tuple(activityId, worker, time).map(
+    ([id, by, lease]): Step =>
+      (store) =>
+        store.extendActivity(id, `token-${by}`, lease),
+  ),
+  fc.tuple(activityId, worker).map(
+    ([id, by]): Step =>
+      (store) =>
+        store.releaseActivity(id, `token-${by}`),
+  ),
+  fc.tuple(time, limit).map(
+    (args): Step =>
+      (store) =>
+        store.findUnsettledActivities(...args),
+  ),
+];
+
+const others: readonly fc.Arbitrary<Step>[] = [
+  fc
+    .record({
+      id: fc.constantFrom('e', 'f', 'g'),
+      publishedAt: time,
+      nameKey: fc.constantFrom('paid/7', 'paid/8'),
+      data: text,
+      deliveredTo: optional(small),
+    })
+    .map(
+      ({ id, ...changes }): Step =>
+        (store) =>
+          store.insertEvent(eventOf(id, changes)),
+    ),
+  fc.tuple(fc.constantFrom('e', 'f'), small).map(
+    (args): Step =>
+      (store) =>
+        store.markEventDelivered(...args),
+  ),
+  fc.tuple(time, limit).map(
+    (args): Step =>
+      (store) =>
+        store.findUndeliveredEvents(...args),
+  ),
+  fc.tuple(time, fc.constantFrom('', 'f'), limit).map(
+    ([publishedAt, id, max]): Step =>
+      (store) =>
+        store.findEvents('paid/7', { publishedAt, id }, max),
+  ),
+  fc.tuple(time, optional(fc.constantFrom('s1', 's2')), limit).map(
+    (args): Step =>
+      (store) =>
+        store.findSubscriptions('paid/7', ...args),
+  ),
+  fc
+    .record({
+      id: fc.constantFrom('d', 'e'),
+      body: text,
+      stamp: optional(fc.constantFrom('a', 'b')),
+      requestHash: fc.constantFrom('g', 'h'),
+    })
+    .map(
+      ({ id, body, stamp, requestHash }): Step =>
+        (store) =>
+          store.insertDefinition(
+            { id, description: null, body, createdAt: 1 },
+            stamp === null ? null : { id: stamp, requestHash },
+          ),
+    ),
+  fc.tuple(fc.constantFrom('s', 't'), text).map(
+    ([name, source]): Step =>
+      (store) =>
+        store.insertStepScript({ name, source, createdAt: 1 }),
+  ),
+  fc.record({ id: worker, beatAt: time }).map(
+    (node): Step =>
+      (store) =>
+        store.putNode({ ...node, url: '', version: '', hostname: '', pid: 1 }),
+  ),
+  worker.map(
+    (id): Step =>
+      (store) =>
+        store.removeNode(id),
+  ),
+  fc
+    .record({
+      instancesEndedBefore: time,
+      eventsPublishedBefore: time,
+      activitiesDoneBefore: time,
+      limit,
+    })
+    .map(
+      (request): Step =>
+        (store) =>
+          store.purge(request),
+    ),
+  fc.constant((store: Store) => store.statistics()),
+];
+
+/** Everything that the contract lets us see. */
+async function contents(store: Store): Promise<unknown> {
+  const ids = ['i', 'j', 'k'];
+  return {
+    instances: await Promise.all(ids.map((id) => store.getInstance(id))),
+    list: await store.listInstances({ filter: {}, after: null, limit: 10 }),
+    history: await Promise.all(ids.map((id) => store.readHistory(id, 0, 10))),
+    definitions: await store.listDefinitions(null, 10),
+    scripts: await store.listStepScripts(null, 10),
+    subscriptions: await Promise.all(
+      ['paid/7', 'paid/8'].map((nameKey) => store.findSubscriptions(nameKey, 100, null, 10)),
+    ),
+    events: await Promise.all(['e', 'f', 'g'].map((id) => store.getEvent(id))),
+    nodes: await store.listNodes(),
+    unsettled: await store.findUnsettledActivities(100, 10),
+    statistics: await store.statistics(),
+    // Taking everything shows every item that is left, in the order of the queue.
+    queue: await emptyQueue(store),
+  };
+}
+
+async function emptyQueue(store: Store): Promise<unknown[]> {
+  const items: unknown[] = [];
+  for (const name of ['ship', 'pack']) {
+    for (;;) {
+      const claim = claimBy('last', 1000);
+      const item = await store.claimActivity({ name, now: 100, claim, deferMs: 1000 });
+      if (item === null) break;
+      items.push(item);
+    }
+  }
+  return items;
+}
+
+const directory = await mkdtemp(join(tmpdir(), 'stepwright-model-'));
+const path = join(directory, 'model.db');
+const sqlite = createSqliteStore({ path });
+await sqlite.start();
+const connection = new DatabaseSync(path, { timeout: 5000 });
+const tables = connection.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table'`).all();
+const emptyTables = tables.map(({ name }) => `DELETE FROM ${String(name)};`).join(' ');
+afterAll(async () => {
+  connection.close();
+  await sqlite.stop();
+  await rm(directory, { recursive: true });
+});
+
+it('the SQLite store answers like the memory store', { timeout: 120_000 }, async () => {
+  const step = fc.oneof(...instances, ...activities, ...others);
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: OPERATIONS_MAX, size: 'max' }), async (steps) => {
+      const memory = createMemoryStore();
+      connection.exec(`BEGIN IMMEDIATE; ${emptyTables} COMMIT`);
+      for (const run of steps) expect(await run(sqlite)).toEqual(await run(memory));
+      expect(await contents(sqlite)).toEqual(await contents(memory));
+    }),
+    { numRuns: RUNS },
+  );
+});
