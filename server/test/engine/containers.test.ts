@@ -3,13 +3,8 @@ import { expect, it } from 'vitest';
 import { inOrder, type StepSource } from './support/define.js';
 import { EndlessLoopError } from './support/engine-driver.js';
 import { scenarios } from './support/scenario.js';
+import { delay, foreach, noOp, waitFor } from './support/steps.js';
 
-const noOp = (id: string): StepSource => ({ id, stepType: 'NoOp' });
-const delay = (id: string, seconds: number): StepSource => ({
-  id,
-  stepType: 'Delay',
-  inputs: { period: seconds },
-});
 /** Writes a value to the end of `data.trail`. */
 const trace = (id: string, value: string): StepSource => ({
   id,
@@ -327,6 +322,28 @@ scenarios('Foreach', (start) => {
       [0, 1],
     ]);
   });
+
+  it.each(['context.Step.Attempt === 1', 'context.Step.Attempt > 1'])(
+    'that is tried again begins with the first item, also when it runs otherwise then (%s)',
+    (runParallel) => {
+      const inside = [
+        noOp('tell', { outputs: { trail: '[...data.trail, context.Item]' }, nextStepId: 'wait' }),
+        waitFor('wait'),
+      ];
+      const driver = start(
+        [foreach('each', "['x', 'y']", inside, { inputs: { runParallel }, timeout: 10 })],
+        { data: { trail: [] }, defaultErrorRetryInterval: 1 },
+      );
+      driver.advance(11);
+      const { length } = driver.data['trail'] as string[];
+      driver.publish('wait', 'key');
+      driver.advance(1);
+      driver.publish('wait', 'key');
+      expect((driver.data['trail'] as string[]).slice(-2)).toEqual(['x', 'y']);
+      expect(length).toBe(3);
+      expect(driver.status).toBe('Complete');
+    },
+  );
 
   it('fails where the collection is none', () => {
     const driver = start(

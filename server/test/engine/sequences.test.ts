@@ -3,13 +3,7 @@ import { expect, it } from 'vitest';
 import { inOrder } from './support/define.js';
 import { EndlessLoopError } from './support/engine-driver.js';
 import { scenarios } from './support/scenario.js';
-
-const noOp = (id: string) => ({ id, stepType: 'NoOp' });
-const append = (id: string) => ({
-  id,
-  stepType: 'NoOp',
-  outputs: { trail: `[...data.trail, '${id}']` },
-});
+import { noOp, trace } from './support/steps.js';
 
 scenarios('paths', (start) => {
   it('run one step after the other and apply outputs in order', () => {
@@ -94,10 +88,10 @@ scenarios('paths', (start) => {
   it('do not join: two paths into one step run it twice', () => {
     const driver = start(
       [
-        { ...append('fork'), selectNextStep: { left: 'true', right: 'true' } },
-        { ...append('left'), nextStepId: 'both' },
-        { ...append('right'), nextStepId: 'both' },
-        append('both'),
+        { ...trace('fork'), selectNextStep: { left: 'true', right: 'true' } },
+        { ...trace('left'), nextStepId: 'both' },
+        { ...trace('right'), nextStepId: 'both' },
+        trace('both'),
       ],
       { data: { trail: [] } },
     );

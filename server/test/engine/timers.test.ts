@@ -2,13 +2,7 @@
 import { expect, it } from 'vitest';
 import { inOrder, type StepSource } from './support/define.js';
 import { scenarios } from './support/scenario.js';
-
-const noOp = (id: string): StepSource => ({ id, stepType: 'NoOp' });
-const delay = (id: string, seconds: number): StepSource => ({
-  id,
-  stepType: 'Delay',
-  inputs: { period: seconds },
-});
+import { delay, noOp } from './support/steps.js';
 
 scenarios('Delay', (start) => {
   it.each([

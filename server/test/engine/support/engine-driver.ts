@@ -166,7 +166,8 @@ export class EngineDriver {
   }
 
   get effects(): readonly Effect[] {
-    return [...this.#effects.values()];
+    // By pointer, because a node that takes the instance over starts them in that order.
+    return [...this.#effects.values()].sort((a, b) => a.pointerId - b.pointerId);
   }
 
   /** The one open offer of that name. */
@@ -528,6 +529,8 @@ export class EngineDriver {
   }
 
   #continueWith(copy: WorkflowInstance): void {
+    // They died with the node that ran them; the new one has to be told to start them again.
+    this.#effects.clear();
     this.#run = createRun(this.definition, copy, this.now);
     checkRun(this.#run);
     this.#takeChanges();

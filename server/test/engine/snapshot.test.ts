@@ -1,0 +1,69 @@
+/** An instance as text: nothing is lost, and what is no instance is refused. */
+import { describe, expect, it } from 'vitest';
+import { startRun } from '../../src/engine/lifecycle.js';
+import { createRun } from '../../src/engine/run.js';
+import { readState, writeState } from '../../src/engine/snapshot.js';
+import { nextWork, returnWork } from '../../src/engine/step-work.js';
+import { define } from './support/define.js';
+import { fork, noOp } from './support/steps.js';
+
+const definition = define([fork('f', 'a', 'b'), noOp('a'), noOp('b')]);
+const columns = {
+  id: 'w',
+  definitionId: 'tested',
+  version: 1,
+  reference: null,
+  status: 'Runnable',
+  startTime: 5,
+  endTime: null,
+} as const;
+const begin = (data = {}) =>
+  startRun(definition, { id: 'w', data, reference: null, parent: null }, 5);
+
+describe('writeState and readState', () => {
+  it('keep what the store has no column for, and take the rest from the columns', () => {
+    const { instance } = begin({ a: [1, { b: null }] });
+    expect(readState(columns, writeState(instance))).toEqual(instance);
+    const ended = { ...columns, status: 'Terminated', endTime: 9 } as const;
+    expect(readState(ended, writeState(instance))).toMatchObject({ ...ended });
+  });
+
+  it('keep fields with names that mean something to JavaScript', () => {
+    const data = JSON.parse('{"__proto__": {"x": 1}, "constructor": 2, "toString": 3}') as object;
+    const copy = readState(columns, writeState(begin(data).instance));
+    expect(JSON.stringify(copy.data)).toBe(JSON.stringify(data));
+    expect(Object.getPrototypeOf(copy.data)).toBe(Object.prototype);
+  });
+
+  it.each([
+    '',
+    'null',
+    '[]',
+    '{}',
+    '{"data": {}, "pointers": []}',
+    '{"data": [], "pointers": [], "queue": [], "taken": [], "recent": [], "outbox": []}',
+    '{"data": {}, "pointers": [], "queue": [], "taken": [], "recent": [], "outbox": []}',
+    '{"data": {}, "pointers": [], "taken": [], "recent": [], "outbox": [], "nextPointerId": 1}',
+  ])('refuse what is no state: %s', (text) => {
+    expect(() => readState(columns, text)).toThrow(Error);
+  });
+});
+
+describe('a run that is taken up', () => {
+  it('goes on with a step that was handed out when the instance was stored', () => {
+    const run = begin();
+    expect(nextWork(run)?.pointer.stepId).toBe('f');
+    const again = createRun(definition, readState(columns, writeState(run.instance)), 6);
+    expect(nextWork(again)?.pointer.stepId).toBe('f');
+    expect(nextWork(again)).toBeNull();
+  });
+
+  it('hands out a step again that was given back', () => {
+    const run = begin();
+    const work = nextWork(run)!;
+    expect(nextWork(run)).toBeNull();
+    returnWork(run, work.pointer);
+    expect(run.instance.stepsWithoutWait).toBe(0);
+    expect(nextWork(run)?.pointer).toBe(work.pointer);
+  });
+});
