@@ -83,5 +83,5 @@ function sendProblem(
     response.setHeader('WWW-Authenticate', 'Bearer error="insufficient_scope"');
   }
   const document = problemDocument({ code, detail: message, fields, errors });
-  sendUnread(request, response, Buffer.from(JSON.stringify(document)));
+  sendUnread(request, response, JSON.stringify(document));
 }

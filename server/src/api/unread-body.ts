@@ -9,8 +9,8 @@ import { contextOf } from './request-context.js';
 
 const LINGER_MS = 1_000;
 
-export function sendUnread(request: Request, response: Response, body: Buffer): void {
-  response.setHeader('Content-Length', body.length);
+export function sendUnread(request: Request, response: Response, body: string): void {
+  response.setHeader('Content-Length', Buffer.byteLength(body));
   if (request.complete || isShort(request)) {
     response.end(body);
     return;

@@ -6,6 +6,7 @@
  * aliases are expanded under a budget, and tags are limited to the core schema. Times stay text.
  */
 import { Composer, Lexer, Parser, stringify, type CST, type Document } from 'yaml';
+import type { AppError } from '../errors.js';
 import type { ApiLimits } from './api-limits.js';
 import { unreadable } from './json-format.js';
 import type { ParsedBody } from './request-context.js';
@@ -31,19 +32,47 @@ const COMPOSER_OPTIONS = {
 } as const;
 
 function compose(text: string, limits: ApiLimits): Document.Parsed | null {
-  const [document] = [...new Composer(COMPOSER_OPTIONS).compose(parseTokens(text, limits))];
+  const composer = new Composer(COMPOSER_OPTIONS);
+  stopAtFirstError(composer, text);
+  const [document] = [...composer.compose(parseTokens(text, limits))];
   if (document === undefined) return null;
-  // An odd thing (an unknown tag, a directive that nobody knows) is not let through either.
   const problem = document.errors[0] ?? document.warnings[0];
   if (problem === undefined) return document;
-  const message =
-    problem.code === 'NON_STRING_KEY' ? 'The names in a map must be text' : problem.message;
-  throw unreadable(text, problem.pos[0], `The body is not valid YAML: ${message}`, problem);
+  throw invalidYaml(text, problem.pos[0], problem);
+}
+
+interface ComposeProblem {
+  readonly code: string;
+  readonly message: string;
+}
+
+function invalidYaml(text: string, offset: number, { code, message }: ComposeProblem): AppError {
+  const reason = code === 'NON_STRING_KEY' ? 'the names in a map must be text' : message;
+  return unreadable(text, offset, `The body is not valid YAML: ${reason}`);
 }
 
 /**
- * The parser keeps its place on a stack of its own; the composer and everybody after it recurse, and collect an error for
- * every token that is out of place. So what is too deep, too long or obviously wrong ends here.
+ * The composer collects an error object, stack and all, for every token that is out of place: seconds of work for a body
+ * made of nothing else. Its handler is replaced by one that gives up, and does so for odd things (an unknown tag) too.
+ * Should the library come to call its handler something else, the errors are still found in the document.
+ */
+function stopAtFirstError(composer: Composer, text: string): void {
+  let first: AppError | null = null;
+  const onError = (source: ErrorSource, code: string, message: string): never => {
+    const offset =
+      typeof source === 'number' ? source : 'offset' in source ? source.offset : source[0];
+    // The composer catches what is thrown inside of collections, and calls again.
+    first ??= invalidYaml(text, offset, { code, message });
+    throw first;
+  };
+  Object.assign(composer, { onError });
+}
+
+type ErrorSource = number | readonly [number, ...number[]] | { readonly offset: number };
+
+/**
+ * The parser keeps its place on a stack of its own; the composer and everybody after it recurse. So what is too deep or too
+ * long ends here.
  */
 function* parseTokens(text: string, limits: ApiLimits): Generator<CST.Token, void> {
   const parser = new Parser();

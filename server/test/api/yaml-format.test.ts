@@ -125,6 +125,10 @@ describe('parseYaml', () => {
       '- '.repeat(size / 2),
       '? '.repeat(size / 2),
       '[]'.repeat(size / 2),
+      '"'.repeat(size),
+      "['".repeat(size / 2),
+      '*x '.repeat(size / 3),
+      '? {\\\n'.repeat(size / 5),
       '&a '.repeat(size / 3),
       '!!str '.repeat(size / 6),
       '---\n'.repeat(size / 4),
@@ -136,9 +140,11 @@ describe('parseYaml', () => {
       `a: &a [${'1,'.repeat(5_000)}]\nb: [${'*a,'.repeat(99)}]`,
     ];
     for (const bomb of bombs) {
-      const began = performance.now();
+      const began = process.cpuUsage();
       expect(refusal(bomb).code, bomb.slice(0, 20)).toBe('unreadable_body');
-      expect(performance.now() - began, bomb.slice(0, 20)).toBeLessThan(1_000);
+      // Time of the processor, as the machine may be busy with something else.
+      const { user, system } = process.cpuUsage(began);
+      expect((user + system) / 1_000, bomb.slice(0, 20)).toBeLessThan(1_000);
     }
   });
 
