@@ -4,3088 +4,3087 @@
  */
 
 export interface paths {
-  '/api/activity/fail/{token}': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/activity/fail/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report failure
+         * @description Reports that the work failed. The body says why, in any JSON value, and is shown as the step's error.
+         */
+        post: operations["failActivity"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Report failure
-     * @description Reports that the work failed. The body says why, in any JSON value, and is shown as the step's error.
-     */
-    post: operations['failActivity'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/api/activity/success/{token}': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/activity/success/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report success
+         * @description Reports that the work is done. The body is the result: any JSON value; none is null. Sent again, it is accepted again.
+         */
+        post: operations["succeedActivity"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Report success
-     * @description Reports that the work is done. The body is the result: any JSON value; none is null. Sent again, it is accepted again.
-     */
-    post: operations['succeedActivity'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/api/activity/{id}': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/activity/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get work
+         * @description Hands out the oldest waiting work item of a name, to one worker at a time. Waits up to `timeout` seconds for one.
+         */
+        get: operations["pullActivity"];
+        put?: never;
+        post?: never;
+        /**
+         * Release work
+         * @description Gives a work item back to the queue, at its old place.
+         */
+        delete: operations["releaseActivity"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Get work
-     * @description Hands out the oldest waiting work item of a name, to one worker at a time. Waits up to `timeout` seconds for one.
-     */
-    get: operations['pullActivity'];
-    put?: never;
-    post?: never;
-    /**
-     * Release work
-     * @description Gives a work item back to the queue, at its old place.
-     */
-    delete: operations['releaseActivity'];
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/api/activity/{token}/heartbeat': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/activity/{token}/heartbeat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Extend a lease
+         * @description Keeps a work item for another while.
+         */
+        put: operations["extendActivity"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    /**
-     * Extend a lease
-     * @description Keeps a work item for another while.
-     */
-    put: operations['extendActivity'];
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/api/definition': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/definition": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List definitions
+         * @description The newest version of every definition, one page of them.
+         */
+        get: operations["listDefinitions"];
+        put?: never;
+        /**
+         * Store a definition
+         * @description Stores a definition as the next version of its id. Running workflows stay on their version; new ones start on this.
+         *
+         *     All problems of a refused definition are in `errors`, each with a JSON pointer and, for YAML, line and column.
+         */
+        post: operations["registerDefinition"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * List definitions
-     * @description The newest version of every definition, one page of them.
-     */
-    get: operations['listDefinitions'];
-    put?: never;
-    /**
-     * Store a definition
-     * @description Stores a definition as the next version of its id. Running workflows stay on their version; new ones start on this.
-     *
-     *     All problems of a refused definition are in `errors`, each with a JSON pointer and, for YAML, line and column.
-     */
-    post: operations['registerDefinition'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/api/definition/validate': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/definition/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a definition
+         * @description Checks a definition as storing it would, and stores nothing.
+         */
+        post: operations["validateDefinition"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Check a definition
-     * @description Checks a definition as storing it would, and stores nothing.
-     */
-    post: operations['validateDefinition'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/api/definition/{id}': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/definition/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a definition
+         * @description A definition in its canonical form, with the version it was given.
+         */
+        get: operations["getDefinition"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Get a definition
-     * @description A definition in its canonical form, with the version it was given.
-     */
-    get: operations['getDefinition'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/api/event/{name}/{key}': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/event/{name}/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Publish an event
+         * @description Publishes an event to every workflow that waits for its name and key, and to those that will. It is stored before the answer is sent. The body is the event's data: any JSON value.
+         */
+        post: operations["publishEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Publish an event
-     * @description Publishes an event to every workflow that waits for its name and key, and to those that will. It is stored before the answer is sent. The body is the event's data: any JSON value.
-     */
-    post: operations['publishEvent'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/api/info': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/info": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get server information
+         * @description The server that answers: its version, machine, store and backplane.
+         */
+        get: operations["getInfo"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Get server information
-     * @description The server that answers: its version, machine, store and backplane.
-     */
-    get: operations['getInfo'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/api/step': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/step": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List custom steps
+         * @description The names of all custom steps, one page of them.
+         */
+        get: operations["listSteps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * List custom steps
-     * @description The names of all custom steps, one page of them.
-     */
-    get: operations['listSteps'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/api/step/{id}': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/step/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a custom step
+         * @description The newest script of a custom step.
+         */
+        get: operations["getStep"];
+        put?: never;
+        /**
+         * Store a custom step
+         * @description Stores a Python script under a name that definitions can then use as a step type. Inputs are variables of the script, and every variable that is left at its end can be used in outputs. Steps run the newest script.
+         */
+        post: operations["putStep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Get a custom step
-     * @description The newest script of a custom step.
-     */
-    get: operations['getStep'];
-    put?: never;
-    /**
-     * Store a custom step
-     * @description Stores a Python script under a name that definitions can then use as a step type. Inputs are variables of the script, and every variable that is left at its end can be used in outputs. Steps run the newest script.
-     */
-    post: operations['putStep'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/api/workflow': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/workflow": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List workflows
+         * @description Workflows without their data, newest first, one page of them.
+         */
+        get: operations["listWorkflows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * List workflows
-     * @description Workflows without their data, newest first, one page of them.
-     */
-    get: operations['listWorkflows'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/api/workflow/{id}': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/workflow/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a workflow
+         * @description A workflow with its data. With `wait` the answer comes when the workflow has ended or the time is over.
+         */
+        get: operations["getWorkflow"];
+        put?: never;
+        /**
+         * Start a workflow
+         * @description Starts a workflow on the newest version of a definition. The body is its data; without a body it starts with `{}`.
+         */
+        post: operations["startWorkflow"];
+        /**
+         * Terminate a workflow
+         * @description Ends a workflow for good. One that has ended stays as it is.
+         */
+        delete: operations["terminateWorkflow"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Get a workflow
-     * @description A workflow with its data. With `wait` the answer comes when the workflow has ended or the time is over.
-     */
-    get: operations['getWorkflow'];
-    put?: never;
-    /**
-     * Start a workflow
-     * @description Starts a workflow on the newest version of a definition. The body is its data; without a body it starts with `{}`.
-     */
-    post: operations['startWorkflow'];
-    /**
-     * Terminate a workflow
-     * @description Ends a workflow for good. One that has ended stays as it is.
-     */
-    delete: operations['terminateWorkflow'];
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/api/workflow/{id}/resume': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/workflow/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Resume a workflow
+         * @description Lets a suspended workflow go on. A step whose failure suspended it is tried again.
+         */
+        put: operations["resumeWorkflow"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    /**
-     * Resume a workflow
-     * @description Lets a suspended workflow go on. A step whose failure suspended it is tried again.
-     */
-    put: operations['resumeWorkflow'];
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/api/workflow/{id}/steps': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/workflow/{id}/steps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the steps of a workflow
+         * @description What ran in the workflow, in order, then what is open and what it waits for; one page of it.
+         */
+        get: operations["listWorkflowSteps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * List the steps of a workflow
-     * @description What ran in the workflow, in order, then what is open and what it waits for; one page of it.
-     */
-    get: operations['listWorkflowSteps'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/api/workflow/{id}/suspend': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/workflow/{id}/suspend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Suspend a workflow
+         * @description Stops a workflow until it is resumed. A step that runs just now ends first.
+         */
+        put: operations["suspendWorkflow"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    /**
-     * Suspend a workflow
-     * @description Stops a workflow until it is resumed. A step that runs just now ends first.
-     */
-    put: operations['suspendWorkflow'];
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/health/live': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/health/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Liveness
+         * @description The process runs. A server that does not answer this should be restarted.
+         */
+        get: operations["getLiveness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Liveness
-     * @description The process runs. A server that does not answer this should be restarted.
-     */
-    get: operations['getLiveness'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/health/ready': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/health/ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Readiness
+         * @description Whether the server should get requests: not while it starts, stops or has lost its store.
+         */
+        get: operations["getReadiness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Readiness
-     * @description Whether the server should get requests: not while it starts, stops or has lost its store.
-     */
-    get: operations['getReadiness'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/metrics': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Metrics
+         * @description Counters and gauges in the text format of Prometheus.
+         */
+        get: operations["getMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Metrics
-     * @description Counters and gauges in the text format of Prometheus.
-     */
-    get: operations['getMetrics'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
 }
 export type webhooks = Record<string, never>;
 export interface components {
-  schemas: {
-    /**
-     * @description An object whose members are the caller's own.
-     * @example {
-     *       "customer": "c-17",
-     *       "amount": 250
-     *     }
-     */
-    DataObject: {
-      [key: string]: unknown;
+    schemas: {
+        /**
+         * @description An object whose members are the caller's own.
+         * @example {
+         *       "customer": "c-17",
+         *       "amount": 250
+         *     }
+         */
+        DataObject: {
+            [key: string]: unknown;
+        };
+        /**
+         * @description What a check of a definition found.
+         * @example {
+         *       "valid": true,
+         *       "errors": [],
+         *       "warnings": []
+         *     }
+         */
+        DefinitionCheck: {
+            /** @description Whether it would be stored. */
+            valid: boolean;
+            errors: components["schemas"]["ProblemItem"][];
+            warnings: components["schemas"]["ProblemItem"][];
+        };
+        /**
+         * @description A workflow definition. The first step is the entry. Member names are accepted in any casing.
+         * @example {
+         *       "id": "greeting",
+         *       "description": "Greets whoever is in the data",
+         *       "steps": [
+         *         {
+         *           "id": "greet",
+         *           "stepType": "EmitLog",
+         *           "inputs": {
+         *             "Message": "\"Hello \" + data.name"
+         *           },
+         *           "outputs": {
+         *             "greeted": "True"
+         *           }
+         *         }
+         *       ]
+         *     }
+         */
+        DefinitionDocument: {
+            /** @description The name of the definition. */
+            id: string;
+            /**
+             * Format: double
+             * @description Assigned by the server: 1, 2, 3 …; ignored in requests.
+             */
+            version?: number;
+            /** @description A sentence for people. */
+            description?: string | null;
+            /** @description What happens when a step fails that does not say it itself; Retry when left out. */
+            defaultErrorBehavior?: components["schemas"]["ErrorBehavior"];
+            /** @description Time between two tries of a step that does not say it itself; 60 seconds when left out. */
+            defaultErrorRetryInterval?: components["schemas"]["Duration"];
+            /** @description The steps, at least one; the first is where a workflow begins. */
+            steps: components["schemas"]["StepDocument"][];
+        };
+        /** @description Definitions, one page of them. */
+        DefinitionPage: {
+            items: components["schemas"]["DefinitionSummary"][];
+            /** @description The `cursor` of the next page; null on the last one. */
+            nextCursor: string | null;
+        };
+        /**
+         * @description A definition in a list: its newest version.
+         * @example {
+         *       "id": "greeting",
+         *       "version": 2,
+         *       "description": "Greets whoever is in the data",
+         *       "createdAt": "2026-05-04T10:20:30.000Z"
+         *     }
+         */
+        DefinitionSummary: {
+            id: string;
+            /** Format: int32 */
+            version: number;
+            description: string | null;
+            /** @description ISO 8601, UTC. */
+            createdAt: string;
+        };
+        /** @description A time span: seconds as a number, `hh:mm:ss[.fff]`, `d.hh:mm:ss`, or ISO 8601 such as `PT5S`. */
+        Duration: string | number | null;
+        /**
+         * @description What happens when a step fails.
+         * @enum {string}
+         */
+        ErrorBehavior: "Retry" | "Suspend" | "Terminate" | "Compensate";
+        /** @description A Python expression; a number, boolean or null is that constant. */
+        Expression: string | number | boolean | null;
+        /**
+         * @description A lease that was extended.
+         * @example {
+         *       "tokenExpiry": "2026-05-04T10:21:30.123Z"
+         *     }
+         */
+        ExtendedLease: {
+            /** @description When the item goes back to the queue: ISO 8601, UTC. */
+            tokenExpiry: string;
+        };
+        /** @description Any JSON value: an object, list, text, number, boolean or null. */
+        JsonValue: unknown;
+        /** @description The process runs. */
+        Liveness: {
+            /** @enum {string} */
+            status: "live";
+        };
+        /**
+         * @description An error. `code` says what happened and stays the same; `detail` is for people. Ids that help (such as `workflowId`) are members too.
+         * @example {
+         *       "type": "urn:stepwright:problem:workflow_not_found",
+         *       "title": "Workflow not found",
+         *       "status": 404,
+         *       "detail": "There is no workflow 'nope'",
+         *       "code": "workflow_not_found",
+         *       "workflowId": "nope"
+         *     }
+         */
+        Problem: {
+            /** @description The kind of problem as a URI: `urn:stepwright:problem:<code>`. */
+            type: string;
+            /** @description The kind of problem for people. */
+            title: string;
+            /**
+             * Format: int32
+             * @description The HTTP status of the answer.
+             */
+            status: number;
+            /** @description What happened this time. */
+            detail: string;
+            /** @description The kind of problem for programs. */
+            code: string;
+            /** @description Everything that is wrong with a refused document or request. */
+            errors?: components["schemas"]["ProblemItem"][];
+            /** @description Of an unexpected error: the id under which the server logged it. */
+            errorId?: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description One thing that is wrong with a request or a posted document. */
+        ProblemItem: {
+            /**
+             * @description What is wrong, for programs; it never changes.
+             * @example next_step_not_found
+             */
+            code: string;
+            /**
+             * @description What is wrong, for people.
+             * @example Step 'ask' goes on to 'answer', which does not exist
+             */
+            message: string;
+            /**
+             * @description Where it is in the body: a JSON pointer (RFC 6901) in the spelling of the body.
+             * @example /Steps/0/NextStepId
+             */
+            pointer?: string;
+            /** @description The parameter of the path or query that is wrong. */
+            parameter?: string;
+            /**
+             * Format: int32
+             * @description Line in the body, from 1, where the body was YAML or could not be read.
+             * @example 4
+             */
+            line?: number;
+            /**
+             * Format: int32
+             * @description Column in that line, from 1.
+             * @example 17
+             */
+            column?: number;
+        };
+        /** @description An event that was stored. */
+        PublishedEvent: {
+            id: string;
+            /**
+             * Format: int32
+             * @description How many waiting workflows it was handed to at once; later waits can still take it.
+             */
+            deliveredTo: number;
+        };
+        /**
+         * @description Whether the server takes work.
+         * @example {
+         *       "ready": true,
+         *       "reasons": []
+         *     }
+         */
+        Readiness: {
+            ready: boolean;
+            /** @description Why it does not, in sentences. */
+            reasons: string[];
+        };
+        /**
+         * @description A definition that was stored.
+         * @example {
+         *       "id": "greeting",
+         *       "version": 1,
+         *       "warnings": []
+         *     }
+         */
+        RegisteredDefinition: {
+            id: string;
+            /**
+             * Format: int32
+             * @description The version that it was given.
+             */
+            version: number;
+            /** @description What is odd about the document but not wrong. */
+            warnings: components["schemas"]["ProblemItem"][];
+        };
+        /** @description The server that answered. */
+        ServerInfo: {
+            name: string;
+            version: string;
+            /** @description ISO 8601, UTC. */
+            startTime: string;
+            machineName: string;
+            osVersion: string;
+            /**
+             * Format: int32
+             * @description Memory in use, in bytes.
+             */
+            workingSet: number;
+            nodeId: string;
+            /** @description Where workflows are kept. */
+            store: string;
+            /** @description How nodes tell each other about work. */
+            backplane: string;
+        };
+        /** @description A step of a definition. Member names are accepted in any casing and answered as shown here. */
+        StepDocument: {
+            /** @description Unique in the whole definition, nested and compensation steps included. */
+            id: string;
+            /**
+             * @description A built-in type (in any casing) or the name of a custom step.
+             * @example EmitLog
+             */
+            stepType: string;
+            /** @description A label for people. */
+            name?: string | null;
+            /** @description The step that follows; steps before this one are allowed and make a loop. */
+            nextStepId?: string | null;
+            /** @description Further steps that follow, each when its expression is true; several run in parallel. */
+            selectNextStep?: {
+                [key: string]: components["schemas"]["Expression"];
+            };
+            /** @description Inputs by name: expressions, or object graphs in which a key that starts with `@` has its value evaluated. */
+            inputs?: {
+                [key: string]: unknown;
+            };
+            /** @description Fields of the workflow's data, each with the expression for its new value. */
+            outputs?: {
+                [key: string]: components["schemas"]["Expression"];
+            };
+            /** @description Of containers: the sequences inside. */
+            do?: components["schemas"]["StepDocument"][][];
+            /** @description While this is true, the step's open work is cancelled. */
+            cancelCondition?: components["schemas"]["Expression"];
+            /** @description Whether what follows the step still runs after a cancellation. */
+            proceedOnCancel?: boolean;
+            /** @description What happens when the step fails; the definition's default otherwise. */
+            errorBehavior?: components["schemas"]["ErrorBehavior"] | null;
+            /** @description Time between two tries. */
+            retryInterval?: components["schemas"]["Duration"];
+            /**
+             * Format: double
+             * @description How often a failed step is tried again; unlimited when left out.
+             */
+            maxRetries?: number | null;
+            /**
+             * Format: double
+             * @description Factor by which the interval grows from try to try.
+             */
+            retryBackoff?: number;
+            /**
+             * @description What happens after the last retry.
+             * @enum {string}
+             */
+            onRetriesExhausted?: "Suspend" | "Terminate" | "Compensate";
+            /** @description How long one try may take. */
+            timeout?: components["schemas"]["Duration"];
+            /** @description The steps that undo this one. */
+            compensateWith?: components["schemas"]["StepDocument"][];
+            /** @description Whether a failure inside undoes everything inside that is complete. */
+            saga?: boolean;
+        };
+        /** @description The failure of a step. */
+        StepError: {
+            stepId: string;
+            message: string;
+            /** @description The class of the Python exception, or the server's own word such as `Timeout` or `ActivityFailed`. */
+            type: string;
+            /** @description The Python traceback, where Python failed. */
+            traceback: string | null;
+            /** @description What an activity worker reported with its failure. */
+            data: components["schemas"]["JsonValue"];
+            /**
+             * Format: int32
+             * @description Which try it was, from 1.
+             */
+            attempt: number;
+            /** @description ISO 8601, UTC. */
+            time: string;
+        };
+        /**
+         * @description One execution of a step in a workflow.
+         * @example {
+         *       "executionId": 2,
+         *       "stepId": "ask",
+         *       "stepType": "WaitFor",
+         *       "name": null,
+         *       "status": "Waiting",
+         *       "attempt": 1,
+         *       "startTime": "2026-05-04T10:20:30.125Z",
+         *       "endTime": null,
+         *       "item": null,
+         *       "index": null,
+         *       "inputs": {
+         *         "EventName": "Approved",
+         *         "EventKey": "order-7"
+         *       },
+         *       "outputs": null,
+         *       "error": null,
+         *       "waitsFor": {
+         *         "kind": "event",
+         *         "eventName": "Approved",
+         *         "eventKey": "order-7"
+         *       }
+         *     }
+         */
+        StepExecution: {
+            /**
+             * Format: int32
+             * @description A number that no other execution in the workflow has.
+             */
+            executionId: number;
+            stepId: string;
+            stepType: string;
+            name: string | null;
+            status: components["schemas"]["StepExecutionStatus"];
+            /**
+             * Format: int32
+             * @description Which try it is, from 1.
+             */
+            attempt: number;
+            /** @description ISO 8601, UTC. */
+            startTime: string;
+            /** @description ISO 8601, UTC; null while it is open. */
+            endTime: string | null;
+            /** @description The item of the enclosing Foreach. */
+            item: components["schemas"]["JsonValue"];
+            /**
+             * Format: double
+             * @description The index of that item.
+             */
+            index: number | null;
+            inputs: components["schemas"]["JsonValue"];
+            outputs: components["schemas"]["JsonValue"];
+            error: components["schemas"]["StepError"] | null;
+            waitsFor: components["schemas"]["StepWait"] | null;
+        };
+        /** @description What ran in a workflow, in order, then what is open; one page of it. */
+        StepExecutionPage: {
+            items: components["schemas"]["StepExecution"][];
+            /** @description The `cursor` of the next page; null on the last one. */
+            nextCursor: string | null;
+        };
+        /**
+         * @description The state of one execution of a step.
+         * @enum {string}
+         */
+        StepExecutionStatus: "Pending" | "Running" | "Waiting" | "Complete" | "Failed" | "Cancelled" | "Compensated";
+        /** @description Custom steps, one page of them. */
+        StepPage: {
+            items: components["schemas"]["StepSummary"][];
+            /** @description The `cursor` of the next page; null on the last one. */
+            nextCursor: string | null;
+        };
+        /**
+         * @description A custom step in a list.
+         * @example {
+         *       "name": "add",
+         *       "version": 1,
+         *       "createdAt": "2026-05-04T10:20:30.000Z"
+         *     }
+         */
+        StepSummary: {
+            name: string;
+            /**
+             * Format: int32
+             * @description Counts the scripts that were stored under this name.
+             */
+            version: number;
+            /** @description ISO 8601, UTC. */
+            createdAt: string;
+        };
+        /**
+         * @description What an open step waits for; the kind says which of the other members are there.
+         * @example {
+         *       "kind": "event",
+         *       "eventName": "Approved",
+         *       "eventKey": "order-7"
+         *     }
+         */
+        StepWait: {
+            /** @enum {string} */
+            kind: "time" | "retry" | "event" | "activity" | "workflow" | "steps";
+            /** @description Of `time` and `retry`: when it goes on. ISO 8601, UTC. */
+            until?: string;
+            /** @description Of `event`. */
+            eventName?: string;
+            /** @description Of `event`. */
+            eventKey?: string;
+            /** @description Of `activity`. */
+            activityName?: string;
+            /** @description Of `workflow`: the instance whose end it waits for. */
+            workflowId?: string;
+            /**
+             * Format: int32
+             * @description Of `steps`: how many steps inside are open.
+             */
+            open?: number;
+        };
+        /** @description A custom step that was stored. */
+        StoredStep: {
+            name: string;
+            /**
+             * Format: int32
+             * @description Counts the scripts that were stored under this name.
+             */
+            version: number;
+        };
+        /**
+         * @description Work for a worker, to be answered with its token.
+         * @example {
+         *       "token": "Zk3v0q1m8yQm5n7c2b4x6w8e0r1t3u5i",
+         *       "activityName": "charge-card",
+         *       "parameters": {
+         *         "amount": 250
+         *       },
+         *       "tokenExpiry": "9999-12-31T23:59:59.9999999",
+         *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
+         *       "stepId": "charge",
+         *       "attempt": 1
+         *     }
+         */
+        WorkItem: {
+            /** @description Names this work item in every later call; whoever knows it may answer. */
+            token: string;
+            activityName: string;
+            /** @description What the step's Parameters came to. */
+            parameters: components["schemas"]["JsonValue"];
+            /** @description When the item goes back to the queue: ISO 8601 in UTC, or `9999-12-31T23:59:59.9999999` for never. */
+            tokenExpiry: string;
+            workflowId: string;
+            stepId: string;
+            /**
+             * Format: int32
+             * @description Which hand-out it is, from 1.
+             */
+            attempt: number;
+        };
+        /**
+         * @description One run of a definition.
+         * @example {
+         *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
+         *       "definitionId": "greeting",
+         *       "version": 1,
+         *       "reference": null,
+         *       "status": "Runnable",
+         *       "startTime": "2026-05-04T10:20:30.123Z",
+         *       "endTime": null,
+         *       "data": {
+         *         "name": "Ada"
+         *       },
+         *       "lastError": null
+         *     }
+         */
+        Workflow: {
+            workflowId: string;
+            definitionId: string;
+            /**
+             * Format: int32
+             * @description The version of the definition that it runs on.
+             */
+            version: number;
+            /** @description The caller's own text from the start. */
+            reference: string | null;
+            status: components["schemas"]["WorkflowStatus"];
+            /** @description ISO 8601, UTC. */
+            startTime: string;
+            /** @description ISO 8601, UTC; null while it has not ended. */
+            endTime: string | null;
+            data: components["schemas"]["DataObject"];
+            /** @description The newest step error while it matters. */
+            lastError: components["schemas"]["StepError"] | null;
+        };
+        /** @description Workflows, newest first, one page of them. */
+        WorkflowPage: {
+            items: components["schemas"]["WorkflowSummary"][];
+            /** @description The `cursor` of the next page; null on the last one. */
+            nextCursor: string | null;
+        };
+        /** @description Which workflows are wanted. */
+        WorkflowQuery: {
+            status?: components["schemas"]["WorkflowStatus"];
+            definitionId?: string;
+            /**
+             * Format: int32
+             * @description The version of the definition.
+             */
+            version?: number;
+            /** @description The text that was given at the start. */
+            reference?: string;
+            /** @description Started at this time or later: ISO 8601, UTC where no zone is given. */
+            startedFrom?: string;
+            /** @description Started before this time: ISO 8601, UTC where no zone is given. */
+            startedTo?: string;
+            /**
+             * Format: int32
+             * @description How many on a page.
+             * @default 50
+             */
+            limit: number;
+            /** @description `nextCursor` of the page before. */
+            cursor?: string;
+        };
+        /**
+         * @description The state of a workflow.
+         * @enum {string}
+         */
+        WorkflowStatus: "Runnable" | "Suspended" | "Complete" | "Terminated";
+        /**
+         * @description A workflow in a list: everything but its data.
+         * @example {
+         *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
+         *       "definitionId": "greeting",
+         *       "version": 1,
+         *       "reference": null,
+         *       "status": "Complete",
+         *       "startTime": "2026-05-04T10:20:30.123Z",
+         *       "endTime": "2026-05-04T10:20:30.130Z"
+         *     }
+         */
+        WorkflowSummary: {
+            workflowId: string;
+            definitionId: string;
+            /**
+             * Format: int32
+             * @description The version of the definition that it runs on.
+             */
+            version: number;
+            /** @description The caller's own text from the start. */
+            reference: string | null;
+            status: components["schemas"]["WorkflowStatus"];
+            /** @description ISO 8601, UTC. */
+            startTime: string;
+            /** @description ISO 8601, UTC; null while it has not ended. */
+            endTime: string | null;
+        };
     };
-    /**
-     * @description What a check of a definition found.
-     * @example {
-     *       "valid": true,
-     *       "errors": [],
-     *       "warnings": []
-     *     }
-     */
-    DefinitionCheck: {
-      /** @description Whether it would be stored. */
-      valid: boolean;
-      errors: components['schemas']['ProblemItem'][];
-      warnings: components['schemas']['ProblemItem'][];
-    };
-    /**
-     * @description A workflow definition. The first step is the entry. Member names are accepted in any casing.
-     * @example {
-     *       "id": "greeting",
-     *       "description": "Greets whoever is in the data",
-     *       "steps": [
-     *         {
-     *           "id": "greet",
-     *           "stepType": "EmitLog",
-     *           "inputs": {
-     *             "Message": "\"Hello \" + data.name"
-     *           },
-     *           "outputs": {
-     *             "greeted": "True"
-     *           }
-     *         }
-     *       ]
-     *     }
-     */
-    DefinitionDocument: {
-      /** @description The name of the definition. */
-      id: string;
-      /**
-       * Format: double
-       * @description Assigned by the server: 1, 2, 3 …; ignored in requests.
-       */
-      version?: number;
-      /** @description A sentence for people. */
-      description?: string | null;
-      /** @description What happens when a step fails that does not say it itself; Retry when left out. */
-      defaultErrorBehavior?: components['schemas']['ErrorBehavior'];
-      /** @description Time between two tries of a step that does not say it itself; 60 seconds when left out. */
-      defaultErrorRetryInterval?: components['schemas']['Duration'];
-      /** @description The steps, at least one; the first is where a workflow begins. */
-      steps: components['schemas']['StepDocument'][];
-    };
-    /** @description Definitions, one page of them. */
-    DefinitionPage: {
-      items: components['schemas']['DefinitionSummary'][];
-      /** @description The `cursor` of the next page; null on the last one. */
-      nextCursor: string | null;
-    };
-    /**
-     * @description A definition in a list: its newest version.
-     * @example {
-     *       "id": "greeting",
-     *       "version": 2,
-     *       "description": "Greets whoever is in the data",
-     *       "createdAt": "2026-05-04T10:20:30.000Z"
-     *     }
-     */
-    DefinitionSummary: {
-      id: string;
-      /** Format: int32 */
-      version: number;
-      description: string | null;
-      /** @description ISO 8601, UTC. */
-      createdAt: string;
-    };
-    /** @description A time span: seconds as a number, `hh:mm:ss[.fff]`, `d.hh:mm:ss`, or ISO 8601 such as `PT5S`. */
-    Duration: string | number | null;
-    /**
-     * @description What happens when a step fails.
-     * @enum {string}
-     */
-    ErrorBehavior: 'Retry' | 'Suspend' | 'Terminate' | 'Compensate';
-    /** @description A Python expression; a number, boolean or null is that constant. */
-    Expression: string | number | boolean | null;
-    /**
-     * @description A lease that was extended.
-     * @example {
-     *       "tokenExpiry": "2026-05-04T10:21:30.123Z"
-     *     }
-     */
-    ExtendedLease: {
-      /** @description When the item goes back to the queue: ISO 8601, UTC. */
-      tokenExpiry: string;
-    };
-    /** @description Any JSON value: an object, list, text, number, boolean or null. */
-    JsonValue: unknown;
-    /** @description The process runs. */
-    Liveness: {
-      /** @enum {string} */
-      status: 'live';
-    };
-    /**
-     * @description An error. `code` says what happened and stays the same; `detail` is for people. Ids that help (such as `workflowId`) are members too.
-     * @example {
-     *       "type": "urn:stepwright:problem:workflow_not_found",
-     *       "title": "Workflow not found",
-     *       "status": 404,
-     *       "detail": "There is no workflow 'nope'",
-     *       "code": "workflow_not_found",
-     *       "workflowId": "nope"
-     *     }
-     */
-    Problem: {
-      /** @description The kind of problem as a URI: `urn:stepwright:problem:<code>`. */
-      type: string;
-      /** @description The kind of problem for people. */
-      title: string;
-      /**
-       * Format: int32
-       * @description The HTTP status of the answer.
-       */
-      status: number;
-      /** @description What happened this time. */
-      detail: string;
-      /** @description The kind of problem for programs. */
-      code: string;
-      /** @description Everything that is wrong with a refused document or request. */
-      errors?: components['schemas']['ProblemItem'][];
-      /** @description Of an unexpected error: the id under which the server logged it. */
-      errorId?: string;
-    } & {
-      [key: string]: unknown;
-    };
-    /** @description One thing that is wrong with a request or a posted document. */
-    ProblemItem: {
-      /**
-       * @description What is wrong, for programs; it never changes.
-       * @example next_step_not_found
-       */
-      code: string;
-      /**
-       * @description What is wrong, for people.
-       * @example Step 'ask' goes on to 'answer', which does not exist
-       */
-      message: string;
-      /**
-       * @description Where it is in the body: a JSON pointer (RFC 6901) in the spelling of the body.
-       * @example /Steps/0/NextStepId
-       */
-      pointer?: string;
-      /** @description The parameter of the path or query that is wrong. */
-      parameter?: string;
-      /**
-       * Format: int32
-       * @description Line in the body, from 1, where the body was YAML or could not be read.
-       * @example 4
-       */
-      line?: number;
-      /**
-       * Format: int32
-       * @description Column in that line, from 1.
-       * @example 17
-       */
-      column?: number;
-    };
-    /** @description An event that was stored. */
-    PublishedEvent: {
-      id: string;
-      /**
-       * Format: int32
-       * @description How many waiting workflows it was handed to at once; later waits can still take it.
-       */
-      deliveredTo: number;
-    };
-    /**
-     * @description Whether the server takes work.
-     * @example {
-     *       "ready": true,
-     *       "reasons": []
-     *     }
-     */
-    Readiness: {
-      ready: boolean;
-      /** @description Why it does not, in sentences. */
-      reasons: string[];
-    };
-    /**
-     * @description A definition that was stored.
-     * @example {
-     *       "id": "greeting",
-     *       "version": 1,
-     *       "warnings": []
-     *     }
-     */
-    RegisteredDefinition: {
-      id: string;
-      /**
-       * Format: int32
-       * @description The version that it was given.
-       */
-      version: number;
-      /** @description What is odd about the document but not wrong. */
-      warnings: components['schemas']['ProblemItem'][];
-    };
-    /** @description The server that answered. */
-    ServerInfo: {
-      name: string;
-      version: string;
-      /** @description ISO 8601, UTC. */
-      startTime: string;
-      machineName: string;
-      osVersion: string;
-      /**
-       * Format: int32
-       * @description Memory in use, in bytes.
-       */
-      workingSet: number;
-      nodeId: string;
-      /** @description Where workflows are kept. */
-      store: string;
-      /** @description How nodes tell each other about work. */
-      backplane: string;
-    };
-    /** @description A step of a definition. Member names are accepted in any casing and answered as shown here. */
-    StepDocument: {
-      /** @description Unique in the whole definition, nested and compensation steps included. */
-      id: string;
-      /**
-       * @description A built-in type (in any casing) or the name of a custom step.
-       * @example EmitLog
-       */
-      stepType: string;
-      /** @description A label for people. */
-      name?: string | null;
-      /** @description The step that follows; steps before this one are allowed and make a loop. */
-      nextStepId?: string | null;
-      /** @description Further steps that follow, each when its expression is true; several run in parallel. */
-      selectNextStep?: {
-        [key: string]: components['schemas']['Expression'];
-      };
-      /** @description Inputs by name: expressions, or object graphs in which a key that starts with `@` has its value evaluated. */
-      inputs?: {
-        [key: string]: unknown;
-      };
-      /** @description Fields of the workflow's data, each with the expression for its new value. */
-      outputs?: {
-        [key: string]: components['schemas']['Expression'];
-      };
-      /** @description Of containers: the sequences inside. */
-      do?: components['schemas']['StepDocument'][][];
-      /** @description While this is true, the step's open work is cancelled. */
-      cancelCondition?: components['schemas']['Expression'];
-      /** @description Whether what follows the step still runs after a cancellation. */
-      proceedOnCancel?: boolean;
-      /** @description What happens when the step fails; the definition's default otherwise. */
-      errorBehavior?: components['schemas']['ErrorBehavior'] | null;
-      /** @description Time between two tries. */
-      retryInterval?: components['schemas']['Duration'];
-      /**
-       * Format: double
-       * @description How often a failed step is tried again; unlimited when left out.
-       */
-      maxRetries?: number | null;
-      /**
-       * Format: double
-       * @description Factor by which the interval grows from try to try.
-       */
-      retryBackoff?: number;
-      /**
-       * @description What happens after the last retry.
-       * @enum {string}
-       */
-      onRetriesExhausted?: 'Suspend' | 'Terminate' | 'Compensate';
-      /** @description How long one try may take. */
-      timeout?: components['schemas']['Duration'];
-      /** @description The steps that undo this one. */
-      compensateWith?: components['schemas']['StepDocument'][];
-      /** @description Whether a failure inside undoes everything inside that is complete. */
-      saga?: boolean;
-    };
-    /** @description The failure of a step. */
-    StepError: {
-      stepId: string;
-      message: string;
-      /** @description The class of the Python exception, or the server's own word such as `Timeout` or `ActivityFailed`. */
-      type: string;
-      /** @description The Python traceback, where Python failed. */
-      traceback: string | null;
-      /** @description What an activity worker reported with its failure. */
-      data: components['schemas']['JsonValue'];
-      /**
-       * Format: int32
-       * @description Which try it was, from 1.
-       */
-      attempt: number;
-      /** @description ISO 8601, UTC. */
-      time: string;
-    };
-    /**
-     * @description One execution of a step in a workflow.
-     * @example {
-     *       "executionId": 2,
-     *       "stepId": "ask",
-     *       "stepType": "WaitFor",
-     *       "name": null,
-     *       "status": "Waiting",
-     *       "attempt": 1,
-     *       "startTime": "2026-05-04T10:20:30.125Z",
-     *       "endTime": null,
-     *       "item": null,
-     *       "index": null,
-     *       "inputs": {
-     *         "EventName": "Approved",
-     *         "EventKey": "order-7"
-     *       },
-     *       "outputs": null,
-     *       "error": null,
-     *       "waitsFor": {
-     *         "kind": "event",
-     *         "eventName": "Approved",
-     *         "eventKey": "order-7"
-     *       }
-     *     }
-     */
-    StepExecution: {
-      /**
-       * Format: int32
-       * @description A number that no other execution in the workflow has.
-       */
-      executionId: number;
-      stepId: string;
-      stepType: string;
-      name: string | null;
-      status: components['schemas']['StepExecutionStatus'];
-      /**
-       * Format: int32
-       * @description Which try it is, from 1.
-       */
-      attempt: number;
-      /** @description ISO 8601, UTC. */
-      startTime: string;
-      /** @description ISO 8601, UTC; null while it is open. */
-      endTime: string | null;
-      /** @description The item of the enclosing Foreach. */
-      item: components['schemas']['JsonValue'];
-      /**
-       * Format: double
-       * @description The index of that item.
-       */
-      index: number | null;
-      inputs: components['schemas']['JsonValue'];
-      outputs: components['schemas']['JsonValue'];
-      error: components['schemas']['StepError'] | null;
-      waitsFor: components['schemas']['StepWait'] | null;
-    };
-    /** @description What ran in a workflow, in order, then what is open; one page of it. */
-    StepExecutionPage: {
-      items: components['schemas']['StepExecution'][];
-      /** @description The `cursor` of the next page; null on the last one. */
-      nextCursor: string | null;
-    };
-    /**
-     * @description The state of one execution of a step.
-     * @enum {string}
-     */
-    StepExecutionStatus:
-      'Pending' | 'Running' | 'Waiting' | 'Complete' | 'Failed' | 'Cancelled' | 'Compensated';
-    /** @description Custom steps, one page of them. */
-    StepPage: {
-      items: components['schemas']['StepSummary'][];
-      /** @description The `cursor` of the next page; null on the last one. */
-      nextCursor: string | null;
-    };
-    /**
-     * @description A custom step in a list.
-     * @example {
-     *       "name": "add",
-     *       "version": 1,
-     *       "createdAt": "2026-05-04T10:20:30.000Z"
-     *     }
-     */
-    StepSummary: {
-      name: string;
-      /**
-       * Format: int32
-       * @description Counts the scripts that were stored under this name.
-       */
-      version: number;
-      /** @description ISO 8601, UTC. */
-      createdAt: string;
-    };
-    /**
-     * @description What an open step waits for; the kind says which of the other members are there.
-     * @example {
-     *       "kind": "event",
-     *       "eventName": "Approved",
-     *       "eventKey": "order-7"
-     *     }
-     */
-    StepWait: {
-      /** @enum {string} */
-      kind: 'time' | 'retry' | 'event' | 'activity' | 'workflow' | 'steps';
-      /** @description Of `time` and `retry`: when it goes on. ISO 8601, UTC. */
-      until?: string;
-      /** @description Of `event`. */
-      eventName?: string;
-      /** @description Of `event`. */
-      eventKey?: string;
-      /** @description Of `activity`. */
-      activityName?: string;
-      /** @description Of `workflow`: the instance whose end it waits for. */
-      workflowId?: string;
-      /**
-       * Format: int32
-       * @description Of `steps`: how many steps inside are open.
-       */
-      open?: number;
-    };
-    /** @description A custom step that was stored. */
-    StoredStep: {
-      name: string;
-      /**
-       * Format: int32
-       * @description Counts the scripts that were stored under this name.
-       */
-      version: number;
-    };
-    /**
-     * @description Work for a worker, to be answered with its token.
-     * @example {
-     *       "token": "Zk3v0q1m8yQm5n7c2b4x6w8e0r1t3u5i",
-     *       "activityName": "charge-card",
-     *       "parameters": {
-     *         "amount": 250
-     *       },
-     *       "tokenExpiry": "9999-12-31T23:59:59.9999999",
-     *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
-     *       "stepId": "charge",
-     *       "attempt": 1
-     *     }
-     */
-    WorkItem: {
-      /** @description Names this work item in every later call; whoever knows it may answer. */
-      token: string;
-      activityName: string;
-      /** @description What the step's Parameters came to. */
-      parameters: components['schemas']['JsonValue'];
-      /** @description When the item goes back to the queue: ISO 8601 in UTC, or `9999-12-31T23:59:59.9999999` for never. */
-      tokenExpiry: string;
-      workflowId: string;
-      stepId: string;
-      /**
-       * Format: int32
-       * @description Which hand-out it is, from 1.
-       */
-      attempt: number;
-    };
-    /**
-     * @description One run of a definition.
-     * @example {
-     *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
-     *       "definitionId": "greeting",
-     *       "version": 1,
-     *       "reference": null,
-     *       "status": "Runnable",
-     *       "startTime": "2026-05-04T10:20:30.123Z",
-     *       "endTime": null,
-     *       "data": {
-     *         "name": "Ada"
-     *       },
-     *       "lastError": null
-     *     }
-     */
-    Workflow: {
-      workflowId: string;
-      definitionId: string;
-      /**
-       * Format: int32
-       * @description The version of the definition that it runs on.
-       */
-      version: number;
-      /** @description The caller's own text from the start. */
-      reference: string | null;
-      status: components['schemas']['WorkflowStatus'];
-      /** @description ISO 8601, UTC. */
-      startTime: string;
-      /** @description ISO 8601, UTC; null while it has not ended. */
-      endTime: string | null;
-      data: components['schemas']['DataObject'];
-      /** @description The newest step error while it matters. */
-      lastError: components['schemas']['StepError'] | null;
-    };
-    /** @description Workflows, newest first, one page of them. */
-    WorkflowPage: {
-      items: components['schemas']['WorkflowSummary'][];
-      /** @description The `cursor` of the next page; null on the last one. */
-      nextCursor: string | null;
-    };
-    /** @description Which workflows are wanted. */
-    WorkflowQuery: {
-      status?: components['schemas']['WorkflowStatus'];
-      definitionId?: string;
-      /**
-       * Format: int32
-       * @description The version of the definition.
-       */
-      version?: number;
-      /** @description The text that was given at the start. */
-      reference?: string;
-      /** @description Started at this time or later: ISO 8601, UTC where no zone is given. */
-      startedFrom?: string;
-      /** @description Started before this time: ISO 8601, UTC where no zone is given. */
-      startedTo?: string;
-      /**
-       * Format: int32
-       * @description How many on a page.
-       * @default 50
-       */
-      limit: number;
-      /** @description `nextCursor` of the page before. */
-      cursor?: string;
-    };
-    /**
-     * @description The state of a workflow.
-     * @enum {string}
-     */
-    WorkflowStatus: 'Runnable' | 'Suspended' | 'Complete' | 'Terminated';
-    /**
-     * @description A workflow in a list: everything but its data.
-     * @example {
-     *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
-     *       "definitionId": "greeting",
-     *       "version": 1,
-     *       "reference": null,
-     *       "status": "Complete",
-     *       "startTime": "2026-05-04T10:20:30.123Z",
-     *       "endTime": "2026-05-04T10:20:30.130Z"
-     *     }
-     */
-    WorkflowSummary: {
-      workflowId: string;
-      definitionId: string;
-      /**
-       * Format: int32
-       * @description The version of the definition that it runs on.
-       */
-      version: number;
-      /** @description The caller's own text from the start. */
-      reference: string | null;
-      status: components['schemas']['WorkflowStatus'];
-      /** @description ISO 8601, UTC. */
-      startTime: string;
-      /** @description ISO 8601, UTC; null while it has not ended. */
-      endTime: string | null;
-    };
-  };
-  responses: never;
-  parameters: never;
-  requestBodies: never;
-  headers: never;
-  pathItems: never;
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
 }
 export type $defs = Record<string, never>;
 export interface operations {
-  failActivity: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description The token of the work item */
-        token: string;
-      };
-      cookie?: never;
+    failActivity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The token of the work item */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "customer": "c-17",
+                 *       "amount": 250
+                 *     }
+                 */
+                "application/json": components["schemas"]["JsonValue"];
+                /**
+                 * @example customer: c-17
+                 *     amount: 250
+                 */
+                "application/yaml": components["schemas"]["JsonValue"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no valid token, where the server asks for one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is unknown or stale; nothing was changed */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is neither JSON nor YAML */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
     };
-    requestBody?: {
-      content: {
-        /**
-         * @example {
-         *       "customer": "c-17",
-         *       "amount": 250
-         *     }
-         */
-        'application/json': components['schemas']['JsonValue'];
-        /**
-         * @example customer: c-17
-         *     amount: 250
-         */
-        'application/yaml': components['schemas']['JsonValue'];
-      };
+    succeedActivity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The token of the work item */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "customer": "c-17",
+                 *       "amount": 250
+                 *     }
+                 */
+                "application/json": components["schemas"]["JsonValue"];
+                /**
+                 * @example customer: c-17
+                 *     amount: 250
+                 */
+                "application/yaml": components["schemas"]["JsonValue"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no valid token, where the server asks for one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is unknown or stale; nothing was changed */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is neither JSON nor YAML */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
     };
-    responses: {
-      /** @description Accepted */
-      202: {
-        headers: {
-          [name: string]: unknown;
+    pullActivity: {
+        parameters: {
+            query?: {
+                /** @description Who asks, for the log */
+                workerId?: string;
+                /** @description Seconds to wait for work; long waits are cut short */
+                timeout?: number;
+                /** @description Seconds after which the item goes back to the queue unless it was answered or extended; never when left out */
+                lease?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The name of the activity */
+                id: string;
+            };
+            cookie?: never;
         };
-        content?: never;
-      };
-      /** @description The body cannot be read */
-      400: {
-        headers: {
-          [name: string]: unknown;
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "token": "Zk3v0q1m8yQm5n7c2b4x6w8e0r1t3u5i",
+                     *       "activityName": "charge-card",
+                     *       "parameters": {
+                     *         "amount": 250
+                     *       },
+                     *       "tokenExpiry": "9999-12-31T23:59:59.9999999",
+                     *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
+                     *       "stepId": "charge",
+                     *       "attempt": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WorkItem"];
+                    /**
+                     * @example token: Zk3v0q1m8yQm5n7c2b4x6w8e0r1t3u5i
+                     *     activityName: charge-card
+                     *     parameters:
+                     *       amount: 250
+                     *     tokenExpiry: 9999-12-31T23:59:59.9999999
+                     *     workflowId: 01hx5v3x9t6k2m4n8p0q
+                     *     stepId: charge
+                     *     attempt: 1
+                     */
+                    "application/yaml": components["schemas"]["WorkItem"];
+                };
+            };
+            /** @description A parameter is wrong */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no valid token, where the server asks for one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No work came in time */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no valid token, where the server asks for one */
-      401: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The token lacks the scope */
-      403: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The token is unknown or stale; nothing was changed */
-      404: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is too large */
-      413: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is neither JSON nor YAML */
-      415: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
     };
-  };
-  succeedActivity: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description The token of the work item */
-        token: string;
-      };
-      cookie?: never;
+    releaseActivity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The token of the work item */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Released */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description There is no valid token, where the server asks for one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is unknown or stale; nothing was changed */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
     };
-    requestBody?: {
-      content: {
-        /**
-         * @example {
-         *       "customer": "c-17",
-         *       "amount": 250
-         *     }
-         */
-        'application/json': components['schemas']['JsonValue'];
-        /**
-         * @example customer: c-17
-         *     amount: 250
-         */
-        'application/yaml': components['schemas']['JsonValue'];
-      };
+    extendActivity: {
+        parameters: {
+            query: {
+                /** @description Seconds from now */
+                lease: number;
+            };
+            header?: never;
+            path: {
+                /** @description The token of the work item */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "tokenExpiry": "2026-05-04T10:21:30.123Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ExtendedLease"];
+                    /** @example tokenExpiry: 2026-05-04T10:21:30.123Z */
+                    "application/yaml": components["schemas"]["ExtendedLease"];
+                };
+            };
+            /** @description A parameter is wrong */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no valid token, where the server asks for one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is unknown or stale */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
     };
-    responses: {
-      /** @description Accepted */
-      202: {
-        headers: {
-          [name: string]: unknown;
+    listDefinitions: {
+        parameters: {
+            query?: {
+                /** @description How many on a page */
+                limit?: number;
+                /** @description `nextCursor` of the page before */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-        content?: never;
-      };
-      /** @description The body cannot be read */
-      400: {
-        headers: {
-          [name: string]: unknown;
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "greeting",
+                     *           "version": 2,
+                     *           "description": "Greets whoever is in the data",
+                     *           "createdAt": "2026-05-04T10:20:30.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DefinitionPage"];
+                    /**
+                     * @example items:
+                     *       - id: greeting
+                     *         version: 2
+                     *         description: Greets whoever is in the data
+                     *         createdAt: 2026-05-04T10:20:30.000Z
+                     *     nextCursor: null
+                     */
+                    "application/yaml": components["schemas"]["DefinitionPage"];
+                };
+            };
+            /** @description A parameter is wrong */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no valid token, where the server asks for one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no valid token, where the server asks for one */
-      401: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The token lacks the scope */
-      403: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The token is unknown or stale; nothing was changed */
-      404: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is too large */
-      413: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is neither JSON nor YAML */
-      415: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
     };
-  };
-  pullActivity: {
-    parameters: {
-      query?: {
-        /** @description Who asks, for the log */
-        workerId?: string;
-        /** @description Seconds to wait for work; long waits are cut short */
-        timeout?: number;
-        /** @description Seconds after which the item goes back to the queue unless it was answered or extended; never when left out */
-        lease?: number;
-      };
-      header?: never;
-      path: {
-        /** @description The name of the activity */
-        id: string;
-      };
-      cookie?: never;
+    registerDefinition: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A text of your own: the same key with the same definition answers as the first time. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "greeting",
+                 *       "description": "Greets whoever is in the data",
+                 *       "steps": [
+                 *         {
+                 *           "id": "greet",
+                 *           "stepType": "EmitLog",
+                 *           "inputs": {
+                 *             "Message": "\"Hello \" + data.name"
+                 *           },
+                 *           "outputs": {
+                 *             "greeted": "True"
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["DefinitionDocument"];
+                /**
+                 * @example id: greeting
+                 *     description: Greets whoever is in the data
+                 *     steps:
+                 *       - id: greet
+                 *         stepType: EmitLog
+                 *         inputs:
+                 *           Message: '"Hello " + data.name'
+                 *         outputs:
+                 *           greeted: "True"
+                 */
+                "application/yaml": components["schemas"]["DefinitionDocument"];
+            };
+        };
+        responses: {
+            /** @description Stored */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "greeting",
+                     *       "version": 1,
+                     *       "warnings": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RegisteredDefinition"];
+                    /**
+                     * @example id: greeting
+                     *     version: 1
+                     *     warnings: []
+                     */
+                    "application/yaml": components["schemas"]["RegisteredDefinition"];
+                };
+            };
+            /** @description The definition is wrong, or the body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no valid token, where the server asks for one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The idempotency key was used with another definition */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is neither JSON nor YAML */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
     };
-    requestBody?: never;
-    responses: {
-      /** @description Ok */
-      200: {
-        headers: {
-          [name: string]: unknown;
+    validateDefinition: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-        content: {
-          /**
-           * @example {
-           *       "token": "Zk3v0q1m8yQm5n7c2b4x6w8e0r1t3u5i",
-           *       "activityName": "charge-card",
-           *       "parameters": {
-           *         "amount": 250
-           *       },
-           *       "tokenExpiry": "9999-12-31T23:59:59.9999999",
-           *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
-           *       "stepId": "charge",
-           *       "attempt": 1
-           *     }
-           */
-          'application/json': components['schemas']['WorkItem'];
-          /**
-           * @example token: Zk3v0q1m8yQm5n7c2b4x6w8e0r1t3u5i
-           *     activityName: charge-card
-           *     parameters:
-           *       amount: 250
-           *     tokenExpiry: 9999-12-31T23:59:59.9999999
-           *     workflowId: 01hx5v3x9t6k2m4n8p0q
-           *     stepId: charge
-           *     attempt: 1
-           */
-          'application/yaml': components['schemas']['WorkItem'];
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "greeting",
+                 *       "description": "Greets whoever is in the data",
+                 *       "steps": [
+                 *         {
+                 *           "id": "greet",
+                 *           "stepType": "EmitLog",
+                 *           "inputs": {
+                 *             "Message": "\"Hello \" + data.name"
+                 *           },
+                 *           "outputs": {
+                 *             "greeted": "True"
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["DefinitionDocument"];
+                /**
+                 * @example id: greeting
+                 *     description: Greets whoever is in the data
+                 *     steps:
+                 *       - id: greet
+                 *         stepType: EmitLog
+                 *         inputs:
+                 *           Message: '"Hello " + data.name'
+                 *         outputs:
+                 *           greeted: "True"
+                 */
+                "application/yaml": components["schemas"]["DefinitionDocument"];
+            };
         };
-      };
-      /** @description A parameter is wrong */
-      400: {
-        headers: {
-          [name: string]: unknown;
+        responses: {
+            /** @description Checked */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "valid": true,
+                     *       "errors": [],
+                     *       "warnings": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DefinitionCheck"];
+                    /**
+                     * @example valid: true
+                     *     errors: []
+                     *     warnings: []
+                     */
+                    "application/yaml": components["schemas"]["DefinitionCheck"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no valid token, where the server asks for one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is neither JSON nor YAML */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no valid token, where the server asks for one */
-      401: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The token lacks the scope */
-      403: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description No work came in time */
-      404: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
     };
-  };
-  releaseActivity: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description The token of the work item */
-        id: string;
-      };
-      cookie?: never;
+    getDefinition: {
+        parameters: {
+            query?: {
+                /** @description The newest when left out */
+                version?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the definition */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "greeting",
+                     *       "description": "Greets whoever is in the data",
+                     *       "steps": [
+                     *         {
+                     *           "id": "greet",
+                     *           "stepType": "EmitLog",
+                     *           "inputs": {
+                     *             "Message": "\"Hello \" + data.name"
+                     *           },
+                     *           "outputs": {
+                     *             "greeted": "True"
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DefinitionDocument"];
+                    /**
+                     * @example id: greeting
+                     *     description: Greets whoever is in the data
+                     *     steps:
+                     *       - id: greet
+                     *         stepType: EmitLog
+                     *         inputs:
+                     *           Message: '"Hello " + data.name'
+                     *         outputs:
+                     *           greeted: "True"
+                     */
+                    "application/yaml": components["schemas"]["DefinitionDocument"];
+                };
+            };
+            /** @description A parameter is wrong */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no valid token, where the server asks for one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such definition or version */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
     };
-    requestBody?: never;
-    responses: {
-      /** @description Released */
-      202: {
-        headers: {
-          [name: string]: unknown;
+    publishEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A text of your own: the same key with the same event answers as the first time, and publishes nothing. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The name of the event */
+                name: string;
+                /** @description The key that the waiting step names */
+                key: string;
+            };
+            cookie?: never;
         };
-        content?: never;
-      };
-      /** @description There is no valid token, where the server asks for one */
-      401: {
-        headers: {
-          [name: string]: unknown;
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "customer": "c-17",
+                 *       "amount": 250
+                 *     }
+                 */
+                "application/json": components["schemas"]["JsonValue"];
+                /**
+                 * @example customer: c-17
+                 *     amount: 250
+                 */
+                "application/yaml": components["schemas"]["JsonValue"];
+            };
         };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
+        responses: {
+            /** @description Stored */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PublishedEvent"];
+                    "application/yaml": components["schemas"]["PublishedEvent"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no valid token, where the server asks for one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The idempotency key was used with another event */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is neither JSON nor YAML */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
-      };
-      /** @description The token lacks the scope */
-      403: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The token is unknown or stale; nothing was changed */
-      404: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
     };
-  };
-  extendActivity: {
-    parameters: {
-      query: {
-        /** @description Seconds from now */
-        lease: number;
-      };
-      header?: never;
-      path: {
-        /** @description The token of the work item */
-        token: string;
-      };
-      cookie?: never;
+    getInfo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServerInfo"];
+                    "application/yaml": components["schemas"]["ServerInfo"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
     };
-    requestBody?: never;
-    responses: {
-      /** @description Ok */
-      200: {
-        headers: {
-          [name: string]: unknown;
+    listSteps: {
+        parameters: {
+            query?: {
+                /** @description How many on a page */
+                limit?: number;
+                /** @description `nextCursor` of the page before */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-        content: {
-          /**
-           * @example {
-           *       "tokenExpiry": "2026-05-04T10:21:30.123Z"
-           *     }
-           */
-          'application/json': components['schemas']['ExtendedLease'];
-          /** @example tokenExpiry: 2026-05-04T10:21:30.123Z */
-          'application/yaml': components['schemas']['ExtendedLease'];
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "name": "add",
+                     *           "version": 1,
+                     *           "createdAt": "2026-05-04T10:20:30.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["StepPage"];
+                    /**
+                     * @example items:
+                     *       - name: add
+                     *         version: 1
+                     *         createdAt: 2026-05-04T10:20:30.000Z
+                     *     nextCursor: null
+                     */
+                    "application/yaml": components["schemas"]["StepPage"];
+                };
+            };
+            /** @description A parameter is wrong */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no valid token, where the server asks for one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
-      };
-      /** @description A parameter is wrong */
-      400: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no valid token, where the server asks for one */
-      401: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The token lacks the scope */
-      403: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The token is unknown or stale */
-      404: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
     };
-  };
-  listDefinitions: {
-    parameters: {
-      query?: {
-        /** @description How many on a page */
-        limit?: number;
-        /** @description `nextCursor` of the page before */
-        cursor?: string;
-      };
-      header?: never;
-      path?: never;
-      cookie?: never;
+    getStep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the step */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/x-python": string;
+                };
+            };
+            /** @description There is no valid token, where the server asks for one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such custom step */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
     };
-    requestBody?: never;
-    responses: {
-      /** @description Ok */
-      200: {
-        headers: {
-          [name: string]: unknown;
+    putStep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the step */
+                id: string;
+            };
+            cookie?: never;
         };
-        content: {
-          /**
-           * @example {
-           *       "items": [
-           *         {
-           *           "id": "greeting",
-           *           "version": 2,
-           *           "description": "Greets whoever is in the data",
-           *           "createdAt": "2026-05-04T10:20:30.000Z"
-           *         }
-           *       ],
-           *       "nextCursor": null
-           *     }
-           */
-          'application/json': components['schemas']['DefinitionPage'];
-          /**
-           * @example items:
-           *       - id: greeting
-           *         version: 2
-           *         description: Greets whoever is in the data
-           *         createdAt: 2026-05-04T10:20:30.000Z
-           *     nextCursor: null
-           */
-          'application/yaml': components['schemas']['DefinitionPage'];
+        requestBody: {
+            content: {
+                /** @example result = a + b */
+                "text/x-python": string;
+            };
         };
-      };
-      /** @description A parameter is wrong */
-      400: {
-        headers: {
-          [name: string]: unknown;
+        responses: {
+            /** @description Stored */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoredStep"];
+                    "application/yaml": components["schemas"]["StoredStep"];
+                };
+            };
+            /** @description The script has a syntax error; `line` and `column` say where */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no valid token, where the server asks for one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The name is that of a built-in step */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The script is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not text/x-python */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no valid token, where the server asks for one */
-      401: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The token lacks the scope */
-      403: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
     };
-  };
-  registerDefinition: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description A text of your own: the same key with the same definition answers as the first time. */
-        'Idempotency-Key'?: string;
-      };
-      path?: never;
-      cookie?: never;
+    listWorkflows: {
+        parameters: {
+            query?: {
+                status?: components["schemas"]["WorkflowStatus"];
+                definitionId?: string;
+                /** @description The version of the definition. */
+                version?: number;
+                /** @description The text that was given at the start. */
+                reference?: string;
+                /** @description Started at this time or later: ISO 8601, UTC where no zone is given. */
+                startedFrom?: string;
+                /** @description Started before this time: ISO 8601, UTC where no zone is given. */
+                startedTo?: string;
+                /** @description How many on a page. */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "workflowId": "01hx5v3x9t6k2m4n8p0q",
+                     *           "definitionId": "greeting",
+                     *           "version": 1,
+                     *           "reference": null,
+                     *           "status": "Complete",
+                     *           "startTime": "2026-05-04T10:20:30.123Z",
+                     *           "endTime": "2026-05-04T10:20:30.130Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WorkflowPage"];
+                    /**
+                     * @example items:
+                     *       - workflowId: 01hx5v3x9t6k2m4n8p0q
+                     *         definitionId: greeting
+                     *         version: 1
+                     *         reference: null
+                     *         status: Complete
+                     *         startTime: 2026-05-04T10:20:30.123Z
+                     *         endTime: 2026-05-04T10:20:30.130Z
+                     *     nextCursor: null
+                     */
+                    "application/yaml": components["schemas"]["WorkflowPage"];
+                };
+            };
+            /** @description A parameter is wrong */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no valid token, where the server asks for one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
     };
-    requestBody: {
-      content: {
-        /**
-         * @example {
-         *       "id": "greeting",
-         *       "description": "Greets whoever is in the data",
-         *       "steps": [
-         *         {
-         *           "id": "greet",
-         *           "stepType": "EmitLog",
-         *           "inputs": {
-         *             "Message": "\"Hello \" + data.name"
-         *           },
-         *           "outputs": {
-         *             "greeted": "True"
-         *           }
-         *         }
-         *       ]
-         *     }
-         */
-        'application/json': components['schemas']['DefinitionDocument'];
-        /**
-         * @example id: greeting
-         *     description: Greets whoever is in the data
-         *     steps:
-         *       - id: greet
-         *         stepType: EmitLog
-         *         inputs:
-         *           Message: '"Hello " + data.name'
-         *         outputs:
-         *           greeted: "True"
-         */
-        'application/yaml': components['schemas']['DefinitionDocument'];
-      };
+    getWorkflow: {
+        parameters: {
+            query?: {
+                /** @description Seconds to wait for the end; long waits are cut short */
+                wait?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the workflow */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
+                     *       "definitionId": "greeting",
+                     *       "version": 1,
+                     *       "reference": null,
+                     *       "status": "Runnable",
+                     *       "startTime": "2026-05-04T10:20:30.123Z",
+                     *       "endTime": null,
+                     *       "data": {
+                     *         "name": "Ada"
+                     *       },
+                     *       "lastError": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Workflow"];
+                    /**
+                     * @example workflowId: 01hx5v3x9t6k2m4n8p0q
+                     *     definitionId: greeting
+                     *     version: 1
+                     *     reference: null
+                     *     status: Runnable
+                     *     startTime: 2026-05-04T10:20:30.123Z
+                     *     endTime: null
+                     *     data:
+                     *       name: Ada
+                     *     lastError: null
+                     */
+                    "application/yaml": components["schemas"]["Workflow"];
+                };
+            };
+            /** @description A parameter is wrong */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no valid token, where the server asks for one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such workflow */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
     };
-    responses: {
-      /** @description Stored */
-      201: {
-        headers: {
-          [name: string]: unknown;
+    startWorkflow: {
+        parameters: {
+            query?: {
+                /** @description A text of your own by which you can find the workflow again */
+                reference?: string;
+            };
+            header?: {
+                /** @description A text of your own: the same key with the same start answers as the first time, and starts nothing. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The id of the definition */
+                id: string;
+            };
+            cookie?: never;
         };
-        content: {
-          /**
-           * @example {
-           *       "id": "greeting",
-           *       "version": 1,
-           *       "warnings": []
-           *     }
-           */
-          'application/json': components['schemas']['RegisteredDefinition'];
-          /**
-           * @example id: greeting
-           *     version: 1
-           *     warnings: []
-           */
-          'application/yaml': components['schemas']['RegisteredDefinition'];
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "customer": "c-17",
+                 *       "amount": 250
+                 *     }
+                 */
+                "application/json": components["schemas"]["DataObject"];
+                /**
+                 * @example customer: c-17
+                 *     amount: 250
+                 */
+                "application/yaml": components["schemas"]["DataObject"];
+            };
         };
-      };
-      /** @description The definition is wrong, or the body cannot be read */
-      400: {
-        headers: {
-          [name: string]: unknown;
+        responses: {
+            /** @description Started */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
+                     *       "definitionId": "greeting",
+                     *       "version": 1,
+                     *       "reference": null,
+                     *       "status": "Runnable",
+                     *       "startTime": "2026-05-04T10:20:30.123Z",
+                     *       "endTime": null,
+                     *       "data": {
+                     *         "name": "Ada"
+                     *       },
+                     *       "lastError": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Workflow"];
+                    /**
+                     * @example workflowId: 01hx5v3x9t6k2m4n8p0q
+                     *     definitionId: greeting
+                     *     version: 1
+                     *     reference: null
+                     *     status: Runnable
+                     *     startTime: 2026-05-04T10:20:30.123Z
+                     *     endTime: null
+                     *     data:
+                     *       name: Ada
+                     *     lastError: null
+                     */
+                    "application/yaml": components["schemas"]["Workflow"];
+                };
+            };
+            /** @description The data is not an object, or the body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no valid token, where the server asks for one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such definition */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The idempotency key was used with another start */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is neither JSON nor YAML */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no valid token, where the server asks for one */
-      401: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The token lacks the scope */
-      403: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The idempotency key was used with another definition */
-      409: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is too large */
-      413: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is neither JSON nor YAML */
-      415: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
     };
-  };
-  validateDefinition: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    terminateWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the workflow */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
+                     *       "definitionId": "greeting",
+                     *       "version": 1,
+                     *       "reference": null,
+                     *       "status": "Runnable",
+                     *       "startTime": "2026-05-04T10:20:30.123Z",
+                     *       "endTime": null,
+                     *       "data": {
+                     *         "name": "Ada"
+                     *       },
+                     *       "lastError": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Workflow"];
+                    /**
+                     * @example workflowId: 01hx5v3x9t6k2m4n8p0q
+                     *     definitionId: greeting
+                     *     version: 1
+                     *     reference: null
+                     *     status: Runnable
+                     *     startTime: 2026-05-04T10:20:30.123Z
+                     *     endTime: null
+                     *     data:
+                     *       name: Ada
+                     *     lastError: null
+                     */
+                    "application/yaml": components["schemas"]["Workflow"];
+                };
+            };
+            /** @description There is no valid token, where the server asks for one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such workflow */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
     };
-    requestBody: {
-      content: {
-        /**
-         * @example {
-         *       "id": "greeting",
-         *       "description": "Greets whoever is in the data",
-         *       "steps": [
-         *         {
-         *           "id": "greet",
-         *           "stepType": "EmitLog",
-         *           "inputs": {
-         *             "Message": "\"Hello \" + data.name"
-         *           },
-         *           "outputs": {
-         *             "greeted": "True"
-         *           }
-         *         }
-         *       ]
-         *     }
-         */
-        'application/json': components['schemas']['DefinitionDocument'];
-        /**
-         * @example id: greeting
-         *     description: Greets whoever is in the data
-         *     steps:
-         *       - id: greet
-         *         stepType: EmitLog
-         *         inputs:
-         *           Message: '"Hello " + data.name'
-         *         outputs:
-         *           greeted: "True"
-         */
-        'application/yaml': components['schemas']['DefinitionDocument'];
-      };
+    resumeWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the workflow */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
+                     *       "definitionId": "greeting",
+                     *       "version": 1,
+                     *       "reference": null,
+                     *       "status": "Runnable",
+                     *       "startTime": "2026-05-04T10:20:30.123Z",
+                     *       "endTime": null,
+                     *       "data": {
+                     *         "name": "Ada"
+                     *       },
+                     *       "lastError": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Workflow"];
+                    /**
+                     * @example workflowId: 01hx5v3x9t6k2m4n8p0q
+                     *     definitionId: greeting
+                     *     version: 1
+                     *     reference: null
+                     *     status: Runnable
+                     *     startTime: 2026-05-04T10:20:30.123Z
+                     *     endTime: null
+                     *     data:
+                     *       name: Ada
+                     *     lastError: null
+                     */
+                    "application/yaml": components["schemas"]["Workflow"];
+                };
+            };
+            /** @description The workflow is not Suspended */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no valid token, where the server asks for one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such workflow */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
     };
-    responses: {
-      /** @description Checked */
-      200: {
-        headers: {
-          [name: string]: unknown;
+    listWorkflowSteps: {
+        parameters: {
+            query?: {
+                /** @description How many on a page */
+                limit?: number;
+                /** @description `nextCursor` of the page before */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the workflow */
+                id: string;
+            };
+            cookie?: never;
         };
-        content: {
-          /**
-           * @example {
-           *       "valid": true,
-           *       "errors": [],
-           *       "warnings": []
-           *     }
-           */
-          'application/json': components['schemas']['DefinitionCheck'];
-          /**
-           * @example valid: true
-           *     errors: []
-           *     warnings: []
-           */
-          'application/yaml': components['schemas']['DefinitionCheck'];
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "executionId": 2,
+                     *           "stepId": "ask",
+                     *           "stepType": "WaitFor",
+                     *           "name": null,
+                     *           "status": "Waiting",
+                     *           "attempt": 1,
+                     *           "startTime": "2026-05-04T10:20:30.125Z",
+                     *           "endTime": null,
+                     *           "item": null,
+                     *           "index": null,
+                     *           "inputs": {
+                     *             "EventName": "Approved",
+                     *             "EventKey": "order-7"
+                     *           },
+                     *           "outputs": null,
+                     *           "error": null,
+                     *           "waitsFor": {
+                     *             "kind": "event",
+                     *             "eventName": "Approved",
+                     *             "eventKey": "order-7"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["StepExecutionPage"];
+                    /**
+                     * @example items:
+                     *       - executionId: 2
+                     *         stepId: ask
+                     *         stepType: WaitFor
+                     *         name: null
+                     *         status: Waiting
+                     *         attempt: 1
+                     *         startTime: 2026-05-04T10:20:30.125Z
+                     *         endTime: null
+                     *         item: null
+                     *         index: null
+                     *         inputs:
+                     *           EventName: Approved
+                     *           EventKey: order-7
+                     *         outputs: null
+                     *         error: null
+                     *         waitsFor:
+                     *           kind: event
+                     *           eventName: Approved
+                     *           eventKey: order-7
+                     *     nextCursor: null
+                     */
+                    "application/yaml": components["schemas"]["StepExecutionPage"];
+                };
+            };
+            /** @description A parameter is wrong */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no valid token, where the server asks for one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such workflow */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
-      };
-      /** @description The body cannot be read */
-      400: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no valid token, where the server asks for one */
-      401: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The token lacks the scope */
-      403: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is too large */
-      413: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is neither JSON nor YAML */
-      415: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
     };
-  };
-  getDefinition: {
-    parameters: {
-      query?: {
-        /** @description The newest when left out */
-        version?: number;
-      };
-      header?: never;
-      path: {
-        /** @description The id of the definition */
-        id: string;
-      };
-      cookie?: never;
+    suspendWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the workflow */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
+                     *       "definitionId": "greeting",
+                     *       "version": 1,
+                     *       "reference": null,
+                     *       "status": "Runnable",
+                     *       "startTime": "2026-05-04T10:20:30.123Z",
+                     *       "endTime": null,
+                     *       "data": {
+                     *         "name": "Ada"
+                     *       },
+                     *       "lastError": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Workflow"];
+                    /**
+                     * @example workflowId: 01hx5v3x9t6k2m4n8p0q
+                     *     definitionId: greeting
+                     *     version: 1
+                     *     reference: null
+                     *     status: Runnable
+                     *     startTime: 2026-05-04T10:20:30.123Z
+                     *     endTime: null
+                     *     data:
+                     *       name: Ada
+                     *     lastError: null
+                     */
+                    "application/yaml": components["schemas"]["Workflow"];
+                };
+            };
+            /** @description The workflow is not Runnable */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no valid token, where the server asks for one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such workflow */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
     };
-    requestBody?: never;
-    responses: {
-      /** @description Ok */
-      200: {
-        headers: {
-          [name: string]: unknown;
+    getLiveness: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-        content: {
-          /**
-           * @example {
-           *       "id": "greeting",
-           *       "description": "Greets whoever is in the data",
-           *       "steps": [
-           *         {
-           *           "id": "greet",
-           *           "stepType": "EmitLog",
-           *           "inputs": {
-           *             "Message": "\"Hello \" + data.name"
-           *           },
-           *           "outputs": {
-           *             "greeted": "True"
-           *           }
-           *         }
-           *       ]
-           *     }
-           */
-          'application/json': components['schemas']['DefinitionDocument'];
-          /**
-           * @example id: greeting
-           *     description: Greets whoever is in the data
-           *     steps:
-           *       - id: greet
-           *         stepType: EmitLog
-           *         inputs:
-           *           Message: '"Hello " + data.name'
-           *         outputs:
-           *           greeted: "True"
-           */
-          'application/yaml': components['schemas']['DefinitionDocument'];
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Liveness"];
+                    "application/yaml": components["schemas"]["Liveness"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
-      };
-      /** @description A parameter is wrong */
-      400: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no valid token, where the server asks for one */
-      401: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The token lacks the scope */
-      403: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no such definition or version */
-      404: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
     };
-  };
-  publishEvent: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description A text of your own: the same key with the same event answers as the first time, and publishes nothing. */
-        'Idempotency-Key'?: string;
-      };
-      path: {
-        /** @description The name of the event */
-        name: string;
-        /** @description The key that the waiting step names */
-        key: string;
-      };
-      cookie?: never;
+    getReadiness: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ready": true,
+                     *       "reasons": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Readiness"];
+                    /**
+                     * @example ready: true
+                     *     reasons: []
+                     */
+                    "application/yaml": components["schemas"]["Readiness"];
+                };
+            };
+            /** @description Not ready; the reasons are in the body */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ready": true,
+                     *       "reasons": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Readiness"];
+                    /**
+                     * @example ready: true
+                     *     reasons: []
+                     */
+                    "application/yaml": components["schemas"]["Readiness"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
     };
-    requestBody: {
-      content: {
-        /**
-         * @example {
-         *       "customer": "c-17",
-         *       "amount": 250
-         *     }
-         */
-        'application/json': components['schemas']['JsonValue'];
-        /**
-         * @example customer: c-17
-         *     amount: 250
-         */
-        'application/yaml': components['schemas']['JsonValue'];
-      };
+    getMetrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
     };
-    responses: {
-      /** @description Stored */
-      202: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['PublishedEvent'];
-          'application/yaml': components['schemas']['PublishedEvent'];
-        };
-      };
-      /** @description The body cannot be read */
-      400: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no valid token, where the server asks for one */
-      401: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The token lacks the scope */
-      403: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The idempotency key was used with another event */
-      409: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is too large */
-      413: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is neither JSON nor YAML */
-      415: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  getInfo: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Ok */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['ServerInfo'];
-          'application/yaml': components['schemas']['ServerInfo'];
-        };
-      };
-      /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  listSteps: {
-    parameters: {
-      query?: {
-        /** @description How many on a page */
-        limit?: number;
-        /** @description `nextCursor` of the page before */
-        cursor?: string;
-      };
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Ok */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          /**
-           * @example {
-           *       "items": [
-           *         {
-           *           "name": "add",
-           *           "version": 1,
-           *           "createdAt": "2026-05-04T10:20:30.000Z"
-           *         }
-           *       ],
-           *       "nextCursor": null
-           *     }
-           */
-          'application/json': components['schemas']['StepPage'];
-          /**
-           * @example items:
-           *       - name: add
-           *         version: 1
-           *         createdAt: 2026-05-04T10:20:30.000Z
-           *     nextCursor: null
-           */
-          'application/yaml': components['schemas']['StepPage'];
-        };
-      };
-      /** @description A parameter is wrong */
-      400: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no valid token, where the server asks for one */
-      401: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The token lacks the scope */
-      403: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  getStep: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description The name of the step */
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Ok */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'text/x-python': string;
-        };
-      };
-      /** @description There is no valid token, where the server asks for one */
-      401: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The token lacks the scope */
-      403: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no such custom step */
-      404: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  putStep: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description The name of the step */
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        /** @example result = a + b */
-        'text/x-python': string;
-      };
-    };
-    responses: {
-      /** @description Stored */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['StoredStep'];
-          'application/yaml': components['schemas']['StoredStep'];
-        };
-      };
-      /** @description The script has a syntax error; `line` and `column` say where */
-      400: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no valid token, where the server asks for one */
-      401: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The token lacks the scope */
-      403: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The name is that of a built-in step */
-      409: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The script is too large */
-      413: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is not text/x-python */
-      415: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  listWorkflows: {
-    parameters: {
-      query?: {
-        status?: components['schemas']['WorkflowStatus'];
-        definitionId?: string;
-        /** @description The version of the definition. */
-        version?: number;
-        /** @description The text that was given at the start. */
-        reference?: string;
-        /** @description Started at this time or later: ISO 8601, UTC where no zone is given. */
-        startedFrom?: string;
-        /** @description Started before this time: ISO 8601, UTC where no zone is given. */
-        startedTo?: string;
-        /** @description How many on a page. */
-        limit?: number;
-        /** @description `nextCursor` of the page before. */
-        cursor?: string;
-      };
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Ok */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          /**
-           * @example {
-           *       "items": [
-           *         {
-           *           "workflowId": "01hx5v3x9t6k2m4n8p0q",
-           *           "definitionId": "greeting",
-           *           "version": 1,
-           *           "reference": null,
-           *           "status": "Complete",
-           *           "startTime": "2026-05-04T10:20:30.123Z",
-           *           "endTime": "2026-05-04T10:20:30.130Z"
-           *         }
-           *       ],
-           *       "nextCursor": null
-           *     }
-           */
-          'application/json': components['schemas']['WorkflowPage'];
-          /**
-           * @example items:
-           *       - workflowId: 01hx5v3x9t6k2m4n8p0q
-           *         definitionId: greeting
-           *         version: 1
-           *         reference: null
-           *         status: Complete
-           *         startTime: 2026-05-04T10:20:30.123Z
-           *         endTime: 2026-05-04T10:20:30.130Z
-           *     nextCursor: null
-           */
-          'application/yaml': components['schemas']['WorkflowPage'];
-        };
-      };
-      /** @description A parameter is wrong */
-      400: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no valid token, where the server asks for one */
-      401: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The token lacks the scope */
-      403: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  getWorkflow: {
-    parameters: {
-      query?: {
-        /** @description Seconds to wait for the end; long waits are cut short */
-        wait?: number;
-      };
-      header?: never;
-      path: {
-        /** @description The id of the workflow */
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Ok */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          /**
-           * @example {
-           *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
-           *       "definitionId": "greeting",
-           *       "version": 1,
-           *       "reference": null,
-           *       "status": "Runnable",
-           *       "startTime": "2026-05-04T10:20:30.123Z",
-           *       "endTime": null,
-           *       "data": {
-           *         "name": "Ada"
-           *       },
-           *       "lastError": null
-           *     }
-           */
-          'application/json': components['schemas']['Workflow'];
-          /**
-           * @example workflowId: 01hx5v3x9t6k2m4n8p0q
-           *     definitionId: greeting
-           *     version: 1
-           *     reference: null
-           *     status: Runnable
-           *     startTime: 2026-05-04T10:20:30.123Z
-           *     endTime: null
-           *     data:
-           *       name: Ada
-           *     lastError: null
-           */
-          'application/yaml': components['schemas']['Workflow'];
-        };
-      };
-      /** @description A parameter is wrong */
-      400: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no valid token, where the server asks for one */
-      401: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The token lacks the scope */
-      403: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no such workflow */
-      404: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  startWorkflow: {
-    parameters: {
-      query?: {
-        /** @description A text of your own by which you can find the workflow again */
-        reference?: string;
-      };
-      header?: {
-        /** @description A text of your own: the same key with the same start answers as the first time, and starts nothing. */
-        'Idempotency-Key'?: string;
-      };
-      path: {
-        /** @description The id of the definition */
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: {
-      content: {
-        /**
-         * @example {
-         *       "customer": "c-17",
-         *       "amount": 250
-         *     }
-         */
-        'application/json': components['schemas']['DataObject'];
-        /**
-         * @example customer: c-17
-         *     amount: 250
-         */
-        'application/yaml': components['schemas']['DataObject'];
-      };
-    };
-    responses: {
-      /** @description Started */
-      201: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          /**
-           * @example {
-           *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
-           *       "definitionId": "greeting",
-           *       "version": 1,
-           *       "reference": null,
-           *       "status": "Runnable",
-           *       "startTime": "2026-05-04T10:20:30.123Z",
-           *       "endTime": null,
-           *       "data": {
-           *         "name": "Ada"
-           *       },
-           *       "lastError": null
-           *     }
-           */
-          'application/json': components['schemas']['Workflow'];
-          /**
-           * @example workflowId: 01hx5v3x9t6k2m4n8p0q
-           *     definitionId: greeting
-           *     version: 1
-           *     reference: null
-           *     status: Runnable
-           *     startTime: 2026-05-04T10:20:30.123Z
-           *     endTime: null
-           *     data:
-           *       name: Ada
-           *     lastError: null
-           */
-          'application/yaml': components['schemas']['Workflow'];
-        };
-      };
-      /** @description The data is not an object, or the body cannot be read */
-      400: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no valid token, where the server asks for one */
-      401: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The token lacks the scope */
-      403: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no such definition */
-      404: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The idempotency key was used with another start */
-      409: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is too large */
-      413: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is neither JSON nor YAML */
-      415: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  terminateWorkflow: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description The id of the workflow */
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Ok */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          /**
-           * @example {
-           *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
-           *       "definitionId": "greeting",
-           *       "version": 1,
-           *       "reference": null,
-           *       "status": "Runnable",
-           *       "startTime": "2026-05-04T10:20:30.123Z",
-           *       "endTime": null,
-           *       "data": {
-           *         "name": "Ada"
-           *       },
-           *       "lastError": null
-           *     }
-           */
-          'application/json': components['schemas']['Workflow'];
-          /**
-           * @example workflowId: 01hx5v3x9t6k2m4n8p0q
-           *     definitionId: greeting
-           *     version: 1
-           *     reference: null
-           *     status: Runnable
-           *     startTime: 2026-05-04T10:20:30.123Z
-           *     endTime: null
-           *     data:
-           *       name: Ada
-           *     lastError: null
-           */
-          'application/yaml': components['schemas']['Workflow'];
-        };
-      };
-      /** @description There is no valid token, where the server asks for one */
-      401: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The token lacks the scope */
-      403: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no such workflow */
-      404: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  resumeWorkflow: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description The id of the workflow */
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Ok */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          /**
-           * @example {
-           *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
-           *       "definitionId": "greeting",
-           *       "version": 1,
-           *       "reference": null,
-           *       "status": "Runnable",
-           *       "startTime": "2026-05-04T10:20:30.123Z",
-           *       "endTime": null,
-           *       "data": {
-           *         "name": "Ada"
-           *       },
-           *       "lastError": null
-           *     }
-           */
-          'application/json': components['schemas']['Workflow'];
-          /**
-           * @example workflowId: 01hx5v3x9t6k2m4n8p0q
-           *     definitionId: greeting
-           *     version: 1
-           *     reference: null
-           *     status: Runnable
-           *     startTime: 2026-05-04T10:20:30.123Z
-           *     endTime: null
-           *     data:
-           *       name: Ada
-           *     lastError: null
-           */
-          'application/yaml': components['schemas']['Workflow'];
-        };
-      };
-      /** @description The workflow is not Suspended */
-      400: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no valid token, where the server asks for one */
-      401: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The token lacks the scope */
-      403: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no such workflow */
-      404: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  listWorkflowSteps: {
-    parameters: {
-      query?: {
-        /** @description How many on a page */
-        limit?: number;
-        /** @description `nextCursor` of the page before */
-        cursor?: string;
-      };
-      header?: never;
-      path: {
-        /** @description The id of the workflow */
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Ok */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          /**
-           * @example {
-           *       "items": [
-           *         {
-           *           "executionId": 2,
-           *           "stepId": "ask",
-           *           "stepType": "WaitFor",
-           *           "name": null,
-           *           "status": "Waiting",
-           *           "attempt": 1,
-           *           "startTime": "2026-05-04T10:20:30.125Z",
-           *           "endTime": null,
-           *           "item": null,
-           *           "index": null,
-           *           "inputs": {
-           *             "EventName": "Approved",
-           *             "EventKey": "order-7"
-           *           },
-           *           "outputs": null,
-           *           "error": null,
-           *           "waitsFor": {
-           *             "kind": "event",
-           *             "eventName": "Approved",
-           *             "eventKey": "order-7"
-           *           }
-           *         }
-           *       ],
-           *       "nextCursor": null
-           *     }
-           */
-          'application/json': components['schemas']['StepExecutionPage'];
-          /**
-           * @example items:
-           *       - executionId: 2
-           *         stepId: ask
-           *         stepType: WaitFor
-           *         name: null
-           *         status: Waiting
-           *         attempt: 1
-           *         startTime: 2026-05-04T10:20:30.125Z
-           *         endTime: null
-           *         item: null
-           *         index: null
-           *         inputs:
-           *           EventName: Approved
-           *           EventKey: order-7
-           *         outputs: null
-           *         error: null
-           *         waitsFor:
-           *           kind: event
-           *           eventName: Approved
-           *           eventKey: order-7
-           *     nextCursor: null
-           */
-          'application/yaml': components['schemas']['StepExecutionPage'];
-        };
-      };
-      /** @description A parameter is wrong */
-      400: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no valid token, where the server asks for one */
-      401: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The token lacks the scope */
-      403: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no such workflow */
-      404: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  suspendWorkflow: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description The id of the workflow */
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Ok */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          /**
-           * @example {
-           *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
-           *       "definitionId": "greeting",
-           *       "version": 1,
-           *       "reference": null,
-           *       "status": "Runnable",
-           *       "startTime": "2026-05-04T10:20:30.123Z",
-           *       "endTime": null,
-           *       "data": {
-           *         "name": "Ada"
-           *       },
-           *       "lastError": null
-           *     }
-           */
-          'application/json': components['schemas']['Workflow'];
-          /**
-           * @example workflowId: 01hx5v3x9t6k2m4n8p0q
-           *     definitionId: greeting
-           *     version: 1
-           *     reference: null
-           *     status: Runnable
-           *     startTime: 2026-05-04T10:20:30.123Z
-           *     endTime: null
-           *     data:
-           *       name: Ada
-           *     lastError: null
-           */
-          'application/yaml': components['schemas']['Workflow'];
-        };
-      };
-      /** @description The workflow is not Runnable */
-      400: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no valid token, where the server asks for one */
-      401: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The token lacks the scope */
-      403: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no such workflow */
-      404: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  getLiveness: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Ok */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Liveness'];
-          'application/yaml': components['schemas']['Liveness'];
-        };
-      };
-      /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  getReadiness: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Ok */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          /**
-           * @example {
-           *       "ready": true,
-           *       "reasons": []
-           *     }
-           */
-          'application/json': components['schemas']['Readiness'];
-          /**
-           * @example ready: true
-           *     reasons: []
-           */
-          'application/yaml': components['schemas']['Readiness'];
-        };
-      };
-      /** @description Not ready; the reasons are in the body */
-      503: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          /**
-           * @example {
-           *       "ready": true,
-           *       "reasons": []
-           *     }
-           */
-          'application/json': components['schemas']['Readiness'];
-          /**
-           * @example ready: true
-           *     reasons: []
-           */
-          'application/yaml': components['schemas']['Readiness'];
-        };
-      };
-      /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  getMetrics: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Ok */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'text/plain': string;
-        };
-      };
-      /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
 }
