@@ -57,6 +57,8 @@ export interface Run {
   now: number;
   /** The instance's queue: pointers in `ready` or `finishing`, first come first served. */
   readonly queue: Set<number>;
+  /** Where the front of the queue is: a Set that loses its first member again and again is slow to find the next one. */
+  front: SetIterator<number>;
   /** Containers whose last path inside has ended; `settle.ts` lets them go on before anybody looks at the run again. */
   readonly joins: Set<number>;
   /** Something changed that is not committed yet. */
@@ -92,6 +94,7 @@ export function createRun(
     changes: noChanges(),
     now,
     queue: instance.queue,
+    front: instance.queue.values(),
     joins: new Set(),
     dirty: false,
     commitDue: false,
@@ -197,13 +200,17 @@ export function setState(run: Run, pointer: Pointer, state: PointerState): void 
 
 /** The next pointer to run, or null. It leaves the queue; its state says what it needs. */
 export function takeReady(run: Run): Pointer | null {
-  for (const id of run.queue) {
-    run.queue.delete(id);
-    const pointer = run.instance.pointers.get(id);
-    invariant(pointer !== undefined, 'E3: a queued pointer is open');
-    return pointer;
+  let first = run.front.next();
+  if (first.done === true) {
+    // An iterator that has come to the end stays there, whatever was added afterwards.
+    run.front = run.queue.values();
+    first = run.front.next();
   }
-  return null;
+  if (first.done === true) return null;
+  run.queue.delete(first.value);
+  const pointer = run.instance.pointers.get(first.value);
+  invariant(pointer !== undefined, 'E3: a queued pointer is open');
+  return pointer;
 }
 
 export function finish(run: Run, pointer: Pointer, result: JsonObject): void {
