@@ -12,6 +12,8 @@ import { answerEverything, Course, happenings } from './support/random-course.js
 import { RANDOM_DATA, randomDefinition } from './support/random-definition.js';
 
 const numRuns = Number(process.env['ENGINE_PROPERTY_RUNS'] ?? 700);
+/** Some milliseconds each; a machine that has other things to do may need much longer. */
+const timeout = 30_000 + numRuns * 300;
 
 const numbers = fc.array(fc.nat(999), { minLength: 20, maxLength: 250, size: 'max' });
 
@@ -44,7 +46,7 @@ function ignoringExplosions(property: () => void): void {
   }
 }
 
-describe('any instance', () => {
+describe('any instance', { timeout }, () => {
   it('goes the same way whether it stays in memory or is read back at any time (E4)', () => {
     fc.assert(
       fc.property(numbers, happenings, fc.array(fc.boolean()), (list, course, reloads) => {

@@ -10,6 +10,8 @@ import { EngineDriver } from './support/engine-driver.js';
 import { box, noOp, trace, work } from './support/steps.js';
 
 const numRuns = Number(process.env['ENGINE_PROPERTY_RUNS'] ?? 700);
+/** Some milliseconds each; a machine that has other things to do may need much longer. */
+const timeout = 30_000 + numRuns * 300;
 
 interface Node {
   readonly id: string;
@@ -66,7 +68,7 @@ function expectedTrail(nodes: SagaBuilder['nodes'], completed: readonly string[]
   return trail;
 }
 
-describe('any saga', () => {
+describe('any saga', { timeout }, () => {
   it('undoes exactly what was done, in order', () => {
     const numbers = fc.array(fc.nat(999), { minLength: 5, maxLength: 120, size: 'max' });
     fc.assert(
