@@ -40,7 +40,6 @@ export function createCustomStepBody(options: CustomStepOptions): CustomStepBody
       }
       const result = await options.scripts.runScript(script.source, inputs, context.signal);
       logResult(log(options, context), script, result);
-      if (context.signal.aborted) return aborted();
       return toEffectResult(result);
     },
   };
@@ -63,10 +62,6 @@ function logResult(logger: Logger | null, script: StepScriptRecord, result: Scri
   if (result.ok && result.skipped.length > 0) {
     logger?.info({ ...fields, skipped: result.skipped }, 'variables of a script cannot be stored');
   }
-}
-
-function aborted(): EffectResult {
-  return failure('Aborted', 'the script was stopped, because its result is no longer wanted');
 }
 
 function failure(type: string, message: string): EffectResult {

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { AddressLookup } from '../../src/step-bodies/http-request/pinned-connector.js';
-import { contextOf, failureOf, useCalls, valuesOf } from './support/call.js';
+import { contextOf, failureOf, occurrence, useCalls, valuesOf } from './support/call.js';
 
 const { serve, body } = useCalls();
 
@@ -145,6 +145,31 @@ describe('a redirect', () => {
     );
     expect(failureOf(result).type).toBe('AddressRefused');
     expect(server.requests).toHaveLength(1);
+  });
+
+  it('that is refused or followed is not read to its end', async () => {
+    const target = await serve((_request, response) => response.end('there'));
+    for (const location of ['http://169.254.169.254/', target.url]) {
+      const closed = occurrence();
+      const server = await serve((_request, response) => {
+        response.on('close', () => closed.happen());
+        response.writeHead(302, { Location: location }).write('and so on');
+      });
+      await body().run({ BaseUrl: server.url }, contextOf());
+      await closed.happened;
+    }
+    expect(target.requests).toHaveLength(1);
+  });
+
+  it('to a scheme that is not HTTP is not read to its end', async () => {
+    const closed = occurrence();
+    const server = await serve((_request, response) => {
+      response.on('close', () => closed.happen());
+      response.writeHead(302, { Location: 'file:///etc/passwd' }).write('and so on');
+    });
+    const result = await body().run({ BaseUrl: server.url }, contextOf());
+    expect(failureOf(result).message).toMatch(/redirects to file:/);
+    await closed.happened;
   });
 
   it('to a host that is not on the list is refused', async () => {
