@@ -8,6 +8,9 @@ import { StepsResource } from './resources/steps.js';
 import { WorkflowsResource } from './resources/workflows.js';
 import { Transport } from './transport.js';
 
+/** Nothing, where the names are not known. */
+type Declared<D> = string extends keyof D ? undefined : D;
+
 /** A client of one server. It holds no connections of its own and needs no closing. */
 export interface StepwrightClient<D extends ActivityDeclarations = ActivityDeclarations> {
   readonly definitions: DefinitionsResource;
@@ -16,7 +19,7 @@ export interface StepwrightClient<D extends ActivityDeclarations = ActivityDecla
   readonly activities: ActivitiesResource<D>;
   readonly steps: StepsResource;
   /** What was declared, for workers that use this client. */
-  readonly declaredActivities: D | undefined;
+  readonly declaredActivities: Declared<D>;
   /** The server that answers. */
   info(options?: CallOptions): Promise<ServerInfo>;
 }
@@ -50,7 +53,8 @@ export function createClient<const D extends ActivityDeclarations = ActivityDecl
     events: new EventsResource(transport),
     activities: new ActivitiesResource<D>(transport),
     steps: new StepsResource(transport),
-    declaredActivities: options.activities,
+    // Without declarations D is the type of all of them.
+    declaredActivities: options.activities as Declared<D>,
     info: (callOptions) =>
       transport.call('get', '/api/info', { repeatable: 'always', subject: {} }, callOptions),
   };

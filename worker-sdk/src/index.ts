@@ -1,0 +1,28 @@
+/**
+ * Workers for the activities of Stepwright workflows.
+ *
+ * What it is: polling, leases, heartbeats and reports around the handlers of a program. It owns the work in hand. It must
+ * not know how the server keeps work: it is made of the calls of `@stepwright/sdk`.
+ */
+export { activity, createClient, defineActivities } from '@stepwright/sdk';
+export type { ActivityContext } from './activity-context.js';
+export type {
+  ActivityHandler,
+  ActivityOptions,
+  DeclaredHandlers,
+  UndeclaredHandlers,
+} from './activity-handlers.js';
+export { ActivityFailure, InvalidDataError, LeaseLostError, WorkerStoppedError } from './errors.js';
+export type { SchemaIssue } from './errors.js';
+export type { WorkerLog } from './log.js';
+export type { ActivityWork, Middleware } from './run-handler.js';
+export { stopOnSignals } from './stop-on-signals.js';
+export { Worker } from './worker-constructor.js';
+export type { WorkerConstructor } from './worker-constructor.js';
+export type { WorkerEvents, WorkerStats, WorkSubject } from './worker-events.js';
+export type {
+  DeclaredWorkerOptions,
+  StopOptions,
+  WorkerOptions,
+  WorkerSettings,
+} from './worker-options.js';

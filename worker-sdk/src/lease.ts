@@ -1,0 +1,124 @@
+/**
+ * Holds work against other workers: heartbeats, and the signal when that fails.
+ *
+ * Invariants:
+ *  L1 The signal fires at the latest when the lease is over by this worker's own clock: from then on another may have it.
+ *  L2 Heartbeats go on until `end`, also while a result waits to be reported.
+ */
+import { isApiError, type StepwrightClient, type WorkItem } from '@stepwright/sdk';
+import { LeaseLostError } from './errors.js';
+import { backoffMs, pause } from './pause.js';
+
+export interface LeaseOptions {
+  readonly client: StepwrightClient;
+  readonly item: WorkItem;
+  readonly leaseSeconds: number;
+  /** Called once, before the signal fires. */
+  readonly onLost: () => void;
+}
+
+export class Lease {
+  readonly #options: LeaseOptions;
+  readonly #work = new AbortController();
+  readonly #ended = new AbortController();
+  #expiresAtMs: number;
+  #isTaken = false;
+  #isWatched = true;
+
+  constructor(options: LeaseOptions) {
+    this.#options = options;
+    this.#expiresAtMs = performance.now() + options.leaseSeconds * 1000;
+    void this.#keep();
+  }
+
+  /** For the handler. */
+  get signal(): AbortSignal {
+    return this.#work.signal;
+  }
+
+  /** How long the server keeps the work for this worker, as far as this worker knows. */
+  get remainingMs(): number {
+    return this.#expiresAtMs - performance.now();
+  }
+
+  /** Extends the lease now. @throws LeaseLostError */
+  async extend(): Promise<void> {
+    const { client, item, leaseSeconds } = this.#options;
+    const sentAtMs = performance.now();
+    try {
+      await client.activities.heartbeat(item, {
+        leaseSeconds,
+        signal: this.#ended.signal,
+        timeoutMs: Math.max(leaseSeconds * 1000, 1000),
+      });
+    } catch (error) {
+      if (!isApiError(error, 'activity_not_found')) throw error;
+      this.#isTaken = true;
+      throw this.#lose();
+    }
+    // The server counted from a later moment, so this errs on the safe side.
+    this.#expiresAtMs = sentAtMs + leaseSeconds * 1000;
+  }
+
+  /** Fires the signal for another reason than the lease. */
+  abort(reason: Error): void {
+    this.#work.abort(reason);
+  }
+
+  /** The handler is done: nobody needs the signal any more, but the lease is kept until the result is reported. */
+  unwatch(): void {
+    this.#isWatched = false;
+  }
+
+  /** No more heartbeats. */
+  end(): void {
+    this.#ended.abort();
+  }
+
+  async #keep(): Promise<void> {
+    const watch = this.#watchClock();
+    let failures = 0;
+    while (await this.#goesOnAfter(failures === 0 ? this.#regularMs() : this.#soonMs(failures))) {
+      failures = await this.extend().then(
+        () => 0,
+        () => failures + 1,
+      );
+    }
+    await watch;
+  }
+
+  async #goesOnAfter(waitMs: number): Promise<boolean> {
+    await pause(waitMs, this.#ended.signal);
+    return !this.#ended.signal.aborted && !this.#isTaken;
+  }
+
+  /** Three times a lease, and not all at the same moment. */
+  #regularMs(): number {
+    return ((this.#options.leaseSeconds * 1000) / 3) * (0.8 + Math.random() * 0.2);
+  }
+
+  #soonMs(failures: number): number {
+    const leaseMs = this.#options.leaseSeconds * 1000;
+    return backoffMs(failures, { firstMs: Math.min(200, leaseMs / 20), lastMs: leaseMs / 3 });
+  }
+
+  /** L1, whatever heartbeats do: they may hang. */
+  async #watchClock(): Promise<void> {
+    const { signal } = this.#ended;
+    while (!signal.aborted && !this.#work.signal.aborted) {
+      const { remainingMs } = this;
+      if (remainingMs <= 0) this.#lose();
+      else await pause(remainingMs, AbortSignal.any([signal, this.#work.signal]));
+    }
+  }
+
+  #lose(): LeaseLostError {
+    const { activityName, workflowId } = this.#options.item;
+    const error = new LeaseLostError(activityName, workflowId);
+    if (!this.#work.signal.aborted && !this.#ended.signal.aborted) {
+      if (this.#isWatched) this.#options.onLost();
+      this.#work.abort(error);
+    }
+    return error;
+  }
+}

@@ -1,0 +1,25 @@
+/** Where a worker writes what happens. `console` is one; loggers with other signatures need a few lines. */
+export interface WorkerLog {
+  debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  error(message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+/** The console without what is of interest only when something is being looked for. */
+export const consoleLog: WorkerLog = {
+  debug: () => undefined,
+  info: (message, fields) => console.info(message, fields ?? ''),
+  warn: (message, fields) => console.warn(message, fields ?? ''),
+  error: (message, fields) => console.error(message, fields ?? ''),
+};
+
+/** A log that adds fields to every line. */
+export function logWith(log: WorkerLog, own: Readonly<Record<string, unknown>>): WorkerLog {
+  return {
+    debug: (message, fields) => log.debug(message, { ...own, ...fields }),
+    info: (message, fields) => log.info(message, { ...own, ...fields }),
+    warn: (message, fields) => log.warn(message, { ...own, ...fields }),
+    error: (message, fields) => log.error(message, { ...own, ...fields }),
+  };
+}

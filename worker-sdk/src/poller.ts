@@ -1,0 +1,174 @@
+/**
+ * Asks the server for work, as much as there are free slots for.
+ *
+ * Owns: the polls that wait, and the pauses when the server does not answer. Must not know: what becomes of the work.
+ *
+ * Invariants:
+ *  P1 Polls that wait and handlers that run are together never more than `concurrency`, for each name and for all.
+ *  P2 While the server fails there is one poll at a time, after growing pauses, and it does not wait.
+ *  P3 Every name is asked for again and again, however few slots there are.
+ */
+import { isApiError, type StepwrightClient, type WorkItem } from '@stepwright/sdk';
+import { ActivityLane } from './activity-lane.js';
+import type { RegisteredActivity } from './activity-handlers.js';
+import { backoffMs, pause, type BackoffRange } from './pause.js';
+import type { EventHub } from './worker-events.js';
+
+/** The wait of polls when there are more names than slots, so that every name has its turn (P3). */
+const SHORT_POLL_SECONDS = 1;
+/** Above the server's own time a poll is given up after this, and counts as failed. */
+const POLL_MARGIN_MS = 10_000;
+
+export interface PollerOptions {
+  readonly client: StepwrightClient;
+  readonly workerId: string;
+  readonly activities: readonly RegisteredActivity[];
+  readonly concurrency: number;
+  readonly pollSeconds: number;
+  readonly backoff: BackoffRange;
+  readonly events: EventHub;
+  /** Takes an item; resolves when its slot is free again. */
+  readonly take: (item: WorkItem, activity: RegisteredActivity) => Promise<void>;
+}
+
+export class Poller {
+  readonly #options: PollerOptions;
+  readonly #lanes: readonly ActivityLane[];
+  readonly #stopped = new AbortController();
+  readonly #open = new Set<Promise<void>>();
+  #running = 0;
+  #polling = 0;
+  #failures = 0;
+  #isPaused = false;
+  #disconnectedAtMs = 0;
+
+  constructor(options: PollerOptions) {
+    this.#options = options;
+    this.#lanes = options.activities.map((activity) => new ActivityLane(activity));
+  }
+
+  get running(): number {
+    return this.#running;
+  }
+
+  get polling(): number {
+    return this.#polling;
+  }
+
+  start(): void {
+    this.#fill();
+  }
+
+  /** No more polls. Resolves when those that wait are over; an item that still came was handed to `take`. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    while (this.#open.size > 0) await Promise.all(this.#open);
+  }
+
+  /** Begins as many polls as P1 and P2 allow. */
+  #fill(): void {
+    for (;;) {
+      if (this.#stopped.signal.aborted || this.#isPaused) return;
+      if (this.#failures > 0 && this.#polling > 0) return;
+      if (this.#running + this.#polling >= this.#options.concurrency) return;
+      const lane = this.#nextLane();
+      if (lane === undefined) return;
+      const open = this.#poll(lane, this.#waitSeconds()).finally(() => {
+        this.#open.delete(open);
+        this.#fill();
+      });
+      this.#open.add(open);
+    }
+  }
+
+  /** The one with the fewest polls, and of those the one that was not asked for the longest time. */
+  #nextLane(): ActivityLane | undefined {
+    return this.#lanes
+      .filter((lane) => lane.room > 0)
+      .sort((a, b) => a.polling - b.polling || a.lastPolledAtMs - b.lastPolledAtMs)[0];
+  }
+
+  #waitSeconds(): number {
+    if (this.#failures > 0) return 0;
+    const names = this.#lanes.filter((lane) => lane.hasFreeSlot).length;
+    const slots = this.#options.concurrency - this.#running;
+    return names > slots ? SHORT_POLL_SECONDS : this.#options.pollSeconds;
+  }
+
+  async #poll(lane: ActivityLane, waitSeconds: number): Promise<void> {
+    const { name: activityName } = lane.activity;
+    const began = performance.now();
+    lane.lastPolledAtMs = began;
+    this.#count(lane, 'polling', 1);
+    try {
+      const item = await this.#pull(lane, waitSeconds);
+      const tookMs = performance.now() - began;
+      this.#count(lane, 'polling', -1);
+      const outcome = item === null ? 'empty' : 'work';
+      this.#options.events.emit('polled', { activityName, outcome, tookMs });
+      this.#reconnected();
+      if (item === null) {
+        lane.gotNothing();
+        // A server that does not wait, as one that stops does, is not asked again at once.
+        if (tookMs < waitSeconds * 500) await this.#pauseAfterFailure(null);
+      } else {
+        lane.gotWork(tookMs);
+        this.#begin(item, lane);
+      }
+    } catch (error) {
+      this.#count(lane, 'polling', -1);
+      if (this.#stopped.signal.aborted) return;
+      const tookMs = performance.now() - began;
+      this.#options.events.emit('polled', { activityName, outcome: 'failed', tookMs });
+      await this.#pauseAfterFailure(error);
+    }
+  }
+
+  #pull(lane: ActivityLane, waitSeconds: number): Promise<WorkItem | null> {
+    const { client, workerId } = this.#options;
+    return client.activities.pull(lane.activity.name, {
+      workerId,
+      waitSeconds,
+      leaseSeconds: lane.activity.leaseSeconds,
+      signal: this.#stopped.signal,
+      timeoutMs: waitSeconds * 1000 + POLL_MARGIN_MS,
+      // The pauses of a worker concern all of its polls.
+      retry: false,
+    });
+  }
+
+  #begin(item: WorkItem, lane: ActivityLane): void {
+    this.#count(lane, 'running', 1);
+    const done = this.#options.take(item, lane.activity).finally(() => {
+      this.#count(lane, 'running', -1);
+      this.#fill();
+    });
+    void done;
+  }
+
+  #count(lane: ActivityLane, what: 'running' | 'polling', change: 1 | -1): void {
+    lane[what] += change;
+    if (what === 'running') this.#running += change;
+    else this.#polling += change;
+  }
+
+  #reconnected(): void {
+    if (this.#failures === 0) return;
+    this.#failures = 0;
+    const afterMs = performance.now() - this.#disconnectedAtMs;
+    this.#options.events.emit('connected', { afterMs });
+  }
+
+  /** Polls that fail together make one pause. An error of null is an answer that came too early. */
+  async #pauseAfterFailure(error: unknown): Promise<void> {
+    if (this.#isPaused) return;
+    this.#isPaused = true;
+    const failures = error === null ? 1 : (this.#failures += 1);
+    if (failures === 1) this.#disconnectedAtMs = performance.now();
+    const wished = isApiError(error) ? (error.retryAfterMs ?? 0) : 0;
+    const retryInMs = Math.max(backoffMs(failures, this.#options.backoff), wished);
+    if (error !== null) this.#options.events.emit('disconnected', { error, retryInMs });
+    await pause(retryInMs, this.#stopped.signal);
+    this.#isPaused = false;
+  }
+}

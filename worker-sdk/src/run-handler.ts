@@ -1,0 +1,83 @@
+/** From parameters to a result: schema, middleware, handler, schema. */
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { ActivityContext } from './activity-context.js';
+import type { RegisteredActivity } from './activity-handlers.js';
+import { ActivityFailure, InvalidDataError, type SchemaIssue } from './errors.js';
+
+/** The work as middleware sees it. */
+export interface ActivityWork {
+  /** As the handler will get them. */
+  readonly parameters: unknown;
+  readonly context: ActivityContext;
+}
+
+/**
+ * Runs around every handler, the first one outermost. It returns the result: that of `next`, or one of its own.
+ *
+ * @example
+ * ```ts
+ * import type { Middleware } from '@stepwright/worker-sdk';
+ *
+ * const timed: Middleware = async ({ context }, next) => {
+ *   const began = performance.now();
+ *   try {
+ *     return await next();
+ *   } finally {
+ *     context.log.info('took', { ms: performance.now() - began });
+ *   }
+ * };
+ * ```
+ */
+export type Middleware = (work: ActivityWork, next: () => Promise<unknown>) => unknown;
+
+/** @throws whatever the handler throws; InvalidDataError */
+export async function runHandler(
+  { handler, parametersSchema, resultSchema }: RegisteredActivity,
+  middleware: readonly Middleware[],
+  sent: unknown,
+  context: ActivityContext,
+): Promise<unknown> {
+  const parameters = await checked('parameters', parametersSchema, sent);
+  const work = { parameters, context };
+  const run = middleware.reduceRight<() => Promise<unknown>>(
+    (next, around) => async () => around(work, next),
+    async () => handler(parameters, context),
+  );
+  return checked('result', resultSchema, await run());
+}
+
+async function checked(
+  what: 'parameters' | 'result',
+  schema: StandardSchemaV1 | undefined,
+  value: unknown,
+): Promise<unknown> {
+  if (schema === undefined) return value;
+  const outcome = await schema['~standard'].validate(value);
+  if (outcome.issues === undefined) return outcome.value;
+  throw new InvalidDataError(what, outcome.issues.map(readIssue));
+}
+
+function readIssue({ message, path = [] }: StandardSchemaV1.Issue): SchemaIssue {
+  const keys = path.map((part) => String(typeof part === 'object' ? part.key : part));
+  return { message, path: keys.join('.') };
+}
+
+/** What the server is told of a failure; it becomes the step's error. */
+export interface FailureReport {
+  readonly name: string;
+  readonly message: string;
+  readonly data: unknown;
+}
+
+export function describeFailure(thrown: unknown): FailureReport {
+  if (!(thrown instanceof Error)) {
+    return {
+      name: 'NonError',
+      message: String(thrown),
+      data: typeof thrown === 'object' ? thrown : null,
+    };
+  }
+  const { name, message } = thrown;
+  if (thrown instanceof InvalidDataError) return { name, message, data: thrown.issues };
+  return { name, message, data: thrown instanceof ActivityFailure ? (thrown.data ?? null) : null };
+}

@@ -1,0 +1,161 @@
+/**
+ * One work item from its arrival to its report.
+ *
+ * Owns: the lease, the handler's run, the report. Must not know: polling, other work.
+ *
+ * Invariants:
+ *  W1 An item ends in exactly one of: succeeded, failed, dropped, released.
+ *  W2 Nothing is reported after a release.
+ */
+import { isApiError, type StepwrightClient, type WorkItem } from '@stepwright/sdk';
+import type { ActivityContext } from './activity-context.js';
+import type { RegisteredActivity } from './activity-handlers.js';
+import { WorkerStoppedError } from './errors.js';
+import { Lease } from './lease.js';
+import { logWith, type WorkerLog } from './log.js';
+import type { BackoffRange } from './pause.js';
+import { report, type HandlerOutcome } from './report.js';
+import { describeFailure, runHandler, type Middleware } from './run-handler.js';
+import type { EventHub, WorkSubject } from './worker-events.js';
+
+export interface WorkInHandOptions {
+  readonly client: StepwrightClient;
+  readonly item: WorkItem;
+  readonly activity: RegisteredActivity;
+  readonly middleware: readonly Middleware[];
+  readonly events: EventHub;
+  readonly log: WorkerLog;
+  readonly backoff: BackoffRange;
+}
+
+export type WorkEnd = 'succeeded' | 'failed' | 'dropped' | 'released';
+
+export class WorkInHand {
+  readonly #options: WorkInHandOptions;
+  readonly #lease: Lease;
+  readonly #subject: WorkSubject;
+  readonly #log: WorkerLog;
+  readonly #givenUp = new AbortController();
+  readonly #began = performance.now();
+  /** Resolves when the work is reported, dropped or released. */
+  readonly ended: Promise<WorkEnd>;
+
+  constructor(options: WorkInHandOptions) {
+    this.#options = options;
+    const { activity, client, events, item, log } = options;
+    this.#subject = subjectOf(item);
+    this.#log = logWith(log, { ...this.#subject });
+    this.#lease = new Lease({
+      client,
+      item,
+      leaseSeconds: activity.leaseSeconds,
+      onLost: () => {
+        this.#log.warn('the lease is lost');
+        events.emit('leaseLost', this.#subject);
+      },
+    });
+    this.ended = this.#run().finally(() => this.#lease.end());
+  }
+
+  /** Tells the handler that the worker cannot wait for it any longer. */
+  interrupt(): void {
+    this.#lease.abort(new WorkerStoppedError());
+  }
+
+  /** Gives the work back, whatever its handler does. */
+  giveUp(): void {
+    this.#givenUp.abort();
+  }
+
+  async #run(): Promise<WorkEnd> {
+    this.#options.events.emit('received', this.#subject);
+    const handled = this.#handle();
+    const outcome = await Promise.race([handled, aborted(this.#givenUp.signal)]);
+    // A handler that stops because it was told to has not failed: another worker takes the work up again.
+    if (outcome === null || (!outcome.succeeded && this.#wasInterrupted())) return this.#release();
+    this.#lease.unwatch();
+    return this.#report(outcome);
+  }
+
+  async #handle(): Promise<HandlerOutcome & { readonly error?: unknown }> {
+    const { activity, item, middleware } = this.#options;
+    try {
+      const result = await runHandler(activity, middleware, item.parameters, this.#context());
+      return { succeeded: true, result };
+    } catch (error) {
+      return { succeeded: false, failure: describeFailure(error), error };
+    }
+  }
+
+  #context(): ActivityContext {
+    return {
+      ...this.#subject,
+      signal: this.#lease.signal,
+      log: this.#log,
+      heartbeat: () => this.#lease.extend(),
+    };
+  }
+
+  #wasInterrupted(): boolean {
+    return this.#lease.signal.reason instanceof WorkerStoppedError;
+  }
+
+  async #report(outcome: HandlerOutcome & { readonly error?: unknown }): Promise<WorkEnd> {
+    const { activity, backoff, client, events, item } = this.#options;
+    const reported = await report(outcome, {
+      client,
+      item,
+      lease: this.#lease,
+      leaseSeconds: activity.leaseSeconds,
+      backoff,
+      signal: this.#givenUp.signal,
+    });
+    const tookMs = performance.now() - this.#began;
+    if (reported === 'too-late') {
+      if (this.#givenUp.signal.aborted) return this.#release();
+      this.#log.debug('the result came too late');
+      events.emit('dropped', { ...this.#subject, tookMs });
+      return 'dropped';
+    }
+    if (outcome.succeeded && reported === 'accepted') {
+      events.emit('succeeded', { ...this.#subject, tookMs });
+      return 'succeeded';
+    }
+    const error = outcome.succeeded ? new Error('the result cannot be reported') : outcome.error;
+    this.#log.warn('the activity failed', { error });
+    events.emit('failed', { ...this.#subject, tookMs, error });
+    return 'failed';
+  }
+
+  async #release(): Promise<WorkEnd> {
+    const { client, events, item } = this.#options;
+    this.#lease.end();
+    return releaseItem(client, item, events, this.#log);
+  }
+}
+
+/** Gives an item back. When that fails its lease will end, which comes to the same a little later. */
+export async function releaseItem(
+  client: StepwrightClient,
+  item: WorkItem,
+  events: EventHub,
+  log: WorkerLog,
+): Promise<WorkEnd> {
+  try {
+    await client.activities.release(item, { timeoutMs: 5000, retry: { limit: 2 } });
+  } catch (error) {
+    if (!isApiError(error, 'activity_not_found')) log.warn('could not give work back', { error });
+  }
+  events.emit('released', subjectOf(item));
+  return 'released';
+}
+
+function subjectOf({ activityName, workflowId, stepId, attempt }: WorkItem): WorkSubject {
+  return { activityName, workflowId, stepId, attempt };
+}
+
+function aborted(signal: AbortSignal): Promise<null> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(null), { once: true });
+  });
+}

@@ -1,0 +1,440 @@
+/** Workers against a real server: work, failures, leases, stopping. */
+import type { StepwrightClient } from '@stepwright/sdk';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { eventually } from '../../sdk/test/support/eventually.js';
+import type { ServerProcess } from '../../sdk/test/support/server-process.js';
+import {
+  activity,
+  ActivityFailure,
+  createClient,
+  defineActivities,
+  LeaseLostError,
+  Worker,
+  WorkerStoppedError,
+} from '../src/index.js';
+import { countingFetch, keptLog, startWork, startWorkServer, type Work } from './support/work.js';
+
+let server: ServerProcess;
+let client: StepwrightClient;
+
+beforeAll(async () => {
+  ({ server, client } = await startWorkServer());
+});
+afterAll(async () => {
+  await server.remove();
+});
+
+/** Runs a worker for as long as the test needs it. */
+async function during<T>(worker: Worker, body: () => Promise<T>): Promise<T> {
+  const running = worker.run();
+  try {
+    return await body();
+  } finally {
+    await worker.stop({ graceMs: 0 });
+    await running;
+  }
+}
+
+const quiet = keptLog().log;
+
+function start(name: string, parameters: unknown = {}, definition = 'work-once') {
+  return client.workflows.start<Work>(definition, { activity: name, parameters });
+}
+
+describe('a handler', () => {
+  it('gets the parameters and who they come from, and gives the result', async () => {
+    const seen: unknown[] = [];
+    const { lines, log } = keptLog();
+    const worker = new Worker({
+      client,
+      log,
+      activities: {
+        greet: async ({ name }: { name: string }, context) => {
+          context.log.info('greeting', { name });
+          const { activityName, workflowId, stepId, attempt } = context;
+          seen.push({ activityName, workflowId, stepId, attempt });
+          return { text: `Hello ${name}` };
+        },
+      },
+    });
+    await during(worker, async () => {
+      const handle = await start('greet', { name: 'Ada' });
+      expect((await handle.wait()).data.result).toEqual({ text: 'Hello Ada' });
+      const subject = { activityName: 'greet', workflowId: handle.id, stepId: 'do', attempt: 1 };
+      expect(seen).toEqual([subject]);
+      expect(lines).toContainEqual({
+        level: 'info',
+        message: 'greeting',
+        fields: { ...subject, name: 'Ada' },
+      });
+    });
+    expect(worker.stats()).toMatchObject({ received: 1, succeeded: 1, failed: 0, running: 0 });
+  });
+
+  it('that returns nothing gives null', async () => {
+    const worker = new Worker({ client, activities: { nothing: () => undefined } });
+    await during(worker, async () => {
+      expect((await (await start('nothing')).wait()).data.result).toBeNull();
+    });
+  });
+
+  it.each([
+    ['an error', new RangeError('too big'), { name: 'RangeError', message: 'too big', data: null }],
+    [
+      'an ActivityFailure',
+      new ActivityFailure('no money', { data: { missing: 3 } }),
+      { name: 'ActivityFailure', message: 'no money', data: { missing: 3 } },
+    ],
+    ['a text', 'just a text', { name: 'NonError', message: 'just a text', data: null }],
+  ])('that throws %s fails the activity with it', async (_name, thrown, reported) => {
+    const worker = new Worker({
+      client,
+      log: quiet,
+      activities: {
+        throws: () => {
+          throw thrown as Error; // Some throw what is none.
+        },
+      },
+    });
+    const failures: unknown[] = [];
+    worker.on('failed', ({ error }) => failures.push(error));
+    await during(worker, async () => {
+      const ended = await (await start('throws')).wait();
+      expect(ended).toMatchObject({ status: 'Terminated', lastError: { data: reported } });
+    });
+    expect(failures).toEqual([thrown]);
+  });
+
+  it('whose result is no JSON, or too large, fails the activity', async () => {
+    const circular: Record<string, unknown> = {};
+    circular['self'] = circular;
+    const worker = new Worker({
+      client,
+      log: quiet,
+      activities: { circular: () => circular, large: () => 'x'.repeat(3_000_000) },
+    });
+    await during(worker, async () => {
+      for (const name of ['circular', 'large']) {
+        const ended = await (await start(name)).wait();
+        expect(ended.lastError?.data).toMatchObject({ name: 'InvalidResult' });
+      }
+    });
+    expect(worker.stats()).toMatchObject({ failed: 2, succeeded: 0 });
+  });
+
+  it('is tried again as the definition says, and sees which attempt it is', async () => {
+    const attempts: number[] = [];
+    const worker = new Worker({
+      client,
+      log: quiet,
+      activities: {
+        'third-time': (_parameters, { attempt }) => {
+          attempts.push(attempt);
+          if (attempts.length < 3) throw new Error('not yet');
+          return 'done';
+        },
+      },
+    });
+    await during(worker, async () => {
+      const ended = await (await start('third-time', {}, 'work')).wait();
+      expect(ended.data.result).toBe('done');
+    });
+    expect(attempts).toEqual([1, 2, 3]);
+  });
+});
+
+describe('schemas', () => {
+  it('check parameters before the handler, and give it what they make of them', async () => {
+    const seen: unknown[] = [];
+    const worker = new Worker({
+      client,
+      log: quiet,
+      activities: {
+        dated: {
+          parameters: z.object({ on: z.coerce.date() }),
+          handler: (parameters) => void seen.push(parameters),
+        },
+      },
+    });
+    await during(worker, async () => {
+      expect((await (await start('dated', { on: '2026-01-02' })).wait()).status).toBe('Complete');
+      const refused = await (await start('dated', { on: 'never' })).wait();
+      expect(refused.lastError?.data).toMatchObject({
+        name: 'InvalidDataError',
+        data: [{ path: 'on', message: expect.any(String) as string }],
+      });
+    });
+    expect(seen).toEqual([{ on: new Date('2026-01-02') }]);
+  });
+
+  it('of a declaration hold for every worker of the client, for parameters and results', async () => {
+    const declared = defineActivities({
+      double: { parameters: z.object({ n: z.number() }), result: z.object({ n: z.number() }) },
+      plain: activity<{ n: number }, number>(),
+    });
+    const typed = createClient({ baseUrl: server.url, activities: declared });
+    const worker = new Worker({
+      client: typed,
+      log: quiet,
+      activities: { double: ({ n }) => ({ n: n === 13 ? NaN : n * 2 }), plain: ({ n }) => n + 1 },
+    });
+    await during(worker, async () => {
+      expect((await (await start('double', { n: 4 })).wait()).data.result).toEqual({ n: 8 });
+      expect((await (await start('plain', { n: 4 })).wait()).data.result).toBe(5);
+      const wrong = await (await start('double', { n: 'four' })).wait();
+      expect(wrong.lastError?.data).toMatchObject({
+        message: expect.stringMatching(/parameters/) as string,
+      });
+      const wrongResult = await (await start('double', { n: 13 })).wait();
+      expect(wrongResult.lastError?.data).toMatchObject({
+        message: expect.stringMatching(/result/) as string,
+      });
+    });
+  });
+});
+
+describe('middleware', () => {
+  it('runs around the handler, the first outermost, and may change the result', async () => {
+    const order: string[] = [];
+    const worker = new Worker({ client, activities: { wrapped: () => order.push('handler') } })
+      .use(async ({ context }, next) => {
+        order.push(`first ${context.activityName}`);
+        const result = await next();
+        order.push('first after');
+        return { wrapped: result };
+      })
+      .use(async ({ parameters }, next) => {
+        order.push(`second ${JSON.stringify(parameters)}`);
+        return next();
+      });
+    await during(worker, async () => {
+      expect((await (await start('wrapped', [1])).wait()).data.result).toEqual({ wrapped: 3 });
+    });
+    expect(order).toEqual(['first wrapped', 'second [1]', 'handler', 'first after']);
+  });
+});
+
+describe('listeners', () => {
+  it('that throw disturb nothing', async () => {
+    const { lines, log } = keptLog();
+    const worker = new Worker({ client, log, activities: { heard: () => 1 } });
+    worker.on('received', () => {
+      throw new Error('a bad listener');
+    });
+    const names: string[] = [];
+    for (const name of ['started', 'received', 'succeeded', 'stopping', 'stopped'] as const) {
+      worker.on(name, () => names.push(name));
+    }
+    await during(worker, async () => {
+      expect((await (await start('heard')).wait()).status).toBe('Complete');
+      await eventually('the report is in', () => worker.stats().succeeded === 1);
+    });
+    expect(names).toEqual(['started', 'received', 'succeeded', 'stopping', 'stopped']);
+    expect(lines.map(({ message }) => message)).toContain('a listener failed');
+  });
+});
+
+describe('concurrency', () => {
+  it('holds for all work and for one name, and polls only for free slots', async () => {
+    const running = { all: 0, one: 0, allMax: 0, oneMax: 0, slotsMax: 0 };
+    const work = async (): Promise<void> => {
+      running.all += 1;
+      running.allMax = Math.max(running.allMax, running.all);
+      const { running: handlers, polling } = worker.stats();
+      running.slotsMax = Math.max(running.slotsMax, handlers + polling);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      running.all -= 1;
+    };
+    const worker = new Worker({
+      client,
+      concurrency: 5,
+      activities: {
+        many: work,
+        few: {
+          concurrency: 2,
+          handler: async () => {
+            running.one += 1;
+            running.oneMax = Math.max(running.oneMax, running.one);
+            await work();
+            running.one -= 1;
+          },
+        },
+      },
+    });
+    const ids = [...(await startWork(client, 'many', 30)), ...(await startWork(client, 'few', 20))];
+    await during(worker, async () => {
+      await Promise.all(ids.map((id) => client.workflows.wait(id)));
+    });
+    expect(running).toMatchObject({ allMax: 5, oneMax: 2, slotsMax: 5 });
+  });
+
+  it('of one still serves every name', async () => {
+    const seen: string[] = [];
+    const names = ['turn-a', 'turn-b', 'turn-c'];
+    const worker = new Worker({
+      client,
+      concurrency: 1,
+      activities: Object.fromEntries(names.map((name) => [name, () => void seen.push(name)])),
+    });
+    await during(worker, async () => {
+      for (const name of [...names].reverse()) {
+        expect((await (await start(name)).wait({ timeoutMs: 10_000 })).status).toBe('Complete');
+      }
+    });
+    expect(seen).toEqual([...names].reverse());
+  });
+
+  it('idle means one poll for each name', async () => {
+    const { calls, fetch } = countingFetch();
+    const worker = new Worker({
+      client: createClient({ baseUrl: server.url, fetch }),
+      concurrency: 100,
+      activities: { 'idle-a': () => 1, 'idle-b': () => 2 },
+    });
+    await during(worker, async () => {
+      await eventually('both polls wait', () => worker.stats().polling === 2);
+      // Nothing but a clock tells that no third one comes.
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      expect(calls.sort()).toEqual(['GET /api/activity/idle-a', 'GET /api/activity/idle-b']);
+    });
+  });
+});
+
+describe('leases', () => {
+  it('are kept by heartbeats for as long as the handler runs', async () => {
+    let runs = 0;
+    const { calls, fetch } = countingFetch();
+    const worker = new Worker({
+      client: createClient({ baseUrl: server.url, fetch }),
+      leaseSeconds: 1,
+      activities: {
+        slow: async (_parameters, { signal }) => {
+          runs += 1;
+          await new Promise((resolve) => setTimeout(resolve, 2500));
+          return signal.aborted;
+        },
+      },
+    });
+    await during(worker, async () => {
+      expect((await (await start('slow')).wait()).data.result).toBe(false);
+    });
+    expect(runs).toBe(1);
+    expect(calls.filter((call) => call.startsWith('PUT')).length).toBeGreaterThanOrEqual(6);
+  });
+
+  it('that are lost fire the signal, and the late result is dropped', async () => {
+    const reasons: unknown[] = [];
+    const worker = new Worker({
+      client,
+      leaseSeconds: 1,
+      log: quiet,
+      activities: {
+        taken: (_parameters, { signal }) =>
+          new Promise((resolve) => {
+            signal.addEventListener('abort', () => {
+              reasons.push(signal.reason);
+              resolve('too late');
+            });
+          }),
+      },
+    });
+    await during(worker, async () => {
+      const handle = await start('taken');
+      await eventually('the handler runs', () => worker.stats().running === 1);
+      await handle.terminate();
+      await eventually('the result is dropped', () => worker.stats().dropped === 1);
+    });
+    expect(reasons).toMatchObject([{ name: 'LeaseLostError', activityName: 'taken' }]);
+    expect(reasons[0]).toBeInstanceOf(LeaseLostError);
+    expect(worker.stats()).toMatchObject({ succeeded: 0, failed: 0, dropped: 1 });
+  });
+
+  it('can be extended by the handler itself', async () => {
+    const { calls, fetch } = countingFetch();
+    const worker = new Worker({
+      client: createClient({ baseUrl: server.url, fetch }),
+      activities: { own: (_parameters, { heartbeat }) => heartbeat() },
+    });
+    await during(worker, async () => {
+      expect((await (await start('own')).wait()).status).toBe('Complete');
+    });
+    expect(calls.filter((call) => call.startsWith('PUT'))).toHaveLength(1);
+  });
+});
+
+describe('stop', () => {
+  it('lets handlers end within the grace', async () => {
+    const release = Promise.withResolvers<string>();
+    const worker = new Worker({ client, activities: { 'ends-in-time': () => release.promise } });
+    const running = worker.run();
+    const handle = await start('ends-in-time');
+    await eventually('the handler runs', () => worker.stats().running === 1);
+    const stopping = worker.stop({ graceMs: 20_000 });
+    release.resolve('in time');
+    await stopping;
+    await running;
+    expect((await handle.wait()).data.result).toBe('in time');
+    expect(worker.stats()).toMatchObject({ succeeded: 1, released: 0, running: 0, polling: 0 });
+  });
+
+  it('gives back what is not done, so that another worker gets it at once', async () => {
+    const reasons: unknown[] = [];
+    const listens = (signal: AbortSignal): Promise<never> =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => {
+          reasons.push(signal.reason);
+          reject(signal.reason as Error);
+        });
+      });
+    const stopped = new Worker({
+      client,
+      leaseSeconds: 600,
+      activities: {
+        listens: (_parameters, { signal }) => listens(signal),
+        deaf: () => new Promise(() => undefined),
+      },
+    });
+    const running = stopped.run();
+    const handles = [await start('listens'), await start('deaf')];
+    await eventually('both handlers run', () => stopped.stats().running === 2);
+    const began = performance.now();
+    await stopped.stop({ graceMs: 50 });
+    await running;
+    expect(performance.now() - began).toBeLessThan(5000);
+    expect(reasons[0]).toBeInstanceOf(WorkerStoppedError);
+    expect(stopped.stats()).toMatchObject({ released: 2, failed: 0, dropped: 0 });
+    const next = new Worker({ client, activities: { listens: () => 'b', deaf: () => 'b' } });
+    await during(next, async () => {
+      for (const handle of handles) {
+        expect((await handle.wait({ timeoutMs: 5000 })).data.result).toBe('b');
+      }
+    });
+  });
+
+  it('may come before run, twice, and by the signal of run', async () => {
+    const make = (): Worker => new Worker({ client, activities: { never: () => 1 } });
+    const first = make();
+    await Promise.all([first.stop(), first.stop()]);
+    await expect(first.run()).rejects.toThrow(/once/);
+    const second = make();
+    const controller = new AbortController();
+    const running = second.run({ signal: controller.signal });
+    await eventually('it polls', () => second.stats().polling === 1);
+    controller.abort();
+    await running;
+    expect(second.stats()).toMatchObject({ polling: 0, running: 0 });
+    await make().run({ signal: AbortSignal.abort() });
+  });
+});
+
+describe('options', () => {
+  it.each([
+    ['no activities', { activities: {} }],
+    ['a handler that is none', { activities: { wrong: 'text' } }],
+    ['no slots', { concurrency: 0, activities: { fine: String } }],
+    ['half a second of lease', { leaseSeconds: 0.5, activities: { fine: String } }],
+  ])('with %s are refused', (_name, options) => {
+    expect(() => new Worker({ client, ...options } as never)).toThrow();
+  });
+});
