@@ -119,6 +119,14 @@ export class ActivityBroker implements Service, WorkerReservations {
     else if (this.#waiters.has(name)) void this.#serve(name);
   }
 
+  /** Work of an instance that was suspended may be handed out again. */
+  resumed(names: Iterable<string>): void {
+    for (const name of names) {
+      this.offered(name);
+      this.#options.hintOthers(name);
+    }
+  }
+
   // -- WorkerReservations: workers for activities that are just being created
 
   reserve(name: string, activityId: string): ActivityClaim | null {

@@ -74,6 +74,15 @@ export function viewPointer(pointer: Pointer, definition: WorkflowDefinition | n
   };
 }
 
+/** Of the activities that wait for a worker or its result. */
+export function activityNames(record: InstanceRecord): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const { state } of loadInstance(record).pointers.values()) {
+    if (state.kind === 'activity') names.add(state.name);
+  }
+  return names;
+}
+
 function statusOf(pointer: Pointer): StepView['status'] {
   switch (pointer.state.kind) {
     case 'ready':

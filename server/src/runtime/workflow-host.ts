@@ -13,7 +13,7 @@ import type { ScriptRuntimeStatistics } from '../scripts/script-runtime.js';
 import { StoreUnavailableError, type ControlAction } from '../store/store.js';
 import type * as Host from './host.js';
 import { hashOf, newId } from './ids.js';
-import { viewInstance, viewStarted } from './instance-views.js';
+import { activityNames, viewInstance, viewStarted } from './instance-views.js';
 import type { ChildStart } from './node-environment.js';
 import { NodeServices, type NodeServicesOptions } from './node-services.js';
 
@@ -322,6 +322,7 @@ export class StepwrightHost implements Host.WorkflowHost {
     if (result.outcome === 'done') {
       this.#services.runner.controlled(result.record);
       if (action === 'terminate') this.#services.endWaiters.ended(id);
+      if (action === 'resume') this.#services.broker.resumed(activityNames(result.record));
     } else if (action !== 'terminate') {
       throw new AppError(
         'status_conflict',
