@@ -27,7 +27,8 @@ everyStore('events', (at) => {
     const waiting = await client.untilWaiting(b, 'wait');
     expect(waiting!.waitsFor).toEqual({ kind: 'event', eventName: name, eventKey: 'b' });
     const published = await client.publish(name, 'a', { x: [1] });
-    expect(published).toEqual({ id: expect.any(String), deliveredTo: 1 });
+    expect(published.id).not.toBe('');
+    expect(published.deliveredTo).toBe(1);
     expect((await client.ended(a)).data).toEqual({ key: 'a', got: { x: [1] }, trail: ['after'] });
     expect(await client.workflow(b)).toMatchObject({ status: 'Runnable' });
     expect((await client.publish(fresh('other'), 'b', 1)).deliveredTo).toBe(0);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { itFails, itRuns } from './support/cases.js';
 import { fresh } from './support/client.js';
 import { everyStore } from './support/every-store.js';
-import { chain, compute, mark, step } from './support/steps.js';
+import { compute, mark, step } from './support/steps.js';
 
 everyStore('plain steps', (at) => {
   describe('EmitLog', () => {

@@ -89,9 +89,9 @@ export class Client {
   async define(steps: readonly JsonObject[] | JsonObject): Promise<string> {
     const Id = fresh('definition');
     const rest = Array.isArray(steps) ? { Steps: steps as Json[] } : (steps as JsonObject);
-    const answer = await this.postDefinition({ Id, ...rest });
+    const answer = await this.postDefinition({ ...rest, Id });
     expect(answer.status, answer.text).toBe(201);
-    return String(rest['Id'] ?? Id);
+    return Id;
   }
 
   // -- instances

@@ -46,9 +46,9 @@ function spellMembers(definition: JsonObject, casing: Casing): JsonObject {
 
 /** A list of steps, or a list of such lists. What is no list of steps at all is a test's wrong document: left as it is. */
 function spellSteps(steps: Json, casing: Casing): Json {
-  if (Array.isArray(steps)) return steps.map((item) => spellSteps(item, casing));
+  if (Array.isArray(steps)) return steps.map((item: Json) => spellSteps(item, casing));
   if (!isJsonObject(steps)) return steps;
-  const type = String(steps['StepType']);
+  const type = typeof steps['StepType'] === 'string' ? steps['StepType'] : '';
   const isBuiltIn = BUILT_IN_STEP_TYPES.some((name) => name === type);
   return mapMembers(steps, (name, value) => {
     if (name === 'Do' || name === 'CompensateWith')

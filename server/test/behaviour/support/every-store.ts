@@ -25,7 +25,7 @@ export function everyStore(
   options: EveryStoreOptions = {},
 ): void {
   const { dialects = [CAMEL_JSON, PASCAL_YAML], environment = {} } = options;
-  for (const { available, create, kind } of STORE_KINDS) {
+  for (const { available, kind, ...stores } of STORE_KINDS) {
     for (const dialect of dialects) {
       describe.skipIf(!available)(`${subject} (${kind}; ${dialect.name})`, () => {
         const running: { store?: TestStore; server?: TestServer; client?: Client } = {};
@@ -34,7 +34,7 @@ export function everyStore(
           running.client = new Client(running.server.url, dialect);
         };
         beforeAll(async () => {
-          running.store = await create();
+          running.store = await stores.create();
           await begin();
         });
         afterAll(async () => {
