@@ -28,7 +28,6 @@ await runMain(async () => {
     process.exitCode = 1;
     return;
   }
-  console.log(`examples/${name}`);
   runTool('node', [`examples/${name}/main.ts`], { stdio: 'inherit' });
 });
 

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { createClient } from '@stepwright/sdk';
+import { Worker } from '@stepwright/worker-sdk';
+import { activities } from './activities.ts';
+
+const baseUrl = process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001';
+const client = createClient({ baseUrl });
+const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
+
+await client.definitions.register(await read('add-up.yaml'));
+
+// It is started before there is a worker: the work waits.
+const first = await client.workflows.start<{ left: number; right: number; sum: number }>('add-up', {
+  left: 2,
+  right: 3,
+});
+
+const worker = new Worker({
+  baseUrl,
+  declaredActivities: activities,
+  activities: {
+    'add-numbers': ({ left, right, unit }) => {
+      console.log(`Worker: ${left} + ${right} ${unit}`);
+      return { sum: left + right };
+    },
+  },
+});
+// In a program that is a worker and nothing else: `stopOnSignals(worker); await worker.run();`
+const stop = new AbortController();
+const running = worker.run({ signal: stop.signal });
+
+try {
+  const one = await first.wait({ timeoutMs: 20_000 });
+  const second = await client.workflows.start<typeof one.data>('add-up', { left: 20, right: 22 });
+  const two = await second.wait({ timeoutMs: 20_000 });
+  console.log(`The workflows say ${one.data.sum} and ${two.data.sum}`);
+  assert.deepEqual([one.data.sum, two.data.sum], [5, 42]);
+} finally {
+  stop.abort();
+  await running;
+}
+console.log('OK: a worker did the work of two workflows');

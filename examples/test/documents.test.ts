@@ -1,0 +1,83 @@
+/** What READMEs and the tutorial show is true: their commands run, and their excerpts stand in the files. */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readExamples } from './support/example-folders.ts';
+import { fencedBlocks } from './support/fenced-blocks.ts';
+import { repository } from './support/run-command.ts';
+import { runDocument } from './support/run-document.ts';
+import { prepareServer, SERVER_COMMAND, type RunningServer } from './support/running-server.ts';
+
+const examples = readExamples();
+
+function read(path: string): string {
+  return readFileSync(join(repository, path), 'utf8');
+}
+
+describe('shell blocks', () => {
+  let server: RunningServer;
+  beforeAll(async () => {
+    server = await prepareServer();
+    await server.start(SERVER_COMMAND);
+  });
+  afterAll(() => server.close());
+
+  const documents = ['README.md', 'examples/README.md'].concat(
+    examples.map(({ name }) => `examples/${name}/README.md`),
+  );
+  const withCommands = documents.filter((path) =>
+    fencedBlocks(read(path)).some(({ words }) => words.join(' ') === 'sh run'),
+  );
+
+  it('include the first example by curl', () => {
+    expect(withCommands).toContain('examples/01-hello-world/README.md');
+  });
+
+  it.each(withCommands)('of %s run as printed', async (path) => {
+    expect(await runDocument({ markdown: read(path), server })).toBeGreaterThan(0);
+  });
+});
+
+describe('the tutorial', () => {
+  it('runs from its first command to its last', async () => {
+    const server = await prepareServer();
+    // Inside of the examples, from where the packages of the SDKs are found.
+    mkdirSync(join(repository, 'examples/.cache'), { recursive: true });
+    const folder = mkdtempSync(join(repository, 'examples/.cache/tutorial-'));
+    try {
+      const ran = await runDocument({
+        markdown: read('docs/tutorial.md'),
+        server,
+        replacements: { 'examples/my-first': relative(repository, folder) },
+      });
+      expect(ran).toBeGreaterThan(10);
+    } finally {
+      await server.close();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
+
+describe('the READMEs of examples', () => {
+  it.each(examples)('$name shows parts of its definitions as they are', (example) => {
+    const files = example.definitions.map((text) => text.replaceAll(/^ +/gm, ''));
+    for (const { words, text, line } of example.blocks) {
+      if (words[0] !== 'yaml') continue;
+      const part = text.replaceAll(/^ +/gm, '');
+      expect(
+        files.some((file) => file.includes(part)),
+        `the block in line ${line} stands in no definition`,
+      ).toBe(true);
+    }
+  });
+
+  it('are all in the overview, with their step types', () => {
+    const rows = read('examples/README.md').split('\n');
+    for (const { name, number, stepTypes } of examples) {
+      const row = rows.find((each) => each.includes(`(${name}/)`)) ?? '';
+      const cells = row.split('|').map((cell) => cell.trim());
+      expect(cells[1], name).toBe(number);
+      expect(cells[3]?.split(', '), name).toEqual(stepTypes);
+    }
+  });
+});

@@ -1,0 +1,65 @@
+/**
+ * Every example by its documented command, against one server that runs as a process of its own: it has to end well, and
+ * to print what its README shows.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readExamples } from './support/example-folders.ts';
+import { hasWords } from './support/fenced-blocks.ts';
+import { matchesShown } from './support/printed-output.ts';
+import { repository, runCommand } from './support/run-command.ts';
+import { prepareServer, SERVER_COMMAND, type RunningServer } from './support/running-server.ts';
+
+const examples = readExamples();
+const { scripts } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as {
+  scripts: Record<string, string>;
+};
+let server: RunningServer;
+
+beforeAll(async () => {
+  server = await prepareServer();
+  await server.start(SERVER_COMMAND);
+});
+
+afterAll(() => server.close());
+
+/** What `pnpm example …` runs. */
+function runExample(argument: string, url = server.url) {
+  return runCommand(`${scripts['example'] ?? ''} ${argument}`, {
+    environment: { STEPWRIGHT_URL: url },
+  });
+}
+
+describe('examples', () => {
+  it.each(examples)('$name does what its README says', async ({ number, blocks }) => {
+    const documented = blocks.findIndex(({ text }) => text === `pnpm example ${number}`);
+    const shown = blocks[documented + 1];
+    expect(hasWords(blocks[documented], 'sh')).toBe(true);
+    expect(hasWords(shown, 'text', 'output')).toBe(true);
+
+    const { exitCode, stdout, stderr } = await runExample(number);
+    // A failing command says why; one that ends well may write there too, as workers log the failures of handlers.
+    expect({ exitCode, stderr: exitCode === 0 ? '' : stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(stdout).toMatch(/\nOK: .+\n$/);
+    if (!matchesShown(stdout, shown?.text ?? '')) expect(stdout).toBe(shown?.text);
+  });
+
+  it('are found by their topic as well', async () => {
+    const { exitCode, stdout } = await runExample('hello-world');
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('OK: ');
+  });
+
+  it('are listed when there is none of that name', async () => {
+    const { exitCode, stderr } = await runExample('99');
+    expect(exitCode).toBe(2);
+    for (const { name } of examples) expect(stderr).toContain(name);
+  });
+
+  it('say that there is no server', async () => {
+    const { exitCode, stderr } = await runExample('01', 'http://127.0.0.1:9');
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('pnpm start');
+  });
+});

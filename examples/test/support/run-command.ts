@@ -1,0 +1,110 @@
+/** Shell commands of documents and examples, run as a reader would run them: from the top of the repository. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const repository = fileURLToPath(new URL('../../..', import.meta.url));
+
+export interface CommandResult {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export type Environment = Readonly<Record<string, string>>;
+
+/** A command that goes on in the background. */
+export interface RunningCommand {
+  /** Resolves when a line of the output holds the text. @throws Error with all output when the command ends before that */
+  untilPrinted(text: string): Promise<void>;
+  /** Ends it as Ctrl+C does, and waits for its end. */
+  interrupt(): Promise<CommandResult>;
+}
+
+export async function runCommand(
+  command: string,
+  { environment = {}, timeoutMs = 60_000 }: { environment?: Environment; timeoutMs?: number } = {},
+): Promise<CommandResult> {
+  const child = startShell(command, environment);
+  const output = collectOutput(child);
+  const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), timeoutMs);
+  const exitCode = await ended(child);
+  clearTimeout(timer);
+  return { exitCode, ...output };
+}
+
+export function startCommand(command: string, environment: Environment = {}): RunningCommand {
+  const child = startShell(command, environment);
+  const output = collectOutput(child);
+  const end = ended(child);
+  return {
+    untilPrinted: (text) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          if (output.stdout.includes(text)) resolve();
+        };
+        look();
+        child.stdout?.on('data', look);
+        void end.then(() => {
+          look();
+          reject(new Error(`'${command}' ended early:\n${output.stdout}${output.stderr}`));
+        });
+      }),
+    interrupt: async () => {
+      signalGroup(child, 'SIGINT');
+      const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), 20_000);
+      const exitCode = await end;
+      clearTimeout(timer);
+      return { exitCode, ...output };
+    },
+  };
+}
+
+/** A group of its own, so that a signal reaches what the shell has started too. */
+function startShell(command: string, environment: Environment): ChildProcess {
+  return spawn('sh', ['-e', '-c', command], {
+    cwd: repository,
+    detached: true,
+    env: { ...process.env, PATH: pathWithPnpm(), ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+function collectOutput(child: ChildProcess): { stdout: string; stderr: string } {
+  const output = { stdout: '', stderr: '' };
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
+  return output;
+}
+
+async function ended(child: ChildProcess): Promise<number | null> {
+  const [exitCode] = (await once(child, 'close')) as [number | null];
+  return exitCode;
+}
+
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  try {
+    if (child.pid !== undefined) process.kill(-child.pid, signal);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}
+
+let pathMade: string | null = null;
+
+/** Documents say `pnpm`, which need not be installed: the one that runs the tests, or the one that npx brings. */
+function pathWithPnpm(): string {
+  if (pathMade !== null) return pathMade;
+  const folder = mkdtempSync(join(tmpdir(), 'stepwright-pnpm-'));
+  const own = process.env['npm_execpath'] ?? '';
+  const pnpm = /pnpm[^/]*\.c?m?js$/.test(own) ? `"${process.execPath}" "${own}"` : 'npx -y pnpm@12';
+  // Nothing is installed while tests run.
+  const script = `#!/bin/sh\nexec ${pnpm} --config.verify-deps-before-run=false "$@"\n`;
+  writeFileSync(join(folder, 'pnpm'), script, { mode: 0o755 });
+  const tools = join(repository, 'node_modules/.bin');
+  pathMade = [folder, tools, process.env['PATH'] ?? ''].join(delimiter);
+  return pathMade;
+}

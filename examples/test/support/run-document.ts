@@ -1,0 +1,93 @@
+/**
+ * Runs the shell blocks of a document from top to bottom, as its reader would. Words behind the fence say how:
+ *
+ *  - `sh run`         runs, and has to succeed
+ *  - `sh server`      starts the server, or starts it anew, and waits until it listens
+ *  - `sh background`  runs in a terminal of its own until the document ends
+ *  - `text output`    what the block before it prints, `…` standing for any text in a line
+ *
+ * Other blocks are only shown. The server's usual address is replaced by that of the test's own server.
+ */
+import { fencedBlocks, hasWords, type FencedBlock } from './fenced-blocks.ts';
+import { matchesShown } from './printed-output.ts';
+import { runCommand, startCommand, type RunningCommand } from './run-command.ts';
+import type { RunningServer } from './running-server.ts';
+
+const USUAL_URL = 'http://127.0.0.1:5001';
+
+export interface DocumentRun {
+  readonly markdown: string;
+  readonly server: RunningServer;
+  /** Texts of the document that are replaced, so that a test has a folder of its own. */
+  readonly replacements?: Readonly<Record<string, string>>;
+}
+
+/** Runs the blocks, and returns how many ran. @throws Error that names the line of the block that failed */
+export async function runDocument({
+  markdown,
+  server,
+  replacements = {},
+}: DocumentRun): Promise<number> {
+  const blocks = fencedBlocks(markdown);
+  const background: BackgroundBlock[] = [];
+  const texts = { [USUAL_URL]: server.url, ...replacements };
+  let ran = 0;
+  try {
+    for (const [index, block] of blocks.entries()) {
+      const command = replaceAll(block.text, texts);
+      const next = blocks[index + 1];
+      const shown = hasWords(next, 'text', 'output') ? replaceAll(next?.text ?? '', texts) : null;
+      if (hasWords(block, 'sh', 'run')) await runBlock({ block, command, shown }, server);
+      else if (hasWords(block, 'sh', 'server')) await server.start(command);
+      else if (hasWords(block, 'sh', 'background')) {
+        const running = startCommand(command, { STEPWRIGHT_URL: server.url });
+        background.push({ block, command, shown, running });
+      } else continue;
+      ran += 1;
+    }
+  } finally {
+    // All of them end, also where one has printed something else.
+    for (const each of background) await each.running.interrupt();
+  }
+  for (const each of background) {
+    check(each, await each.running.interrupt());
+  }
+  return ran;
+}
+
+interface Block {
+  readonly block: FencedBlock;
+  readonly command: string;
+  readonly shown: string | null;
+}
+
+interface BackgroundBlock extends Block {
+  readonly running: RunningCommand;
+}
+
+async function runBlock(block: Block, server: RunningServer): Promise<void> {
+  const result = await runCommand(block.command, { environment: { STEPWRIGHT_URL: server.url } });
+  if (result.exitCode !== 0) throw failure(block, `exit code ${result.exitCode}`, result);
+  check(block, result);
+}
+
+function check(block: Block, result: { readonly stdout: string; readonly stderr: string }): void {
+  if (block.shown === null || matchesShown(result.stdout, block.shown)) return;
+  throw failure(block, `it should print:\n${block.shown}`, result);
+}
+
+function failure(
+  { block, command }: Block,
+  reason: string,
+  { stdout, stderr }: { readonly stdout: string; readonly stderr: string },
+): Error {
+  const place = `the block in line ${block.line}`;
+  return new Error(`${place}: ${reason}\n--- command\n${command}\n--- printed\n${stdout}${stderr}`);
+}
+
+function replaceAll(text: string, replacements: Readonly<Record<string, string>>): string {
+  return Object.entries(replacements).reduce(
+    (result, [from, to]) => result.replaceAll(from, to),
+    text,
+  );
+}
