@@ -1,7 +1,7 @@
 /**
  * Handing out activities.
  *
- * The oldest candidates are found by the index, and one is taken by compare-and-set on its `_id`: a sorted
+ * The oldest candidate is found by the index, and taken by compare-and-set on its `_id`: a sorted
  * findAndModify would do both at once, but not every server uses the index for it. Then the instance is looked at: an item
  * of one that is not Runnable is put back and deferred. In this order nothing is handed out that was suspended before.
  */
@@ -10,33 +10,26 @@ import type { OperationArguments } from '../operations.js';
 import type { ActivityRecord } from '../store.js';
 import { encodeText } from '../text-codec.js';
 import { activityOf } from './activity-documents.js';
+import type { Candidate } from './candidate-finder.js';
 import type { ActivityDocument } from './collections.js';
 import type { MongoContext } from './mongo-context.js';
 
 type ClaimRequest = OperationArguments<'claimActivity'>[0];
-type Candidate = Pick<
-  ActivityDocument,
-  '_id' | 'instanceId' | 'createdAt' | 'availableAt' | 'attempt' | 'tokenHash' | 'workerId'
->;
-
-const CANDIDATES = 8;
 /** Looks at the queue before one call gives up; each ends with an item taken by somebody, or an instance deferred. */
 const ROUNDS_MAX = 200;
 /** An item whose instance is not there is about to get it, when it is young; later, its insert has died. */
 const ORPHAN_AGE_MS = 5000;
 
-const CANDIDATE_FIELDS = {
-  ...{ instanceId: 1, createdAt: 1, availableAt: 1, attempt: 1, tokenHash: 1, workerId: 1 },
-};
-
 export async function claimActivity(
   context: MongoContext,
   [request]: OperationArguments<'claimActivity'>,
 ): Promise<ActivityRecord | null> {
+  const { now } = request;
+  const name = encodeText(request.name);
   const passedOver = new Set<string>();
   let contended = false;
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
-    const candidate = await findCandidate(context, request, passedOver, contended);
+    const candidate = await context.candidates.find({ name, now, passedOver, contended });
     if (candidate === null) return null;
     const item = await tryCandidate(context, request, candidate);
     if (item === 'taken by others') contended = true;
@@ -91,26 +84,6 @@ export async function makeDeferredAvailable(
     })),
     { ordered: false },
   );
-}
-
-/** The oldest one; a random one of the oldest, once somebody else was faster, so that not all try the same again. */
-async function findCandidate(
-  { activities }: MongoContext,
-  request: ClaimRequest,
-  passedOver: ReadonlySet<string>,
-  contended: boolean,
-): Promise<Candidate | null> {
-  const found = await activities
-    .find(
-      { name: encodeText(request.name), done: false, availableAt: { $lte: request.now } },
-      { projection: CANDIDATE_FIELDS },
-    )
-    .sort({ availableAt: 1, _id: 1 })
-    .limit((contended ? CANDIDATES : 1) + passedOver.size)
-    .toArray();
-  const candidates = found.filter(({ _id }) => !passedOver.has(_id));
-  const position = contended ? Math.floor(Math.random() * candidates.length) : 0;
-  return candidates[position] ?? null;
 }
 
 function take(

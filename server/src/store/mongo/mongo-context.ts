@@ -1,7 +1,9 @@
 /** What an operation works with. */
+import type { CandidateFinder } from './candidate-finder.js';
 import type { Collections } from './collections.js';
 import type { LazyWrites } from './lazy-writes.js';
 
 export interface MongoContext extends Collections {
+  readonly candidates: CandidateFinder;
   readonly lazyWrites: LazyWrites;
 }

@@ -19,6 +19,7 @@ import {
 } from '../operations.js';
 import { StoreUnavailableError, type ActivityRecord, type Store } from '../store.js';
 import { encodeText } from '../text-codec.js';
+import { CandidateFinder } from './candidate-finder.js';
 import { collectionsOf, ensureIndexes } from './collections.js';
 import { LazyWrites } from './lazy-writes.js';
 import type { MongoContext } from './mongo-context.js';
@@ -90,7 +91,11 @@ class MongoConnection {
     }
     const collections = collectionsOf(client.db(databaseName));
     this.#client = client;
-    this.#context = { ...collections, lazyWrites: new LazyWrites(collections) };
+    this.#context = {
+      ...collections,
+      candidates: new CandidateFinder(collections.activities),
+      lazyWrites: new LazyWrites(collections),
+    };
   }
 
   async close(): Promise<void> {

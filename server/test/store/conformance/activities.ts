@@ -102,6 +102,17 @@ export function describeActivities(test: StoreUnderTest): void {
       expect((await claim('w', 2000))?.id).toBe('i/1/0');
     });
 
+    it('leaves a holder its extended lease when a resume brings deferred items back', async () => {
+      await offer('i', [activityOf('i/1/0', 'i')]);
+      await claim('w', 2000, 3000);
+      await test.store.controlInstance('i', 'suspend', 1);
+      expect(await claim('v', 3000)).toBeNull();
+      expect(await test.store.extendActivity('i/1/0', 'token-w', 9000)).toBe(true);
+      await test.store.controlInstance('i', 'resume', 1);
+      expect(await claim('v', 8999)).toBeNull();
+      expect((await claim('v', 9000))?.workerId).toBe('v');
+    });
+
     it('looks behind many items of suspended instances', async () => {
       for (const id of ['s1', 's2', 's3', 's4']) {
         const items = [1, 2, 3, 4, 5].map((n) => activityOf(`${id}/${n}/0`, id, { createdAt: n }));

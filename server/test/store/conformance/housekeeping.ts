@@ -56,6 +56,19 @@ export function describeHousekeeping(test: StoreUnderTest): void {
       expect((await test.store.statistics()).activities[0]?.waiting).toBe(2);
     });
 
+    it('leaves nothing to another instance with the same id', async () => {
+      const inbox = [{ id: 'm', body: 'old' }];
+      const ended = instanceOf('i', { status: 'Terminated', endTime: 1, inbox });
+      await test.store.insertInstance({
+        record: ended,
+        side: { ...NO_SIDE, history: [{ instanceId: 'i', sequence: 0, body: 'old' }] },
+      });
+      expect((await purge({ instancesEndedBefore: 2 })).instances).toBe(1);
+      await test.store.insertInstance({ record: instanceOf('i'), side: NO_SIDE });
+      expect(await test.store.getInstance('i')).toEqual(instanceOf('i'));
+      expect(await test.store.readHistory('i', 0, 5)).toEqual([]);
+    });
+
     it('removes at most the limit, oldest first', async () => {
       for (const n of [3, 1, 2]) {
         const record = instanceOf(`i${n}`, { status: 'Complete', endTime: n });

@@ -1,0 +1,94 @@
+/**
+ * Finds items of the queue for those of this process that want one at the same time.
+ *
+ * They share one look at the database and get different items of it, so that they do not race each other. Whoever asks
+ * while a look is under way waits for the next one: what somebody is given was in the queue after it asked.
+ */
+import type { ActivityDocument, Collections } from './collections.js';
+
+export type Candidate = Pick<
+  ActivityDocument,
+  '_id' | 'instanceId' | 'createdAt' | 'availableAt' | 'attempt' | 'tokenHash' | 'workerId'
+>;
+
+export interface CandidateRequest {
+  /** As it is stored. */
+  readonly name: string;
+  readonly now: number;
+  readonly passedOver: ReadonlySet<string>;
+  /** Another process was faster before: take any of the oldest, so that not all processes try the same again. */
+  readonly contended: boolean;
+}
+
+interface Waiting extends CandidateRequest {
+  readonly resolve: (candidate: Candidate | null) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const GROUP_MAX = 64;
+/** Among how many of the oldest a contended one chooses. */
+const CHOICES = 8;
+
+const CANDIDATE_FIELDS = {
+  ...{ instanceId: 1, createdAt: 1, availableAt: 1, attempt: 1, tokenHash: 1, workerId: 1 },
+};
+
+export class CandidateFinder {
+  readonly #activities: Collections['activities'];
+  /** By name; a name is here while a look at it is under way. */
+  readonly #waiting = new Map<string, Waiting[]>();
+
+  constructor(activities: Collections['activities']) {
+    this.#activities = activities;
+  }
+
+  /** Null: there is nothing to hand out. */
+  find(request: CandidateRequest): Promise<Candidate | null> {
+    return new Promise((resolve, reject) => {
+      const waiting = this.#waiting.get(request.name);
+      const mine = { ...request, resolve, reject };
+      if (waiting !== undefined) {
+        waiting.push(mine);
+        return;
+      }
+      this.#waiting.set(request.name, [mine]);
+      void this.#serve(request.name);
+    });
+  }
+
+  async #serve(name: string): Promise<void> {
+    for (;;) {
+      const group = this.#waiting.get(name)?.splice(0, GROUP_MAX) ?? [];
+      if (group.length === 0) break;
+      try {
+        assign(group, await this.#oldest(name, group));
+      } catch (error) {
+        for (const { reject } of group) reject(error);
+      }
+    }
+    this.#waiting.delete(name);
+  }
+
+  #oldest(name: string, group: readonly Waiting[]): Promise<Candidate[]> {
+    const now = Math.max(...group.map((request) => request.now));
+    const passedOver = Math.max(...group.map((request) => request.passedOver.size));
+    const choices = group.some(({ contended }) => contended) ? CHOICES : 0;
+    return this.#activities
+      .find({ name, done: false, availableAt: { $lte: now } }, { projection: CANDIDATE_FIELDS })
+      .sort({ availableAt: 1, _id: 1 })
+      .limit(group.length + passedOver + choices)
+      .toArray();
+  }
+}
+
+function assign(group: readonly Waiting[], candidates: Candidate[]): void {
+  for (const { now, passedOver, contended, resolve } of group) {
+    const fitting = candidates.filter(
+      ({ _id, availableAt }) => availableAt <= now && !passedOver.has(_id),
+    );
+    const choices = contended ? Math.min(fitting.length, CHOICES) : 1;
+    const chosen = fitting[Math.floor(Math.random() * choices)] ?? null;
+    if (chosen !== null) candidates.splice(candidates.indexOf(chosen), 1);
+    resolve(chosen);
+  }
+}
