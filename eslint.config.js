@@ -17,7 +17,7 @@ export default tseslint.config(
     extends: [tseslint.configs.strictTypeChecked],
     languageOptions: {
       parserOptions: {
-        project: ['./*/tsconfig.json', './*/tsconfig.test.json'],
+        project: ['./tsconfig.json', './*/tsconfig.json', './*/tsconfig.test.json'],
         tsconfigRootDir: import.meta.dirname,
       },
     },

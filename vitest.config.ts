@@ -1,6 +1,10 @@
 // One project for each package. A package without tests yet is left out, as vitest fails on a project without a folder.
 import { existsSync } from 'node:fs';
-import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
+import {
+  defineConfig,
+  type TestProjectConfiguration,
+  type TestProjectInlineConfiguration,
+} from 'vitest/config';
 
 const UNIT = { include: ['test/**/*.test.ts'], testTimeout: 30_000, hookTimeout: 120_000 };
 
@@ -13,7 +17,9 @@ const END_TO_END = {
   sequence: { groupOrder: 1 },
 };
 
-function project(name: string, test: object): TestProjectConfiguration[] {
+type ProjectOptions = NonNullable<TestProjectInlineConfiguration['test']>;
+
+function project(name: string, test: ProjectOptions): TestProjectConfiguration[] {
   return existsSync(name) ? [{ test: { name, root: name, ...test } }] : [];
 }
 
@@ -23,7 +29,7 @@ export default defineConfig({
       ...project('server', { ...UNIT, globalSetup: ['test/support/mongo-container.ts'] }),
       ...project('sdk', UNIT),
       ...project('worker-sdk', UNIT),
-      ...project('e2e', END_TO_END),
+      ...project('e2e', { ...END_TO_END, globalSetup: ['environment/global-setup.ts'] }),
       ...project('examples', END_TO_END),
     ],
   },

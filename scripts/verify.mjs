@@ -1,6 +1,5 @@
 /** Everything that must hold before a change is done, in the order in which it is cheapest to learn what is wrong. */
-import { execFileSync } from 'node:child_process';
-import { root, runMain, runTool } from './stage.mjs';
+import { runMain, runTool } from './stage.mjs';
 
 /** The unit rings; the end-to-end tests have `pnpm test`. */
 const UNIT_PROJECTS = ['server', 'sdk', 'worker-sdk'];
@@ -8,11 +7,11 @@ const UNIT_PROJECTS = ['server', 'sdk', 'worker-sdk'];
 const STEPS = [
   ['generate', () => script('generate')],
   ['check:format', () => runTool('prettier', ['--check', '--log-level', 'warn', '.'])],
-  ['lint', () => runTool('eslint', ['.', '--max-warnings', '0'])],
-  // Built first, as packages see each other through their built types.
+  // Before whatever looks at types, as packages see each other through what was built.
   ['build', () => script('build')],
-  ['check:types', () => pnpm('check:types')],
-  ['check:deps', () => pnpm('check:deps')],
+  ['lint', () => runTool('eslint', ['.', '--max-warnings', '0'])],
+  ['check:types', () => packageScript('check:types')],
+  ['check:deps', () => packageScript('check:deps')],
   ['check:dead', () => runTool('knip', [])],
   [
     'test',
@@ -42,13 +41,9 @@ function script(name) {
   runTool('node', [`scripts/${name}.mjs`]);
 }
 
-/** The same pnpm that runs this script, or the one on the PATH. */
-function pnpm(name) {
-  const args = ['-r', '--if-present', name];
-  const own = process.env['npm_execpath'];
-  const [command, first] = own?.endsWith('js') ? [process.execPath, [own]] : [own ?? 'pnpm', []];
-  execFileSync(command, [...first, ...args], {
-    cwd: root,
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
+/** A script of package.json, with the pnpm that runs this one; started without pnpm, with the one that npx brings. */
+function packageScript(name) {
+  const own = process.env['npm_execpath'] ?? '';
+  if (!own.includes('pnpm')) return runTool('npx', ['-y', 'pnpm@12', 'run', name]);
+  return /\.[cm]?js$/.test(own) ? runTool('node', [own, 'run', name]) : runTool(own, ['run', name]);
 }

@@ -1,4 +1,5 @@
 /** How a body becomes the value that the host gets: media types, limits, emptiness, and data that is left as it was. */
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
@@ -208,6 +209,23 @@ describe('sizes', () => {
       `${request('/api/nothing')}${request('/api/event/a/b').replace('Host: x', 'Host: x\r\nConnection: close')}`,
     ]);
     expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404', 'HTTP/1.1 202']);
+  });
+});
+
+describe('a caller that hangs up in the middle of a body', () => {
+  it('disturbs nobody else', async () => {
+    const api = await startEventApi();
+    const socket = connect(api.port, '127.0.0.1', () =>
+      socket.write(
+        'POST /api/event/a/b HTTP/1.1\r\nHost: x\r\nContent-Type: text/json\r\nContent-Length: 9\r\n\r\n{"a"',
+      ),
+    );
+    await once(api.server, 'request');
+    socket.destroy();
+    await once(socket, 'close');
+    expect((await api.post('/api/event/a/b', '1', 'application/json')).status).toBe(202);
+    expect(api.calls).toHaveLength(1);
+    expect(api.logLines).toEqual([]);
   });
 });
 

@@ -29,6 +29,7 @@ describe('Idempotency-Key', () => {
 
   it.each<Start>([
     {},
+    { path: '/API/Workflow/%61/' },
     { body: ' { "y": [1, 2], "x": 1.0 } ' },
     { body: 'y: [1, 2]\nx: 1', type: 'application/yaml' },
   ])('has the same hash for %j', async (start) => {

@@ -20,8 +20,9 @@ export function toIdempotencyKey(
     });
   }
   const hash = createHash('sha256');
-  // Zero bytes are in none of the parts, so that no two requests run together.
-  hash.update(`${request.method}\0${request.path}\0${sortedQuery(request)}\0`);
+  // The names as they were understood: casing and encoding of the path do not make another request. Zero bytes are in none
+  // of the parts, so that no two requests run together.
+  hash.update(`${request.method}\0${JSON.stringify(request.params)}\0${sortedQuery(request)}\0`);
   hash.update(canonicalJson(body));
   return { key, requestHash: hash.digest('hex') };
 }

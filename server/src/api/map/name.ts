@@ -1,7 +1,7 @@
 /** Names that come in paths and queries: text of a bounded length without control characters. */
 import { AppError } from '../../errors.js';
 
-export const NAME_LENGTH_MAX = 200;
+const NAME_LENGTH_MAX = 200;
 export const EVENT_KEY_LENGTH_MAX = 512;
 
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f]/u;
