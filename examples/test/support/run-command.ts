@@ -99,12 +99,18 @@ let pathMade: string | null = null;
 function pathWithPnpm(): string {
   if (pathMade !== null) return pathMade;
   const folder = mkdtempSync(join(tmpdir(), 'stepwright-pnpm-'));
-  const own = process.env['npm_execpath'] ?? '';
-  const pnpm = /pnpm[^/]*\.c?m?js$/.test(own) ? `"${process.execPath}" "${own}"` : 'npx -y pnpm@12';
+  const pnpm = ownPnpm() ?? 'npx -y pnpm@12';
   // Nothing is installed while tests run.
   const script = `#!/bin/sh\nexec ${pnpm} --config.verify-deps-before-run=false "$@"\n`;
   writeFileSync(join(folder, 'pnpm'), script, { mode: 0o755 });
   const tools = join(repository, 'node_modules/.bin');
   pathMade = [folder, tools, process.env['PATH'] ?? ''].join(delimiter);
   return pathMade;
+}
+
+/** The pnpm that runs the tests, which is a program or a script of Node. */
+function ownPnpm(): string | null {
+  const own = process.env['npm_execpath'] ?? '';
+  if (/pnpm[^/\\]*\.[cm]?js$/.test(own)) return `"${process.execPath}" "${own}"`;
+  return /[/\\]pnpm(\.exe)?$/.test(own) ? `"${own}"` : null;
 }
