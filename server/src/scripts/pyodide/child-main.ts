@@ -59,8 +59,10 @@ async function main(): Promise<void> {
   }
 }
 
-/** Pyodide asks for the file system's constants in a way that the permission model refuses. */
 function allowPyodideToStart(): void {
+  // Emscripten shows the program's path to Python, as the variable `_` of the environment.
+  process.argv[1] = '/python';
+  // Pyodide asks for the file system's constants in a way that the permission model refuses.
   Object.defineProperty(process, 'binding', { value: () => ({ fs: constants }) });
 }
 

@@ -1,5 +1,6 @@
 /** One question to an interpreter, between what the server means and the bytes that travel. */
 import type { JsonObject } from '../../engine/json.js';
+import type { ScriptError } from '../script-runtime.js';
 import type { CallResult, InterpreterPool } from './interpreter-pool.js';
 import type { RuntimeSettings } from './runtime-options.js';
 
@@ -23,20 +24,36 @@ export function createAskInterpreter(
   settings: Pick<RuntimeSettings, 'expressionTimeoutMs' | 'scriptTimeoutMs'>,
 ): AskInterpreter {
   return ({ request, variables, ...call }) => {
-    const encodedRequest = Buffer.from(JSON.stringify(request));
-    const encodedVariables = Buffer.from(JSON.stringify(variables));
-    if (encodedRequest.length + encodedVariables.length > MAX_INPUT_BYTES) {
-      const message = `the code and its data are larger than ${MAX_INPUT_BYTES} bytes`;
-      const error = { type: 'MemoryLimit', message };
-      return Promise.resolve({ ok: false, error, progress: 0, output: '' });
+    const encoded = encode(request, variables);
+    if ('type' in encoded) {
+      return Promise.resolve({ ok: false, error: encoded, progress: 0, output: '' });
     }
     const isExpression = request.kind === 'expressions';
     return pool.run({
       ...call,
+      ...encoded,
       lane: isExpression ? 'expressions' : 'scripts',
       timeoutMs: isExpression ? settings.expressionTimeoutMs : settings.scriptTimeoutMs,
-      request: encodedRequest,
-      variables: encodedVariables,
     });
   };
+}
+
+function encode(
+  request: JsonObject,
+  variables: JsonObject,
+): { request: Buffer; variables: Buffer } | ScriptError {
+  try {
+    const encoded = {
+      request: Buffer.from(JSON.stringify(request)),
+      variables: Buffer.from(JSON.stringify(variables)),
+    };
+    const bytes = encoded.request.length + encoded.variables.length;
+    if (bytes <= MAX_INPUT_BYTES) return encoded;
+    const message = `the code and its data are larger than ${MAX_INPUT_BYTES} bytes`;
+    return { type: 'MemoryLimit', message };
+  } catch (error) {
+    // JSON.stringify is recursive, and a text has a largest length.
+    if (!(error instanceof RangeError)) throw error;
+    return { type: 'ValueError', message: 'the data is nested too deeply or too large' };
+  }
 }

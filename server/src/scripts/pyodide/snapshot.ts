@@ -46,6 +46,8 @@ export function createBootRequest(
  */
 export async function ensureSnapshot(path: string, signal: AbortSignal): Promise<boolean> {
   if (existsSync(path)) return false;
+  // First, because it may fail, and the rest takes seconds.
+  mkdirSync(dirname(path), { recursive: true });
   const command = createChildCommand(findPyodideFolder(), []);
   const maker = new InterpreterProcess(command, MAX_SNAPSHOT_BYTES);
   try {
@@ -65,7 +67,6 @@ export async function ensureSnapshot(path: string, signal: AbortSignal): Promise
 
 /** Nobody ever sees half of a file. */
 function writeWhole(path: string, content: Buffer): void {
-  mkdirSync(dirname(path), { recursive: true });
   const draft = `${path}.${randomUUID()}.tmp`;
   try {
     writeFileSync(draft, content);

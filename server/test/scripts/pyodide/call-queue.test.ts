@@ -1,0 +1,67 @@
+/** First come, first served within a lane, and neither lane starves. */
+import { describe, expect, it } from 'vitest';
+import { CallQueue, type Lane } from '../../../src/scripts/pyodide/call-queue.js';
+
+const BOTH: readonly Lane[] = ['expressions', 'scripts'];
+
+function fill(queue: CallQueue<string>, lane: Lane, count: number): void {
+  for (let index = 0; index < count; index += 1) queue.push(lane, `${lane[0]!}${index}`);
+}
+
+function drain(queue: CallQueue<string>, lanes: readonly Lane[] = BOTH): string[] {
+  const calls = [];
+  for (let call = queue.shift(lanes); call !== undefined; call = queue.shift(lanes))
+    calls.push(call);
+  return calls;
+}
+
+describe('CallQueue', () => {
+  it('keeps the order within a lane', () => {
+    const queue = new CallQueue<string>(100);
+    fill(queue, 'scripts', 3);
+    expect(drain(queue)).toEqual(['s0', 's1', 's2']);
+  });
+
+  it('lets sixteen expressions pass a script, not more', () => {
+    const queue = new CallQueue<string>(100);
+    fill(queue, 'scripts', 2);
+    fill(queue, 'expressions', 40);
+    const order = drain(queue);
+    expect(order.indexOf('s0')).toBe(16);
+    expect(order.indexOf('s1')).toBe(33);
+    expect(order).toHaveLength(42);
+  });
+
+  it('never lets two scripts in a row pass an expression', () => {
+    const queue = new CallQueue<string>(1000);
+    fill(queue, 'expressions', 200);
+    fill(queue, 'scripts', 50);
+    const order = drain(queue)
+      .slice(0, 200)
+      .map((call) => call[0])
+      .join('');
+    expect(order).not.toContain('ss');
+  });
+
+  it('serves one lane alone when the other may not run', () => {
+    const queue = new CallQueue<string>(100);
+    fill(queue, 'scripts', 2);
+    fill(queue, 'expressions', 2);
+    expect(drain(queue, ['expressions'])).toEqual(['e0', 'e1']);
+    expect(drain(queue, [])).toEqual([]);
+    expect(queue.size).toBe(2);
+  });
+
+  it('is bounded, gives calls back their place and forgets removed ones', () => {
+    const queue = new CallQueue<string>(2);
+    expect(queue.push('scripts', 'a')).toBe(true);
+    expect(queue.push('expressions', 'b')).toBe(true);
+    expect(queue.push('expressions', 'c')).toBe(false);
+    queue.putBack('expressions', 'd');
+    expect(queue.size).toBe(3);
+    expect(queue.remove('b')).toBe(true);
+    expect(queue.remove('b')).toBe(false);
+    expect(queue.takeAll()).toEqual(['d', 'a']);
+    expect(queue.size).toBe(0);
+  });
+});

@@ -1,0 +1,262 @@
+/**
+ * The pool with real processes: what happens when they die, do not start, lie or are too slow, and when there is more
+ * to do than they can.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import {
+  InterpreterPool,
+  type PoolCall,
+  type PoolOptions,
+} from '../../../src/scripts/pyodide/interpreter-pool.js';
+import { InterpreterProcess } from '../../../src/scripts/pyodide/interpreter-process.js';
+import { createPyodideRuntime } from '../../../src/scripts/pyodide/pyodide-script-runtime.js';
+import { createLogCollector, startRuntime } from './start-runtime.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'stepwright-pool-'));
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A process that speaks the protocol in ways of its own: `answer` is code that sees `count`, `reply` and `request`. */
+function pretender(answer: string, maxReplyBytes = 10_000): InterpreterProcess {
+  const source = `
+    const header = (outcome, result, heap = 0) => {
+      const bytes = Buffer.alloc(24 + result.length);
+      bytes.writeUInt32LE(outcome, 0); bytes.writeUInt32LE(result.length, 8); bytes.writeUInt32LE(heap, 20);
+      bytes.write(result, 24);
+      return bytes;
+    };
+    const reply = (result, outcome = 0, heap = 0) => process.stdout.write(header(outcome, result, heap));
+    let count = 0;
+    process.stdin.on('data', (chunk) => { const request = chunk.toString(); ${answer}; count += 1; });
+  `;
+  return new InterpreterProcess(
+    { file: process.execPath, args: ['-e', source], cwd: tmpdir() },
+    maxReplyBytes,
+  );
+}
+
+function startPool(answer: string, options: Partial<PoolOptions> = {}) {
+  const { logger, lines } = createLogCollector();
+  const processes: InterpreterProcess[] = [];
+  const pool = new InterpreterPool({
+    interpreters: 1,
+    spares: 0,
+    queueLimit: 100,
+    resultLimitBytes: 1000,
+    logger,
+    boot: async () => {
+      const process = pretender(answer);
+      processes.push(process);
+      return { process, heapBytes: 0 };
+    },
+    ...options,
+  });
+  pool.start();
+  onTestFinished(() => pool.stop());
+  return { pool, lines, processes };
+}
+
+const CALL: PoolCall<string> = {
+  lane: 'expressions',
+  request: Buffer.from('request'),
+  variables: Buffer.alloc(0),
+  pure: true,
+  timeoutMs: 200,
+  read: (answer) => answer.toString(),
+};
+
+describe('InterpreterPool', () => {
+  it('hands out calls and answers', async () => {
+    const { pool, processes } = startPool('reply("answer " + count)');
+    const results = await Promise.all([pool.run(CALL), pool.run(CALL), pool.run(CALL)]);
+    expect(results.map((result) => result.ok && result.answer)).toEqual([
+      'answer 0',
+      'answer 1',
+      'answer 2',
+    ]);
+    expect(processes).toHaveLength(1);
+  });
+
+  it('makes a call again, once, when its process dies', async () => {
+    const { pool, processes } = startPool('process.exit(3)');
+    expect(await pool.run(CALL)).toMatchObject({ ok: false, error: { type: 'InterpreterCrash' } });
+    expect(processes.length).toBeGreaterThanOrEqual(2);
+    expect(pool.statistics.replaced).toBe(2);
+  });
+
+  it.each([
+    ['a length beyond the limit', 'process.stdout.write(Buffer.alloc(24, 255))'],
+    ['an outcome that does not exist', 'reply("x", 77)'],
+    ['two replies', 'process.stdout.write(Buffer.concat([header(0, "x"), header(0, "y")]))'],
+    ['half of a reply and the end', 'process.stdout.write(Buffer.alloc(10)); process.exit(0)'],
+  ])('does not use a process again that sends %s', async (_, answer) => {
+    const { pool } = startPool(answer);
+    const result = await pool.run(CALL);
+    expect(result.ok ? '' : result.error.type).toBe('InterpreterCrash');
+    expect(pool.statistics.replaced).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ['timeout', 1, 'Timeout', 0],
+    ['too-large', 2, 'ResultTooLarge', 0],
+    ['denied', 3, 'SandboxViolation', 1],
+    ['overflow', 4, 'RecursionError', 1],
+    ['broken', 5, 'InterpreterCrash', 1],
+  ])('knows the outcome %s', async (_, outcome, type, replaced) => {
+    const { pool } = startPool(`reply("detail", ${outcome})`);
+    expect(await pool.run(CALL)).toMatchObject({ ok: false, error: { type } });
+    expect(pool.statistics.replaced).toBe(replaced);
+  });
+
+  it('does not use a process again whose answer cannot be read', async () => {
+    const { pool, lines } = startPool('reply("x")');
+    const read = (): string => {
+      throw new TypeError('a bug of ours');
+    };
+    expect(await pool.run({ ...CALL, read })).toMatchObject({
+      ok: false,
+      error: { type: 'InterpreterCrash' },
+    });
+    expect(pool.statistics.replaced).toBe(1);
+    expect(lines.map(({ level }) => level)).toEqual(['error']);
+    expect((await pool.run(CALL)).ok).toBe(true);
+  });
+
+  it('kills a process that does not answer, and takes the spare', async () => {
+    const { pool } = startPool('if (!request.includes("hang")) reply("served")', { spares: 1 });
+    const hanging = pool.run({ ...CALL, request: Buffer.from('hang'), timeoutMs: 50 });
+    const waiting = pool.run(CALL);
+    expect(await hanging).toMatchObject({ ok: false, error: { type: 'Timeout' } });
+    expect(await waiting).toMatchObject({ ok: true, answer: 'served' });
+    expect(pool.statistics).toMatchObject({ timeouts: 1, replaced: 1 });
+  });
+
+  it('gives an interpreter up that has grown, when another is ready', async () => {
+    const { pool } = startPool(`reply("x", 0, ${100 * (1 << 20)})`, { spares: 1 });
+    await vi.waitFor(() => expect(pool.statistics.interpreters).toBe(2));
+    expect((await pool.run(CALL)).ok).toBe(true);
+    expect(pool.statistics.replaced).toBe(1);
+    await vi.waitFor(() => expect(pool.statistics.interpreters).toBe(2));
+  });
+
+  it('refuses calls beyond its limit', async () => {
+    const { pool } = startPool('setTimeout(() => reply("late"), 50)', { queueLimit: 2 });
+    await vi.waitFor(() => expect(pool.isReady).toBe(true));
+    const results = await Promise.all([1, 2, 3, 4, 5].map(() => pool.run(CALL)));
+    expect(results.map((result) => (result.ok ? 'ok' : result.error.type))).toEqual([
+      'ok',
+      'ok',
+      'ok',
+      'Overloaded',
+      'Overloaded',
+    ]);
+  });
+
+  it('keeps one of several interpreters for expressions', async () => {
+    const { pool } = startPool('if (!request.includes("script")) reply("quick")', {
+      interpreters: 2,
+    });
+    const abort = new AbortController();
+    const script = {
+      ...CALL,
+      lane: 'scripts',
+      request: Buffer.from('script'),
+      signal: abort.signal,
+      timeoutMs: 30_000,
+    } as const;
+    const scripts = [pool.run(script), pool.run(script), pool.run(script)];
+    await vi.waitFor(() => expect(pool.statistics.interpreters).toBe(2));
+    expect(await pool.run(CALL)).toMatchObject({ ok: true, answer: 'quick' });
+    expect(pool.statistics.queued).toBe(2);
+    abort.abort();
+    for (const result of await Promise.all(scripts)) {
+      expect(result).toMatchObject({ ok: false, error: { type: 'Aborted' } });
+    }
+    expect(await pool.run(CALL)).toMatchObject({ ok: true, answer: 'quick' });
+  });
+
+  it('tries again when a process does not start, and says so when it never does', async () => {
+    let attempts = 0;
+    const { pool, lines } = startPool('', {
+      boot: async () => {
+        attempts += 1;
+        if (attempts < 5) throw new Error(`attempt ${attempts}`);
+        return { process: pretender('reply("at last")'), heapBytes: 0 };
+      },
+    });
+    expect(await pool.run(CALL)).toMatchObject({ ok: false, error: { type: 'Unavailable' } });
+    expect(attempts).toBe(3);
+    // Nobody waits for what will not come.
+    expect(await pool.run(CALL)).toMatchObject({ ok: false, error: { type: 'Unavailable' } });
+    await vi.waitFor(() => expect(pool.isReady).toBe(true), { timeout: 5000 });
+    expect(await pool.run(CALL)).toMatchObject({ ok: true, answer: 'at last' });
+    expect(lines).toHaveLength(4);
+  });
+
+  it('replaces a process that dies while it has nothing to do', async () => {
+    const { pool, processes } = startPool('reply("x")');
+    await vi.waitFor(() => expect(pool.isReady).toBe(true));
+    processes[0]!.kill('a test');
+    await vi.waitFor(() => expect(processes).toHaveLength(2));
+    expect((await pool.run(CALL)).ok).toBe(true);
+  });
+
+  it('stops: what runs ends, what waits is refused, nothing new is taken', async () => {
+    const { pool, processes } = startPool('setTimeout(() => reply("done"), 100)');
+    await vi.waitFor(() => expect(pool.isReady).toBe(true));
+    const running = pool.run(CALL);
+    const waiting = pool.run(CALL);
+    const stopped = pool.stop();
+    expect(await waiting).toMatchObject({ ok: false, error: { type: 'Unavailable' } });
+    expect(await running).toMatchObject({ ok: true, answer: 'done' });
+    await stopped;
+    expect(processes.every(({ isDead }) => isDead)).toBe(true);
+    expect(await pool.run(CALL)).toMatchObject({ ok: false, error: { type: 'Unavailable' } });
+    await pool.stop();
+  });
+});
+
+describe('the runtime', () => {
+  it('can be stopped before it was started, while it boots, and twice', async () => {
+    const { logger } = createLogCollector();
+    const never = createPyodideRuntime({ environment: {}, logger });
+    await never.stop();
+    const booting = createPyodideRuntime({ environment: {}, logger });
+    await booting.start();
+    const waiting = booting.evaluate([{ source: '1 + 1' }], { data: {}, context: {} });
+    await Promise.all([booting.stop(), booting.stop()]);
+    expect(await waiting).toMatchObject({ ok: false, error: { type: 'Unavailable' } });
+    expect(booting.ready).toBe(false);
+    expect(booting.evaluate([{ source: 'data.a' }], { data: { a: 1 }, context: {} })).toEqual({
+      ok: true,
+      values: [1],
+    });
+    await expect(booting.checkSyntax('script', ['x'])).rejects.toMatchObject({
+      code: 'python_unavailable',
+    });
+  });
+
+  it('starts without a snapshot when the one there is broken', async () => {
+    const broken = join(folder, 'broken.bin');
+    writeFileSync(broken, Buffer.alloc(1000));
+    const started = await startRuntime({ snapshotPath: broken, spares: 0 });
+    onTestFinished(() => started.runtime.stop());
+    expect(await started.value('1 + 1')).toBe(2);
+    expect(started.lines.map(({ message }) => message)).toEqual([
+      'A Python interpreter did not start',
+      'A Python interpreter is ready',
+    ]);
+  }, 60_000);
+
+  it('starts without a snapshot when none can be made', async () => {
+    const started = await startRuntime({ snapshotPath: '/dev/null/snapshot.bin', spares: 0 });
+    onTestFinished(() => started.runtime.stop());
+    expect(await started.value('1 + 1')).toBe(2);
+    const expected = 'Python starts slowly: its snapshot cannot be made';
+    expect(started.lines[0]!.message).toBe(expected);
+  }, 60_000);
+});
