@@ -53,7 +53,6 @@ export function compensate(run: Run, failed: Pointer, error: StepError): void {
   const then = handler === failed && !stepOf(run, handler).saga ? 'proceed' : 'own-behavior';
   const state: Compensating = { kind: 'compensating', plan, next: 0, then };
   setState(run, handler, state);
-  handler.deadline = null;
   nextCompensation(run, handler, state);
 }
 
@@ -70,11 +69,7 @@ export function nextCompensation(run: Run, handler: Pointer, state: Compensating
     run.joins.add(handler.id);
     return;
   }
-  openPointer(run, compensateWith, {
-    ...insideOf(handler),
-    ...itemOf(entry),
-    inCompensation: true,
-  });
+  openPointer(run, compensateWith, { ...insideOf(handler), ...itemOf(entry) });
 }
 
 /** Remembers a step that completed, for the saga around it. */

@@ -37,7 +37,7 @@ export function startRun(definition: WorkflowDefinition, start: StartOptions, no
     stepsWithoutWait: 0,
   };
   const run = createRun(definition, instance, now);
-  openPointer(run, definition.entryStepId, { parentId: null, inCompensation: false });
+  openPointer(run, definition.entryStepId, { parentId: null });
   return run;
 }
 

@@ -89,8 +89,6 @@ export interface Pointer {
   /** Of the innermost enclosing Foreach; absent outside of one. */
   readonly item?: Json;
   readonly index?: number;
-  /** It belongs to a compensation, whose failures never start compensations outside of it. */
-  readonly inCompensation: boolean;
   readonly openedAt: number;
   state: PointerState;
   /** From 1; raised whenever the step runs again after a failure. */

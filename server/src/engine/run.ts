@@ -133,16 +133,11 @@ export interface Surroundings {
   readonly parentId: number | null;
   readonly item?: Json;
   readonly index?: number;
-  readonly inCompensation: boolean;
 }
 
 /** The surroundings that a pointer's successors share with it. */
 export function surroundingsOf(pointer: Pointer): Surroundings {
-  return {
-    parentId: pointer.parentId,
-    inCompensation: pointer.inCompensation,
-    ...itemOf(pointer),
-  };
+  return { parentId: pointer.parentId, ...itemOf(pointer) };
 }
 
 /** The surroundings of a step inside a container. */

@@ -140,6 +140,45 @@ scenarios('a cancel condition', (start) => {
     expect(driver.instance.lastError).toBeNull();
   });
 
+  it('that looks at the attempt does not wait for the next one', () => {
+    const driver = start([
+      failing('a', { cancelCondition: 'context.Step.Attempt > 2', retryInterval: 60 }),
+    ]);
+    driver.advance(60);
+    expect(driver.history).toEqual(['a Failed', 'a Failed #2', 'a Cancelled #3']);
+  });
+
+  it('that looks at more than data is asked again when the next attempt begins', () => {
+    const world = { late: false };
+    const driver = start([failing('a', { cancelCondition: 'world.late', retryInterval: 60 })], {
+      world,
+    });
+    world.late = true;
+    driver.advance(59);
+    driver.advance(1);
+    expect(driver.history).toEqual(['a Failed', 'a Cancelled #2']);
+  });
+
+  it('that is true of a container and of steps inside of it ends each of them once', () => {
+    const driver = start([
+      fork('f', 'outer', 'stopper'),
+      box('outer', [[waitFor('x', whenStopped)], [box('inner', [activity('y')], whenStopped)]], {
+        ...whenStopped,
+        nextStepId: 'after',
+      }),
+      ...stopper,
+      noOp('after'),
+    ]);
+    driver.endEffect(driver.effect('stopper'));
+    expect(driver.history.slice(2)).toEqual([
+      'y Cancelled',
+      'inner Cancelled',
+      'x Cancelled',
+      'outer Cancelled',
+    ]);
+    expect(driver.status).toBe('Complete');
+  });
+
   it('ends everything inside of a container, innermost first', () => {
     const driver = start([
       fork('f', 'outer', 'stopper'),

@@ -207,6 +207,22 @@ scenarios('a failure inside of a compensation', (start) => {
     expect(driver.instance.lastError?.stepId).toBe('a');
   });
 
+  it('shows the error of the step inside of the container that compensates', () => {
+    const undo = inOrder(work('undo'), waitFor('ok'));
+    const driver = start([box('box', [failing('a')], { compensateWith: undo })]);
+    driver.advance(1);
+    driver.failEffect(driver.effect('undo'));
+    driver.advance(60);
+    driver.endEffect(driver.effect('undo'));
+    expect(driver.instance.lastError?.stepId).toBe('a');
+    driver.publish('ok', 'key');
+    expect(driver.records.at(-1)).toMatchObject({
+      stepId: 'box',
+      status: 'Compensated',
+      error: { stepId: 'a' },
+    });
+  });
+
   it('never starts the compensation that it is in', () => {
     const driver = start(
       inOrder(

@@ -81,19 +81,23 @@ scenarios('a step error', (start) => {
 
   it('shows again as lastError once the newer one of another step is solved', () => {
     const driver = start([
-      fork('f', 'a', 'b'),
+      fork('f', 'a', 'b', 'c'),
       work('a', { retryInterval: 100 }),
-      work('b', { retryInterval: 5 }),
+      work('b', { retryInterval: 100 }),
+      work('c', { retryInterval: 5 }),
     ]);
-    driver.failEffect(driver.effect('a'));
-    driver.advance(1);
-    driver.failEffect(driver.effect('b'));
-    expect(driver.instance.lastError?.stepId).toBe('b');
-    driver.advance(5);
-    driver.endEffect(driver.effect('b'));
+    for (const stepId of ['b', 'a', 'c']) {
+      driver.failEffect(driver.effect(stepId));
+      expect(driver.instance.lastError?.stepId).toBe(stepId);
+      driver.advance(1);
+    }
+    driver.advance(4);
+    driver.endEffect(driver.effect('c'));
     expect(driver.instance.lastError?.stepId).toBe('a');
-    driver.advance(94);
+    driver.advance(100);
     driver.endEffect(driver.effect('a'));
+    expect(driver.instance.lastError?.stepId).toBe('b');
+    driver.endEffect(driver.effect('b'));
     expect(driver.instance.lastError).toBeNull();
     expect(driver.status).toBe('Complete');
   });

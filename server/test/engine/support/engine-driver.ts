@@ -302,6 +302,7 @@ export class EngineDriver {
 
   /** Lets the engine work until everything waits. */
   pump(): void {
+    this.#fireTimers();
     while (this.#work()) {
       if (this.#stepsWithoutWait > this.#stepsMax) throw new EndlessLoopError(this.open.join(', '));
     }
@@ -325,6 +326,10 @@ export class EngineDriver {
   #work(): boolean {
     if (this.#checkCancelConditions() || this.#runStep() || this.#lookForEvents()) return true;
     // Timers without a length are due at once; a server would come back to them immediately.
+    return this.#fireTimers();
+  }
+
+  #fireTimers(): boolean {
     const due = nextTimer(this.#run);
     if (due === null || due > this.now) return false;
     this.#enter(() => {

@@ -6,7 +6,7 @@ import { EngineDriver, type DriverOptions } from './engine-driver.js';
 /** Starts an instance of these steps and lets it run until everything waits. */
 export type Start = (
   steps: readonly StepSource[],
-  options?: DefinitionMembers & Pick<DriverOptions, 'data' | 'stepsMax'>,
+  options?: DefinitionMembers & Omit<DriverOptions, 'reload'>,
 ) => EngineDriver;
 
 const MODES = [
@@ -17,12 +17,16 @@ const MODES = [
 export function scenarios(subject: string, body: (start: Start) => void): void {
   describe.each(MODES)(`${subject} ($mode)`, ({ reload }) => {
     body((steps, options = {}) => {
-      const { data, stepsMax, ...members } = options;
-      return new EngineDriver(define(steps, members), {
-        reload,
-        ...(data === undefined ? {} : { data }),
-        ...(stepsMax === undefined ? {} : { stepsMax }),
-      });
+      return new EngineDriver(define(steps, membersOf(options)), { ...options, reload });
     });
   });
+}
+
+/** What of the options belongs into the document. */
+function membersOf(options: DefinitionMembers): DefinitionMembers {
+  const { defaultErrorBehavior, defaultErrorRetryInterval } = options;
+  return {
+    ...(defaultErrorBehavior === undefined ? {} : { defaultErrorBehavior }),
+    ...(defaultErrorRetryInterval === undefined ? {} : { defaultErrorRetryInterval }),
+  };
 }
