@@ -54,10 +54,11 @@ function unexpected(request: Request, error: unknown): AppError {
 
 /** What tsoa found in the parameters of path, query and headers; bodies are not its business. */
 function parameterItems(error: ValidateError): (ProblemItem & { parameter: string })[] {
-  return Object.entries(error.fields).map(([parameter, { message }]) => ({
+  return Object.entries(error.fields).map(([name, { message }]) => ({
     code: 'invalid_parameter',
     message,
-    parameter,
+    // Where a method takes all of its query as one object, tsoa puts that object's name in front.
+    parameter: name.replace(/^query\./, ''),
   }));
 }
 

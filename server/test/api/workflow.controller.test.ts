@@ -202,6 +202,13 @@ describe('GET /api/workflow', () => {
     expect(api.calls).toEqual([]);
   });
 
+  it('names the filters that are wrong', async () => {
+    const api = await startApi({ host });
+    const problem = await problemOf(await api.fetch('/api/workflow?limit=0&status=x'));
+    const parameters = (problem['errors'] as { parameter: string }[]).map((e) => e.parameter);
+    expect(parameters.sort()).toEqual(['limit', 'status']);
+  });
+
   it('does not take a parameter in brackets for an operator', async () => {
     const api = await startApi({ host });
     expect((await api.fetch('/api/workflow?status[$ne]=x')).status).toBe(200);
