@@ -94,6 +94,19 @@ describe.skipIf(!runsContainers)('createMongoStore with a server that fails', as
     await store.stop();
   });
 
+  it('stops in time while the server hangs, with writes that were to be sent later', async () => {
+    const store = await open();
+    await store.insertInstance({ record: instanceOf('stop'), side: NO_SIDE });
+    const commit = commitOf(instanceOf('stop'), { removeSubscriptions: ['s'] });
+    expect(await store.commitInstance(commit)).toBe('committed');
+    await frozen.pause();
+    const startedAt = performance.now();
+    await store.stop();
+    const tookMs = performance.now() - startedAt;
+    await frozen.unpause();
+    expect(tookMs).toBeLessThan(GIVES_UP_WITHIN_MS);
+  });
+
   it('fails at once or in time when the server is gone, and stops all the same', async () => {
     const store = await open();
     await container.stop();

@@ -95,7 +95,7 @@ export class LazyWrites {
     try {
       await write(ids);
     } catch {
-      for (const id of ids.slice(0, KEPT_MAX - waiting.size)) waiting.add(id);
+      for (const id of ids.slice(0, Math.max(0, KEPT_MAX - waiting.size))) waiting.add(id);
       this.#flushSoon();
     }
   }

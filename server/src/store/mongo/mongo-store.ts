@@ -43,6 +43,7 @@ const DEFAULT_DATABASE = 'stepwright';
 const DEFAULT_TIMEOUT_MS = 2000;
 /** A connection on which nothing came back for so long is given up. */
 const SOCKET_TIMEOUT_MS = 30_000;
+const CLOSE_TIMEOUT_MS = 500;
 /** Operations that do a lot at once, or several things one after the other. */
 const LONG_OPERATIONS: ReadonlySet<StoreOperation> = new Set([
   'purge',
@@ -102,8 +103,13 @@ class MongoConnection {
     const [client, context] = [this.#client, this.#context];
     this.#client = null;
     this.#context = null;
-    await context?.lazyWrites.stop();
-    await client?.close();
+    if (context !== null) {
+      // Nothing depends on the lazy writes, so a database that hangs does not hold up the end of the process.
+      const sent = withinTime(context.lazyWrites.stop(), this.#operationTimeoutMs);
+      await sent.catch(() => undefined);
+    }
+    // The driver says goodbye to the server first; when it does not listen, closing ends by itself after a while.
+    if (client !== null) await withinTime(client.close(), CLOSE_TIMEOUT_MS).catch(() => undefined);
   }
 
   readonly call: CallOperation = async (name, args) => {

@@ -135,6 +135,24 @@ export function describeSideRecords(test: StoreUnderTest): void {
       expect(await sequences(25, 10)).toEqual([]);
     });
 
+    it('do not come back with a repeated start, when the instance is done with them', async () => {
+      const start = () =>
+        test.store.insertInstance({
+          record: instanceOf('i', { requestHash: 'hash' }),
+          side: {
+            ...NO_SIDE,
+            subscriptions: [subscription('i/1/0')],
+            activities: [activityOf('i/2/0', 'i')],
+          },
+        });
+      await start();
+      const removals = { removeSubscriptions: ['i/1/0'], removeActivities: ['i/2/0'] };
+      await test.store.commitInstance(commitOf(await get('i'), removals));
+      expect((await start()).outcome).toBe('exists');
+      expect(await claim('ship', 2000)).toBeNull();
+      await expect.poll(() => subscribers('paid/7')).toEqual([]);
+    });
+
     it('stay when the instance exists already', async () => {
       await insert('i', { ...NO_SIDE, activities: [activityOf('i/1/0', 'i')] });
       const held = await claim('ship', 2000);
