@@ -1,0 +1,110 @@
+/**
+ * Where a scenario runs. Every scenario runs in every mode, and must not notice:
+ *  - `one node`: one server;
+ *  - `two nodes`: two servers on one database with one Redis; every call goes to the other one than the call before;
+ *  - `restart`: one server that is killed (-9) and started again at every checkpoint of the scenario.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createClient, type StepwrightClient } from '@stepwright/sdk';
+import { afterAll, beforeAll, describe, inject, it } from 'vitest';
+import { ServerNode } from './server-node.js';
+
+export type Mode = 'one node' | 'two nodes' | 'restart';
+
+/** Names nothing: the environment's `fetch` sends each call to a node. */
+const ANY_NODE = 'http://any-node.invalid';
+
+export class TestEnvironment {
+  readonly client: StepwrightClient;
+  readonly #mode: Mode;
+  readonly #settings: Readonly<Record<string, string>>;
+  readonly #folder: string;
+  #nodes: ServerNode[] = [];
+  #calls = 0;
+  #names = 0;
+
+  private constructor(mode: Mode, settings: Readonly<Record<string, string>>, folder: string) {
+    this.#mode = mode;
+    this.#settings = settings;
+    this.#folder = folder;
+    this.client = createClient({ baseUrl: ANY_NODE, fetch: (request) => this.fetch(request) });
+  }
+
+  static async start(
+    mode: Mode,
+    extra: Readonly<Record<string, string>> = {},
+  ): Promise<TestEnvironment> {
+    const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-e2e-'));
+    const dbhost = inject('dbhost');
+    const redis = inject('redis');
+    const settings: Record<string, string> = { DATA_DIR: folder, NODE_LEASE_MS: '3000', ...extra };
+    if (dbhost !== null) {
+      settings['dbhost'] = dbhost;
+      settings['db_name'] = `e2e_${randomBytes(4).toString('hex')}`;
+    }
+    if (redis !== null && mode === 'two nodes') settings['redis'] = redis;
+    const environment = new TestEnvironment(mode, settings, folder);
+    const count = mode === 'two nodes' ? 2 : 1;
+    environment.#nodes = await Promise.all(
+      Array.from({ length: count }, () => ServerNode.start(settings)),
+    );
+    return environment;
+  }
+
+  /** Between two steps of a scenario: in `restart` the server dies here and another one goes on. */
+  async checkpoint(): Promise<void> {
+    if (this.#mode !== 'restart') return;
+    await Promise.all(this.#nodes.map((node) => node.kill()));
+    this.#nodes = [await ServerNode.start(this.#settings)];
+  }
+
+  /** A call to the next node in turn. */
+  fetch(request: Request): Promise<Response> {
+    const { pathname, search } = new URL(request.url);
+    return fetch(new Request(`${this.#nextUrl()}${pathname}${search}`, request));
+  }
+
+  /** Plain HTTP, for what the SDK does not do. */
+  call(pathAndQuery: string, init?: RequestInit): Promise<Response> {
+    return fetch(`${this.#nextUrl()}${pathAndQuery}`, init);
+  }
+
+  /** A name that no other scenario uses. */
+  unique(name: string): string {
+    this.#names += 1;
+    return `${name}-${this.#names}`;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#nodes.map((node) => node.stop()));
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #nextUrl(): string {
+    this.#calls += 1;
+    const node = this.#nodes[this.#calls % this.#nodes.length];
+    if (node === undefined) throw new Error('no node runs');
+    return node.url;
+  }
+}
+
+type Scenario = (environment: TestEnvironment) => Promise<void>;
+
+/** Runs each scenario in every mode. */
+export function scenarios(topic: string, cases: Readonly<Record<string, Scenario>>): void {
+  for (const mode of ['one node', 'two nodes', 'restart'] as const) {
+    describe(`${topic} (${mode})`, () => {
+      let environment: TestEnvironment;
+      beforeAll(async () => {
+        environment = await TestEnvironment.start(mode);
+      });
+      afterAll(() => environment.stop());
+      for (const [name, scenario] of Object.entries(cases)) {
+        it(name, () => scenario(environment));
+      }
+    });
+  }
+}
