@@ -41,6 +41,20 @@ export function startRun(definition: WorkflowDefinition, start: StartOptions, no
   return run;
 }
 
+/** Takes up a stored instance; its status may have been changed while nobody had it in memory. */
+export function takeUpRun(
+  definition: WorkflowDefinition,
+  instance: WorkflowInstance,
+  now: number,
+): Run {
+  const run = createRun(definition, instance, now);
+  if (instance.status === 'Runnable') completeIfDone(run);
+  if (instance.status === 'Terminated' && instance.pointers.size > 0) {
+    terminate(run, instance.endTime ?? now);
+  }
+  return run;
+}
+
 /** The status was changed from outside; what was reached inside gives way to it. */
 export function applyStatus(run: Run, status: InstanceStatus, at: number): void {
   const { instance } = run;
@@ -73,6 +87,7 @@ export function haltRun(run: Run, type: string, message: string): void {
   const [pointerId] = run.queue;
   const pointer = pointerId === undefined ? undefined : instance.pointers.get(pointerId);
   instance.status = 'Suspended';
+  instance.stepsWithoutWait = 0;
   instance.lastError = {
     stepId: pointer?.stepId ?? '',
     pointerId: pointer?.id ?? 0,

@@ -10,9 +10,8 @@
  */
 import type { WorkflowDefinition } from '../engine/definition.js';
 import { isEnded, type ParentLink } from '../engine/instance.js';
-import { startRun } from '../engine/lifecycle.js';
+import { startRun, takeUpRun } from '../engine/lifecycle.js';
 import type { JsonObject } from '../engine/json.js';
-import { createRun } from '../engine/run.js';
 import { readState, STATE_VERSION, writeState } from '../engine/snapshot.js';
 import { nextTimer } from '../engine/timers.js';
 import type {
@@ -287,7 +286,7 @@ export class InstanceRunner implements Service {
     let actor: InstanceActor;
     try {
       const instance = readState(record, record.state);
-      const run = createRun(definition, instance, this.#environment.clock.now());
+      const run = takeUpRun(definition, instance, this.#environment.clock.now());
       const { epoch, inSeq, revision, status } = record;
       actor = new InstanceActor(this.#environment, run, {
         stored: { epoch, inSeq, revision, status },
