@@ -304,6 +304,7 @@ export class EngineDriver {
   pump(): void {
     this.#fireTimers();
     while (this.#work()) {
+      this.#stepsWithoutWait += 1;
       if (this.#stepsWithoutWait > this.#stepsMax) throw new EndlessLoopError(this.open.join(', '));
     }
     this.#stepsWithoutWait = 0;
@@ -364,7 +365,6 @@ export class EngineDriver {
     return this.#enter(() => {
       const work = nextWork(this.#run);
       if (work === null) return false;
-      this.#stepsWithoutWait += 1;
       try {
         this.#apply(work);
       } catch (error) {
