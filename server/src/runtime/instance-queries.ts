@@ -58,7 +58,7 @@ export class InstanceQueries {
       openFrom,
       openFrom + page.limit - views.length,
     );
-    views.push(...open.map((pointer) => viewPointer(pointer, definition)));
+    views.push(...open.map((pointer) => viewPointer(pointer, definition, instance.endTime)));
     const next = from + views.length;
     const hasMore = views.length > 0 && next < ended + instance.pointers.size;
     return {

@@ -56,21 +56,27 @@ export function viewRecord(record: StepRecord, definition: WorkflowDefinition | 
   };
 }
 
-export function viewPointer(pointer: Pointer, definition: WorkflowDefinition | null): StepView {
+/** What is open at the end of its instance is over, also where the node that runs it has not written that yet. */
+export function viewPointer(
+  pointer: Pointer,
+  definition: WorkflowDefinition | null,
+  instanceEndTime: number | null,
+): StepView {
+  const isOver = instanceEndTime !== null;
   return {
     ...stepNames(pointer.stepId, definition),
     executionId: pointer.id,
     stepId: pointer.stepId,
-    status: statusOf(pointer),
+    status: isOver ? 'Cancelled' : statusOf(pointer),
     attempt: pointer.attempt,
     startTime: pointer.attemptStartedAt,
-    endTime: null,
+    endTime: instanceEndTime,
     item: pointer.item ?? null,
     index: pointer.index ?? null,
     inputs: pointer.inputs,
     outputs: null,
     error: pointer.error === null ? null : viewError(pointer.error),
-    waitsFor: waitOf(pointer),
+    waitsFor: isOver ? null : waitOf(pointer),
   };
 }
 
