@@ -1,0 +1,402 @@
+/** Section 2: bodies, answers, names and errors. */
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import type { Problem } from '../../src/api/models/problem.js';
+import type { Workflow } from '../../src/api/models/workflow.js';
+import { fresh } from './support/client.js';
+import { ALL_DIALECTS } from './support/dialects.js';
+import { everyStore } from './support/every-store.js';
+import { chain, compute, mark, step } from './support/steps.js';
+
+const YAML = 'application/yaml';
+const JSON_TYPE = 'application/json';
+
+everyStore(
+  'a definition with everything in it',
+  (at) => {
+    it('means the same in every spelling', async () => {
+      const { client } = at;
+      const id = fresh('everything');
+      const posted = await client.postDefinition<{ version: number; warnings: unknown[] }>({
+        Id: id,
+        Version: 99,
+        Description: 'All members',
+        DefaultErrorBehavior: 'Suspend',
+        DefaultErrorRetryInterval: '00:00:01',
+        Steps: [
+          step(
+            'Each',
+            'Foreach',
+            { Collection: 'data.Items', RunParallel: false },
+            {
+              Name: 'For each item',
+              NextStepId: 'Choose',
+              CancelCondition: 'False',
+              ProceedOnCancel: true,
+              Saga: true,
+              Timeout: 60,
+              RetryInterval: '00:00:01',
+              MaxRetries: 1,
+              RetryBackoff: 2,
+              OnRetriesExhausted: 'Terminate',
+              ErrorBehavior: 'Retry',
+              CompensateWith: [mark('Undo')],
+              Do: [
+                [
+                  compute('Sum', {
+                    Total: 'data.get("Total", 0) + context.Item',
+                    'With.Dot': 'context.Index',
+                  }),
+                ],
+              ],
+            },
+          ),
+          {
+            Id: 'Choose',
+            StepType: 'Decide',
+            SelectNextStep: { Wait: 'data.Total == 6', Never: 'False' },
+          },
+          step(
+            'Wait',
+            'WaitFor',
+            { EventName: '"nothing"', EventKey: '"k"', Timeout: 0.02 },
+            { Outputs: { Late: 'step.TimedOut' } },
+          ),
+          mark('Never'),
+        ],
+      });
+      expect(posted.status, posted.text).toBe(201);
+      expect(posted.body).toMatchObject({ version: 1, warnings: [] });
+      const { data, status } = await client.ended(await client.start(id, { Items: [1, 2, 3] }));
+      expect({ data, status }).toEqual({
+        status: 'Complete',
+        data: { Items: [1, 2, 3], Total: 6, 'With.Dot': 2, Late: true },
+      });
+
+      const { body } = await client.get<{ steps: Record<string, unknown>[] }>(
+        `/api/definition/${id}`,
+      );
+      expect(body).toMatchObject({
+        id,
+        version: 1,
+        description: 'All members',
+        defaultErrorBehavior: 'Suspend',
+      });
+      expect(body.steps[0]).toMatchObject({
+        id: 'Each',
+        stepType: 'Foreach',
+        name: 'For each item',
+        nextStepId: 'Choose',
+        proceedOnCancel: true,
+        saga: true,
+        maxRetries: 1,
+        compensateWith: [{ id: 'Undo' }],
+        do: [
+          [
+            {
+              id: 'Sum',
+              outputs: {
+                Total: 'data.get("Total", 0) + context.Item',
+                'With.Dot': 'context.Index',
+              },
+            },
+          ],
+        ],
+      });
+      expect(body.steps[1]).toMatchObject({
+        selectNextStep: { Wait: 'data.Total == 6', Never: 'False' },
+      });
+    });
+  },
+  { dialects: ALL_DIALECTS },
+);
+
+everyStore('bodies and names', (at) => {
+  const start = (definition: string, body: string, type: string, accept?: string) =>
+    at.client.call<Workflow>('POST', `/api/workflow/${definition}`, {
+      body,
+      type,
+      headers: accept === undefined ? {} : { accept },
+    });
+
+  describe('requests', () => {
+    it('come as JSON or YAML under each of their names, with parameters', async () => {
+      const definition = await at.client.define([step('a', 'NoOp')]);
+      for (const type of [
+        JSON_TYPE,
+        'text/json',
+        'application/vnd.x+json',
+        'application/json; charset=utf-8',
+        'Application/JSON',
+      ]) {
+        const answer = await start(definition, '{"a": [1]}', type);
+        expect([answer.status, answer.body.data], type).toEqual([201, { a: [1] }]);
+      }
+      for (const type of [
+        YAML,
+        'application/x-yaml',
+        'text/yaml',
+        'application/yaml; charset=utf-8',
+      ]) {
+        const answer = await start(definition, 'a:\n- 1\n', type);
+        expect([answer.status, answer.body.data], type).toEqual([201, { a: [1] }]);
+      }
+    });
+
+    it.each([
+      'text/plain',
+      'application/xml',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data',
+      'text/x-python',
+    ])('as %s are 415', async (type) => {
+      const definition = await at.client.define([step('a', 'NoOp')]);
+      for (const path of [
+        `/api/workflow/${definition}`,
+        '/api/definition',
+        '/api/event/e/k',
+        '/api/activity/success/x.y',
+      ]) {
+        const answer = await at.client.call<Problem>('POST', path, { body: '{}', type });
+        expect([answer.status, answer.body.code], path).toEqual([415, 'unsupported_media_type']);
+      }
+    });
+
+    it('for scripts come as text/x-python only', async () => {
+      const { client } = at;
+      for (const type of [JSON_TYPE, YAML, 'text/plain']) {
+        expect(
+          (await client.call('POST', `/api/step/${fresh('s')}`, { body: 'a = 1', type })).status,
+        ).toBe(415);
+      }
+      const stored = await client.call('POST', `/api/step/${fresh('s')}`, {
+        body: 'a = 1',
+        type: 'text/x-python; charset=utf-8',
+      });
+      expect(stored.status).toBe(200);
+    });
+  });
+
+  describe('YAML', () => {
+    const data = async (text: string) =>
+      (await start(await at.client.define([step('a', 'NoOp')]), text, YAML)).body.data;
+
+    it('is 1.2: yes and no are text, as are times and dates', async () => {
+      expect(
+        await data(
+          'a: yes\nb: no\nc: 12:30:00\nd: 2020-01-01\ne: 0o17\nf: 1e3\ng: ~\nh: "5"\ni: on',
+        ),
+      ).toEqual({
+        a: 'yes',
+        b: 'no',
+        c: '12:30:00',
+        d: '2020-01-01',
+        e: 15,
+        f: 1000,
+        g: null,
+        h: '5',
+        i: 'on',
+      });
+    });
+
+    it('has aliases, in bounds', async () => {
+      expect(await data('a: &x {k: 1}\nb: *x')).toEqual({ a: { k: 1 }, b: { k: 1 } });
+    });
+
+    it.each([
+      ['a custom tag', 'a: !thing 1'],
+      ['a tag of Python', 'a: !!python/object:x {}'],
+      ['a duplicate key', 'a: 1\na: 2'],
+      ['several documents', 'a: 1\n---\nb: 2'],
+      ['broken text', 'a: [1'],
+      ['a tab as indentation', 'a:\n\tb: 1'],
+      ['infinity', 'a: .inf'],
+      ['no number', 'a: .nan'],
+    ])('with %s is 400', async (_, text) => {
+      const answer = await at.client.call<Problem>(
+        'POST',
+        `/api/workflow/${await at.client.define([step('a', 'NoOp')])}`,
+        { body: text, type: YAML },
+      );
+      expect([answer.status, answer.body.code], answer.text).toEqual([400, 'unreadable_body']);
+      expect(JSON.stringify(answer.body)).toMatch(/"line":\d+/);
+    });
+  });
+
+  describe('answers', () => {
+    it.each([
+      [undefined, JSON_TYPE],
+      ['*/*', JSON_TYPE],
+      ['application/*', JSON_TYPE],
+      ['text/html', JSON_TYPE],
+      [YAML, YAML],
+      ['application/x-yaml', 'application/x-yaml'],
+      ['text/yaml', 'text/yaml'],
+      ['application/json;q=0.5, text/yaml', 'text/yaml'],
+      ['application/yaml;q=0.5, application/json', JSON_TYPE],
+    ])('to Accept %s come as %s', async (accept, type) => {
+      const answer = await at.client.call('GET', '/api/info', {
+        headers: accept === undefined ? {} : { accept },
+      });
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get('content-type')!.split(';')[0]).toBe(type);
+      const body = (type === JSON_TYPE ? JSON.parse(answer.text) : parse(answer.text)) as Record<
+        string,
+        unknown
+      >;
+      expect(Object.keys(body)).toContain('machineName');
+    });
+
+    it('have the same names in YAML, and data as it was', async () => {
+      const definition = await at.client.define([step('a', 'NoOp')]);
+      const value = { Big: 1e21, Text: 'no', Nothing: null, '1': [], deep: { Über: '- x: 1' } };
+      const answer = await start(definition, JSON.stringify(value), JSON_TYPE, YAML);
+      const body = parse(answer.text) as Record<string, unknown>;
+      expect(body).toMatchObject({
+        definitionId: definition,
+        status: 'Runnable',
+        reference: null,
+        data: value,
+      });
+      const json = await at.client.get<object>(`/api/workflow/${body['workflowId'] as string}`);
+      expect(Object.keys(body)).toEqual(Object.keys(json.body));
+    });
+
+    it('have times in ISO 8601 UTC', async () => {
+      const workflow = await at.client.run([step('a', 'NoOp')]);
+      for (const time of [workflow.startTime, workflow.endTime!]) {
+        expect(time).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+      }
+    });
+  });
+
+  describe('names', () => {
+    it('of data, steps, custom steps and graphs keep their spelling', async () => {
+      const { client } = at;
+      const script = await client.script('Out = Value\nout = value');
+      const { data } = await client.run(
+        chain(
+          step(
+            'Step',
+            script,
+            { Value: 'data.Key', value: 'data.key' },
+            { Outputs: { Result: 'step.Out', result: 'step.out' } },
+          ),
+          step('step', 'NoOp'),
+          mark('STEP'),
+        ),
+        { Key: 1, key: 2, 'with space': 3, 'dot.ted': 4, '': 5, $set: 6 },
+      );
+      expect(data).toEqual({
+        Key: 1,
+        key: 2,
+        'with space': 3,
+        'dot.ted': 4,
+        '': 5,
+        $set: 6,
+        Result: 1,
+        result: 2,
+        trail: ['STEP'],
+      });
+    });
+
+    it.each(['Foreach', 'ForEach', 'foreach', 'FOREACH', 'forEach'])(
+      'of step types count in any casing: %s',
+      async (type) => {
+        const { data } = await at.client.run([
+          {
+            Id: 'each',
+            StepType: type,
+            Inputs: { COLLECTION: '[1, 2]', runparallel: false },
+            Do: [[compute('n', { n: 'context.Item' })]],
+          },
+        ]);
+        expect(data).toEqual({ n: 2 });
+      },
+    );
+
+    it('of members count in any casing', async () => {
+      const { client } = at;
+      const id = fresh('casing');
+      const answer = await client.post('/api/definition', {
+        ID: id,
+        STEPS: [
+          { id: 'a', steptype: 'NOOP', outputs: { x: '1' }, NEXTSTEPID: 'b' },
+          { ID: 'b', stepTYPE: 'noop' },
+        ],
+      });
+      expect(answer.status, answer.text).toBe(201);
+      expect((await client.ended(await client.start(id))).data).toEqual({ x: 1 });
+    });
+
+    it('given twice in two casings are refused', async () => {
+      const answer = await at.client.post<Problem>('/api/definition', {
+        Id: fresh('twice'),
+        id: 'other',
+        Steps: [{ Id: 'a', StepType: 'NoOp' }],
+      });
+      expect([answer.status, answer.body.errors?.[0]?.code]).toEqual([400, 'duplicate_member']);
+    });
+  });
+
+  describe('errors', () => {
+    it('are problem documents with a code and the ids concerned', async () => {
+      const answer = await at.client.get<Problem>('/api/workflow/nowhere');
+      expect(answer.status).toBe(404);
+      expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+      expect(answer.body).toMatchObject({
+        status: 404,
+        code: 'workflow_not_found',
+        workflowId: 'nowhere',
+      });
+      for (const member of ['type', 'title', 'detail']) expect(answer.body[member]).toMatch(/\w/);
+    });
+
+    it('of a document have a pointer for each problem, and line and column in YAML', async () => {
+      const { client } = at;
+      const answer = await client.postDefinition({
+        Id: fresh('wrong'),
+        Steps: [
+          step('a', 'NoOp', {}, { NextStepId: 'nowhere' }),
+          step('b', 'Delay', { Perriod: 1 }),
+        ],
+      });
+      expect(answer.status).toBe(400);
+      expect(answer.body.code).toBe('invalid_definition');
+      const isYaml = client.dialect.mediaType === YAML;
+      for (const { code, pointer, line, column } of answer.body.errors!) {
+        expect(pointer, code).toMatch(isYaml ? /^\/Steps\/\d/ : /^\/steps\/\d/);
+        expect([typeof line, typeof column], code).toEqual(
+          isYaml ? ['number', 'number'] : ['undefined', 'undefined'],
+        );
+      }
+      expect(answer.body.errors!.map(({ code }) => code)).toEqual(
+        expect.arrayContaining(['unknown_next_step', 'unknown_input', 'missing_input']),
+      );
+    });
+
+    it('of a broken body say where it breaks', async () => {
+      const answer = await at.client.call<Problem>('POST', '/api/definition', {
+        body: '{\n"Id": "x",\n"Steps": [}\n',
+        type: JSON_TYPE,
+      });
+      expect(answer.status).toBe(400);
+      expect(answer.body).toMatchObject({ code: 'unreadable_body' });
+      expect(answer.text).toMatch(/"line":3/);
+    });
+
+    it('leak nothing internal', async () => {
+      for (const path of [
+        '/api/workflow/%00',
+        '/api/nothing',
+        '/api/workflow/x/steps?cursor=%7B%7D',
+        `/api/workflow/${'x'.repeat(300)}`,
+      ]) {
+        const answer = await at.client.get<Problem>(path);
+        expect(answer.status, path).toBeGreaterThanOrEqual(400);
+        expect(answer.status, path).toBeLessThan(500);
+        expect(answer.text, path).not.toMatch(/node_modules|at \w+ \(|\.ts:|\.js:/);
+      }
+    });
+  });
+});

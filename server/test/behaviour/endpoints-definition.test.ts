@@ -1,0 +1,189 @@
+/** Section 3: the calls about definitions and custom steps. */
+import { describe, expect, it } from 'vitest';
+import type {
+  DefinitionCheck,
+  DefinitionDocument,
+  DefinitionPage,
+} from '../../src/api/models/definition.js';
+import type { Problem } from '../../src/api/models/problem.js';
+import { fresh } from './support/client.js';
+import { everyStore } from './support/every-store.js';
+import { compute, mark, step } from './support/steps.js';
+
+everyStore('calls about definitions', (at) => {
+  it('POST answers 201 with id, version and warnings', async () => {
+    const id = fresh('posted');
+    const answer = await at.client.postDefinition<object>({ Id: id, Steps: [mark('a')] });
+    expect(answer.status).toBe(201);
+    expect(answer.body).toEqual({ id, version: 1, warnings: [] });
+  });
+
+  it('POST of an id again makes the next version, whatever Version says', async () => {
+    const { client } = at;
+    const id = fresh('versions');
+    for (const version of [1, 2, 3]) {
+      const answer = await client.postDefinition({
+        Id: id,
+        Version: 7,
+        Steps: [compute('a', { v: String(version) })],
+      });
+      expect(answer.body).toMatchObject({ id, version });
+    }
+    const newest = await client.get<DefinitionDocument>(`/api/definition/${id}`);
+    expect(newest.body).toMatchObject({ id, version: 3, steps: [{ outputs: { v: '3' } }] });
+    const second = await client.get<DefinitionDocument>(`/api/definition/${id}?version=2`);
+    expect(second.body).toMatchObject({
+      id,
+      version: 2,
+      steps: [{ id: 'a', stepType: 'NoOp', outputs: { v: '2' } }],
+    });
+  });
+
+  it('two at once get different versions', async () => {
+    const { client } = at;
+    const id = fresh('race');
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () =>
+        client.postDefinition<{ version: number }>({ Id: id, Steps: [mark('a')] }),
+      ),
+    );
+    expect(answers.map(({ body }) => body.version).sort()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+  });
+
+  it('running instances stay on their version; new ones start on the newest at once', async () => {
+    const { client } = at;
+    const name = fresh('work');
+    const wait = step('wait', 'Activity', { ActivityName: `"${name}"` }, { NextStepId: 'v' });
+    const Id = await client.define([wait, compute('v', { v: '"old"' })]);
+    const old = await client.start(Id);
+    await client.postDefinition({ Id, Steps: [wait, compute('v', { v: '"new"' })] });
+    const fresher = await client.start(Id);
+    for (const id of [old, fresher]) await client.succeed((await client.work(name)).token, id);
+    expect(await client.ended(old)).toMatchObject({ version: 1, data: { v: 'old' } });
+    expect(await client.ended(fresher)).toMatchObject({ version: 2, data: { v: 'new' } });
+  });
+
+  it.each(['', '?version=1', '?version=99'])('GET of an unknown one is 404: %s', async (query) => {
+    const answer = await at.client.get<Problem>(`/api/definition/${fresh('none')}${query}`);
+    expect([answer.status, answer.body.code]).toEqual([404, 'definition_not_found']);
+  });
+
+  it('GET of a version that does not exist is 404', async () => {
+    const id = await at.client.define([mark('a')]);
+    expect((await at.client.get(`/api/definition/${id}?version=2`)).status).toBe(404);
+    for (const version of ['0', '-1', 'x', '1.5']) {
+      expect((await at.client.get(`/api/definition/${id}?version=${version}`)).status).toBe(400);
+    }
+  });
+
+  it('GET of all pages through the newest version of each', async () => {
+    const { client } = at;
+    const prefix = fresh('list');
+    for (const n of [3, 1, 2])
+      await client.postDefinition({
+        Id: `${prefix}/${n}`,
+        Description: `d${n}`,
+        Steps: [mark('a')],
+      });
+    await client.postDefinition({ Id: `${prefix}/1`, Steps: [mark('a')] });
+    const seen: DefinitionPage['items'] = [];
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const page: { body: DefinitionPage } = await client.get(
+        `/api/definition?limit=2&cursor=${cursor}`,
+      );
+      expect(page.body.items.length).toBeLessThanOrEqual(2);
+      seen.push(...page.body.items);
+      cursor = page.body.nextCursor;
+    }
+    expect(new Set(seen.map(({ id }) => id)).size).toBe(seen.length);
+    const ours = seen.filter(({ id }) => id.startsWith(`${prefix}/`));
+    expect(ours.map(({ id, version, description }) => [id, version, description])).toEqual([
+      [`${prefix}/1`, 2, null],
+      [`${prefix}/2`, 1, 'd2'],
+      [`${prefix}/3`, 1, 'd3'],
+    ]);
+    for (const { createdAt } of ours) expect(createdAt).toMatch(/Z$/);
+  });
+
+  it('ids of any spelling can be stored, shown and started', async () => {
+    const { client } = at;
+    const id = fresh('Bestellung prüfen / é+?#%');
+    expect((await client.postDefinition({ Id: id, Steps: [mark('a')] })).status).toBe(201);
+    const shown = await client.get<DefinitionDocument>(`/api/definition/${encodeURIComponent(id)}`);
+    expect(shown.body.id).toBe(id);
+    expect(await client.ended(await client.start(id))).toMatchObject({
+      definitionId: id,
+      status: 'Complete',
+    });
+  });
+
+  it('POST validate answers what is wrong and odd, and stores nothing', async () => {
+    const { client } = at;
+    const Id = fresh('checked');
+    const check = (definition: Parameters<typeof client.postDefinition>[0]) =>
+      client.post<DefinitionCheck>('/api/definition/validate', client.dialect.spell(definition));
+    const good = await check({ Id, Steps: [mark('a'), mark('b')] });
+    expect(good.status).toBe(200);
+    expect(good.body).toMatchObject({
+      valid: true,
+      errors: [],
+      warnings: [{ code: 'unreachable_step' }],
+    });
+    const bad = await check({ Id, Steps: [mark('a', { NextStepId: 'x', Outputs: { y: '1 +' } })] });
+    expect(bad.status).toBe(200);
+    expect(bad.body.valid).toBe(false);
+    expect(bad.body.errors.length).toBe(2);
+    expect((await client.get(`/api/definition/${Id}`)).status).toBe(404);
+  });
+
+  describe('custom steps', () => {
+    const put = (name: string, body: string, type = 'text/x-python') =>
+      at.client.call<Problem>('POST', `/api/step/${name}`, { body, type });
+
+    it('are stored in versions and shown as they were sent', async () => {
+      const name = fresh('Step');
+      const source = '# Grüße\nc = a + b\r\n\n';
+      expect((await put(name, 'c = 0')).body).toEqual({ name, version: 1 });
+      expect((await put(name, source)).body).toEqual({ name, version: 2 });
+      const shown = await at.client.get(`/api/step/${name}`);
+      expect(shown.headers.get('content-type')).toMatch(/^text\/x-python/);
+      expect(shown.text).toBe(source);
+    });
+
+    it('with a syntax error are 400 with its line, and nothing is stored', async () => {
+      const name = fresh('broken');
+      const answer = await put(name, 'a = 1\nb = = 2\n');
+      expect([answer.status, answer.body.code]).toEqual([400, 'invalid_script']);
+      expect(answer.body['line']).toBe(2);
+      expect((await at.client.get(`/api/step/${name}`)).status).toBe(404);
+    });
+
+    it.each(['Foreach', 'noop', 'HTTPREQUEST', 'If'])('cannot be called %s', async (name) => {
+      const answer = await put(name, 'a = 1');
+      expect([answer.status, answer.body.code]).toEqual([409, 'reserved_step_name']);
+    });
+
+    it('that are unknown are 404', async () => {
+      const answer = await at.client.get<Problem>(`/api/step/${fresh('none')}`);
+      expect([answer.status, answer.body.code]).toEqual([404, 'step_not_found']);
+    });
+
+    it('are listed by name, in pages', async () => {
+      const prefix = fresh('listed');
+      for (const n of [2, 1]) await put(`${prefix}-${n}`, 'a = 1');
+      const names: string[] = [];
+      let cursor: string | null = '';
+      while (cursor !== null) {
+        const page: { body: { items: { name: string }[]; nextCursor: string | null } } =
+          await at.client.get(`/api/step?limit=2&cursor=${cursor}`);
+        names.push(...page.body.items.map(({ name }) => name));
+        cursor = page.body.nextCursor;
+      }
+      expect(names.filter((name) => name.startsWith(prefix))).toEqual([
+        `${prefix}-1`,
+        `${prefix}-2`,
+      ]);
+    });
+  });
+});
