@@ -4,7 +4,11 @@
  * Every call carries an idempotency key or can be repeated by nature, as a client's would, so that a server that dies in
  * the middle of one costs a repetition and nothing else.
  */
+import { setTimeout } from 'node:timers/promises';
 import type { Ledger } from './ledger.js';
+
+/** Between two tries of a call, so that a server that cannot start is not started in a tight loop. */
+const RETRY_PAUSE_MS = 20;
 
 export const DEFINITIONS: readonly object[] = [
   {
@@ -221,6 +225,7 @@ export class PersistentClient {
         // A refused or broken connection: the server has died, and the next call starts it again.
         if (error instanceof UnexpectedAnswer) throw error;
       }
+      await setTimeout(RETRY_PAUSE_MS);
     }
   }
 }
