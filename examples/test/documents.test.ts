@@ -22,9 +22,10 @@ describe('shell blocks', () => {
   });
   afterAll(() => server.close());
 
-  const documents = ['README.md', 'examples/README.md'].concat(
-    examples.map(({ name }) => `examples/${name}/README.md`),
-  );
+  const documents = [
+    ...['README.md', 'docs/conductor-migration.md', 'examples/README.md'],
+    ...examples.map(({ name }) => `examples/${name}/README.md`),
+  ];
   const withCommands = documents.filter((path) =>
     fencedBlocks(read(path)).some(({ words }) => words.join(' ') === 'sh run'),
   );
