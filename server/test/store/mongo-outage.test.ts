@@ -3,7 +3,7 @@
  * Method: a container of its own is frozen, thawed and stopped under the store.
  */
 import { getContainerRuntimeClient } from 'testcontainers';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMongoStore } from '../../src/store/mongo/mongo-store.js';
 import { StoreUnavailableError, type Store } from '../../src/store/store.js';
 import { mongoForTests, startMongoContainer } from '../support/mongo-container.js';
@@ -34,17 +34,21 @@ describe('createMongoStore without a server', () => {
 const runsContainers =
   (process.env['TEST_DBHOST'] ?? '') === '' && (await mongoForTests()) !== null;
 
-describe.skipIf(!runsContainers)('createMongoStore with a server that fails', async () => {
-  if (!runsContainers) return;
-  const { url, container } = await startMongoContainer();
-  afterAll(() => container.stop());
+describe.skipIf(!runsContainers)('createMongoStore with a server that fails', () => {
+  let server: Awaited<ReturnType<typeof startMongoContainer>>;
+  /** The same container, where it can be stopped from running for a while. */
+  let frozen: { pause(): Promise<unknown>; unpause(): Promise<unknown> };
+  beforeAll(async () => {
+    server = await startMongoContainer();
+    const runtime = await getContainerRuntimeClient();
+    frozen = runtime.container.getById(server.container.getId());
+  });
+  afterAll(() => server.container.stop());
   const open = async (): Promise<Store> => {
-    const store = createMongoStore({ url });
+    const store = createMongoStore({ url: server.url });
     await store.start();
     return store;
   };
-  const runtime = await getContainerRuntimeClient();
-  const frozen = runtime.container.getById(container.getId());
 
   it('gives up in time while the server hangs, and works again after', async () => {
     const store = await open();
@@ -109,7 +113,7 @@ describe.skipIf(!runsContainers)('createMongoStore with a server that fails', as
 
   it('fails at once or in time when the server is gone, and stops all the same', async () => {
     const store = await open();
-    await container.stop();
+    await server.container.stop();
     const operations = [
       () => store.ping(),
       () => store.getInstance('x'),
