@@ -41,7 +41,26 @@ export interface SchemaIssue {
   readonly path: string;
 }
 
-/** Parameters or a result do not fit their schema. It fails the activity. */
+/**
+ * Parameters or a result do not fit their schema. It fails the activity.
+ *
+ * @example
+ * ```ts
+ * import { InvalidDataError, Worker } from '@stepwright/worker-sdk';
+ * import { z } from 'zod';
+ *
+ * const worker = new Worker({
+ *   baseUrl: 'http://127.0.0.1:5001',
+ *   activities: {
+ *     'send-mail': { parameters: z.email(), handler: (address) => console.log(address) },
+ *   },
+ * });
+ * worker.on('failed', ({ error }) => {
+ *   if (error instanceof InvalidDataError) console.log(error.issues);
+ * });
+ * await worker.run({ signal: AbortSignal.timeout(200) });
+ * ```
+ */
 export class InvalidDataError extends Error {
   override readonly name = 'InvalidDataError' as const;
   readonly issues: readonly SchemaIssue[];
@@ -55,7 +74,27 @@ export class InvalidDataError extends Error {
   }
 }
 
-/** The reason of `context.signal` when the work is this worker's no longer: another one may have it, or nobody needs it. */
+/**
+ * The reason of `context.signal` when the work is this worker's no longer: another one may have it, or nobody needs it.
+ *
+ * @example
+ * ```ts
+ * import { LeaseLostError, Worker } from '@stepwright/worker-sdk';
+ *
+ * const worker = new Worker({
+ *   baseUrl: 'http://127.0.0.1:5001',
+ *   activities: {
+ *     'charge-card': (_parameters, { signal }) => {
+ *       signal.addEventListener('abort', () => {
+ *         if (signal.reason instanceof LeaseLostError) console.log(`not mine: ${signal.reason.workflowId}`);
+ *       });
+ *       return { receipt: 'r-1' };
+ *     },
+ *   },
+ * });
+ * await worker.run({ signal: AbortSignal.timeout(200) });
+ * ```
+ */
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError' as const;
   readonly workflowId: string;
@@ -68,7 +107,27 @@ export class LeaseLostError extends Error {
   }
 }
 
-/** The reason of `context.signal` when the worker stops and its grace is over. */
+/**
+ * The reason of `context.signal` when the worker stops and its grace is over.
+ *
+ * @example
+ * ```ts
+ * import { WorkerStoppedError, Worker } from '@stepwright/worker-sdk';
+ *
+ * const worker = new Worker({
+ *   baseUrl: 'http://127.0.0.1:5001',
+ *   activities: {
+ *     'charge-card': (_parameters, { signal, log }) => {
+ *       signal.addEventListener('abort', () => {
+ *         if (signal.reason instanceof WorkerStoppedError) log.info('writing down how far it got');
+ *       });
+ *       return { receipt: 'r-1' };
+ *     },
+ *   },
+ * });
+ * await worker.run({ signal: AbortSignal.timeout(200) });
+ * ```
+ */
 export class WorkerStoppedError extends Error {
   override readonly name = 'WorkerStoppedError' as const;
 

@@ -8,7 +8,8 @@ import type { WaitOptions, WorkflowsResource } from './workflows.js';
  *
  * @example
  * ```ts
- * const approval = await client.workflows.start<{ approved: boolean }>('approval', { order: 7 });
+ * type Approval = { order: number; approved: boolean };
+ * const approval = await client.workflows.start<Approval>('approval', { order: 7 });
  * await client.events.publish('approved', 'order-7', true);
  * const { data } = await approval.wait({ timeoutMs: 10_000 });
  * console.log(data.approved); // true
