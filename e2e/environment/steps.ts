@@ -62,7 +62,7 @@ export async function reached(
   ...statuses: readonly StepExecution['status'][]
 ): Promise<StepExecution> {
   const wanted = statuses.length === 0 ? ['Waiting'] : statuses;
-  for (const deadline = Date.now() + REACH_MS_MAX; Date.now() < deadline; ) {
+  for (const deadline = Date.now() + REACH_MS_MAX; Date.now() < deadline;) {
     for await (const step of handle.steps()) {
       if (step.stepId === stepId && wanted.includes(step.status)) return step;
     }
