@@ -1,0 +1,41 @@
+/** Running something many times: one after the other for latency, side by side for throughput. */
+export interface Latency {
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+export async function latencyOf(
+  count: number,
+  warmUp: number,
+  once: (n: number) => Promise<void>,
+): Promise<Latency> {
+  for (let n = 0; n < warmUp; n += 1) await once(n);
+  const times: number[] = [];
+  for (let n = 0; n < count; n += 1) {
+    const startedAt = performance.now();
+    await once(warmUp + n);
+    times.push(performance.now() - startedAt);
+  }
+  times.sort((a, b) => a - b);
+  const at = (share: number): number => times[Math.floor((times.length - 1) * share)] ?? 0;
+  return { p50Ms: at(0.5), p99Ms: at(0.99) };
+}
+
+/** How many a second, with so many under way at any time. */
+export async function throughputOf(
+  count: number,
+  concurrency: number,
+  once: (n: number) => Promise<void>,
+): Promise<number> {
+  let next = 0;
+  const startedAt = performance.now();
+  await Promise.all(
+    Array.from({ length: concurrency }, async () => {
+      while (next < count) {
+        next += 1;
+        await once(next);
+      }
+    }),
+  );
+  return count / ((performance.now() - startedAt) / 1000);
+}
