@@ -1,3 +1,4 @@
+/** Stores a definition, starts a workflow on it, and waits for its end: what every program of this kind does. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';

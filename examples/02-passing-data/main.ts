@@ -1,3 +1,4 @@
+/** Starts an invoice with data and a reference, and shows what the steps made of them. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';

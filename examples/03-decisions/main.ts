@@ -1,3 +1,4 @@
+/** Sends three orders through the same decision. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';

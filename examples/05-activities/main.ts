@@ -1,3 +1,4 @@
+/** Starts workflows and, in the same process, the worker that they wait for. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';

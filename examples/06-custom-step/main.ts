@@ -1,3 +1,4 @@
+/** Stores a script as a step, uses it, and replaces it. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';

@@ -1,3 +1,4 @@
+/** Lets a workflow call a shop, once with success and once for something that the shop does not have. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { startShop } from './shop.ts';

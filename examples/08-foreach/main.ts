@@ -1,3 +1,4 @@
+/** Packs the lines of an order in turn and weighs them all at once. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';

@@ -1,3 +1,4 @@
+/** Makes breakfast in two branches. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';

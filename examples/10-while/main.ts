@@ -1,3 +1,4 @@
+/** Lets savings grow until they have doubled. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';

@@ -1,3 +1,4 @@
+/** Buys for much and for little. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';

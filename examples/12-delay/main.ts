@@ -1,3 +1,4 @@
+/** Waits for tea, and looks what the workflow waits for meanwhile. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';

@@ -1,3 +1,4 @@
+/** Sends an offer whose reminder comes later. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';

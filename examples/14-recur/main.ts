@@ -1,3 +1,4 @@
+/** Watches a job at intervals until it is ready. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';

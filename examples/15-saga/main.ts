@@ -1,3 +1,4 @@
+/** Books a holiday, once whole and once with a part that cannot be had. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';

@@ -1,3 +1,4 @@
+/** Sends two orders through two workers; the second one cannot be shipped. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';

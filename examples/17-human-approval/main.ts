@@ -1,3 +1,4 @@
+/** Submits expenses, and plays the people who decide. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';

@@ -1,3 +1,4 @@
+/** Asks twelve sites at once, two of which are broken. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { startSites } from './sites.ts';

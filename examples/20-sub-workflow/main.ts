@@ -1,3 +1,4 @@
+/** Bills two customers, each in a workflow of its own. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';

@@ -1,3 +1,4 @@
+/** Lets three negotiations end in three ways: by an offer, by a withdrawal, by time. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';

@@ -1,3 +1,4 @@
+/** Lets an activity fail now and then, always, and lets an expression fail; shows what becomes of each workflow. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createClient, type WorkflowHandle } from '@stepwright/sdk';

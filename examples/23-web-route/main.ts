@@ -1,3 +1,4 @@
+/** Serves the route, and plays the page in a browser that calls it. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';

@@ -14,7 +14,7 @@ interface Quote {
 const client = createClient({ baseUrl: process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001' });
 
 /** How long a visitor waits for an answer before the page asks again. */
-const ANSWER_WITHIN_MS = 1000;
+const ANSWER_WITHIN_MS = 2000;
 
 export async function POST(request: Request): Promise<Response> {
   const persons = personsOf(await request.json().catch(() => null));

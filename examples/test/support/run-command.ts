@@ -1,8 +1,7 @@
 /** Shell commands of documents and examples, run as a reader would run them: from the top of the repository. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -98,7 +97,8 @@ let pathMade: string | null = null;
 /** Documents say `pnpm`, which need not be installed: the one that runs the tests, or the one that npx brings. */
 function pathWithPnpm(): string {
   if (pathMade !== null) return pathMade;
-  const folder = mkdtempSync(join(tmpdir(), 'stepwright-pnpm-'));
+  const folder = join(repository, 'examples/.cache/bin');
+  mkdirSync(folder, { recursive: true });
   const pnpm = ownPnpm() ?? 'npx -y pnpm@12';
   // Nothing is installed while tests run.
   const script = `#!/bin/sh\nexec ${pnpm} --config.verify-deps-before-run=false "$@"\n`;
