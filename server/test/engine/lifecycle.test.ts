@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { failStep } from '../../src/engine/fail-step.js';
 import { applyStatus, haltRun, startRun } from '../../src/engine/lifecycle.js';
 import { enterStep, leaveStep, nextWork } from '../../src/engine/step-work.js';
+import { fireTimers, nextTimer } from '../../src/engine/timers.js';
 import { define, inOrder, type StepSource } from './support/define.js';
 import { EngineDriver, START_MS } from './support/engine-driver.js';
 import { scenarios } from './support/scenario.js';
@@ -263,6 +264,21 @@ describe('an instance', () => {
       expect(run.instance.outbox).toEqual(news);
     },
   );
+
+  it('that is suspended wants no timer and fires none', () => {
+    const run = startRun(
+      define([delay('a', 5)]),
+      { id: 'w', data: {}, reference: null, parent: null },
+      START_MS,
+    );
+    enterStep(run, nextWork(run)!.pointer, { Period: 5 }, {});
+    expect(nextTimer(run)).toBe(START_MS + 5000);
+    applyStatus(run, 'Suspended', START_MS);
+    expect(nextTimer(run)).toBeNull();
+    run.now += 60_000;
+    fireTimers(run);
+    expect(run.instance.pointers.get(1)?.state.kind).toBe('sleeping');
+  });
 
   it('that is halted says why, and goes on when it is resumed', () => {
     const run = begin();

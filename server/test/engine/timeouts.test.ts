@@ -7,6 +7,7 @@ import {
   box,
   delay,
   foreach,
+  fork,
   noOp,
   subWorkflow,
   waitFor,
@@ -85,6 +86,36 @@ scenarios('Timeout', (start) => {
     ]);
     driver.oversleep(60);
     expect(driver.history).toEqual(['schedule Complete']);
+  });
+
+  it('of another step that is over at the same look waits when the first one suspends', () => {
+    const driver = start([
+      fork('f', 'a', 'b'),
+      waitFor('a', { timeout: 5, errorBehavior: 'Suspend' }),
+      waitFor('b', { timeout: 6, errorBehavior: 'Terminate' }),
+    ]);
+    driver.oversleep(60);
+    expect(driver.history).toEqual(['f Complete', 'a Failed']);
+    expect(driver.status).toBe('Suspended');
+    driver.resume();
+    expect(driver.status).toBe('Terminated');
+  });
+
+  it('of a saga does not hit the pause before its restart, also looked at late', () => {
+    const driver = start([
+      box('saga', [waitFor('a', { timeout: 5 })], {
+        saga: true,
+        timeout: 6,
+        errorBehavior: 'Retry',
+        retryInterval: 60,
+      }),
+    ]);
+    driver.oversleep(10);
+    expect(driver.open).toEqual(['saga sleeping']);
+    driver.advance(59.999);
+    expect(driver.open).toEqual(['saga sleeping']);
+    driver.advance(0.001);
+    expect(driver.open).toEqual(['saga open', 'a event']);
   });
 
   it('of a loop covers all of its turns', () => {

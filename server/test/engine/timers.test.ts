@@ -176,6 +176,15 @@ scenarios('Recur', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
+  it('stays in front where it began in front, whatever Background becomes', () => {
+    const driver = start([recur({ background: 'data.n > 0' }, count), noOp('after')], none);
+    driver.advance(20);
+    expect(driver.data['n']).toBe(3);
+    expect(driver.ran).not.toContain('after');
+    driver.advance(10);
+    expect(driver.ran.slice(-2)).toEqual(['recur', 'after']);
+  });
+
   it('lets rounds not overlap: one that lasts longer is followed at once', () => {
     const driver = start([recur({}, ...inOrder(delay('work', 25), count)), noOp('after')], none);
     driver.advance(25);
