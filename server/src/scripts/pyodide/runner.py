@@ -13,7 +13,7 @@ import contextlib, copy, csv, dataclasses, datetime, decimal, difflib, email.uti
 import graphlib, hashlib, heapq, hmac, html, inspect, io, ipaddress, itertools, json, keyword, linecache, locale, math
 import numbers, operator, pprint, quopri, random, re, secrets, shlex, statistics, string, struct, sys, textwrap, time
 import traceback, types, typing, unicodedata, urllib.parse, uuid, warnings, xml.etree.ElementTree, zlib, zoneinfo
-import __future__, _pydatetime, _strptime, copyreg, string.templatelib
+import __future__, _pydatetime, _strptime, copyreg, importlib.resources, string.templatelib
 import encodings.ascii, encodings.base64_codec, encodings.cp1252, encodings.cp437, encodings.hex_codec, encodings.idna
 import encodings.iso8859_15, encodings.latin_1, encodings.punycode, encodings.rot_13, encodings.unicode_escape
 import encodings.utf_16, encodings.utf_16_be, encodings.utf_16_le, encodings.utf_32, encodings.utf_8, encodings.utf_8_sig
@@ -425,13 +425,14 @@ def _run_script(request, variables_text, decode):
 def _collect(names):
     """Every variable that is left and can be stored, one a line, after the line with their names."""
     kept, skipped, values, size = [], [], [], 0
-    for index, (name, value) in enumerate(list(names.items())):
+    for name, value in list(names.items()):
         if type(name) is not str or name.startswith('_') or isinstance(value, _UNMENTIONED):
             continue
         try:
             text = _encode(value)
         except Exception:
-            skipped.append(name)
+            if not callable(value) and type(value).__module__ not in ('typing', '__future__'):
+                skipped.append(name)
             continue
         size += len(text) + len(name) + 8
         if size > _settings['resultLimit'] - 8192:

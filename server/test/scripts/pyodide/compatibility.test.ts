@@ -1,0 +1,24 @@
+/** Ordinary scripts run as they do elsewhere, and none of them touches the wall of the sandbox. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { INPUTS, ORDINARY_SCRIPTS } from './ordinary-scripts.js';
+import { startRuntime, type StartedRuntime } from './start-runtime.js';
+
+let started: StartedRuntime;
+
+beforeAll(async () => {
+  started = await startRuntime({ scriptTimeoutMs: 20_000 });
+});
+afterAll(() => started.runtime.stop());
+
+describe('ordinary scripts', () => {
+  it.each(ORDINARY_SCRIPTS)('work: $name', async ({ source, leaves }) => {
+    const result = await started.runtime.runScript(source, structuredClone(INPUTS));
+    const expected = { ok: true, variables: { ...INPUTS, ...leaves }, skipped: [], output: '' };
+    expect(result).toEqual(expected);
+  });
+
+  it('never ask for anything outside', () => {
+    expect(started.lines.filter(({ level }) => level !== 'info')).toEqual([]);
+    expect(started.runtime.statistics()).toMatchObject({ replaced: 0, timeouts: 0 });
+  });
+});
