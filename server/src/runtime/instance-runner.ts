@@ -12,6 +12,7 @@ import type { WorkflowDefinition } from '../engine/definition.js';
 import { isEnded, type ParentLink } from '../engine/instance.js';
 import { startRun, takeUpRun } from '../engine/lifecycle.js';
 import type { JsonObject } from '../engine/json.js';
+import type { Run } from '../engine/run.js';
 import { readState, STATE_VERSION, writeState } from '../engine/snapshot.js';
 import { nextTimer } from '../engine/timers.js';
 import type {
@@ -40,6 +41,7 @@ export interface NewInstance {
   readonly reference: string | null;
   readonly parent: ParentLink | null;
   readonly requestHash: string | null;
+  readonly startTime: number;
 }
 
 export interface InstanceRunnerOptions {
@@ -97,20 +99,14 @@ export class InstanceRunner implements Service {
 
   /** Starts an instance. It resolves once the start is durable, usually after all that could run at once has run. */
   async startInstance(start: NewInstance): Promise<InsertInstanceResult> {
-    const startedAt = this.#environment.clock.now();
-    // The pass replaces fields of `data`, so the state before it is kept by a copy of the outermost object.
-    const run = startRun(start.definition, { ...start, data: { ...start.data } }, startedAt);
-    const before = { ...run.instance, data: start.data, pointers: new Map(run.instance.pointers) };
-    const first = [...before.pointers.values()].map((pointer) => ({ ...pointer }));
+    const { startTime } = start;
+    // The pass replaces fields of `data`: the caller's object stays as it is.
+    const newRun = (): Run =>
+      startRun(start.definition, { ...start, data: { ...start.data } }, startTime);
+    const run = newRun();
     const insertion = new FirstInsertion(async (actor, side) => {
-      const state =
-        actor === null
-          ? writeState({
-              ...before,
-              pointers: new Map(first.map((pointer) => [pointer.id, pointer])),
-            })
-          : writeState(actor.run.instance);
-      const record = this.#newRecord(start, startedAt, state, actor);
+      const { instance } = actor === null ? newRun() : actor.run;
+      const record = this.#newRecord(start, writeState(instance), actor);
       return this.#environment.store.insertInstance({ record, side });
     });
     const actor = new InstanceActor(this.#environment, run, {
@@ -119,7 +115,7 @@ export class InstanceRunner implements Service {
     });
     this.#actors.set(start.id, actor);
     actor.wake();
-    const cancel = this.#environment.clock.at(startedAt + FIRST_PASS_MS_MAX, () =>
+    const cancel = this.#environment.clock.at(startTime + FIRST_PASS_MS_MAX, () =>
       insertion.early(),
     );
     try {
@@ -356,21 +352,16 @@ export class InstanceRunner implements Service {
     return owner !== nodes.id && nodes.isAlive(owner);
   }
 
-  #newRecord(
-    start: NewInstance,
-    startTime: number,
-    state: string,
-    actor: InstanceActor | null,
-  ): InstanceRecord {
+  #newRecord(start: NewInstance, state: string, actor: InstanceActor | null): InstanceRecord {
     return {
       id: start.id,
       definitionId: start.definition.id,
       version: start.definition.version,
       reference: start.reference,
       status: actor?.run.instance.status ?? 'Runnable',
-      startTime,
+      startTime: start.startTime,
       endTime: actor?.run.instance.endTime ?? null,
-      wakeAt: actor === null ? startTime : actor.wakeAt(),
+      wakeAt: actor === null ? start.startTime : actor.wakeAt(),
       owner: this.#options.nodes.id,
       epoch: 1,
       inSeq: 0,

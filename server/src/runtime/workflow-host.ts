@@ -269,7 +269,7 @@ export class StepwrightHost implements Host.WorkflowHost {
         ? newId(this.#options.clock.now())
         : `k-${hashOf('start', definitionId, idempotency.key)}`;
     const requestHash = idempotency?.requestHash ?? null;
-    const startedAt = this.#options.clock.now();
+    const startTime = this.#options.clock.now();
     const result = await this.#services.runner.startInstance({
       id,
       definition,
@@ -277,6 +277,7 @@ export class StepwrightHost implements Host.WorkflowHost {
       reference,
       parent: null,
       requestHash,
+      startTime,
     });
     if (result.outcome === 'exists') {
       if (result.record.requestHash === requestHash) return viewStarted(result.record, data);
@@ -287,7 +288,7 @@ export class StepwrightHost implements Host.WorkflowHost {
       );
     }
     this.#options.metrics.workflowStarted();
-    return started(id, definition, request, startedAt);
+    return started(id, definition, request, startTime);
   }
 
   async #startChild(inputs: JsonObject, { parent, workflowId }: ChildStart): Promise<void> {
@@ -309,6 +310,7 @@ export class StepwrightHost implements Host.WorkflowHost {
           reference: parent.workflowId,
           parent,
           requestHash: null,
+          startTime: this.#options.clock.now(),
         }),
       () => this.#state === 'stopping',
     );
