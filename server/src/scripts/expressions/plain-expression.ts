@@ -5,7 +5,7 @@
  * Only what certainly means the same in Python is answered here. Everything else, and every path that does not lead to
  * a value, is left to Python, which also words the error.
  */
-import { getField, type Json, type JsonObject } from '../../engine/json.js';
+import { getField, isJsonObject, type Json, type JsonObject } from '../../engine/json.js';
 import type { EvaluationVariables } from '../script-runtime.js';
 import { KEYWORDS } from './python-names.js';
 
@@ -69,6 +69,8 @@ export function evaluatePlain(
     if (typeof value !== 'object' || value === null) return undefined;
     value = readMember(value, key);
   }
+  // Whoever asked goes on to change the fields of `data` itself; a value that was read before must not change along.
+  if (keys.length === 0 && isJsonObject(value)) return { ...value };
   return value;
 }
 
