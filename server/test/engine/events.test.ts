@@ -1,6 +1,9 @@
 /** WaitFor: which event a wait takes, when, and how often. */
-import { expect, it } from 'vitest';
-import { inOrder, type StepSource } from './support/define.js';
+import { describe, expect, it } from 'vitest';
+import { startRun } from '../../src/engine/lifecycle.js';
+import { applyMessage } from '../../src/engine/messages.js';
+import { enterStep, nextWork } from '../../src/engine/step-work.js';
+import { define, inOrder, type StepSource } from './support/define.js';
 import { START_MS } from './support/engine-driver.js';
 import { scenarios } from './support/scenario.js';
 import { box, delay, foreach, fork, noOp, waitFor } from './support/steps.js';
@@ -192,6 +195,21 @@ scenarios('an event', (start) => {
     driver.deliver(first);
     expect(driver.data['sum']).toBe(1000);
     expect(driver.text.length).toBeLessThan(length + 50);
+  });
+});
+
+describe('a wait that has not looked at stored events yet', () => {
+  it('leaves a delivered event to its turn: an older one may be stored', () => {
+    const run = startRun(
+      define([waitFor('a')]),
+      { id: 'w', data: {}, reference: null, parent: null },
+      START_MS,
+    );
+    enterStep(run, nextWork(run)!.pointer, { EventName: 'a', EventKey: 'key' }, {});
+    const event = { name: 'a', key: 'key', publishedAt: START_MS, data: 1, eventId: 'e' } as const;
+    applyMessage(run, { kind: 'event', ...event });
+    expect(run.instance.pointers.get(1)?.state.kind).toBe('event');
+    expect(run.instance.taken.size).toBe(0);
   });
 });
 

@@ -1,7 +1,7 @@
 /** Suspend, resume and terminate, in every kind of wait; the history; the end. */
 import { describe, expect, it } from 'vitest';
 import { failStep } from '../../src/engine/fail-step.js';
-import { applyStatus, haltRun, startRun } from '../../src/engine/lifecycle.js';
+import { applyStatus, haltRun, startRun, takeUpRun } from '../../src/engine/lifecycle.js';
 import { enterStep, leaveStep, nextWork } from '../../src/engine/step-work.js';
 import { fireTimers, nextTimer } from '../../src/engine/timers.js';
 import { define, inOrder, type StepSource } from './support/define.js';
@@ -278,6 +278,26 @@ describe('an instance', () => {
     run.now += 60_000;
     fireTimers(run);
     expect(run.instance.pointers.get(1)?.state.kind).toBe('sleeping');
+  });
+
+  it('that was terminated while nobody had it in memory is cleaned up by the next who takes it up', () => {
+    const driver = new EngineDriver(define([fork('f', 'a', 'b'), waitFor('a'), activity('b')]));
+    const terminated = { ...driver.instance, status: 'Terminated', endTime: START_MS + 9 } as const;
+    const run = takeUpRun(driver.definition, terminated, START_MS + 20);
+    expect(run.instance.pointers.size).toBe(0);
+    expect(run.changes.removedSubscriptions).toEqual(['w/2/1']);
+    expect(run.changes.removedActivities).toEqual(['w/3/1']);
+    expect(run.instance.endTime).toBe(START_MS + 9);
+    expect(run.instance.recent.map(({ status }) => status)).toEqual(['Cancelled', 'Cancelled']);
+  });
+
+  it('that was resumed while nobody had it in memory, with nothing left to do, is Complete', () => {
+    const driver = new EngineDriver(define([work('a', { errorBehavior: 'Compensate' })]));
+    const effect = driver.effect('a');
+    driver.suspend();
+    driver.failEffect(effect);
+    const resumed = { ...driver.instance, status: 'Runnable' } as const;
+    expect(takeUpRun(driver.definition, resumed, START_MS).instance.status).toBe('Complete');
   });
 
   it('that is halted says why, and goes on when it is resumed', () => {

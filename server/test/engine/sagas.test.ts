@@ -114,6 +114,19 @@ scenarios('a saga', (start) => {
     expect(driver.data['trail']).toEqual([3, 2, 1]);
   });
 
+  it('undoes what completed in every attempt of a container that was tried again', () => {
+    const inner = box('inner', inOrder(undoable('x'), waitFor('y')), {
+      timeout: 5,
+      errorBehavior: 'Retry',
+      retryInterval: 1,
+      maxRetries: 1,
+      onRetriesExhausted: 'Compensate',
+    });
+    const driver = start([saga([inner])], noTrail);
+    driver.advance(5 + 1 + 5);
+    expect(driver.data['trail']).toEqual(['-x', '-x', '-saga']);
+  });
+
   it('goes on behind itself when nothing in it can be compensated', () => {
     const driver = start(inOrder(saga([failing('a')], {}), trace('after')), noTrail);
     expect(driver.data['trail']).toEqual(['after']);

@@ -19,7 +19,7 @@ import {
   type WorkflowInstance,
 } from '../../../src/engine/instance.js';
 import type { Json, JsonObject } from '../../../src/engine/json.js';
-import { applyStatus, startRun } from '../../../src/engine/lifecycle.js';
+import { applyStatus, startRun, takeUpRun } from '../../../src/engine/lifecycle.js';
 import {
   applyEffect,
   applyMessage,
@@ -28,7 +28,7 @@ import {
   type Message,
 } from '../../../src/engine/messages.js';
 import { executionKey, type Pointer } from '../../../src/engine/pointer.js';
-import { createRun, noChanges, type ActivityOffer, type Run } from '../../../src/engine/run.js';
+import { noChanges, type ActivityOffer, type Run } from '../../../src/engine/run.js';
 import { readState, writeState, type InstanceColumns } from '../../../src/engine/snapshot.js';
 import { enterStep, leaveStep, nextWork, type StepWork } from '../../../src/engine/step-work.js';
 import {
@@ -536,7 +536,7 @@ export class EngineDriver {
   #continueWith(copy: WorkflowInstance): void {
     // They died with the node that ran them; the new one has to be told to start them again.
     this.#effects.clear();
-    this.#run = createRun(this.definition, copy, this.now);
+    this.#run = takeUpRun(this.definition, copy, this.now);
     checkRun(this.#run);
     this.#takeChanges();
   }
