@@ -1,0 +1,32 @@
+/**
+ * `pnpm --filter @stepwright/sdk check:lowest-node`: runs the built SDKs on the lowest Node that their package.json names,
+ * against a server on the Node of this repository. Needs npm's registry, so that it is no part of the tests.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { ServerProcess } from './server-process.js';
+
+const SMOKE = fileURLToPath(new URL('smoke.mjs', import.meta.url));
+
+const lowest = lowestNode('../../package.json');
+if (lowest !== lowestNode('../../../worker-sdk/package.json')) {
+  throw new Error('the SDKs name different Nodes');
+}
+const server = await ServerProcess.start();
+try {
+  for (const args of [['--version'], [SMOKE, server.url]]) {
+    const output = execFileSync('npx', ['-y', `node@${lowest}`, ...args], { encoding: 'utf8' });
+    console.info(output.trim());
+  }
+} finally {
+  await server.remove();
+}
+
+/** `>=22` means 22.0.0. */
+function lowestNode(packageFile: string): string {
+  const text = readFileSync(fileURLToPath(new URL(packageFile, import.meta.url)), 'utf8');
+  const { engines } = JSON.parse(text) as { readonly engines: { readonly node: string } };
+  const [major, minor = '0', patch = '0'] = engines.node.replace('>=', '').split('.');
+  return `${major}.${minor}.${patch}`;
+}

@@ -1,0 +1,45 @@
+/** The package as others get it: what is in it, what it asks of its surroundings, what its types say. */
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+import { describe, expect, it } from 'vitest';
+import { typeErrors } from '../../sdk/test/support/type-check.js';
+
+const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
+
+describe('the package', () => {
+  it('needs nothing of Node, and is small', async () => {
+    const { outputFiles } = await build({
+      stdin: { contents: `export * from '@stepwright/worker-sdk'`, resolveDir: PACKAGE },
+      bundle: true,
+      minify: true,
+      format: 'esm',
+      // Fails on anything of Node.
+      platform: 'browser',
+      write: false,
+    });
+    const gzipBytes = gzipSync(outputFiles[0]!.contents).length;
+    console.info(
+      `@stepwright/worker-sdk: ${gzipBytes} bytes minified and gzipped, the SDK included`,
+    );
+    expect(gzipBytes).toBeLessThanOrEqual(20_000);
+  });
+
+  it('suits the tools that look for mistakes in packages', () => {
+    const run = (tool: string, ...args: string[]): string =>
+      execFileSync(`${PACKAGE}/node_modules/.bin/${tool}`, args, {
+        cwd: PACKAGE,
+        encoding: 'utf8',
+      });
+    expect(run('publint', '--strict', '--pack', 'npm')).toContain('All good');
+    expect(run('attw', '--pack', '.', '--profile', 'esm-only', '--no-color')).not.toMatch(/❌/);
+  });
+});
+
+describe('the types', () => {
+  it('are what types.check.ts says of them', () => {
+    const file = fileURLToPath(new URL('types.check.ts', import.meta.url));
+    expect(typeErrors(`${PACKAGE}/tsconfig.test.json`, [file])).toEqual([]);
+  });
+});
