@@ -278,6 +278,26 @@ scenarios('a cancel condition', (start) => {
     }
   });
 
+  it.each(['Recur', 'Schedule'])(
+    'that is true already lets no %s go to the background',
+    (stepType) => {
+      const driver = start([
+        {
+          id: 'a',
+          stepType,
+          inputs: { interval: 10, background: true },
+          cancelCondition: true,
+          proceedOnCancel: true,
+          nextStepId: 'after',
+          do: [noOp('round')],
+        },
+        noOp('after'),
+      ]);
+      expect(driver.history).toEqual(['a Cancelled', 'after Complete']);
+      expect(driver.status).toBe('Complete');
+    },
+  );
+
   it('ends all open executions of the step, and those that come later', () => {
     const driver = start([
       fork('f', 'each', 'stopper'),
