@@ -9,7 +9,7 @@ import { createApp } from './api/create-app.js';
 import type { Backplane } from './backplane/backplane.js';
 import { createLocalBackplane } from './backplane/local-backplane.js';
 import { createRedisBackplane } from './backplane/redis/redis-backplane.js';
-import { visibleEnvironment } from './config.js';
+import { ConfigError, visibleEnvironment } from './config.js';
 import type { Logger } from './logger.js';
 import { systemClock } from './runtime/clock.js';
 import { processIsGone } from './runtime/node-registry.js';
@@ -125,7 +125,7 @@ function createHttpRequest(
   config: Config,
   logger: Logger,
 ): ReturnType<typeof createHttpRequestBody> {
-  return createHttpRequestBody({
+  const options = {
     timeoutMs: config.http_timeout_ms,
     responseBytesMax: config.http_response_bytes_max,
     connectionsPerHost: config.http_connections_per_host,
@@ -134,7 +134,13 @@ function createHttpRequest(
     allowHosts: config.http_allow_hosts,
     denyHosts: config.http_deny_hosts,
     logger,
-  });
+  };
+  try {
+    return createHttpRequestBody(options);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(`http_allow_hosts or http_deny_hosts: ${reason}`);
+  }
 }
 
 function hostSettings(config: Config): HostSettings {

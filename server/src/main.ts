@@ -19,12 +19,14 @@ const http = createServer(server.app);
 // A body that trickles in is not waited for; long polls are answers, which have no such limit.
 http.requestTimeout = 30_000;
 http.headersTimeout = 10_000;
+// Longer than load balancers keep idle connections, so that they never send into one that is being closed.
+http.keepAliveTimeout = 75_000;
 
 try {
   await server.host.start();
   await listen(http, config);
 } catch (error) {
-  logger.fatal({ err: error }, 'the server could not start');
+  logger.fatal({ err: error }, `the server could not start${reasonOf(error)}`);
   process.exit(1);
 }
 announce(http, config);
@@ -49,6 +51,16 @@ function build(settings: Config): Server {
     process.stderr.write(`stepwright: ${error instanceof Error ? error.message : String(error)}\n`);
     process.exit(2);
   }
+}
+
+/** The common reasons in words; everything else is in the log line. */
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : null;
+  const where = `${config.host}:${config.port}`;
+  if (code === 'EADDRINUSE') return `: ${where} is taken; set PORT to another port`;
+  if (code === 'EACCES') return `: this user may not listen on ${where}`;
+  if (code === 'EADDRNOTAVAIL') return `: this machine has no address ${config.host}`;
+  return '';
 }
 
 function listen(httpServer: HttpServer, { host, port }: Config): Promise<void> {
