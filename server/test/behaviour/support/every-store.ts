@@ -17,6 +17,7 @@ export interface Surroundings {
 export interface EveryStoreOptions {
   readonly dialects?: readonly Dialect[];
   readonly environment?: Readonly<Record<string, string>>;
+  readonly ownPython?: boolean;
 }
 
 export function everyStore(
@@ -24,13 +25,17 @@ export function everyStore(
   suite: (at: Surroundings) => void,
   options: EveryStoreOptions = {},
 ): void {
-  const { dialects = [CAMEL_JSON, PASCAL_YAML], environment = {} } = options;
+  const { dialects = [CAMEL_JSON, PASCAL_YAML], environment = {}, ownPython = false } = options;
   for (const { available, kind, ...stores } of STORE_KINDS) {
     for (const dialect of dialects) {
       describe.skipIf(!available)(`${subject} (${kind}; ${dialect.name})`, () => {
         const running: { store?: TestStore; server?: TestServer; client?: Client } = {};
         const begin = async (): Promise<void> => {
-          running.server = await startServer({ store: running.store!.open(), environment });
+          running.server = await startServer({
+            store: running.store!.open(),
+            environment,
+            ownPython,
+          });
           running.client = new Client(running.server.url, dialect);
         };
         beforeAll(async () => {

@@ -22,12 +22,12 @@ export interface TestServerOptions {
   /** Settings, by the names of the environment variables. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly wrapStore?: (store: Store) => Store;
-  /** Left out: the one that all servers of a test file share. */
-  readonly scripts?: ScriptRuntime;
+  /** Python as the settings say, instead of the one that all servers of a test file share. */
+  readonly ownPython?: boolean;
 }
 
 export async function startServer(options: TestServerOptions): Promise<TestServer> {
-  const { environment = {}, store, wrapStore } = options;
+  const { environment = {}, ownPython = false, store, wrapStore } = options;
   const logLines: Record<string, unknown>[] = [];
   const logger = createLogger({
     level: 'trace',
@@ -38,7 +38,7 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
     environment,
     logger,
     store,
-    scripts: options.scripts ?? sharedPython(),
+    ...(ownPython ? {} : { scripts: sharedPython() }),
     ...(wrapStore === undefined ? {} : { wrapStore }),
   });
   await host.start();

@@ -1,0 +1,218 @@
+/** Instances that misbehave: each ends in a state that says why, in bounded time, while others go on. */
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/engine/json.js';
+import { fresh, type Client } from './support/client.js';
+import { CAMEL_JSON } from './support/dialects.js';
+import { everyStore } from './support/every-store.js';
+import { chain, compute, mark, step } from './support/steps.js';
+
+const ENVIRONMENT = {
+  python_processes: '1',
+  python_spares: '1',
+  expression_timeout_ms: '500',
+  script_timeout_ms: '700',
+  steps_without_wait_max: '3000',
+};
+
+/** Longer than any limit, with what a busy machine takes to start an interpreter. */
+const BOUND_MS = 15_000;
+
+interface BadStep {
+  readonly does: string;
+  readonly source: string;
+  readonly type: RegExp;
+}
+
+const EXPRESSIONS: readonly BadStep[] = [
+  {
+    does: 'a loop without end',
+    source: '[x for x in iter(int, 1)]',
+    type: /Timeout|MemoryLimit|MemoryError/,
+  },
+  { does: 'a sum without end', source: 'sum(1 for _ in iter(int, 1))', type: /Timeout/ },
+  { does: 'a huge power', source: '10 ** 10 ** 8', type: /Timeout|Memory/ },
+  { does: 'a regex that explodes', source: 're.match("(a+)+$", "a" * 40 + "b")', type: /Timeout/ },
+  {
+    does: 'a recursion without end',
+    source: '(lambda f: f(f))(lambda f: f(f))',
+    type: /RecursionError|Timeout|Crash/,
+  },
+  { does: 'a huge text', source: '"x" * 10 ** 7', type: /ResultTooLarge/ },
+  { does: 'a text beyond memory', source: '"x" * 10 ** 10', type: /Memory|Overflow/ },
+  { does: 'a huge list', source: '[0] * 10 ** 7', type: /ResultTooLarge|Timeout|Memory/ },
+  { does: 'a list beyond memory', source: '[0] * 10 ** 9', type: /Memory/ },
+  {
+    does: 'a deep value',
+    source: '__import__("functools").reduce(lambda v, _: [v], range(5000), 1)',
+    type: /./,
+  },
+  { does: 'a value that holds itself', source: '(lambda x: [x.append(x), x])([])', type: /./ },
+];
+
+const SCRIPTS: readonly BadStep[] = [
+  { does: 'a loop without end', source: 'while True:\n  pass', type: /Timeout/ },
+  {
+    does: 'a loop that catches everything',
+    source: 'while True:\n  try:\n    while True: pass\n  except BaseException:\n    pass',
+    type: /Timeout/,
+  },
+  {
+    does: 'a list without end',
+    source: 'a = []\nwhile True: a.append("x" * 100000)',
+    type: /Memory|Timeout/,
+  },
+  { does: 'a recursion without end', source: 'def f(): return f()\nf()', type: /RecursionError/ },
+  { does: 'a result that is too large', source: 'v = "x" * 10 ** 7', type: /ResultTooLarge/ },
+  { does: 'an exit', source: 'raise SystemExit(0)', type: /SystemExit/ },
+  { does: 'an endless output', source: 'while True: print("x" * 1000)', type: /Timeout|Output/ },
+];
+
+/** Small workflows, one after another, as long as something else goes on; answers how long the slowest took. */
+async function othersWhile(client: Client, something: Promise<unknown>): Promise<number> {
+  const definition = await client.define(
+    chain(
+      mark('a'),
+      step('b', 'Delay', { Period: 0.01 }),
+      compute('c', { done: 'len(data.trail) == 1' }),
+    ),
+  );
+  let isOver = false;
+  void something.finally(() => (isOver = true)).catch(() => undefined);
+  let slowestMs = 0;
+  do {
+    const startedAt = Date.now();
+    expect((await client.ended(await client.start(definition))).data).toEqual({
+      trail: ['a'],
+      done: true,
+    });
+    slowestMs = Math.max(slowestMs, Date.now() - startedAt);
+  } while (!isOver);
+  await something;
+  return slowestMs;
+}
+
+const suspended = (client: Client, id: string) =>
+  client.untilWorkflow(id, ({ status }) => status === 'Suspended');
+
+everyStore(
+  'instances that misbehave',
+  (at) => {
+    const failsWhileOthersGoOn = async (bad: JsonObject, type: RegExp): Promise<void> => {
+      const { client } = at;
+      const startedAt = Date.now();
+      const id = await client.defineAndStart({ DefaultErrorBehavior: 'Suspend', Steps: [bad] });
+      expect(Date.now() - startedAt, 'the start does not wait for it').toBeLessThan(BOUND_MS);
+      const failing = suspended(client, id);
+      expect(await othersWhile(client, failing)).toBeLessThan(BOUND_MS);
+      const { data, lastError } = await failing;
+      expect(data).toEqual({});
+      expect(`${lastError!.type}`).toMatch(type);
+      expect(lastError!.message.length).toBeLessThan(5000);
+      expect(lastError!.message).toMatch(/\w/);
+    };
+
+    describe('expressions', () => {
+      it.each(EXPRESSIONS)('$does', async ({ source, type }) => {
+        await failsWhileOthersGoOn(compute('s', { v: source }), type);
+      });
+    });
+
+    describe('scripts', () => {
+      it.each(SCRIPTS)('$does', async ({ source, type }) => {
+        const name = await at.client.script(source);
+        await failsWhileOthersGoOn(step('s', name, {}, { Outputs: { v: 'step["v"]' } }), type);
+      });
+    });
+
+    describe('loops without a wait', () => {
+      it.each([
+        ['While', [step('loop', 'While', { Condition: 'True' }, { Do: [[step('in', 'NoOp')]] })]],
+        [
+          'a chain that bites its tail',
+          [step('a', 'NoOp', {}, { NextStepId: 'b' }), step('b', 'NoOp', {}, { NextStepId: 'a' })],
+        ],
+        [
+          'paths that double',
+          [
+            step('a', 'NoOp', {}, { NextStepId: 'b', SelectNextStep: { c: 'True' } }),
+            step('b', 'NoOp', {}, { NextStepId: 'a' }),
+            step('c', 'NoOp', {}, { NextStepId: 'a' }),
+          ],
+        ],
+        [
+          'Recur without an interval',
+          [step('r', 'Recur', { Interval: 0 }, { Do: [[step('in', 'NoOp')]] })],
+        ],
+      ])('%s is stopped', async (name, steps) => {
+        const { client } = at;
+        const id = await client.defineAndStart(steps);
+        if (name.startsWith('Recur')) {
+          // It waits between its rounds, if only for a moment, so it is no loop; it must only disturb nobody.
+          const ended = client.untilWorkflow(id, ({ status }) => status === 'Terminated');
+          const others = othersWhile(client, ended);
+          await client.untilStep(id, 'in', () => true);
+          await client.terminate(id);
+          expect(await others).toBeLessThan(BOUND_MS);
+          return;
+        }
+        const failing = suspended(client, id);
+        expect(await othersWhile(client, failing)).toBeLessThan(BOUND_MS);
+        expect((await failing).lastError).toMatchObject({ type: 'StepLimit' });
+        expect((await client.terminate(id)).body.status).toBe('Terminated');
+      });
+    });
+
+    it('data that grows without end is stopped', async () => {
+      const { client } = at;
+      const id = await client.defineAndStart(
+        {
+          DefaultErrorBehavior: 'Suspend',
+          Steps: [
+            step(
+              'loop',
+              'While',
+              { Condition: 'True' },
+              { Do: [[compute('double', { v: 'data.v + data.v' })]] },
+            ),
+          ],
+        },
+        { v: 'xxxxxxxx' },
+      );
+      const failing = suspended(client, id);
+      expect(await othersWhile(client, failing)).toBeLessThan(BOUND_MS);
+      expect((await failing).lastError!.type).toMatch(/TooLarge|Memory|StepLimit|Timeout/);
+    });
+
+    it('a Foreach over very many items is bounded and disturbs nobody', async () => {
+      const { client } = at;
+      const id = await client.defineAndStart({
+        DefaultErrorBehavior: 'Suspend',
+        Steps: [
+          step(
+            'each',
+            'Foreach',
+            { Collection: 'list(range(100000))' },
+            { Do: [[step('in', 'NoOp')]] },
+          ),
+        ],
+      });
+      const over = client.untilWorkflow(id, ({ status }) => status !== 'Runnable');
+      expect(await othersWhile(client, over)).toBeLessThan(BOUND_MS);
+      expect(['Suspended', 'Complete']).toContain((await over).status);
+    });
+
+    it('many waiting instances do not slow down a new one', async () => {
+      const { client } = at;
+      const name = fresh('event');
+      const definition = await client.define([
+        step('wait', 'WaitFor', { EventName: `"${name}"`, EventKey: '"k"' }),
+      ]);
+      const ids = await Promise.all(Array.from({ length: 200 }, () => client.start(definition)));
+      for (const id of [ids[0]!, ids.at(-1)!]) await client.untilWaiting(id, 'wait');
+      const published = client.publish(name, 'k', 1);
+      expect(await othersWhile(client, published)).toBeLessThan(BOUND_MS);
+      for (const id of ids) expect((await client.ended(id)).status).toBe('Complete');
+    });
+  },
+  { dialects: [CAMEL_JSON], environment: ENVIRONMENT, ownPython: true },
+);
