@@ -121,10 +121,7 @@ export class ActivityBroker implements Service, WorkerReservations {
 
   /** Work of an instance that was suspended may be handed out again. */
   resumed(names: Iterable<string>): void {
-    for (const name of names) {
-      this.offered(name);
-      this.#options.hintOthers(name);
-    }
+    for (const name of names) this.#announce(name);
   }
 
   // -- WorkerReservations: workers for activities that are just being created
@@ -161,10 +158,7 @@ export class ActivityBroker implements Service, WorkerReservations {
       this.#watchLease(activity.name, claim.leaseExpiresAt);
       waiter.answer(workItem({ ...activity, attempt: 1 }, token, claim.leaseExpiresAt));
     }
-    for (const name of names) {
-      this.offered(name);
-      this.#options.hintOthers(name);
-    }
+    for (const name of names) this.#announce(name);
   }
 
   // -- results
@@ -201,8 +195,9 @@ export class ActivityBroker implements Service, WorkerReservations {
 
   async releaseToken(token: string): Promise<void> {
     const { activityId, tokenHash } = parseToken(token);
-    if (!(await this.#options.store.releaseActivity(activityId, tokenHash))) throw staleToken();
-    void this.#scan.runOnce();
+    const name = await this.#options.store.releaseActivity(activityId, tokenHash);
+    if (name === null) throw staleToken();
+    this.#announce(name);
   }
 
   /** Results whose message to the instance may have been lost with a node. */
@@ -341,6 +336,12 @@ export class ActivityBroker implements Service, WorkerReservations {
     for (const name of await store.findAvailableActivities(names, clock.now())) this.offered(name);
   }
 
+  /** Work of this name is there, for whoever waits on whichever node. */
+  #announce(name: string): void {
+    this.offered(name);
+    this.#options.hintOthers(name);
+  }
+
   #takeWaiters(name: string, count: number): readonly Waiter[] {
     const taken = [...(this.#waiters.get(name) ?? [])].slice(0, count);
     for (const waiter of taken) this.#removeWaiter(waiter);
@@ -369,7 +370,7 @@ export class ActivityBroker implements Service, WorkerReservations {
 
   #watchLease(name: string, leaseExpiresAt: number): void {
     if (leaseExpiresAt === FAR_FUTURE_MS) return;
-    this.#options.clock.at(leaseExpiresAt, () => this.offered(name));
+    this.#options.clock.at(leaseExpiresAt, () => this.#announce(name));
   }
 }
 

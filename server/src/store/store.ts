@@ -405,8 +405,8 @@ export interface Store extends Service {
   }): Promise<CompleteActivityResult>;
   /** Extends the lease of the item held by the token. False: stale. */
   extendActivity(activityId: string, tokenHash: string, leaseExpiresAt: number): Promise<boolean>;
-  /** Gives the item back to the queue, at its old place. False: stale; nothing changed. */
-  releaseActivity(activityId: string, tokenHash: string): Promise<boolean>;
+  /** Gives the item back to the queue, at its old place, and answers its name. Null: stale; nothing changed. */
+  releaseActivity(activityId: string, tokenHash: string): Promise<string | null>;
   /**
    * Done items whose result no commit has taken in yet, done before the given time: their message may be missing. Items
    * of an instance that has ended count as settled.

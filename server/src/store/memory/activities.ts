@@ -113,9 +113,9 @@ export function extendActivity(
 export function releaseActivity(
   data: MemoryData,
   [activityId, tokenHash]: OperationArguments<'releaseActivity'>,
-): boolean {
+): string | null {
   const known = heldBy(data, activityId, tokenHash);
-  if (known === null) return false;
+  if (known === null) return null;
   const record: ActivityRecord = {
     ...known.record,
     availableAt: known.record.createdAt,
@@ -123,7 +123,7 @@ export function releaseActivity(
     workerId: null,
   };
   data.activities.set(activityId, { ...known, record, deferred: false });
-  return true;
+  return record.name;
 }
 
 export function findUnsettledActivities(

@@ -1,6 +1,6 @@
 /** Activities that are handed out: results, leases. */
 import type { OperationArguments, OperationResult } from '../operations.js';
-import { encodeText } from '../text-codec.js';
+import { decodeText, encodeText } from '../text-codec.js';
 import { activityOf, resultOf } from './activity-documents.js';
 import type { MongoContext } from './mongo-context.js';
 import { postMessage } from './messages.js';
@@ -69,18 +69,18 @@ export async function extendActivity(
 export async function releaseActivity(
   { activities }: MongoContext,
   [activityId, tokenHash]: OperationArguments<'releaseActivity'>,
-): Promise<boolean> {
+): Promise<string | null> {
   const held = {
     _id: encodeText(activityId),
     tokenHash: encodeText(tokenHash),
     done: false,
   };
-  const item = await activities.findOne(held, { projection: { createdAt: 1 } });
-  if (item === null) return false;
+  const item = await activities.findOne(held, { projection: { createdAt: 1, name: 1 } });
+  if (item === null) return null;
   const { matchedCount } = await activities.updateOne(held, {
     $set: { availableAt: item.createdAt, deferred: false, tokenHash: null, workerId: null },
   });
-  return matchedCount > 0;
+  return matchedCount > 0 ? decodeText(item.name) : null;
 }
 
 /**

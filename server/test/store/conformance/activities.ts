@@ -251,9 +251,9 @@ export function describeActivities(test: StoreUnderTest): void {
         activityOf('i/2/0', 'i', { createdAt: 200 }),
       ]);
       await claim('w', 2000);
-      expect(await test.store.releaseActivity('i/1/0', 'token-v')).toBe(false);
-      expect(await test.store.releaseActivity('i/1/0', 'token-w')).toBe(true);
-      expect(await test.store.releaseActivity('i/1/0', 'token-w')).toBe(false);
+      expect(await test.store.releaseActivity('i/1/0', 'token-v')).toBeNull();
+      expect(await test.store.releaseActivity('i/1/0', 'token-w')).toBe('ship');
+      expect(await test.store.releaseActivity('i/1/0', 'token-w')).toBeNull();
       expect(await complete('i/1/0', 'w')).toEqual({ outcome: 'stale' });
       expect(await claim('v', 2000)).toMatchObject({ id: 'i/1/0', attempt: 2 });
     });
@@ -263,7 +263,7 @@ export function describeActivities(test: StoreUnderTest): void {
       await claim('w', 2000);
       await complete('i/1/0', 'w');
       expect(await test.store.extendActivity('i/1/0', 'token-w', 9000)).toBe(false);
-      expect(await test.store.releaseActivity('i/1/0', 'token-w')).toBe(false);
+      expect(await test.store.releaseActivity('i/1/0', 'token-w')).toBeNull();
       expect(await claim('v', FAR_FUTURE_MS)).toBeNull();
     });
   });

@@ -119,7 +119,7 @@ export function describeSideRecords(test: StoreUnderTest): void {
       const side = { ...NO_SIDE, activities: [claimed] };
       await test.store.commitInstance(commitOf(await get('i'), { side }));
       expect(await claim('ship', 2000)).toBeNull();
-      expect(await test.store.releaseActivity('i/1/0', 'token-poller')).toBe(true);
+      expect(await test.store.releaseActivity('i/1/0', 'token-poller')).toBe('ship');
       expect((await claim('ship', 2000))?.attempt).toBe(2);
     });
 

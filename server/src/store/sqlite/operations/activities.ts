@@ -93,14 +93,15 @@ export function extendActivity(
 export function releaseActivity(
   database: Database,
   [activityId, tokenHash]: OperationArguments<'releaseActivity'>,
-): boolean {
-  const changed = database.run(
+): string | null {
+  const released = database.get(
     `UPDATE activities SET availableAt = createdAt, deferred = 0, tokenHash = NULL, workerId = NULL
-      WHERE id = ? AND tokenHash = ? AND done = 0`,
+      WHERE id = ? AND tokenHash = ? AND done = 0
+      RETURNING name`,
     encodeText(activityId),
     encodeText(tokenHash),
   );
-  return changed > 0;
+  return released === null ? null : released.text('name');
 }
 
 export function findUnsettledActivities(
