@@ -50,8 +50,7 @@ export function compensate(run: Run, failed: Pointer, error: StepError): void {
   cancelInside(run, handler, failed);
   handler.error = error;
   run.instance.lastError = { ...error, pointerId: handler.id };
-  const then = handler === failed && !stepOf(run, handler).saga ? 'proceed' : 'own-behavior';
-  const state: Compensating = { kind: 'compensating', plan, next: 0, then };
+  const state: Compensating = { kind: 'compensating', plan, next: 0 };
   setState(run, handler, state);
   nextCompensation(run, handler, state);
 }
@@ -60,7 +59,7 @@ export function compensate(run: Run, failed: Pointer, error: StepError): void {
 export function nextCompensation(run: Run, handler: Pointer, state: Compensating): void {
   const entry = state.plan[state.next];
   if (entry === undefined) {
-    endCompensation(run, handler, state);
+    endCompensation(run, handler);
     return;
   }
   setState(run, handler, { ...state, next: state.next + 1 });
@@ -116,12 +115,13 @@ function entryOf(pointer: Pointer): CompensationEntry {
   return { stepId: pointer.stepId, ...itemOf(pointer), within: [] };
 }
 
-function endCompensation(run: Run, handler: Pointer, state: Compensating): void {
-  const step = stepOf(run, handler);
+/** The plan is through: what follows is the handler's own ErrorBehavior, and without one what stands behind it. */
+function endCompensation(run: Run, handler: Pointer): void {
+  const { errorBehavior, onRetriesExhausted } = stepOf(run, handler);
   writeRecord(run, handler, 'Compensated', { error: handler.error });
-  const behavior = state.then === 'proceed' ? 'Compensate' : step.errorBehavior;
-  if (behavior === 'Retry' && tryRetry(run, handler)) return;
-  const last = behavior === 'Retry' ? step.onRetriesExhausted : behavior;
+  // A step that compensates because its retries are used up has none left here either.
+  if (errorBehavior === 'Retry' && tryRetry(run, handler)) return;
+  const last = errorBehavior === 'Retry' ? onRetriesExhausted : errorBehavior;
   if (last === 'Suspend') suspendOnError(run, handler);
   else if (last === 'Terminate') terminate(run, run.now, handler);
   else endFailed(run, handler);

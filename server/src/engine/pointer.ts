@@ -69,8 +69,6 @@ export type PointerState =
       readonly kind: 'compensating';
       readonly plan: readonly CompensationEntry[];
       readonly next: number;
-      /** What is done when the plan is through. */
-      readonly then: 'proceed' | 'own-behavior';
     };
 
 /** A step whose CompensateWith chain is to run, in the surroundings in which the step ran. */

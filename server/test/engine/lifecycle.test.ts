@@ -248,6 +248,15 @@ describe('an instance', () => {
     expect(run.instance.outbox).toEqual(news);
   });
 
+  it('whose end gives way to a termination tells it once', () => {
+    const run = startRun(define([noOp('a')]), { id: 'w', data: {}, reference: null, parent }, 0);
+    enterStep(run, nextWork(run)!.pointer, {}, {});
+    leaveStep(run, nextWork(run)!.pointer, { outputs: [], selected: [], shown: {} });
+    applyStatus(run, 'Terminated', 5);
+    expect(run.instance.status).toBe('Terminated');
+    expect(run.instance.outbox).toEqual(news);
+  });
+
   it.each(['Suspended', 'Runnable'] as const)(
     'that a step error has terminated stays so, whatever was asked of it meanwhile: %s',
     (status) => {
