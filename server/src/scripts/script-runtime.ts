@@ -27,7 +27,11 @@ export interface ExpressionRequest {
 }
 
 export interface ScriptError {
-  /** The Python exception's class, e.g. `AttributeError`; or `Timeout`, `MemoryLimit`, `ResultTooLarge`, `Unavailable`. */
+  /**
+   * The Python exception's class, e.g. `AttributeError`; or one of ours: `Timeout`, `MemoryLimit`, `ResultTooLarge` for
+   * code that took too much; `SandboxViolation`, `InterpreterCrash` for code that did what it must not; `Overloaded`,
+   * `Unavailable`, `Aborted` where the code is not to blame.
+   */
   readonly type: string;
   readonly message: string;
   /** 1-based line in the source, where known. */

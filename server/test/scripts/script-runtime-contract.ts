@@ -261,6 +261,7 @@ export function describeScriptRuntime(
         'data.a b',
         '1) + (2',
         '1)\n+ (2',
+        '1) + (\n2',
         'x = 1',
         'import os',
         'data.class',

@@ -9,7 +9,7 @@
  *  C4 Where this parser and CPython could read a text differently (unusual literals, control characters, letters that
  *     Unicode normalisation changes), the expression is impure.
  */
-import { parser } from '@lezer/python';
+import { parsePython, type SyntaxNode } from './parse-python.js';
 import {
   DICT_METHODS,
   INTROSPECTION,
@@ -33,7 +33,6 @@ export interface VariablePath {
 export type Classification =
   { readonly pure: true; readonly reads: readonly VariablePath[] } | { readonly pure: false };
 
-type SyntaxNode = ReturnType<typeof parser.parse>['topNode'];
 type Scope = ReadonlySet<string>;
 
 const IMPURE: Classification = { pure: false };
@@ -77,8 +76,7 @@ export function classifyExpression(text: string): Classification {
   if (text.length > MAX_LENGTH || !KNOWN_CHARACTERS.test(text)) return IMPURE;
   // A line that goes on behind a backslash.
   if (text.includes('\\\n')) return IMPURE;
-  const script = parser.parse(text).topNode;
-  const statement = script.firstChild;
+  const statement = parsePython(text)?.firstChild;
   if (statement?.name !== 'ExpressionStatement' || statement.nextSibling !== null) return IMPURE;
   const [expression, ...more] = childrenOf(statement);
   if (expression === undefined || more.length > 0) return IMPURE;

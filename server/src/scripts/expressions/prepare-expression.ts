@@ -4,7 +4,7 @@
  * Padding is cut off, and an expression of several lines is put into parentheses, because YAML block texts are written
  * without them (`data.a +` on one line, `data.b` on the next).
  */
-import { parser } from '@lezer/python';
+import { parsePython } from './parse-python.js';
 
 export interface PreparedExpression {
   readonly text: string;
@@ -35,9 +35,14 @@ export function prepareExpression(source: string): PreparedExpression {
     : { text, linesBefore, columnsBefore };
 }
 
-/** False for a text such as `a) + (b`, whose own brackets do not match. */
+/**
+ * False for a text such as `a) + (b`, whose own brackets do not match. True for what is wrong in other ways: CPython words
+ * the error better when a line end is not the first thing that it does not expect.
+ */
 function isOneGroup(text: string): boolean {
-  const statement = parser.parse(text).topNode.firstChild;
+  const script = parsePython(text);
+  if (script === null) return true;
+  const statement = script.firstChild;
   const group = statement?.firstChild;
   if (!statement || !group || statement.nextSibling !== null) return false;
   return ENCLOSED.has(group.name) && group.from === 0 && group.to === text.length;

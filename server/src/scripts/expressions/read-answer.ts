@@ -29,6 +29,7 @@ export type ScriptAnswer =
 export function readExpressionAnswer(answer: Buffer, count: number): EvaluationResult | null {
   const { header, lines } = splitAnswer(answer);
   if (header['unproven'] === true) return null;
+  if (lines.length > count) throw new MalformedAnswer('more values than expressions');
   const values: Json[] = [];
   for (const [index, line] of lines.entries()) {
     const value = readValue(line);

@@ -24,6 +24,7 @@ interface Pending {
 
 const BOOT_DEADLINE_MS = 60_000;
 const MAX_ERROR_TEXT = 2_000;
+const COPIED_BYTES = 16_384;
 const NOTHING = Buffer.alloc(0);
 
 export class InterpreterProcess {
@@ -93,12 +94,7 @@ export class InterpreterProcess {
     return new Promise((settle) => {
       const deadline = setTimeout(() => this.end({ kind: 'unresponsive' }), deadlineMs);
       this.pending = { settle, deadline };
-      const { stdin } = this.child;
-      stdin.cork();
-      stdin.write(encodeRequestHeader(frame));
-      stdin.write(frame.request);
-      if (frame.variables.length > 0) stdin.write(frame.variables);
-      stdin.uncork();
+      this.send(frame);
     });
   }
 
@@ -110,6 +106,19 @@ export class InterpreterProcess {
   /** Resolves when the process is gone. */
   async waitForExit(): Promise<void> {
     await this.exited;
+  }
+
+  private send(frame: RequestFrame): void {
+    const parts = [encodeRequestHeader(frame), frame.request, frame.variables];
+    const { stdin } = this.child;
+    if (frame.request.length + frame.variables.length <= COPIED_BYTES) {
+      // One small write is quicker than three.
+      stdin.write(Buffer.concat(parts));
+      return;
+    }
+    stdin.cork();
+    for (const part of parts) stdin.write(part);
+    stdin.uncork();
   }
 
   private receive(chunk: Buffer): void {

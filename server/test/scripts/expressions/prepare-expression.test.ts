@@ -14,7 +14,8 @@ describe('prepareExpression', () => {
     ['a # x\n+ b # y', '(a # x\n+ b # y\n)'],
     ['a,\nb', '(a,\nb\n)'],
     // Parentheses would turn these into something valid, or into something else.
-    ['a) +\n(b', 'a) +\n(b'],
+    ['a) + (\nb', 'a) + (\nb'],
+    ['a)\n+ (b', 'a)\n+ (b'],
     ['x for x\nin y', 'x for x\nin y'],
     ['"""a\nb"""', '("""a\nb"""\n)'],
     ['', ''],
