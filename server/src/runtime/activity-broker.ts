@@ -303,10 +303,14 @@ export class ActivityBroker implements Service, WorkerReservations {
   /** Asks for one item first, and for more at a time while they come. */
   async #serveWaiting(name: string): Promise<void> {
     for (let width = 1; ; width = Math.min(width * 2, SERVE_WIDTH_MAX)) {
+      // The same look tells those who do not wait that there is nothing, wherever they stand.
+      const looking = [...(this.#waiters.get(name) ?? [])].filter(({ looksOnce }) => looksOnce);
       const waiters = this.#takeWaiters(name, width);
       if (waiters.length === 0) return;
       const served = await Promise.all(waiters.map((waiter) => this.#serveOne(waiter)));
-      if (!served.every(Boolean)) return;
+      if (served.every(Boolean)) continue;
+      for (const waiter of looking) if (this.#isWaiting(waiter)) waiter.answer(null);
+      return;
     }
   }
 
