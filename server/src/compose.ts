@@ -75,7 +75,13 @@ export function compose(options: ComposeOptions): Server {
     },
     settings: hostSettings(config),
   });
-  const app = createApp({ host, logger, limits: apiLimits(config), auth: authOf(config) });
+  const app = createApp({
+    host,
+    logger,
+    limits: apiLimits(config),
+    auth: authOf(config),
+    trustedProxies: config.trusted_proxies,
+  });
   return { app, host };
 }
 
@@ -166,6 +172,8 @@ function apiLimits(config: Config): typeof DEFAULT_API_LIMITS {
     bodyBytesMax: config.body_bytes_max,
     pollTimeoutSecondsMax: config.poll_timeout_seconds_max,
     waitSecondsMax: config.wait_seconds_max,
+    waitingPerAddressMax: config.waiting_per_address_max,
+    wrongTokensPerMinuteMax: config.wrong_tokens_per_minute_max,
   };
 }
 

@@ -153,6 +153,22 @@ export const SETTINGS = {
     120,
     'Longest wait for the end of a workflow, in seconds.',
   ),
+  waiting_per_address_max: setting(
+    integer(1, 1_000_000),
+    5000,
+    'Calls of one client address that may wait on one node at a time; more are refused with 429.',
+  ),
+  wrong_tokens_per_minute_max: setting(
+    integer(1, 1_000_000_000),
+    1000,
+    'Wrong work tokens that one client address may send in a minute; then its tokens are refused with 429.',
+  ),
+  trusted_proxies: setting<readonly string[]>(
+    list,
+    [],
+    'Addresses and networks of proxies, separated by commas, whose `X-Forwarded-For` says who the client is.',
+    { shown: 'none' },
+  ),
 
   python_processes: setting(integer(1, 64), 1, 'Python interpreters that evaluate side by side.'),
   python_spares: setting(

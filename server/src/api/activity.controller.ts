@@ -25,7 +25,7 @@ import { checkedName } from './map/name.js';
 import { toTokenExpiry } from './map/time.js';
 import type { ExtendedLease, WorkItem } from './models/activity.js';
 import type { Problem } from './models/problem.js';
-import { callerGone, type ApiServices } from './request-context.js';
+import { addressOf, callerGone, type ApiServices } from './request-context.js';
 
 @Route('api/activity')
 @Tags('Activities')
@@ -58,15 +58,19 @@ export class ActivityController extends Controller {
     @Query() timeout: number = 0,
     @Query() lease?: number,
   ): Promise<WorkItem> {
-    const { host, limits } = this.services;
+    const { host, limits, waiting } = this.services;
     const gone = callerGone(request);
-    const item = await host.pullActivity({
+    const poll = {
       name: checkedName(id, 'activity name'),
       workerId: checkedName(workerId, 'worker id'),
       timeoutMs: Math.min(timeout, limits.pollTimeoutSecondsMax) * 1000,
       leaseMs: lease === undefined ? null : this.leaseMs(lease),
       signal: gone,
-    });
+    };
+    const item =
+      timeout === 0
+        ? await host.pullActivity(poll)
+        : await waiting.guard(addressOf(request), () => host.pullActivity(poll));
     if (item === null) throw new AppError('no_work', `There is no work for '${id}'`);
     this.releaseIfUndelivered(item.token, gone);
     return toWorkItem(item);
@@ -88,8 +92,12 @@ export class ActivityController extends Controller {
   @Middlewares(nullableBody)
   @Extension('x-request-schema', 'JsonValue')
   @Extension('x-request-optional', true)
-  async succeedActivity(@Path() token: string, @Body() result: unknown): Promise<void> {
-    await this.complete(token, true, result);
+  async succeedActivity(
+    @Path() token: string,
+    @Body() result: unknown,
+    @Request() request: HttpRequest,
+  ): Promise<void> {
+    await this.complete(request, token, { succeeded: true, result });
   }
 
   /**
@@ -108,8 +116,12 @@ export class ActivityController extends Controller {
   @Middlewares(nullableBody)
   @Extension('x-request-schema', 'JsonValue')
   @Extension('x-request-optional', true)
-  async failActivity(@Path() token: string, @Body() reason: unknown): Promise<void> {
-    await this.complete(token, false, reason);
+  async failActivity(
+    @Path() token: string,
+    @Body() reason: unknown,
+    @Request() request: HttpRequest,
+  ): Promise<void> {
+    await this.complete(request, token, { succeeded: false, result: reason });
   }
 
   /**
@@ -125,8 +137,15 @@ export class ActivityController extends Controller {
   @Response<Problem>(400, 'A parameter is wrong')
   @Response<Problem>(404, 'The token is unknown or stale')
   @Security('bearer', ['conductor:worker'])
-  async extendActivity(@Path() token: string, @Query() lease: number): Promise<ExtendedLease> {
-    const extended = await this.services.host.extendActivity(token, this.leaseMs(lease));
+  async extendActivity(
+    @Path() token: string,
+    @Query() lease: number,
+    @Request() request: HttpRequest,
+  ): Promise<ExtendedLease> {
+    const { guesses, host } = this.services;
+    const extended = await guesses.guard(addressOf(request), () =>
+      host.extendActivity(token, this.leaseMs(lease)),
+    );
     return { tokenExpiry: toTokenExpiry(extended.tokenExpiresAt) };
   }
 
@@ -140,13 +159,22 @@ export class ActivityController extends Controller {
   @SuccessResponse(202, 'Released')
   @Response<Problem>(404, 'The token is unknown or stale; nothing was changed')
   @Security('bearer', ['conductor:worker'])
-  async releaseActivity(@Path() id: string): Promise<void> {
-    await this.services.host.releaseActivity(id);
+  async releaseActivity(@Path() id: string, @Request() request: HttpRequest): Promise<void> {
+    const { guesses, host } = this.services;
+    await guesses.guard(addressOf(request), () => host.releaseActivity(id));
   }
 
-  private async complete(token: string, succeeded: boolean, data: unknown): Promise<void> {
+  private async complete(
+    request: HttpRequest,
+    token: string,
+    { result, succeeded }: { readonly succeeded: boolean; readonly result: unknown },
+  ): Promise<void> {
+    const { guesses, host } = this.services;
     // The body reader makes JSON values only.
-    await this.services.host.completeActivity(token, { succeeded, data: data as Json });
+    const data = result as Json;
+    await guesses.guard(addressOf(request), () =>
+      host.completeActivity(token, { succeeded, data }),
+    );
   }
 
   private leaseMs(leaseSeconds: number): number {

@@ -17,6 +17,10 @@ export interface ApiLimits {
   /** Longer waits for the end of a workflow are cut to this. */
   readonly waitSecondsMax: number;
   readonly leaseSecondsMax: number;
+  /** Calls of one address that may wait at a time, for work or for the end of a workflow. */
+  readonly waitingPerAddressMax: number;
+  /** Wrong work tokens that one address may send in a minute. */
+  readonly wrongTokensPerMinuteMax: number;
 }
 
 export const DEFAULT_API_LIMITS: ApiLimits = {
@@ -30,6 +34,8 @@ export const DEFAULT_API_LIMITS: ApiLimits = {
   pollTimeoutSecondsMax: 120,
   waitSecondsMax: 120,
   leaseSecondsMax: 86_400,
+  waitingPerAddressMax: 5000,
+  wrongTokensPerMinuteMax: 1000,
 };
 
 /** Of lists; the largest size stands in the checks of each list's `limit`. */

@@ -14,6 +14,7 @@ import express, { type Express, type RequestHandler } from 'express';
 import { RegisterRoutes } from '../generated/routes.js';
 import type { Logger } from '../logger.js';
 import type { WorkflowHost } from '../runtime/host.js';
+import { GuessLimit, WaitingLimit } from './address-limits.js';
 import { sendAnswer } from './answer-format.js';
 import type { ApiLimits } from './api-limits.js';
 import { createTokenVerifier, type AuthConfig } from './authentication.js';
@@ -28,11 +29,15 @@ export interface AppOptions {
   readonly limits: ApiLimits;
   /** Null or not enabled: everybody may do everything. */
   readonly auth: AuthConfig | null;
+  /** Proxies whose word about the address of the caller is taken; none when left out. */
+  readonly trustedProxies?: readonly string[];
 }
 
-/** @throws Error with a sentence when the public key cannot be used */
-export function createApp({ host, logger, limits, auth }: AppOptions): Express {
+/** @throws Error with a sentence when the public key or a proxy's address cannot be used */
+export function createApp(options: AppOptions): Express {
+  const { auth, host, limits, logger, trustedProxies = [] } = options;
   const app = express();
+  app.set('trust proxy', [...trustedProxies]);
   app.disable('x-powered-by');
   // Answers are computed anew each time; hashing them would only cost.
   app.disable('etag');
@@ -41,7 +46,12 @@ export function createApp({ host, logger, limits, auth }: AppOptions): Express {
   };
 
   const tokens = auth?.enabled === true ? createTokenVerifier(auth) : null;
-  app.use(attachContext({ host, logger, limits, tokens }));
+  const guesses = new GuessLimit({
+    wrongPerMinuteMax: limits.wrongTokensPerMinuteMax,
+    now: () => performance.now(),
+  });
+  const waiting = new WaitingLimit(limits.waitingPerAddressMax);
+  app.use(attachContext({ host, logger, limits, tokens, guesses, waiting }));
   app.use(securityHeaders);
   app.use('/api/activity', refuseHead);
   RegisterRoutes(app);

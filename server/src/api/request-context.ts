@@ -8,6 +8,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { Json } from '../engine/json.js';
 import type { Logger } from '../logger.js';
 import type { WorkflowHost } from '../runtime/host.js';
+import type { GuessLimit, WaitingLimit } from './address-limits.js';
 import type { ApiLimits } from './api-limits.js';
 import type { TokenVerifier, VerifiedToken } from './authentication.js';
 
@@ -17,6 +18,8 @@ export interface ApiServices {
   readonly logger: Logger;
   /** Null: everybody may do everything. */
   readonly tokens: TokenVerifier | null;
+  readonly guesses: GuessLimit;
+  readonly waiting: WaitingLimit;
 }
 
 /** A place in a body, from 1. */
@@ -58,6 +61,11 @@ export function contextOf(request: Request): RequestContext {
 export function responseOf(request: Request): Response {
   if (request.res === undefined) throw new Error('The request has no response');
   return request.res;
+}
+
+/** Who calls, as far as limits tell callers apart. */
+export function addressOf(request: Request): string {
+  return request.ip ?? '';
 }
 
 /** Aborted when the caller hangs up before the answer was sent. */

@@ -38,7 +38,7 @@ import type {
   WorkflowPage,
   WorkflowQuery,
 } from './models/workflow.js';
-import { callerGone, type ApiServices } from './request-context.js';
+import { addressOf, callerGone, type ApiServices } from './request-context.js';
 
 @Route('api/workflow')
 @Tags('Workflows')
@@ -116,13 +116,15 @@ export class WorkflowController extends Controller {
     @Request() request: HttpRequest,
     @Query() wait: number = 0,
   ): Promise<Workflow> {
-    const { host, limits } = this.services;
+    const { host, limits, waiting } = this.services;
     const workflowId = checkedName(id, 'workflow id');
     const waitMs = Math.min(wait, limits.waitSecondsMax) * 1000;
     return toWorkflow(
       waitMs === 0
         ? await host.getWorkflow(workflowId)
-        : await host.waitForWorkflow(workflowId, waitMs, callerGone(request)),
+        : await waiting.guard(addressOf(request), () =>
+            host.waitForWorkflow(workflowId, waitMs, callerGone(request)),
+          ),
     );
   }
 
