@@ -53,12 +53,6 @@ export function nextWork(run: Run): StepWork | null {
   };
 }
 
-/** Puts a pointer that was handed out back, untouched: its work could not be done just now. */
-export function returnWork(run: Run, pointer: Pointer): void {
-  run.queue.add(pointer.id);
-  run.instance.stepsWithoutWait -= 1;
-}
-
 /** The inputs of a step are there: its primitive decides what happens. `shown` is what the history keeps of them. */
 export function enterStep(run: Run, pointer: Pointer, inputs: JsonObject, shown: Json): void {
   pointer.inputs = shown;

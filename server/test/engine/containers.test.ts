@@ -168,6 +168,13 @@ scenarios('Foreach', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
+  it('refuses more items side by side than the document of an instance can hold', () => {
+    const many = items(Array.from({ length: 20_001 }, (_, n) => n));
+    const driver = start([each({}, noOp('inside')), noOp('after')], many);
+    expect(driver.instance.lastError?.message).toContain('at most 20000 run side by side');
+    expect(driver.ran).toEqual([]);
+  });
+
   it('runs Do for one item after the other with RunParallel false', () => {
     const driver = start(
       [

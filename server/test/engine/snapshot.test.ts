@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { startRun } from '../../src/engine/lifecycle.js';
 import { createRun } from '../../src/engine/run.js';
 import { readState, writeState } from '../../src/engine/snapshot.js';
-import { nextWork, returnWork } from '../../src/engine/step-work.js';
+import { nextWork } from '../../src/engine/step-work.js';
 import { define } from './support/define.js';
 import { fork, noOp } from './support/steps.js';
 
@@ -56,14 +56,5 @@ describe('a run that is taken up', () => {
     const again = createRun(definition, readState(columns, writeState(run.instance)), 6);
     expect(nextWork(again)?.pointer.stepId).toBe('f');
     expect(nextWork(again)).toBeNull();
-  });
-
-  it('hands out a step again that was given back', () => {
-    const run = begin();
-    const work = nextWork(run)!;
-    expect(nextWork(run)).toBeNull();
-    returnWork(run, work.pointer);
-    expect(run.instance.stepsWithoutWait).toBe(0);
-    expect(nextWork(run)?.pointer).toBe(work.pointer);
   });
 });

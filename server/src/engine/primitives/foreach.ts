@@ -3,17 +3,20 @@ import type { Json } from '../json.js';
 import type { Memo, Pointer } from '../pointer.js';
 import { finish, insideOf, openPointer, setState, stepOf, type Run } from '../run.js';
 import { openSequences } from './containers.js';
-import { optional, primitive, required } from './primitive.js';
+import { InputError, optional, primitive, required } from './primitive.js';
+
+/** Every item that is worked on is an open pointer in the instance's document, which has to stay writable. */
+const PARALLEL_ITEMS_MAX = 20_000;
 
 type Items = Extract<Memo, { kind: 'items' }>;
 
-/** Runs Do once for each item, all at once or one after the other. */
+/** Runs Do once for each item, all at once (up to 20,000) or one after the other. */
 export const foreach = primitive({
   enter(run, pointer, inputs) {
     const items = required(inputs, 'Collection', toList);
     const parallel = optional(inputs, 'RunParallel', toBoolean, true);
     if (items.length === 0 || stepOf(run, pointer).do.length === 0) finish(run, pointer, {});
-    else if (parallel) openAll(run, pointer, items);
+    else if (parallel) openAll(run, pointer, checkedForParallel(items));
     else openItem(run, pointer, { kind: 'items', items, next: 0 });
   },
   joined(run, pointer) {
@@ -22,6 +25,14 @@ export const foreach = primitive({
     else finish(run, pointer, {});
   },
 });
+
+function checkedForParallel(items: readonly Json[]): readonly Json[] {
+  if (items.length <= PARALLEL_ITEMS_MAX) return items;
+  throw new InputError(
+    `the input Collection has ${items.length} items, and at most ${PARALLEL_ITEMS_MAX} run side by side; ` +
+      'set RunParallel to False to take them one after the other',
+  );
+}
 
 function openAll(run: Run, pointer: Pointer, items: readonly Json[]): void {
   setState(run, pointer, { kind: 'open' });
