@@ -351,12 +351,21 @@ describe('a server that goes away', () => {
     expect(await client.definitions.register(document)).toMatchObject({ version: 2 });
   });
 
-  it('waits on through a restart', async () => {
-    const patient = clientOf(proxy.url, { retry: { limit: 50, delayMs: 50, delayMsMax: 200 } });
-    const handle = await patient.workflows.start('approval', { order: 3 });
-    const waiting = handle.wait({ timeoutMs: 25_000 });
+  it('is waited for as long as the caller has time', async () => {
+    const handle = await client.workflows.start('approval', { order: 3 });
+    const waiting = handle.wait({ timeoutMs: 25_000, retry: { limit: 0 } });
     await server.restart();
-    await patient.events.publish('approved', 'order-3', 'yes');
+    await client.events.publish('approved', 'order-3', 'yes');
     expect(await waiting).toMatchObject({ status: 'Complete', data: { approved: 'yes' } });
+  });
+
+  it('ends a wait when the time is over, and says why there was no answer', async () => {
+    const handle = await client.workflows.start('approval', { order: 4 });
+    proxy.down();
+    const error = await failureOf(handle.wait({ timeoutMs: 500 }));
+    proxy.up();
+    expect(error).toMatchObject({ name: 'TimeoutError', workflowId: handle.id });
+    expect((error as Error).cause).toBeInstanceOf(TypeError);
+    await handle.terminate();
   });
 });

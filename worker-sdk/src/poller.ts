@@ -14,10 +14,13 @@ import type { RegisteredActivity } from './activity-handlers.js';
 import { backoffMs, pause, type BackoffRange } from './pause.js';
 import type { EventHub } from './worker-events.js';
 
-/** The wait of polls when there are more names than slots, so that every name has its turn (P3). */
+/** The wait of polls that may stand in the way of another name (P3): the second of a name, or any when slots are few. */
 const SHORT_POLL_SECONDS = 1;
 /** Above the server's own time a poll is given up after this, and counts as failed. */
 const POLL_MARGIN_MS = 10_000;
+
+/** How long polls may still be answered when the worker stops. */
+const LINGER_MS = 100;
 
 export interface PollerOptions {
   readonly client: StepwrightClient;
@@ -40,6 +43,7 @@ export class Poller {
   #polling = 0;
   #failures = 0;
   #isPaused = false;
+  #isStopping = false;
   #disconnectedAtMs = 0;
 
   constructor(options: PollerOptions) {
@@ -61,19 +65,24 @@ export class Poller {
 
   /** No more polls. Resolves when those that wait are over; an item that still came was handed to `take`. */
   async stop(): Promise<void> {
+    this.#isStopping = true;
+    // An answer that is on its way would be lost with its poll, and its item held until the lease ends.
+    const over = new AbortController();
+    await Promise.race([Promise.all(this.#open), pause(LINGER_MS, over.signal)]);
+    over.abort();
     this.#stopped.abort();
-    while (this.#open.size > 0) await Promise.all(this.#open);
+    await Promise.all(this.#open);
   }
 
   /** Begins as many polls as P1 and P2 allow. */
   #fill(): void {
     for (;;) {
-      if (this.#stopped.signal.aborted || this.#isPaused) return;
+      if (this.#isStopping || this.#isPaused) return;
       if (this.#failures > 0 && this.#polling > 0) return;
       if (this.#running + this.#polling >= this.#options.concurrency) return;
       const lane = this.#nextLane();
       if (lane === undefined) return;
-      const open = this.#poll(lane, this.#waitSeconds()).finally(() => {
+      const open = this.#poll(lane, this.#waitSeconds(lane)).finally(() => {
         this.#open.delete(open);
         this.#fill();
       });
@@ -88,11 +97,11 @@ export class Poller {
       .sort((a, b) => a.polling - b.polling || a.lastPolledAtMs - b.lastPolledAtMs)[0];
   }
 
-  #waitSeconds(): number {
+  #waitSeconds(lane: ActivityLane): number {
     if (this.#failures > 0) return 0;
-    const names = this.#lanes.filter((lane) => lane.hasFreeSlot).length;
+    const names = this.#lanes.filter(({ hasFreeSlot }) => hasFreeSlot).length;
     const slots = this.#options.concurrency - this.#running;
-    return names > slots ? SHORT_POLL_SECONDS : this.#options.pollSeconds;
+    return lane.polling > 0 || names > slots ? SHORT_POLL_SECONDS : this.#options.pollSeconds;
   }
 
   async #poll(lane: ActivityLane, waitSeconds: number): Promise<void> {
@@ -107,6 +116,7 @@ export class Poller {
       const outcome = item === null ? 'empty' : 'work';
       this.#options.events.emit('polled', { activityName, outcome, tookMs });
       this.#reconnected();
+      lane.refusals = 0;
       if (item === null) {
         lane.gotNothing();
         // A server that does not wait, as one that stops does, is not asked again at once.
@@ -120,7 +130,8 @@ export class Poller {
       if (this.#stopped.signal.aborted) return;
       const tookMs = performance.now() - began;
       this.#options.events.emit('polled', { activityName, outcome: 'failed', tookMs });
-      await this.#pauseAfterFailure(error);
+      if (isRefusal(error)) await this.#pauseLane(lane, error);
+      else await this.#pauseAfterFailure(error);
     }
   }
 
@@ -159,6 +170,17 @@ export class Poller {
     this.#options.events.emit('connected', { afterMs });
   }
 
+  /** The server works, but not for this name: others go on. */
+  async #pauseLane(lane: ActivityLane, error: unknown): Promise<void> {
+    this.#reconnected();
+    if (lane.isPaused) return;
+    lane.isPaused = true;
+    const retryInMs = backoffMs((lane.refusals += 1), this.#options.backoff);
+    this.#options.events.emit('refused', { activityName: lane.activity.name, error, retryInMs });
+    await pause(retryInMs, this.#stopped.signal);
+    lane.isPaused = false;
+  }
+
   /** Polls that fail together make one pause. An error of null is an answer that came too early. */
   async #pauseAfterFailure(error: unknown): Promise<void> {
     if (this.#isPaused) return;
@@ -171,4 +193,9 @@ export class Poller {
     await pause(retryInMs, this.#stopped.signal);
     this.#isPaused = false;
   }
+}
+
+/** The call is wrong or not allowed, which the next one will be too. */
+function isRefusal(error: unknown): boolean {
+  return isApiError(error) && error.status >= 400 && error.status < 500 && error.status !== 429;
 }

@@ -4,6 +4,10 @@ import type { Lease } from './lease.js';
 import { backoffMs, pause, type BackoffRange } from './pause.js';
 import type { FailureReport } from './run-handler.js';
 
+const MESSAGE_LENGTH_MAX = 1000;
+/** So many times a server may answer 500 before it is given something simpler. */
+const STUMBLES_MAX = 3;
+
 /** How the handler ended. */
 export type HandlerOutcome =
   | { readonly succeeded: true; readonly result: unknown }
@@ -37,10 +41,7 @@ export async function report(
       return 'accepted';
     } catch (error) {
       if (isApiError(error, 'activity_not_found')) return 'too-late';
-      if (outcome.succeeded && cannotBeTaken(error)) {
-        const asFailure = await report({ succeeded: false, failure: unusable(error) }, options);
-        return asFailure === 'accepted' ? 'accepted-as-failure' : asFailure;
-      }
+      if (cannotBeTaken(error, failures)) return reportSimpler(outcome, error, options);
       if (lease.remainingMs < -leaseSeconds * 1000) return 'too-late';
     }
     await pause(backoffMs(failures, options.backoff), signal);
@@ -56,13 +57,34 @@ async function send(
   else await client.activities.fail(item, outcome.failure, { signal });
 }
 
-/** A result that is no JSON, or that the server refuses for what it is (too large, too deep). */
-function cannotBeTaken(error: unknown): boolean {
+/** What is no JSON, what the server refuses for what it is (too large, too deep), or stumbles over every time. */
+function cannotBeTaken(error: unknown, failures: number): boolean {
   if (!isSdkError(error)) return error instanceof TypeError || error instanceof RangeError;
-  return isApiError(error) && [400, 413, 415, 422].includes(error.status);
+  if (!isApiError(error)) return false;
+  const isRefused = [400, 413, 415, 422].includes(error.status);
+  return isRefused || (error.status === 500 && failures >= STUMBLES_MAX);
+}
+
+/** A result becomes a failure that says why; a failure loses its data. */
+async function reportSimpler(
+  outcome: HandlerOutcome,
+  error: unknown,
+  options: ReportOptions,
+): Promise<ReportOutcome> {
+  const failure = outcome.succeeded ? unusable(error) : withoutData(outcome.failure);
+  // Nothing simpler is left: the lease will end, and the work be offered again.
+  if (failure === null) return 'too-late';
+  const reported = await report({ succeeded: false, failure }, options);
+  return reported === 'accepted' ? 'accepted-as-failure' : reported;
 }
 
 function unusable(error: unknown): FailureReport {
   const reason = error instanceof Error ? error.message : String(error);
-  return { name: 'InvalidResult', message: `the result cannot be reported: ${reason}`, data: null };
+  const message = `the result cannot be reported: ${reason}`.slice(0, MESSAGE_LENGTH_MAX);
+  return { name: 'InvalidResult', message, data: null };
+}
+
+function withoutData({ name, message, data }: FailureReport): FailureReport | null {
+  if (data === null && message.length <= MESSAGE_LENGTH_MAX) return null;
+  return { name, message: message.slice(0, MESSAGE_LENGTH_MAX), data: null };
 }

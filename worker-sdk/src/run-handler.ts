@@ -70,12 +70,9 @@ export interface FailureReport {
 }
 
 export function describeFailure(thrown: unknown): FailureReport {
+  if (typeof thrown === 'string') return { name: 'NonError', message: thrown, data: null };
   if (!(thrown instanceof Error)) {
-    return {
-      name: 'NonError',
-      message: String(thrown),
-      data: typeof thrown === 'object' ? thrown : null,
-    };
+    return { name: 'NonError', message: 'what was thrown is no error', data: thrown ?? null };
   }
   const { name, message } = thrown;
   if (thrown instanceof InvalidDataError) return { name, message, data: thrown.issues };

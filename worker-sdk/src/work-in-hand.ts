@@ -71,8 +71,9 @@ export class WorkInHand {
     this.#options.events.emit('received', this.#subject);
     const handled = this.#handle();
     const outcome = await Promise.race([handled, aborted(this.#givenUp.signal)]);
-    // A handler that stops because it was told to has not failed: another worker takes the work up again.
-    if (outcome === null || (!outcome.succeeded && this.#wasInterrupted())) return this.#release();
+    if (outcome === null) return this.#release();
+    // A handler that ends because it was told to has not failed: the work is taken up again.
+    if (!outcome.succeeded && this.#lease.signal.aborted) return this.#abandon();
     this.#lease.unwatch();
     return this.#report(outcome);
   }
@@ -96,10 +97,6 @@ export class WorkInHand {
     };
   }
 
-  #wasInterrupted(): boolean {
-    return this.#lease.signal.reason instanceof WorkerStoppedError;
-  }
-
   async #report(outcome: HandlerOutcome & { readonly error?: unknown }): Promise<WorkEnd> {
     const { activity, backoff, client, events, item } = this.#options;
     const reported = await report(outcome, {
@@ -110,12 +107,9 @@ export class WorkInHand {
       backoff,
       signal: this.#givenUp.signal,
     });
-    const tookMs = performance.now() - this.#began;
+    const tookMs = this.#tookMs();
     if (reported === 'too-late') {
-      if (this.#givenUp.signal.aborted) return this.#release();
-      this.#log.debug('the result came too late');
-      events.emit('dropped', { ...this.#subject, tookMs });
-      return 'dropped';
+      return this.#givenUp.signal.aborted ? this.#release() : this.#drop();
     }
     if (outcome.succeeded && reported === 'accepted') {
       events.emit('succeeded', { ...this.#subject, tookMs });
@@ -127,27 +121,51 @@ export class WorkInHand {
     return 'failed';
   }
 
+  #drop(): WorkEnd {
+    this.#log.debug('the result came too late');
+    this.#options.events.emit('dropped', { ...this.#subject, tookMs: this.#tookMs() });
+    return 'dropped';
+  }
+
+  async #abandon(): Promise<WorkEnd> {
+    if (this.#lease.signal.reason instanceof WorkerStoppedError) return this.#release();
+    // The lease may only seem lost, for a server that was away; then this saves the next worker the wait for its end.
+    this.#lease.end();
+    const { client, item } = this.#options;
+    await giveBack(client, item, this.#log);
+    return this.#drop();
+  }
+
   async #release(): Promise<WorkEnd> {
     const { client, events, item } = this.#options;
     this.#lease.end();
     return releaseItem(client, item, events, this.#log);
   }
+
+  #tookMs(): number {
+    return performance.now() - this.#began;
+  }
 }
 
-/** Gives an item back. When that fails its lease will end, which comes to the same a little later. */
+/** Gives an item back that will not be done here. */
 export async function releaseItem(
   client: StepwrightClient,
   item: WorkItem,
   events: EventHub,
   log: WorkerLog,
 ): Promise<WorkEnd> {
+  await giveBack(client, item, log);
+  events.emit('released', subjectOf(item));
+  return 'released';
+}
+
+/** When this fails the lease will end, which comes to the same a little later. */
+async function giveBack(client: StepwrightClient, item: WorkItem, log: WorkerLog): Promise<void> {
   try {
     await client.activities.release(item, { timeoutMs: 5000, retry: { limit: 2 } });
   } catch (error) {
     if (!isApiError(error, 'activity_not_found')) log.warn('could not give work back', { error });
   }
-  events.emit('released', subjectOf(item));
-  return 'released';
 }
 
 function subjectOf({ activityName, workflowId, stepId, attempt }: WorkItem): WorkSubject {

@@ -19,6 +19,8 @@ export interface WorkerEvents {
   };
   /** The server does not answer as it should; it is asked again after a pause. */
   disconnected: { readonly error: unknown; readonly retryInMs: number };
+  /** The server does not let this worker have work of a name; it is asked again after a pause. */
+  refused: { readonly activityName: string; readonly error: unknown; readonly retryInMs: number };
   /** It answers again. */
   connected: { readonly afterMs: number };
   /** Work arrived and its handler begins. */

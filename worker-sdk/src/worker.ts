@@ -91,7 +91,7 @@ export class ActivityWorker {
    * @throws Error when the worker has run before
    */
   async run({ signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
-    if (this.#state !== 'new') throw new Error('a worker runs once; make another one');
+    if (this.#state !== 'new') throw new Error('a worker runs once: make another one');
     this.#state = 'running';
     this.#events.emit('started', { workerId: this.workerId });
     const stop = (): void => void this.stop();
@@ -118,12 +118,11 @@ export class ActivityWorker {
   }
 
   async #drain(graceMs: number): Promise<void> {
-    const polls = this.#poller.stop();
-    await this.#settled(graceMs);
+    // Work that is given back must not come back to a poll of our own that is still open.
+    await Promise.all([this.#poller.stop(), this.#settled(graceMs)]);
     for (const work of this.#inHand) work.interrupt();
     await this.#settled(SETTLE_MS);
     for (const work of this.#inHand) work.giveUp();
-    await polls;
     await Promise.all([...this.#inHand].map((work) => work.ended));
     await Promise.all(this.#releasing);
   }
@@ -142,6 +141,7 @@ export class ActivityWorker {
       const release = releaseItem(this.#client, item, this.#events, this.#log);
       this.#releasing.add(release);
       await release;
+      this.#releasing.delete(release);
       return;
     }
     const work = new WorkInHand({
@@ -163,6 +163,9 @@ export class ActivityWorker {
     }
     this.#events.on('disconnected', ({ error, retryInMs }) => {
       this.#log.warn('the server cannot be asked for work', { error, retryInMs });
+    });
+    this.#events.on('refused', ({ activityName, error, retryInMs }) => {
+      this.#log.error('the server refuses work', { activityName, error, retryInMs });
     });
     this.#events.on('connected', ({ afterMs }) => {
       this.#log.info('the server answers again', { afterMs });

@@ -3,6 +3,7 @@ import type { StepwrightClient } from '@stepwright/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { eventually } from '../../sdk/test/support/eventually.js';
+import { HttpAnswers, json, problem } from '../../sdk/test/support/http-answers.js';
 import type { ServerProcess } from '../../sdk/test/support/server-process.js';
 import {
   activity,
@@ -87,6 +88,7 @@ describe('a handler', () => {
       { name: 'ActivityFailure', message: 'no money', data: { missing: 3 } },
     ],
     ['a text', 'just a text', { name: 'NonError', message: 'just a text', data: null }],
+    ['data', { code: 7 }, { name: 'NonError', data: { code: 7 } }],
   ])('that throws %s fails the activity with it', async (_name, thrown, reported) => {
     const worker = new Worker({
       client,
@@ -121,6 +123,26 @@ describe('a handler', () => {
       }
     });
     expect(worker.stats()).toMatchObject({ failed: 2, succeeded: 0 });
+  });
+
+  it('whose failure is no JSON still fails the activity', async () => {
+    const worker = new Worker({
+      client,
+      log: quiet,
+      activities: {
+        unspeakable: () => {
+          throw new ActivityFailure('cannot say', { data: { big: 1n } });
+        },
+      },
+    });
+    await during(worker, async () => {
+      const ended = await (await start('unspeakable')).wait();
+      expect(ended.lastError?.data).toEqual({
+        name: 'ActivityFailure',
+        message: 'cannot say',
+        data: null,
+      });
+    });
   });
 
   it('is tried again as the definition says, and sees which attempt it is', async () => {
@@ -269,6 +291,27 @@ describe('concurrency', () => {
     expect(running).toMatchObject({ allMax: 5, oneMax: 2, slotsMax: 5 });
   });
 
+  it('that one busy name has used up is soon there for the others', async () => {
+    const worker = new Worker({
+      client,
+      concurrency: 4,
+      activities: {
+        busy: () => 1,
+        held: () => new Promise<undefined>(() => undefined),
+      },
+    });
+    await during(worker, async () => {
+      const ids = await startWork(client, 'busy', 40);
+      await Promise.all(ids.map((id) => client.workflows.wait(id)));
+      // Polls for more busy work wait in the slots that two held ones need.
+      await start('held');
+      await start('held');
+      const began = performance.now();
+      await eventually('both are held', () => worker.stats().running === 2);
+      expect(performance.now() - began).toBeLessThan(3000);
+    });
+  });
+
   it('of one still serves every name', async () => {
     const seen: string[] = [];
     const names = ['turn-a', 'turn-b', 'turn-c'];
@@ -350,6 +393,33 @@ describe('leases', () => {
     expect(worker.stats()).toMatchObject({ succeeded: 0, failed: 0, dropped: 1 });
   });
 
+  it('that are lost make no failure of a handler that stops for it', async () => {
+    let runs = 0;
+    const worker = new Worker({
+      client,
+      leaseSeconds: 1,
+      log: quiet,
+      activities: {
+        obedient: (_parameters, { signal }) => {
+          runs += 1;
+          if (runs > 1) return 'second time';
+          // Nothing is sent while the loop is blocked, so that the lease ends.
+          const until = performance.now() + 1500;
+          while (performance.now() < until);
+          return new Promise((_resolve, reject) => {
+            signal.addEventListener('abort', () => reject(signal.reason as Error));
+          });
+        },
+      },
+    });
+    await during(worker, async () => {
+      const ended = await (await start('obedient')).wait({ timeoutMs: 10_000 });
+      expect(ended).toMatchObject({ status: 'Complete', data: { result: 'second time' } });
+      await eventually('both ends are counted', () => worker.stats().succeeded === 1);
+    });
+    expect(worker.stats()).toMatchObject({ received: 2, succeeded: 1, dropped: 1, failed: 0 });
+  });
+
   it('can be extended by the handler itself', async () => {
     const { calls, fetch } = countingFetch();
     const worker = new Worker({
@@ -412,6 +482,30 @@ describe('stop', () => {
     });
   });
 
+  it('in the middle of a burst leaves no work behind with the lease of a worker that is gone', async () => {
+    const ids = await startWork(client, 'burst', 60);
+    const first = new Worker({
+      client,
+      concurrency: 16,
+      leaseSeconds: 600,
+      activities: { burst: () => 'first' },
+    });
+    const running = first.run();
+    await eventually('it is in the middle', () => first.stats().succeeded >= 10);
+    await first.stop();
+    await running;
+    const { received, succeeded, failed, dropped } = first.stats();
+    expect({ failed, dropped, received }).toEqual({ failed: 0, dropped: 0, received: succeeded });
+    const second = new Worker({ client, concurrency: 16, activities: { burst: () => 'second' } });
+    await during(second, async () => {
+      const ended = await Promise.all(
+        ids.map((id) => client.workflows.wait(id, { timeoutMs: 15_000 })),
+      );
+      expect(ended.every(({ status }) => status === 'Complete')).toBe(true);
+    });
+    expect(second.stats().succeeded).toBe(60 - succeeded);
+  });
+
   it('may come before run, twice, and by the signal of run', async () => {
     const make = (): Worker => new Worker({ client, activities: { never: () => 1 } });
     const first = make();
@@ -436,5 +530,61 @@ describe('options', () => {
     ['half a second of lease', { leaseSeconds: 0.5, activities: { fine: String } }],
   ])('with %s are refused', (_name, options) => {
     expect(() => new Worker({ client, ...options } as never)).toThrow();
+  });
+});
+
+describe('a server that refuses', () => {
+  it('one name is asked for it less and less, and for the others as always', async () => {
+    const refused: number[] = [];
+    const { calls, fetch } = countingFetch();
+    const forbidden = 'x'.repeat(5000);
+    const worker = new Worker({
+      client: createClient({ baseUrl: server.url, fetch }),
+      log: quiet,
+      activities: { [forbidden]: () => 1, allowed: () => 'done' },
+    });
+    worker.on('refused', ({ retryInMs }) => refused.push(retryInMs));
+    worker.on('disconnected', ({ error }) => {
+      throw error;
+    });
+    await during(worker, async () => {
+      for (let count = 0; count < 5; count += 1) {
+        expect((await (await start('allowed')).wait()).data.result).toBe('done');
+      }
+      await eventually('it was refused four times', () => refused.length >= 4);
+    });
+    expect(refused[3]).toBeGreaterThan(350);
+    expect(calls.filter((call) => call.includes(forbidden)).length).toBeLessThan(8);
+  });
+
+  it('a result again and again is told so instead', async () => {
+    const item = {
+      token: 't',
+      activityName: 'odd',
+      parameters: null,
+      workflowId: 'w',
+      stepId: 's',
+    };
+    const stumbling = await HttpAnswers.start(
+      json(200, { ...item, attempt: 1, tokenExpiry: '' }),
+      ...Array.from({ length: 3 }, () => problem(500, 'internal')),
+      (_request, response) => void response.writeHead(202).end(),
+      problem(404, 'no_work'),
+    );
+    const worker = new Worker({
+      baseUrl: stumbling.url,
+      concurrency: 1,
+      log: quiet,
+      activities: { odd: () => 'odd' },
+    });
+    await during(worker, async () => {
+      await eventually('it gave up', () => worker.stats().failed === 1);
+    });
+    expect(stumbling.seen.slice(1, 5).map(({ path }) => path)).toEqual([
+      ...Array.from({ length: 3 }, () => '/api/activity/success/t'),
+      '/api/activity/fail/t',
+    ]);
+    expect(stumbling.seen[4]!.body).toContain('InvalidResult');
+    await stumbling.close();
   });
 });

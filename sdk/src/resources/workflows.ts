@@ -6,9 +6,9 @@ import type {
   WorkflowStatus,
   WorkflowSummary,
 } from '../api-types.js';
-import { TimeoutError } from '../errors.js';
+import { isTimeoutError, TimeoutError } from '../errors.js';
 import { newIdempotencyKey } from '../idempotency-key.js';
-import type { CallOptions, IdempotentCallOptions } from '../options.js';
+import type { CallOptions, IdempotentCallOptions, RetryOptions } from '../options.js';
 import { PagedList } from '../paged-list.js';
 import type { Transport } from '../transport.js';
 import { WorkflowHandle } from './workflow-handle.js';
@@ -131,7 +131,8 @@ export class WorkflowsResource {
 
   /**
    * Waits until a workflow is complete or terminated, by long polls that the server answers at the moment of the end. A
-   * suspended workflow is waited for: somebody may resume it.
+   * suspended workflow is waited for: somebody may resume it. With a `timeoutMs` it also outlasts a server that is away;
+   * without one it fails as other calls do.
    *
    * @throws TimeoutError when it has not ended within `timeoutMs`; the workflow goes on
    *
@@ -147,23 +148,23 @@ export class WorkflowsResource {
     { timeoutMs = Infinity, ...options }: WaitOptions = {},
   ): Promise<Workflow<TData>> {
     const began = performance.now();
-    for (let polls = 1; ; polls += 1) {
-      const remainingMs = timeoutMs - (performance.now() - began);
+    const elapsedMs = (): number => Math.round(performance.now() - began);
+    for (let attempts = 1; ; attempts += 1) {
+      const remainingMs = timeoutMs - elapsedMs();
+      const timedOut = (cause?: unknown): TimeoutError =>
+        new TimeoutError({
+          ...{ call: 'GET /api/workflow/{id}', subject: { workflowId }, attempts, cause },
+          elapsedMs: elapsedMs(),
+        });
+      if (remainingMs <= 0) throw timedOut();
       const waitSeconds = Math.max(1, Math.min(WAIT_SECONDS_MAX, Math.floor(remainingMs / 1000)));
       const workflow = await this.#get<TData>(workflowId, waitSeconds, {
         ...options,
-        ...(timeoutMs !== Infinity && { timeoutMs: Math.max(1, remainingMs) }),
+        ...(timeoutMs !== Infinity && { timeoutMs: remainingMs, retry: patient(options.retry) }),
+      }).catch((error: unknown) => {
+        throw isTimeoutError(error) && timeoutMs !== Infinity ? timedOut(error.cause) : error;
       });
       if (workflow.status === 'Complete' || workflow.status === 'Terminated') return workflow;
-      const elapsedMs = Math.round(performance.now() - began);
-      if (elapsedMs >= timeoutMs) {
-        throw new TimeoutError({
-          call: 'GET /api/workflow/{id}',
-          subject: { workflowId },
-          attempts: polls,
-          elapsedMs,
-        });
-      }
     }
   }
 
@@ -330,6 +331,11 @@ export class WorkflowsResource {
 /** The server knows nothing of the type of the data; the caller says what it is. */
 function asWorkflow<TData extends object>(workflow: Workflow): Workflow<TData> {
   return workflow as unknown as Workflow<TData>;
+}
+
+/** As many repetitions as the time allows. */
+function patient(retry: RetryOptions | false | undefined): RetryOptions | false {
+  return retry === false ? false : { ...retry, limit: Number.MAX_SAFE_INTEGER };
 }
 
 function timeText(time: Date | string | undefined): string | undefined {
