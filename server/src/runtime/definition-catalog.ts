@@ -110,7 +110,7 @@ export class DefinitionCatalog {
     return this.#keep(record);
   }
 
-  /** The version that an instance runs on, or null. */
+  /** The version that an instance runs on, or null. @throws AppError `internal` when it is there and cannot be read */
   async find(id: string, version: number): Promise<WorkflowDefinition | null> {
     const known = this.#versions.get(keyOf(id, version));
     if (known !== undefined) return known;
@@ -194,8 +194,14 @@ function remember<Value>(cache: Map<string, Value>, key: string, value: Value): 
   }
 }
 
+/** @throws AppError `internal` for what this server did not write */
 function bodyOf(record: DefinitionRecord): JsonObject {
-  const body: unknown = JSON.parse(record.body);
+  let body: unknown;
+  try {
+    body = JSON.parse(record.body);
+  } catch (cause) {
+    throw new AppError('internal', 'a stored definition is not JSON', { cause });
+  }
   if (!isJsonObject(body)) throw new AppError('internal', 'a stored definition is not an object');
   return body;
 }

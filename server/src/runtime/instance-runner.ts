@@ -15,6 +15,7 @@ import type { JsonObject } from '../engine/json.js';
 import type { Run } from '../engine/run.js';
 import { readState, STATE_VERSION, writeState } from '../engine/snapshot.js';
 import { nextTimer } from '../engine/timers.js';
+import { AppError } from '../errors.js';
 import type {
   InboxMessage,
   InsertInstanceResult,
@@ -266,16 +267,27 @@ export class InstanceRunner implements Service {
       );
       return;
     }
-    const definition = await this.#options.findDefinition(record.definitionId, record.version);
-    if (definition === null) {
-      await this.#quarantine(
-        record,
-        'DefinitionMissing',
-        'the definition of this instance is gone',
+    const definition = await this.#definitionOf(record);
+    if (definition !== null) await this.#wakeUp(record, definition);
+  }
+
+  /** Null: it cannot be had, and the instance was set aside. @throws when the store does not answer */
+  async #definitionOf(record: InstanceRecord): Promise<WorkflowDefinition | null> {
+    try {
+      const definition = await this.#options.findDefinition(record.definitionId, record.version);
+      if (definition !== null) return definition;
+      const message = 'the definition of this instance is gone';
+      await this.#quarantine(record, 'DefinitionMissing', message);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'internal') throw error;
+      this.#environment.logger.error(
+        { workflowId: record.id, err: error },
+        'unreadable definition',
       );
-      return;
+      const message = 'the stored definition of this instance cannot be read';
+      await this.#quarantine(record, 'UnreadableDefinition', message);
     }
-    await this.#wakeUp(record, definition);
+    return null;
   }
 
   async #wakeUp(record: InstanceRecord, definition: WorkflowDefinition): Promise<void> {

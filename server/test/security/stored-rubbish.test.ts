@@ -1,0 +1,255 @@
+/**
+ * S-21: somebody else wrote into the store. What cannot be read is set aside; the node and everybody else go on.
+ *
+ * The rows are changed in the SQLite file while no server runs, as an attacker with the file, a broken disk or another
+ * version would leave them.
+ */
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it } from 'vitest';
+import type { Problem } from '../../src/api/models/problem.js';
+import { Client } from '../behaviour/support/client.js';
+import { startServer, type TestServer } from '../behaviour/support/server.js';
+import { chain, mark, step } from '../behaviour/support/steps.js';
+import { expectCleanPrototypes, sqliteFile } from './support/secured-server.js';
+
+interface Prepared {
+  readonly client: Client;
+  readonly server: TestServer;
+  /** Waits for the event 'go'. */
+  readonly victim: string;
+  /** So does this one, which nobody touches. */
+  readonly bystander: string;
+}
+
+/** Two waiting instances, of which one is spoiled while the server is down; then whatever the test looks at. */
+async function withSpoiledStore(
+  spoil: (database: DatabaseSync, victim: string) => void,
+  check: (prepared: Prepared) => Promise<void>,
+): Promise<void> {
+  const sqlite = await sqliteFile();
+  const before = await startServer({ store: sqlite.open() });
+  const first = new Client(before.url);
+  const waiting = () =>
+    first.define(
+      chain(
+        step('hold', 'WaitFor', { EventName: "'go'", EventKey: 'data.key' }),
+        step('work', 'Activity', { ActivityName: 'data.key' }),
+        mark('after'),
+      ),
+    );
+  const victim = await first.start(await waiting(), { key: 'victim' });
+  const bystander = await first.start(await waiting(), { key: 'bystander' });
+  await first.untilWaiting(victim, 'hold');
+  await first.untilWaiting(bystander, 'hold');
+  await before.stop();
+  const database = new DatabaseSync(sqlite.file);
+  spoil(database, victim);
+  database.close();
+  const server = await startServer({ store: sqlite.open() });
+  try {
+    await check({ client: new Client(server.url), server, victim, bystander });
+  } finally {
+    await server.stop();
+    await sqlite.remove();
+    expectCleanPrototypes();
+  }
+}
+
+/** The other instance gets to its end, new ones run, and the node calls itself ready. */
+async function expectLife({ bystander, client }: Prepared): Promise<void> {
+  await client.publish('go', 'bystander', null);
+  const { token } = await client.work('bystander');
+  await client.succeed(token, 1);
+  expect((await client.ended(bystander)).status).toBe('Complete');
+  expect((await client.run([mark('a')])).status).toBe('Complete');
+  expect((await client.get('/health/ready')).status).toBe(200);
+}
+
+const setState = (state: string) => (database: DatabaseSync, victim: string) => {
+  database.prepare('UPDATE instances SET state = ?, wakeAt = 0 WHERE id = ?').run(state, victim);
+};
+
+/** The state as it was, with one thing changed. */
+const changeState =
+  (change: (state: Record<string, unknown>) => void) =>
+  (database: DatabaseSync, victim: string): void => {
+    const row = database.prepare('SELECT state FROM instances WHERE id = ?').get(victim)!;
+    const state = JSON.parse(row['state'] as string) as Record<string, unknown>;
+    change(state);
+    setState(JSON.stringify(state))(database, victim);
+  };
+
+const firstPointer = (state: Record<string, unknown>) =>
+  (state['pointers'] as Record<string, unknown>[])[0]!;
+
+describe('an instance whose state was spoiled', () => {
+  it.each<[string, (database: DatabaseSync, victim: string) => void]>([
+    ['nothing', setState('')],
+    ['no JSON', setState('{"data": {')],
+    ['null', setState('null')],
+    ['a list', setState('[]')],
+    ['an empty object', setState('{}')],
+    ['members of wrong types', setState('{"data":[],"pointers":{},"queue":"x","taken":1}')],
+    ['deep nesting', setState('['.repeat(100_000) + ']'.repeat(100_000))],
+    ['own __proto__', setState('{"__proto__":{"polluted":true},"data":{},"pointers":[null]}')],
+    ['a pointer that is null', changeState((state) => (state['pointers'] = [null]))],
+    ['a queue of rubbish', changeState((state) => (state['queue'] = ['x', 99, null]))],
+    ['taken events of rubbish', changeState((state) => (state['taken'] = [1, null]))],
+    ['an outbox of rubbish', changeState((state) => (state['outbox'] = [1, { x: 1 }]))],
+    ['recent steps of rubbish', changeState((state) => (state['recent'] = [null, 7]))],
+    [
+      'a pointer at a step that is not there',
+      changeState((state) => (firstPointer(state)['stepId'] = 'nowhere')),
+    ],
+    [
+      'a pointer in a state that is not there',
+      changeState((state) => (firstPointer(state)['state'] = { kind: 'dancing' })),
+    ],
+    ['a pointer without a state', changeState((state) => delete firstPointer(state)['state'])],
+    [
+      'a pointer that is its own parent',
+      changeState((state) => {
+        const pointer = firstPointer(state);
+        pointer['parentId'] = pointer['id'];
+        pointer['parent'] = pointer['id'];
+        pointer['scope'] = [pointer['id']];
+      }),
+    ],
+  ])('by %s harms nobody else', async (_what, spoil) => {
+    await withSpoiledStore(spoil, async (prepared) => {
+      const { client, victim } = prepared;
+      // What is due is looked at, and an event for it too.
+      await client.publish('go', 'victim', { x: 1 });
+      await expectLife(prepared);
+      const shown = await client.get<Problem>(`/api/workflow/${victim}`);
+      expect([200, 500]).toContain(shown.status);
+      expect(shown.text).not.toContain('    at ');
+      const listed = await client.get<{ items: { workflowId: string }[] }>('/api/workflow');
+      expect(listed.body.items.map(({ workflowId }) => workflowId)).toContain(victim);
+      const steps = await client.get(`/api/workflow/${victim}/steps`);
+      expect([200, 500]).toContain(steps.status);
+      expect(steps.text).not.toContain('    at ');
+    });
+  });
+
+  it('is suspended, not tried again and again, and can be terminated', async () => {
+    await withSpoiledStore(setState('{"data": {'), async (prepared) => {
+      const { client, server, victim } = prepared;
+      await expectLife(prepared);
+      const suspended = `/api/workflow?status=Suspended`;
+      const listed = await client.get<{ items: { workflowId: string }[] }>(suspended);
+      expect(listed.body.items.map(({ workflowId }) => workflowId)).toEqual([victim]);
+      const complaints = server.logLines.filter((line) => line['workflowId'] === victim);
+      expect(complaints.length).toBeGreaterThan(0);
+      expect(complaints.length).toBeLessThan(5);
+      await client.terminate(victim);
+      const terminated = await client.get<{ items: { workflowId: string }[] }>(
+        '/api/workflow?status=Terminated',
+      );
+      expect(terminated.body.items.map(({ workflowId }) => workflowId)).toEqual([victim]);
+    });
+  });
+});
+
+describe('a definition whose body was spoiled', () => {
+  it.each([
+    ['nothing', ''],
+    ['no JSON', '{'],
+    ['null', 'null'],
+    ['something that is no definition', '{"Steps": 1}'],
+    ['__proto__', '{"__proto__": {"Steps": []}}'],
+  ])('to %s stops its own instances only', async (_what, body) => {
+    const spoil = (database: DatabaseSync, victim: string): void => {
+      const row = database.prepare('SELECT definitionId FROM instances WHERE id = ?').get(victim)!;
+      database
+        .prepare('UPDATE definitions SET body = ? WHERE id = ?')
+        .run(body, row['definitionId'] as string);
+      // As if the node had died, so that all of its instances are taken over together.
+      database.prepare('UPDATE instances SET wakeAt = 0').run();
+    };
+    await withSpoiledStore(spoil, async (prepared) => {
+      const { client, victim } = prepared;
+      await expectLife(prepared);
+      const { definitionId, status } = await client.untilWorkflow(
+        victim,
+        (workflow) => workflow.status === 'Suspended',
+      );
+      expect(status).toBe('Suspended');
+      const started = await client.post<Problem>(`/api/workflow/${definitionId}`, {});
+      expect(started.status).toBe(500);
+      expect(started.text).not.toContain('    at ');
+      expect((await client.get('/api/definition')).status).toBe(200);
+    });
+  });
+});
+
+describe('messages in an inbox that were spoiled', () => {
+  it.each([
+    ['nothing', ''],
+    ['no JSON', 'x'],
+    ['a list', '[]'],
+    ['an unknown kind', '{"kind":"constructor"}'],
+    ['a kind from a prototype', '{"kind":"__proto__"}'],
+    ['wrong types', '{"kind":"event","eventId":1,"name":[],"key":{},"publishedAt":"now"}'],
+    ['an event that is not there', '{"kind":"event-reference","eventId":"nowhere"}'],
+    ['an activity that is not there', '{"kind":"activity","activityId":"x","succeeded":true}'],
+    [
+      'a child that is not there',
+      '{"kind":"child","pointerId":77,"attempt":1,"workflowId":"x","status":"Complete"}',
+    ],
+  ])('to %s are left out, and the instance goes on', async (_what, body) => {
+    const spoil = (database: DatabaseSync, victim: string): void => {
+      database.prepare('INSERT INTO inbox VALUES (?, ?, 1, ?)').run(victim, 'rubbish', body);
+      database
+        .prepare('UPDATE instances SET wakeAt = 0, inSeq = inSeq + 1 WHERE id = ?')
+        .run(victim);
+    };
+    await withSpoiledStore(spoil, async (prepared) => {
+      const { client, victim } = prepared;
+      await expectLife(prepared);
+      await client.publish('go', 'victim', null);
+      await client.succeed((await client.work('victim')).token, 1);
+      expect((await client.ended(victim)).status).toBe('Complete');
+    });
+  });
+});
+
+describe('a work item whose parameters were spoiled', () => {
+  it.each([['x'], ['null'], ['[]'], ['{"stepId":1}'], ['']])(
+    'to %j harms no other',
+    async (text) => {
+      const sqlite = await sqliteFile();
+      const before = await startServer({ store: sqlite.open() });
+      const first = new Client(before.url);
+      const definition = await first.define([step('a', 'Activity', { ActivityName: "'work'" })]);
+      const victim = await first.start(definition);
+      const other = await first.start(definition);
+      await before.stop();
+      const database = new DatabaseSync(sqlite.file);
+      database
+        .prepare('UPDATE activities SET parameters = ? WHERE instanceId = ?')
+        .run(text, victim);
+      database.close();
+      const server = await startServer({ store: sqlite.open() });
+      try {
+        const client = new Client(server.url);
+        // The spoiled item is the older one. Whoever meets it may fail, but not again and again.
+        const answers = [
+          await client.pull('work'),
+          await client.pull('work'),
+          await client.pull('work'),
+        ];
+        const good = answers.find(
+          ({ status, body }) => status === 200 && body.workflowId === other,
+        );
+        expect(good, answers.map(({ text: shown }) => shown).join('\n')).toBeDefined();
+        await client.succeed(good!.body.token, 1);
+        expect((await client.ended(other)).status).toBe('Complete');
+        expect((await client.get('/health/ready')).status).toBe(200);
+      } finally {
+        await server.stop();
+        await sqlite.remove();
+      }
+    },
+  );
+});
