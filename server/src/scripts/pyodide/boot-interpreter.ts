@@ -1,5 +1,5 @@
 /** Starts interpreters' processes: from the snapshot where there is one, slowly where there cannot be. */
-import { createChildCommand, findPyodideFolder } from './child-command.js';
+import { createChildCommand, findPyodideFolder, NOBODY } from './child-command.js';
 import type { BootedInterpreter } from './interpreter-pool.js';
 import { InterpreterProcess } from './interpreter-process.js';
 import type { RuntimeSettings } from './runtime-options.js';
@@ -10,6 +10,8 @@ const REPLY_OVERHEAD_BYTES = 4096;
 export class InterpreterBooter {
   /** Set when the snapshot could not be made or used; interpreters start without it from then on. */
   private isSnapshotUseless = false;
+  /** Root is more than an interpreter needs. Given up where nobody may not read the server's files. */
+  private startsAsNobody = process.getuid?.() === 0;
 
   constructor(private readonly settings: RuntimeSettings) {}
 
@@ -18,22 +20,35 @@ export class InterpreterBooter {
     const snapshotPath = await this.findSnapshot(signal);
     const { outputLimitBytes, resultLimitBytes, logger } = this.settings;
     const began = performance.now();
-    const process = new InterpreterProcess(
-      createChildCommand(findPyodideFolder(), snapshotPath === null ? [] : [snapshotPath]),
+    const command = createChildCommand(
+      findPyodideFolder(),
+      snapshotPath === null ? [] : [snapshotPath],
+    );
+    const interpreter = new InterpreterProcess(
+      this.startsAsNobody ? { ...command, userId: NOBODY } : command,
       resultLimitBytes + outputLimitBytes + REPLY_OVERHEAD_BYTES,
     );
     try {
       const request = createBootRequest(this.settings, { task: 'serve', snapshotPath });
-      const { heapBytes } = await process.boot(request, signal);
+      const { heapBytes } = await interpreter.boot(request, signal);
       const tookMs = Math.round(performance.now() - began);
       logger.info({ tookMs, fromSnapshot: snapshotPath !== null }, 'A Python interpreter is ready');
-      return { process, heapBytes };
+      return { process: interpreter, heapBytes };
     } catch (error) {
-      process.kill('it did not start');
-      await process.waitForExit();
-      // Perhaps the snapshot is to blame: the next one starts without.
-      if (snapshotPath !== null && !signal.aborted) this.isSnapshotUseless = true;
+      interpreter.kill('it did not start');
+      await interpreter.waitForExit();
+      if (!signal.aborted) this.startDifferentlyNextTime();
       throw error;
+    }
+  }
+
+  /** First without the snapshot, which may be broken; if that does not help, as the server's own user. */
+  private startDifferentlyNextTime(): void {
+    if (!this.isSnapshotUseless) {
+      this.isSnapshotUseless = true;
+    } else if (this.startsAsNobody) {
+      this.startsAsNobody = false;
+      this.isSnapshotUseless = false;
     }
   }
 

@@ -2,7 +2,7 @@
  * How an interpreter's process is started: which flags hold it, and which files it may read.
  *
  * It gets no environment, and Node's permission model lets it read its own few files and do nothing else: no writing,
- * no processes, no workers, no addons. Sockets are not covered by that model; the sealed interpreter is what keeps
+ * no processes, no workers, no addons. A server that runs as root starts it as nobody. Sockets are not covered by that model; the sealed interpreter is what keeps
  * Python from them.
  */
 import { createRequire } from 'node:module';
@@ -14,7 +14,12 @@ export interface ChildCommand {
   readonly file: string;
   readonly args: readonly string[];
   readonly cwd: string;
+  /** The user and group that the process runs as; the server's own when left out. */
+  readonly userId?: number;
 }
+
+/** The user that owns nothing, on every Unix. */
+export const NOBODY = 65_534;
 
 /** Real paths: the permission model and pnpm's links do not mix. */
 export const OWN_FOLDER = realpathSync(dirname(fileURLToPath(import.meta.url)));

@@ -94,6 +94,7 @@ interface Interpreter extends BootedInterpreter {
 export class InterpreterPool {
   private readonly interpreters = new Set<Interpreter>();
   private readonly queue: CallQueue<QueuedCall>;
+  private hasBooted = false;
   private failedBoots = 0;
   private retryTimer: NodeJS.Timeout | null = null;
   private readonly stopping = new AbortController();
@@ -110,8 +111,13 @@ export class InterpreterPool {
     return this.stopping.signal.aborted;
   }
 
+  /** Whether calls are served: at once, or soon where an interpreter is just being replaced. */
   get isReady(): boolean {
-    return this.interpreters.size > 0;
+    return this.hasBooted && !this.isHopeless;
+  }
+
+  private get isHopeless(): boolean {
+    return this.interpreters.size === 0 && this.failedBoots >= FAILED_BOOTS_UNTIL_UNAVAILABLE;
   }
 
   get statistics(): PoolStatistics {
@@ -160,8 +166,7 @@ export class InterpreterPool {
   private findRefusal(signal: AbortSignal | undefined): ScriptError | null {
     if (this.isStopping) return unavailable('the server is stopping');
     if (signal?.aborted === true) return aborted();
-    const isHopeless = !this.isReady && this.failedBoots >= FAILED_BOOTS_UNTIL_UNAVAILABLE;
-    return isHopeless ? unavailable('no Python interpreter could be started') : null;
+    return this.isHopeless ? unavailable('no Python interpreter could be started') : null;
   }
 
   private prepare<Answer>(
@@ -349,6 +354,7 @@ export class InterpreterPool {
 
   private welcome(booted: BootedInterpreter): void {
     this.booting = null;
+    this.hasBooted = true;
     this.failedBoots = 0;
     if (this.isStopping) {
       booted.process.kill('the server is stopping');
@@ -369,7 +375,7 @@ export class InterpreterPool {
     if (this.isStopping) return;
     this.failedBoots += 1;
     this.options.logger.error({ err: error }, 'A Python interpreter did not start');
-    if (!this.isReady && this.failedBoots >= FAILED_BOOTS_UNTIL_UNAVAILABLE) {
+    if (this.isHopeless) {
       this.refuseAll('no Python interpreter could be started');
     }
     const delayMs = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (this.failedBoots - 1));

@@ -43,6 +43,7 @@ export class InterpreterProcess {
       cwd: command.cwd,
       stdio: ['pipe', 'pipe', 'pipe'],
       windowsHide: true,
+      ...(command.userId === undefined ? {} : { uid: command.userId, gid: command.userId }),
     });
     this.child.stdout.on('data', (chunk: Buffer) => this.receive(chunk));
     this.child.stderr.on('data', (chunk: Buffer) => {
