@@ -1,5 +1,7 @@
 /** The effects of one instance that are under way: started after a commit, aborted when their step is cancelled. */
+import type { WorkflowInstance } from '../engine/instance.js';
 import type { EffectResult } from '../engine/messages.js';
+import type { Pointer } from '../engine/pointer.js';
 import type { Run } from '../engine/run.js';
 import type { ActorEnvironment } from './actor-environment.js';
 
@@ -57,4 +59,14 @@ export class EffectRunner {
     this.#environment.logger.error(fields, 'a step body failed unexpectedly');
     return { ok: false, failure: { type: 'InternalError', message: 'the step body failed' } };
   }
+}
+
+/** Whether the next node would have to begin something again: an effect, the start of a child, a look at stored events. */
+export function hasUnderWay({ pointers, status }: WorkflowInstance): boolean {
+  return status === 'Runnable' && [...pointers.values()].some(isUnderWay);
+}
+
+function isUnderWay({ state }: Pointer): boolean {
+  if (state.kind === 'event') return !state.looked;
+  return state.kind === 'effect' || (state.kind === 'child' && !state.started);
 }

@@ -32,6 +32,8 @@ import type { Service } from './service.js';
 /** A first pass that takes longer than this is not waited for: the start is stored as it was. */
 const FIRST_PASS_MS_MAX = 25;
 const SCAN_LIMIT = 500;
+/** What a scan may come later than planned. */
+const SCAN_MARGIN_MS = 1000;
 /** So many times may an instance be taken over from a dead node, without a commit in between, before it is set aside. */
 const CRASHES_MAX = 5;
 
@@ -51,7 +53,7 @@ export interface InstanceRunnerOptions {
   readonly findDefinition: (id: string, version: number) => Promise<WorkflowDefinition | null>;
   /** Tells the node that owns an instance to look at it. */
   readonly hintOwner: (instanceId: string) => void;
-  readonly scanIntervalMs: number;
+  readonly scanIntervalMs: () => number;
 }
 
 export class InstanceRunner implements Service {
@@ -89,7 +91,7 @@ export class InstanceRunner implements Service {
     for (const cancel of this.#timers.values()) cancel();
     this.#timers.clear();
     await Promise.all([...this.#loading.values()]);
-    await Promise.all([...this.#actors.values()].map((actor) => actor.idle()));
+    await Promise.all([...this.#actors.values()].map((actor) => actor.leave()));
     for (const actor of this.#actors.values()) actor.abandon();
     this.#actors.clear();
   }
@@ -172,16 +174,18 @@ export class InstanceRunner implements Service {
     this.#loading.set(id, loading);
   }
 
-  /** Finds instances that are due and nobody works on. Answers whether there may be more. */
+  /** Finds instances that are due before the next scan and nobody works on, so that their timers are on time. */
   async scan(): Promise<void> {
     const { clock, store } = this.#environment;
-    const due = await store.findDueInstances(clock.now(), SCAN_LIMIT);
+    const now = clock.now();
+    const ahead = this.#options.scanIntervalMs() + SCAN_MARGIN_MS;
+    const due = await store.findDueInstances(now + ahead, SCAN_LIMIT);
     for (const instance of due) {
       if (instance.owner !== null && this.#isElsewhere(instance.owner)) continue;
       const actor = this.#actors.get(instance.id);
       // Its own timer is about to wake it, or it works already.
-      if (actor !== undefined && (!actor.isParked || instance.wakeAt > clock.now() - 1000))
-        continue;
+      if (actor !== undefined && (!actor.isParked || instance.wakeAt > now - 1000)) continue;
+      if (this.#timers.has(instance.id) && instance.wakeAt > now) continue;
       if (!this.#setAside.has(instance.id)) this.look(instance.id);
     }
   }

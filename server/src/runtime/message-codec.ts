@@ -80,3 +80,11 @@ export function writeWork(work: StoredWork): string {
 export function readWork(text: string): StoredWork {
   return JSON.parse(text) as StoredWork; // Written by `writeWork`.
 }
+
+/** Events in the order in which they were published, after everything else in the order of arrival. */
+export function inOrder(messages: readonly Message[]): readonly Message[] {
+  if (messages.length < 2) return messages;
+  const events = messages.filter((message) => message.kind === 'event');
+  events.sort((a, b) => a.publishedAt - b.publishedAt || (a.eventId < b.eventId ? -1 : 1));
+  return [...messages.filter((message) => message.kind !== 'event'), ...events];
+}

@@ -56,6 +56,8 @@ export interface HostSettings extends RunnerLimits {
 /** While other nodes can only be heard of through the store, it is asked for work this often. */
 const SCAN_MS_WITHOUT_HINTS = 1000;
 const SCAN_MS_WITH_HINTS = 10_000;
+/** A node without others hears of everything itself; its scan only makes up for what went wrong. */
+const SCAN_MS_ALONE = 5000;
 
 export class NodeServices {
   readonly endWaiters = new EndWaiters();
@@ -96,7 +98,7 @@ export class NodeServices {
       nodes: this.nodes,
       findDefinition: (id, version) => this.catalog.find(id, version),
       hintOwner: (id) => options.backplane.publish({ kind: 'instance', id }),
-      scanIntervalMs: options.settings.scanIntervalMs,
+      scanIntervalMs: () => (this.isShared ? options.settings.scanIntervalMs : SCAN_MS_ALONE),
     });
     this.housekeeping = new Housekeeping({
       ...options,
