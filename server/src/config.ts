@@ -1,4 +1,5 @@
 /** The environment becomes one frozen configuration, or a sentence that says what is wrong with it. */
+import { createTokenVerifier } from './api/authentication.js';
 import { SETTINGS, type Config, type Setting, type SettingName } from './settings.js';
 
 /** A setting has a value that cannot be used. */
@@ -31,7 +32,18 @@ export function readConfig(environment: Environment): Config {
       'auth is on, so publickey must hold the key that tokens are checked with',
     );
   }
+  checkPublicKey(complete);
   return Object.freeze(complete);
+}
+
+function checkPublicKey({ alg: algorithm, auth: enabled, publickey }: Config): void {
+  if (!enabled) return;
+  try {
+    createTokenVerifier({ enabled, algorithm, publicKey: publickey ?? '' });
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(`publickey cannot be used with alg ${algorithm}: ${problem}`);
+  }
 }
 
 function readSetting(
