@@ -66,7 +66,8 @@ everyStore(
   'bad bodies',
   (at) => {
     describe.each(['/api/definition', '/api/event/e/k', '/api/workflow/'])('for %s', (path) => {
-      it.each(REFUSED)('%s is refused', async (_, body, type, status, code) => {
+      it.each(REFUSED)('%s is refused', async (...refused) => {
+        const [, body, type, status, code] = refused;
         const { client } = at;
         const target = path.endsWith('/') ? path + (await client.define([mark('a')])) : path;
         const startedAt = Date.now();

@@ -1,0 +1,166 @@
+/** Section 1: settings, read once and checked at the start. The server runs as a process here. */
+import { generateKeyPairSync } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config.js';
+import { SETTINGS } from '../../src/settings.js';
+import { Client } from './support/client.js';
+import { compute } from './support/steps.js';
+import { runToTheEnd, startProcess, temporaryFolder } from './support/server-process.js';
+
+const publicKey = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  .publicKey.export({ type: 'spki', format: 'der' })
+  .toString('base64');
+
+/** What the log says, one object a line. */
+function logOf(output: string): readonly Record<string, unknown>[] {
+  return output
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+describe('a wrong value stops the process with a sentence that names the variable', () => {
+  it.each([
+    ['PORT', { PORT: 'abc' }],
+    ['Port', { Port: '70000' }],
+    ['dbhost', { dbhost: 'localhost:27017' }],
+    ['redis', { redis: 'http://localhost' }],
+    ['auth', { auth: 'maybe' }],
+    ['alg', { alg: 'HS256' }],
+    ['publickey', { auth: 'true' }],
+    ['publickey', { auth: 'true', publickey: 'nonsense' }],
+    ['BODY_BYTES_MAX', { BODY_BYTES_MAX: '-1' }],
+    ['LOG_LEVEL', { LOG_LEVEL: 'loud' }],
+  ])('%s', async (name, environment) => {
+    const { code, output } = await runToTheEnd({
+      PORT: '0',
+      DATA_DIR: '/nonexistent/never',
+      ...environment,
+    });
+    expect(code).toBe(2);
+    expect(output).toMatch(new RegExp(name, 'i'));
+    expect(
+      output
+        .trim()
+        .split('\n')
+        .filter((line) => !line.startsWith('{')),
+    ).toHaveLength(1);
+    expect(output).not.toMatch(/ at .*\.js:/);
+  });
+
+  it('and shows no secret in it', async () => {
+    const { code, output } = await runToTheEnd({ dbhost: 'mongo://user:hunter2@host/' });
+    expect(code).toBe(2);
+    expect(output).not.toContain('hunter2');
+  });
+
+  it('two spellings of one setting with two values are refused', () => {
+    expect(() => readConfig({ PORT: '1', port: '2' })).toThrow(/PORT/i);
+    expect(readConfig({ PORT: '1', port: '1' }).port).toBe(1);
+  });
+});
+
+describe('defaults', () => {
+  it('are those of the contract', () => {
+    expect(readConfig({})).toMatchObject({
+      dbhost: null,
+      redis: null,
+      port: 5001,
+      host: '127.0.0.1',
+      data_dir: './data',
+      auth: false,
+    });
+  });
+
+  it('empty values count as unset', () => {
+    expect(readConfig({ dbhost: '', PORT: ' ' })).toMatchObject({ dbhost: null, port: 5001 });
+  });
+
+  it.each(Object.entries(SETTINGS))(
+    '%s has a sentence, and a limit says its unit',
+    (name, { fallback, meaning }) => {
+      expect(meaning).toMatch(/^[A-Z].*\.$/);
+      if (typeof fallback === 'number' && name !== 'port') {
+        expect(name).toMatch(/_(ms|seconds|bytes)(_max)?$|_max$|_processes$|_spares$|_per_host$/);
+      }
+    },
+  );
+});
+
+describe('the process', () => {
+  it('with nothing set keeps everything in a file under DATA_DIR, and says so', async () => {
+    const folder = path.join(await temporaryFolder(), 'made');
+    const server = await startProcess({ Port: '0', data_dir: folder });
+    expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(existsSync(path.join(folder, 'stepwright.db'))).toBe(true);
+    const line = logOf(server.output).find(({ msg }) => msg === 'listening');
+    expect(JSON.stringify(line)).toContain(folder);
+    const client = new Client(server.url);
+    const { body } = await client.get('/api/info');
+    expect(body).toMatchObject({ store: 'sqlite', backplane: 'local' });
+    expect(server.output).not.toMatch(/"level":"(warn|error|fatal)"/);
+    expect(await server.stop()).toBe(0);
+  });
+
+  it('hides its secrets from expressions, and shows the rest', async () => {
+    const server = await startProcess({
+      PORT: '0',
+      DATA_DIR: await temporaryFolder(),
+      PUBLICKEY: publicKey,
+      COPY_OF_IT: `key=${publicKey}`,
+      SHOWN: 'yes',
+    });
+    const { data } = await new Client(server.url).run([
+      compute('a', {
+        shown: 'environment["SHOWN"]',
+        names: 'sorted(environment.keys())',
+        all: 'str(environment)',
+      }),
+    ]);
+    expect(data).toMatchObject({ shown: 'yes' });
+    expect(data['names']).toEqual(expect.arrayContaining(['SHOWN', 'PORT']));
+    expect(data['all']).not.toContain(publicKey);
+    expect(data['names']).not.toContain('COPY_OF_IT');
+  });
+
+  it('narrows the environment to an allow-list', async () => {
+    const server = await startProcess({
+      PORT: '0',
+      DATA_DIR: await temporaryFolder(),
+      A: '1',
+      B: '2',
+      environment_allow: 'A, C',
+    });
+    const { data } = await new Client(server.url).run([compute('a', { all: 'environment' })]);
+    expect(data).toEqual({ all: { A: '1' } });
+  });
+
+  it.each([
+    ['warns loudly on an address that others reach, without auth', {}, true],
+    ['does not with auth', { auth: 'true', publickey: publicKey }, false],
+    ['does not when that is accepted', { allow_insecure: 'true' }, false],
+  ])('%s', async (_, environment, warns) => {
+    const server = await startProcess({
+      PORT: '0',
+      HOST: '0.0.0.0',
+      DATA_DIR: await temporaryFolder(),
+      ...environment,
+    });
+    // All of the log is there once the process has ended.
+    await server.stop();
+    const warnings = logOf(server.output).filter(({ level }) => level === 'warn');
+    expect(warnings.some(({ msg }) => /auth/.test(String(msg)))).toBe(warns);
+  });
+
+  it('that cannot have its port says so and ends', async () => {
+    const first = await startProcess({ PORT: '0', DATA_DIR: await temporaryFolder() });
+    const { code, output } = await runToTheEnd({
+      PORT: new URL(first.url).port,
+      DATA_DIR: await temporaryFolder(),
+    });
+    expect(code).toBe(1);
+    expect(output).toMatch(/EADDRINUSE|in use/);
+  });
+});
