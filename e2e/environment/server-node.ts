@@ -3,14 +3,20 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-const MAIN = fileURLToPath(new URL('../../server/dist/main.js', import.meta.url));
+/** `E2E_SERVER_MAIN`: another build, such as one that has a safeguard taken out. */
+const MAIN =
+  process.env['E2E_SERVER_MAIN'] ??
+  fileURLToPath(new URL('../../server/dist/main.js', import.meta.url));
 
 export class ServerNode {
   readonly url: string;
+  /** Everything that the process has written so far. */
+  readonly output: readonly string[];
   readonly #process: ChildProcess;
 
-  private constructor(url: string, process: ChildProcess) {
+  private constructor(url: string, process: ChildProcess, output: readonly string[]) {
     this.url = url;
+    this.output = output;
     this.#process = process;
   }
 
@@ -26,12 +32,17 @@ export class ServerNode {
       createInterface(child.stdout).on('line', (line) => {
         lines.push(line);
         const url = /listens on (http:\S+)/.exec(line)?.[1];
-        if (url !== undefined) resolve(new ServerNode(url, child));
+        if (url !== undefined) resolve(new ServerNode(url, child, lines));
       });
       child.once('exit', (code) => {
         reject(new Error(`the server ended with ${String(code)}:\n${lines.join('\n')}`));
       });
     });
+  }
+
+  /** Null while it runs, and when a signal ended it. */
+  get exitCode(): number | null {
+    return this.#process.exitCode;
   }
 
   /** kill -9: no chance to finish anything. */
@@ -42,6 +53,15 @@ export class ServerNode {
   /** SIGTERM: it drains. */
   stop(): Promise<void> {
     return this.#end('SIGTERM');
+  }
+
+  /** As a machine that sleeps, or a very long collection of garbage. */
+  pause(): void {
+    this.#process.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.#process.kill('SIGCONT');
   }
 
   async #end(signal: NodeJS.Signals): Promise<void> {

@@ -1,0 +1,167 @@
+/**
+ * What must be true of a workload once the faults are over, whatever they were:
+ *
+ *  I1 every start that was acknowledged exists, once, and has reached its end;
+ *  I2 its data is what the model says;
+ *  I3 every call to the outside was made, always under the same idempotency key; repeats are counted;
+ *  I4 of every activity exactly one result was accepted, and it is the one in the data;
+ *  I5 its history has every step as often as the model says, each with an id of its own;
+ *  I6 every wait took its event, once (I2 shows the event, I5 the wait);
+ *  I7 nothing is left over: no instance that is runnable, no work that waits, no event under way, and no log line of a
+ *     fault of the server.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { KINDS } from './definitions.js';
+import { eventually } from './eventually.js';
+import type { Fleet } from './fleet.js';
+import type { Ledger } from './ledger.js';
+import type { Instance, Page, StepRow } from './wire.js';
+import type { Run, Workload } from './workload.js';
+
+const CHECKS_AT_A_TIME = 16;
+
+export interface Verdict {
+  readonly violations: readonly string[];
+  readonly runs: number;
+  /** Calls to the outside that were made more than once. */
+  readonly repeatedCalls: readonly string[];
+}
+
+export async function check(workload: Workload, ledger: Ledger, fleet: Fleet): Promise<Verdict> {
+  const checker = new Checker(workload, ledger);
+  const queue = [...workload.runs];
+  const lane = async (): Promise<void> => {
+    for (let run = queue.shift(); run !== undefined; run = queue.shift()) {
+      await checker.checkRun(run);
+    }
+  };
+  await Promise.all(Array.from({ length: CHECKS_AT_A_TIME }, lane));
+  await checker.checkLeftovers(fleet);
+  return checker.verdict();
+}
+
+class Checker {
+  readonly #workload: Workload;
+  readonly #ledger: Ledger;
+  readonly #violations: string[] = [];
+  readonly #repeatedCalls: string[] = [];
+
+  constructor(workload: Workload, ledger: Ledger) {
+    this.#workload = workload;
+    this.#ledger = ledger;
+  }
+
+  verdict(): Verdict {
+    return {
+      violations: this.#violations,
+      repeatedCalls: this.#repeatedCalls,
+      runs: this.#workload.runs.length,
+    };
+  }
+
+  async checkRun(run: Run): Promise<void> {
+    const instance = await this.#ended(run);
+    if (instance === null) return;
+    this.#checkData(run, instance);
+    if (run.kind === 'http') this.#checkCalls(run);
+    if (run.kind === 'activity') this.#checkResult(run, instance);
+    await this.#checkHistory(run);
+    await this.#checkStartedOnce(run);
+  }
+
+  async checkLeftovers(fleet: Fleet): Promise<void> {
+    const runnable = await this.#get<Page<Instance>>('/api/workflow?status=Runnable');
+    for (const { workflowId } of runnable.items) this.#violate('I7', `${workflowId} still runs`);
+    for (const metric of ['stepwright_activities_waiting', 'stepwright_events_undelivered']) {
+      await eventually(`${metric} is 0`, async () => (await fleet.metric(metric)) === 0).catch(
+        (error: unknown) => this.#violate('I7', String(error)),
+      );
+    }
+    for (const line of fleet.faults) this.#violate('I7', line);
+  }
+
+  /** I1 */
+  async #ended({ kind, name, workflowId }: Run): Promise<Instance | null> {
+    let instance: Instance | null = null;
+    for (const deadline = Date.now() + 90_000; Date.now() < deadline;) {
+      instance = await this.#get<Instance>(`/api/workflow/${workflowId}?wait=5`);
+      if (instance.status === 'Complete') return instance;
+      if (instance.status === 'Terminated') break;
+    }
+    this.#violate('I1', `${name} (${kind}) did not complete: ${JSON.stringify(instance)}`);
+    return null;
+  }
+
+  /** I2, I6 */
+  #checkData(run: Run, { data }: Instance): void {
+    const { ledger, n, name } = run;
+    const expected = { name, n, ledger, ...KINDS[run.kind].expectedData(run) };
+    // What the worker answered is compared with what was accepted of it, by I4.
+    const compared = Object.fromEntries(Object.entries(data).filter(([key]) => key !== 'result'));
+    if (isDeepStrictEqual(compared, expected)) return;
+    this.#violate('I2', `${name}: ${JSON.stringify(data)} is not ${JSON.stringify(expected)}`);
+  }
+
+  /** I3 */
+  #checkCalls({ name }: Run): void {
+    const calls = this.#ledger.callsTo(`/call/${name}`);
+    if (calls.length === 0) this.#violate('I3', `${name} never called`);
+    if (new Set(calls.map(({ key }) => key)).size > 1) {
+      this.#violate('I3', `${name} called with several keys: ${JSON.stringify(calls)}`);
+    }
+    if (calls.length > 1) this.#repeatedCalls.push(name);
+  }
+
+  /** I4 */
+  #checkResult({ n, name }: Run, { data }: Instance): void {
+    const accepted = [...(this.#workload.accepted.get(name) ?? [])];
+    const expected = { twice: n * 2, nonce: accepted[0] };
+    if (accepted.length === 1 && isDeepStrictEqual(data['result'], expected)) return;
+    const result = JSON.stringify(data['result']);
+    this.#violate('I4', `${name}: accepted ${JSON.stringify(accepted)}, in the data ${result}`);
+  }
+
+  /** I5, I6 */
+  async #checkHistory({ kind, name, workflowId }: Run): Promise<void> {
+    const rows = await readHistory(workflowId, (path) => this.#get<Page<StepRow>>(path));
+    const counts: Record<string, number> = {};
+    for (const { stepId } of rows) counts[stepId] = (counts[stepId] ?? 0) + 1;
+    const ids = new Set(rows.map(({ executionId }) => executionId));
+    const isSound =
+      isDeepStrictEqual(counts, { ...KINDS[kind].expectedSteps }) &&
+      ids.size === rows.length &&
+      rows.every(({ status }) => status === 'Complete');
+    if (!isSound) this.#violate('I5', `${name} (${kind}): ${JSON.stringify(rows)}`);
+  }
+
+  /** I1: an answer that was lost and a start that was made again are one start. */
+  async #checkStartedOnce({ name, workflowId }: Run): Promise<void> {
+    const page = await this.#get<Page<Instance>>(`/api/workflow?reference=${name}`);
+    const ids = page.items.map((item) => item.workflowId);
+    if (isDeepStrictEqual(ids, [workflowId])) return;
+    this.#violate('I1', `${name}: started as ${JSON.stringify(ids)}, answered ${workflowId}`);
+  }
+
+  async #get<Body>(path: string): Promise<Body> {
+    return (await this.#workload.client.call('GET', path)).body as Body;
+  }
+
+  #violate(invariant: string, what: string): void {
+    this.#violations.push(`${invariant} ${what}`);
+  }
+}
+
+/** All pages of an instance's steps. */
+export async function readHistory(
+  workflowId: string,
+  get: (path: string) => Promise<Page<StepRow>>,
+): Promise<readonly StepRow[]> {
+  const rows: StepRow[] = [];
+  let cursor = '';
+  for (;;) {
+    const page = await get(`/api/workflow/${workflowId}/steps?limit=200${cursor}`);
+    rows.push(...page.items);
+    if (page.nextCursor === null) return rows;
+    cursor = `&cursor=${encodeURIComponent(page.nextCursor)}`;
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * Several nodes on one database: started, killed, paused and started again.
+ *
+ * Two kinds: `sqlite`, processes that share one file, and `services`, MongoDB and Redis of the run. Where a run has no
+ * MongoDB and Redis, `services` falls back to one file, so that nothing goes untested; the log of the run says so.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { inject } from 'vitest';
+import { ServerNode } from '../../environment/server-node.js';
+
+type Settings = Readonly<Record<string, string>>;
+
+export interface FleetOptions {
+  readonly count: number;
+  readonly store: 'sqlite' | 'services';
+  readonly settings?: Settings;
+  /** What one node has of its own, such as its links. */
+  readonly settingsOf?: (index: number) => Settings;
+}
+
+export class Fleet {
+  readonly #folder: string;
+  readonly #settings: (index: number) => Settings;
+  readonly #nodes: (ServerNode | null)[];
+  /** Nodes of this fleet that have ended, for their output. */
+  readonly #ended: ServerNode[] = [];
+
+  private constructor(folder: string, count: number, settings: (index: number) => Settings) {
+    this.#folder = folder;
+    this.#settings = settings;
+    this.#nodes = Array.from({ length: count }, () => null);
+  }
+
+  static async start(options: FleetOptions): Promise<Fleet> {
+    const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-faults-'));
+    const shared: Record<string, string> = { DATA_DIR: folder, NODE_LEASE_MS: '3000' };
+    const [dbhost, redis] = [inject('dbhost'), inject('redis')];
+    if (options.store === 'services' && dbhost !== null && redis !== null) {
+      shared['dbhost'] = dbhost;
+      shared['db_name'] = `faults_${randomBytes(4).toString('hex')}`;
+      shared['redis'] = redis;
+    }
+    const fleet = new Fleet(folder, options.count, (index) => ({
+      ...shared,
+      ...options.settings,
+      ...options.settingsOf?.(index),
+    }));
+    await Promise.all(Array.from({ length: options.count }, (_, index) => fleet.restart(index)));
+    return fleet;
+  }
+
+  get size(): number {
+    return this.#nodes.length;
+  }
+
+  /** Addresses of the nodes that run; a paused one counts as running, as it does for its callers. */
+  get urls(): readonly string[] {
+    return this.#nodes.flatMap((node) => (node === null ? [] : [node.url]));
+  }
+
+  node(index: number): ServerNode {
+    const node = this.#nodes[index];
+    if (node === undefined || node === null) throw new Error(`node ${index} does not run`);
+    return node;
+  }
+
+  async kill(index: number): Promise<void> {
+    const node = this.node(index);
+    this.#nodes[index] = null;
+    this.#ended.push(node);
+    await node.kill();
+  }
+
+  /** SIGTERM; it resolves when the process has ended. The node is called until then, as a late balancer would. */
+  async drain(index: number): Promise<ServerNode> {
+    const node = this.node(index);
+    await node.stop();
+    this.#nodes[index] = null;
+    this.#ended.push(node);
+    return node;
+  }
+
+  async restart(index: number): Promise<ServerNode> {
+    const node = await ServerNode.start(this.#settings(index));
+    this.#nodes[index] = node;
+    return node;
+  }
+
+  /** Lines of all lives of all nodes that tell of a fault of the server itself. */
+  get faults(): readonly string[] {
+    return [...this.#ended, ...this.#nodes]
+      .flatMap((node) => node?.output ?? [])
+      .filter((line) => /"level":(50|60)|a failure that nobody handled|Invariant/.test(line));
+  }
+
+  /** The sum of a metric over the nodes that run. */
+  async metric(name: string): Promise<number> {
+    const texts = await Promise.all(
+      this.urls.map(async (url) => (await fetch(`${url}/metrics`)).text()),
+    );
+    return texts
+      .flatMap((text) => text.split('\n'))
+      .filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`))
+      .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+  }
+
+  async stop(): Promise<void> {
+    const running = this.#nodes.filter((node) => node !== null);
+    for (const node of running) node.resume();
+    await Promise.all(running.map((node) => node.kill()));
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}

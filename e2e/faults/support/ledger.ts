@@ -1,0 +1,62 @@
+/** An HTTP target that remembers every call, in order, with its path and idempotency key. */
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface LedgerCall {
+  readonly path: string;
+  readonly key: string;
+  readonly at: number;
+}
+
+export class Ledger {
+  readonly calls: LedgerCall[] = [];
+  readonly #server: Server;
+  /** What the target does with a call, once it is written down. */
+  respond: (call: LedgerCall, response: ServerResponse) => void = answerOk;
+
+  private constructor() {
+    this.#server = createServer((request, response) => {
+      const call: LedgerCall = {
+        path: request.url ?? '',
+        key: String(request.headers['idempotency-key']),
+        at: Date.now(),
+      };
+      this.calls.push(call);
+      request.resume();
+      this.respond(call, response);
+    });
+  }
+
+  static async start(): Promise<Ledger> {
+    const ledger = new Ledger();
+    ledger.#server.listen(0, '127.0.0.1');
+    await once(ledger.#server, 'listening');
+    return ledger;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`; // It listens on TCP.
+  }
+
+  callsTo(path: string): readonly LedgerCall[] {
+    return this.calls.filter((call) => call.path === path);
+  }
+
+  async stop(): Promise<void> {
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await once(this.#server, 'close');
+  }
+}
+
+export function answerOk(_call: LedgerCall, response: ServerResponse): void {
+  response.setHeader('content-type', 'application/json');
+  response.end('{"ok":true}');
+}
+
+export function answerAfter(delayMs: number): Ledger['respond'] {
+  return (call, response) => {
+    setTimeout(() => answerOk(call, response), delayMs);
+  };
+}

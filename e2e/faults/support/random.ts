@@ -1,0 +1,39 @@
+/** Random numbers that a seed repeats; the seed of a run is printed and can be set with FAULTS_SEED. */
+
+export type Random = () => number;
+
+/** Mulberry32: numbers from 0 up to, not including, 1. */
+export function seeded(seed: number): Random {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export function chosen<Item>(random: Random, items: readonly Item[]): Item {
+  const item = items[Math.floor(random() * items.length)];
+  if (item === undefined) throw new Error('there is nothing to choose from');
+  return item;
+}
+
+export function shuffled<Item>(random: Random, items: readonly Item[]): Item[] {
+  return items
+    .map((item) => ({ item, order: random() }))
+    .sort((a, b) => a.order - b.order)
+    .map(({ item }) => item);
+}
+
+/** The seed of this run, printed so that a failure can be repeated with the same choices. */
+export function runSeed(): number {
+  const seed = Number(process.env['FAULTS_SEED'] ?? Date.now() % 1_000_000);
+  console.log(`FAULTS_SEED=${seed}`);
+  return seed;
+}
+
+/** Sizes of the tests are small by default; FAULTS_SCALE multiplies them. */
+export function scaled(size: number): number {
+  return Math.max(1, Math.round(size * Number(process.env['FAULTS_SCALE'] ?? 1)));
+}

@@ -1,0 +1,127 @@
+/**
+ * One network link that can be disturbed: passes bytes on to a server, until a test says otherwise.
+ *
+ * The client of the link is always the node under test; "the answer" is what comes from the server.
+ */
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+
+/**
+ *  - `pass`: nothing happens;
+ *  - `refuse`: open connections break, new ones are closed at once, as with a server that is down;
+ *  - `blackhole`: connections stay open and nothing arrives on either side, as behind a partition.
+ */
+export type LinkMode = 'pass' | 'refuse' | 'blackhole';
+
+export interface Link {
+  readonly host: string;
+  readonly port: number;
+}
+
+export class TcpProxy {
+  readonly #server: Server;
+  readonly #clients = new Set<Socket>();
+  #target: Link;
+  #mode: LinkMode = 'pass';
+  #delayMs: () => number = () => 0;
+  #losesAnswer: (request: Buffer) => boolean = () => false;
+  /** Answers that were swallowed. */
+  answersLost = 0;
+
+  private constructor(target: Link) {
+    this.#target = target;
+    this.#server = createServer((client) => this.#pass(client));
+  }
+
+  static async start(target: Link): Promise<TcpProxy> {
+    const proxy = new TcpProxy(target);
+    proxy.#server.listen(0, '127.0.0.1');
+    await once(proxy.#server, 'listening');
+    return proxy;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port; // It listens on TCP.
+  }
+
+  set mode(mode: LinkMode) {
+    this.#mode = mode;
+    if (mode !== 'blackhole') this.cut();
+  }
+
+  /** New connections go to another server: a failover. */
+  set target(target: Link) {
+    this.#target = target;
+    this.cut();
+  }
+
+  /** Each piece of an answer is late by so much; pieces stay in order. */
+  set delayMs(delayMs: () => number) {
+    this.#delayMs = delayMs;
+  }
+
+  /**
+   * For each piece that the client sends: whether the server gets it, but the connection breaks before the answer. So a
+   * write happens, and its writer is told of a failure.
+   */
+  set losesAnswer(losesAnswer: (request: Buffer) => boolean) {
+    this.#losesAnswer = losesAnswer;
+  }
+
+  /** Breaks all connections, with a reset. */
+  cut(): void {
+    for (const socket of this.#clients) socket.resetAndDestroy();
+  }
+
+  async close(): Promise<void> {
+    this.cut();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  #pass(client: Socket): void {
+    client.on('error', () => undefined);
+    if (this.#mode === 'refuse') {
+      client.resetAndDestroy();
+      return;
+    }
+    this.#clients.add(client);
+    const server = connect(this.#target.port, this.#target.host);
+    server.on('error', () => undefined);
+    server.on('close', () => client.destroy());
+    client.on('close', () => {
+      this.#clients.delete(client);
+      server.destroy();
+    });
+    let isLosing = false;
+    client.on('data', (chunk) => {
+      if (this.#mode === 'blackhole') return;
+      isLosing ||= this.#losesAnswer(chunk);
+      server.write(chunk);
+    });
+    let sent = Promise.resolve();
+    server.on('data', (chunk) => {
+      if (this.#mode === 'blackhole') return;
+      if (isLosing) {
+        this.answersLost += 1;
+        client.resetAndDestroy();
+        return;
+      }
+      sent = this.#write(client, chunk, sent);
+    });
+  }
+
+  async #write(client: Socket, chunk: Buffer, before: Promise<void>): Promise<void> {
+    const delayMs = this.#delayMs();
+    const due = delayMs === 0 ? null : new Promise((resolve) => setTimeout(resolve, delayMs));
+    await before;
+    if (due !== null) await due;
+    if (!client.destroyed) client.write(chunk);
+  }
+}
+
+/** Host and port of `mongodb://host:port`, `redis://host:port` or `http://host:port`. */
+export function linkOf(url: string): Link {
+  const { hostname, port } = new URL(url);
+  return { host: hostname, port: Number(port) };
+}

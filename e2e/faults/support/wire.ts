@@ -1,0 +1,28 @@
+/** The parts of the answers that the tests read. */
+
+export interface Instance {
+  readonly workflowId: string;
+  readonly status: 'Runnable' | 'Suspended' | 'Complete' | 'Terminated';
+  readonly version: number;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly lastError: unknown;
+}
+
+export interface StepRow {
+  readonly executionId: number;
+  readonly stepId: string;
+  readonly status: string;
+  readonly attempt: number;
+}
+
+export interface WorkItem {
+  readonly token: string;
+  readonly attempt: number;
+  readonly workflowId: string;
+  readonly parameters: { readonly name: string; readonly n: number };
+}
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly nextCursor: string | null;
+}
