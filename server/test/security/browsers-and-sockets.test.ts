@@ -1,0 +1,197 @@
+/**
+ * S-16, S-17, S-18: what pages of others can make a browser do, and what raw sockets can do to the server. The sockets
+ * speak with the built `main.ts` where its time limits matter, because it sets them.
+ */
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { mark, step } from '../behaviour/support/steps.js';
+import { serverForTests } from './support/secured-server.js';
+
+const at = serverForTests();
+
+/** What comes back for these bytes until the server closes the connection or the time is over. */
+function talk(text: string, { waitMs = 15_000, more = '' } = {}): Promise<string> {
+  const { port } = new URL(at.client.url);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), '127.0.0.1');
+    let answer = '';
+    const end = () => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(answer);
+    };
+    const timer = setTimeout(end, waitMs);
+    socket.setEncoding('utf8').on('data', (chunk: string) => {
+      answer += chunk;
+      if (more !== '') socket.write(more);
+      more = '';
+    });
+    socket.on('error', end).on('close', end);
+    socket.write(text);
+  });
+}
+
+const statusLines = (answer: string): string[] => answer.match(/HTTP\/1\.1 \d{3}/g) ?? [];
+
+describe('a page in a browser', () => {
+  it('of ours loads and runs nothing but our files', async () => {
+    const { headers, text } = await at.client.get('/swagger');
+    const policy = headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("script-src 'self';");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toMatch(/https?:|\*|unsafe-eval|script-src[^;]*unsafe-inline/);
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    // No script in the page, no file from elsewhere.
+    expect(text).not.toMatch(/<script(?![^>]* src="\/swagger\/)/);
+    expect(text).not.toMatch(/(src|href)="(?!\/swagger\/)/);
+    expect(text).not.toMatch(/ on\w+=/i);
+  });
+
+  it('gets what users wrote as data, never as a page', async () => {
+    const evil = '<script>alert(1)</script>';
+    const id = await at.client.defineAndStart([mark('a')], { evil });
+    const paths = [
+      `/api/workflow/${id}`,
+      `/api/definition/${encodeURIComponent(evil)}`,
+      `/api/nothing/${encodeURIComponent(evil)}`,
+      `/api/workflow?status=${encodeURIComponent(evil)}`,
+    ];
+    for (const path of paths) {
+      for (const accept of ['text/html', '*/*', 'application/xhtml+xml']) {
+        const answer = await at.client.call('GET', path, { headers: { accept } });
+        expect(answer.headers.get('content-type'), path).toMatch(/^application\/(problem\+)?json/);
+        expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+        expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'");
+      }
+    }
+  });
+
+  it.each([
+    ['OPTIONS', { 'access-control-request-method': 'POST' }],
+    ['GET', {}],
+    ['POST', { 'content-type': 'text/plain' }],
+  ])('of others gets no permission by %s', async (method, extra) => {
+    for (const path of ['/api/workflow', '/api/definition', '/api/info', '/metrics']) {
+      const headers = { origin: 'https://evil.example', ...extra };
+      const answer = await at.client.call(method, path, { headers });
+      const granted = [...answer.headers.keys()].filter((name) => /^access-control/.test(name));
+      expect(granted, path).toEqual([]);
+      expect(answer.headers.get('set-cookie')).toBeNull();
+    }
+  });
+
+  it.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])(
+    'of others cannot post a form as %s, which needs no permission',
+    async (type) => {
+      const definition = await at.client.define([mark('a')]);
+      const body = '{"a":1}';
+      const calls = [`/api/workflow/${definition}`, '/api/definition', '/api/event/e/k'];
+      for (const path of calls) {
+        expect((await at.client.call('POST', path, { body, type })).status, path).toBe(415);
+      }
+    },
+  );
+});
+
+describe('a raw socket', () => {
+  it.each([
+    [
+      'two lengths',
+      'POST /api/event/e/k HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 5\r\n\r\n{}',
+    ],
+    [
+      'a length and chunks',
+      'POST /api/event/e/k HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n',
+    ],
+    [
+      'chunks under another name',
+      'POST /api/event/e/k HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n',
+    ],
+    ['a space before the colon', 'GET /api/info HTTP/1.1\r\nHost : x\r\n\r\n'],
+    ['a folded header', 'GET /api/info HTTP/1.1\r\nHost: x\r\nX: a\r\n  b\r\n\r\n'],
+    ['a negative length', 'POST /api/event/e/k HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n'],
+    [
+      'a chunk of a wrong size',
+      'POST /api/event/e/k HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n',
+    ],
+    ['no host', 'GET /api/info HTTP/1.1\r\n\r\n'],
+    ['no HTTP', '\u0016\u0003\u0001\u0000\r\n\r\n'],
+    ['a long path', `GET /${'a'.repeat(70_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
+    ['long headers', `GET /api/info HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(70_000)}\r\n\r\n`],
+  ])('with %s is refused, once, and nothing is smuggled', async (_what, text) => {
+    const answer = await talk(text);
+    expect(statusLines(answer).length).toBeLessThanOrEqual(1);
+    expect(answer.slice(0, 12)).toMatch(/^HTTP\/1\.1 4\d\d$|^$/);
+    expect(answer).not.toContain('smuggled');
+    expect((await at.client.get('/health/live')).status).toBe(200);
+  });
+
+  it('may send requests one after the other without waiting: answers come in order', async () => {
+    const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+    const answer = await talk(
+      `${request('/health/live')}${request('/api/definition/none')}GET /api/info HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+    );
+    expect(statusLines(answer)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 404', 'HTTP/1.1 200']);
+  });
+
+  it('may speak HTTP/1.0', async () => {
+    expect(await talk('GET /health/live HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200/);
+  });
+
+  it('with thousands of query parameters is answered', async () => {
+    const query = Array.from({ length: 2_000 }, (_, index) => `a${index}=1`).join('&');
+    expect((await at.client.get(`/api/workflow?${query}`)).status).toBeLessThan(500);
+  });
+
+  it('that stalls in headers or a body keeps nobody else waiting', async () => {
+    const { port } = new URL(at.client.url);
+    const halves = [
+      'GET /api/info HTTP/1.1\r\nHost: x\r\nX-Slow: ',
+      'POST /api/event/e/k HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"a":',
+    ];
+    const sockets = Array.from({ length: 200 }, (_, index) => {
+      const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);
+      socket.write(halves[index % 2]!);
+      return socket;
+    });
+    await Promise.all(
+      sockets.map((socket) => new Promise((resolve) => socket.once('connect', resolve))),
+    );
+    expect((await at.client.run([step('a', 'NoOp')])).status).toBe('Complete');
+    for (const socket of sockets) socket.destroy();
+    expect((await at.client.get('/health/ready')).status).toBe(200);
+  });
+});
+
+describe('the time limits that main.ts sets', () => {
+  it('end a connection whose headers or body do not come', async () => {
+    // The same limits, smaller, because thirty seconds of waiting prove no more than one.
+    const source = await (
+      await import('node:fs/promises')
+    ).readFile(new URL('../../src/main.ts', import.meta.url), 'utf8');
+    expect(source).toMatch(/http\.requestTimeout = \d/);
+    expect(source).toMatch(/http\.headersTimeout = \d/);
+    const server = createServer({ connectionsCheckingInterval: 50 }, (request, response) => {
+      request.resume().once('end', () => response.end());
+    });
+    server.requestTimeout = 400;
+    server.headersTimeout = 200;
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as { port: number };
+    const send = (text: string): Promise<string> =>
+      new Promise((resolve) => {
+        let answer = '';
+        const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+        socket.on('data', (chunk: string) => (answer += chunk)).on('error', () => undefined);
+        socket.on('close', () => resolve(answer)).write(text);
+      });
+    expect(await send('GET / HTTP/1.1\r\nHost: x\r\nX: ')).toMatch(/^HTTP\/1\.1 408/);
+    expect(await send('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{')).toMatch(
+      /^HTTP\/1\.1 408/,
+    );
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+});
