@@ -166,7 +166,6 @@ function releaseMemory(bytes: Uint8Array): void {
   if (buffer instanceof ArrayBuffer) structuredClone(buffer, { transfer: [buffer] });
 }
 
-/** What a trap of the interpreter is called, from the exception that reached JavaScript. */
 class ResultTooLarge extends Error {}
 class NotText extends Error {}
 
@@ -218,10 +217,6 @@ export class SealedInterpreter {
 
   get heapBytes(): number {
     return this.python.memory.buffer.byteLength;
-  }
-
-  get pristineBytes(): number {
-    return this.pristineMemory.length;
   }
 
   call({ request, variables, timeoutMs, pure }: CallRequest): CallOutcome {

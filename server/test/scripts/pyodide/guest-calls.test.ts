@@ -1,0 +1,126 @@
+/** The few host functions that Python reaches take any numbers: nothing is read or written outside of its memory. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createGuestCalls, PrintedText } from '../../../src/scripts/pyodide/guest-calls.js';
+import type { PythonExports, WasmMemory } from '../../../src/scripts/pyodide/pyodide-module.js';
+
+declare const WebAssembly: {
+  readonly Memory: new (limits: { initial: number; maximum: number }) => WasmMemory;
+};
+
+const PAGE = 65_536;
+
+function create(limitBytes = 4 * PAGE) {
+  const memory = new WebAssembly.Memory({ initial: 1, maximum: 100 });
+  const output = new PrintedText(10);
+  const denied: string[] = [];
+  const calls = createGuestCalls({
+    exports: () => ({ memory }) as PythonExports,
+    memoryLimitBytes: limitBytes,
+    output,
+    onDenied: (name) => denied.push(name),
+  });
+  const call = (name: string, ...parameters: unknown[]): unknown =>
+    calls.get(name)!(...(parameters as never[]));
+  return {
+    memory,
+    output,
+    denied,
+    call,
+    view: () => new DataView(memory.buffer),
+    names: [...calls.keys()],
+  };
+}
+
+describe('guest calls', () => {
+  it('are few', () => {
+    expect(create().names).toHaveLength(15);
+  });
+
+  it('grow the memory up to the limit and not beyond', () => {
+    const { memory, call } = create();
+    expect(call('emscripten_resize_heap', 2 * PAGE)).toBe(1);
+    expect(memory.buffer.byteLength).toBe(2 * PAGE);
+    expect(call('emscripten_resize_heap', 5 * PAGE)).toBe(0);
+    expect(call('emscripten_resize_heap', -1)).toBe(0);
+    expect(call('emscripten_resize_heap', 4 * PAGE)).toBe(1);
+    expect(memory.buffer.byteLength).toBe(4 * PAGE);
+    expect(call('emscripten_get_heap_max')).toBe(4 * PAGE);
+  });
+
+  it('fill with random bytes only what is memory', () => {
+    const { memory, call } = create();
+    expect(call('random_get', 8, 16)).toBe(0);
+    expect(new Uint8Array(memory.buffer, 8, 16).some((byte) => byte !== 0)).toBe(true);
+    expect(call('random_get', PAGE - 8, 16)).toBe(28);
+    expect(call('random_get', -8, 16)).toBe(28);
+    expect(call('random_get', 0, 2 ** 30)).toBe(28);
+  });
+
+  it('print to standard output and error, up to a limit', () => {
+    const { memory, output, denied, call, view } = create();
+    new Uint8Array(memory.buffer).set(Buffer.from('hello world'), 100);
+    view().setUint32(0, 100, true);
+    view().setUint32(4, 5, true);
+    view().setUint32(8, 105, true);
+    view().setUint32(12, 6, true);
+    expect(call('fd_write', 1, 0, 2, 64)).toBe(0);
+    expect(view().getUint32(64, true)).toBe(11);
+    expect(output.take().toString()).toBe('hello worl');
+    expect(call('fd_write', 3, 0, 1, 64)).toBe(2);
+    expect(denied).toEqual(['fd_write']);
+  });
+
+  it('refuse texts that reach out of the memory', () => {
+    const { output, call, view } = create();
+    view().setUint32(0, PAGE - 1, true);
+    view().setUint32(4, 2 ** 32 - 1, true);
+    expect(call('fd_write', 1, 0, 1, 64)).toBe(28);
+    expect(output.take()).toHaveLength(0);
+  });
+
+  it.each<[number, readonly number[]]>([
+    [0, [0, 0, 0, 1, 0, 70, 4, 0]],
+    [1_709_210_096, [56, 34, 12, 29, 1, 124, 4, 59]],
+    [-62_135_596_800, [0, 0, 0, 1, 0, -1899, 1, 0]],
+    [253_402_300_799, [59, 59, 23, 31, 11, 8099, 5, 364]],
+  ])('break the time %d down as C does', (seconds, expected) => {
+    const { call, view } = create();
+    call('_gmtime_js', BigInt(seconds), 128);
+    expect(expected.map((_, word) => view().getInt32(128 + 4 * word, true))).toEqual(expected);
+    expect(call('_timegm_js', 128)).toBe(BigInt(seconds));
+    call('_localtime_js', BigInt(seconds), 256);
+    expect(expected.map((_, word) => view().getInt32(256 + 4 * word, true))).toEqual(expected);
+  });
+
+  it('throw RangeError or answer, whatever they are given', () => {
+    const number = fc.oneof(
+      fc.integer(),
+      fc.constantFrom(0, -1, PAGE, PAGE - 1, 2 ** 31, -(2 ** 31), NaN, 1.5),
+    );
+    const { call, names } = create();
+    const plain = names.filter(
+      (name) => !['_PyEM_TrampolineCall_JS', '_gmtime_js', '_localtime_js'].includes(name),
+    );
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...plain),
+        fc.array(number, { minLength: 4, maxLength: 4 }),
+        (name, parameters) => {
+          try {
+            call(name, ...parameters);
+          } catch (error) {
+            expect(error).toBeInstanceOf(RangeError);
+          }
+        },
+      ),
+      { numRuns: 2000 },
+    );
+    fc.assert(
+      fc.property(fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n), (seconds) => {
+        call('_gmtime_js', seconds, 128);
+        call('_localtime_js', seconds, 128);
+      }),
+    );
+  });
+});
