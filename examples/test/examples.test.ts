@@ -45,6 +45,10 @@ describe('examples', () => {
     if (!matchesShown(stdout, shown?.text ?? '')) expect(stdout).toBe(shown?.text);
   });
 
+  it('leave no failure in the log of the server', () => {
+    expect(server.failures()).toEqual([]);
+  });
+
   it('are found by their topic as well', async () => {
     const { exitCode, stdout } = await runExample('hello-world');
     expect(exitCode).toBe(0);

@@ -19,6 +19,8 @@ export type Environment = Readonly<Record<string, string>>;
 export interface RunningCommand {
   /** Resolves when a line of the output holds the text. @throws Error with all output when the command ends before that */
   untilPrinted(text: string): Promise<void>;
+  /** What it has printed so far. */
+  printed(): string;
   /** Ends it as Ctrl+C does, and waits for its end. */
   interrupt(): Promise<CommandResult>;
 }
@@ -52,6 +54,7 @@ export function startCommand(command: string, environment: Environment = {}): Ru
           reject(new Error(`'${command}' ended early:\n${output.stdout}${output.stderr}`));
         });
       }),
+    printed: () => output.stdout + output.stderr,
     interrupt: async () => {
       signalGroup(child, 'SIGINT');
       const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), 20_000);
@@ -85,8 +88,10 @@ async function ended(child: ChildProcess): Promise<number | null> {
 }
 
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  // Of one that has ended, the number may be another's by now.
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   try {
-    if (child.pid !== undefined) process.kill(-child.pid, signal);
+    process.kill(-child.pid, signal);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
   }

@@ -45,6 +45,8 @@ export async function runDocument({
       } else continue;
       ran += 1;
     }
+  } catch (error) {
+    throw withLog(error, server);
   } finally {
     // All of them end, also where one has printed something else.
     for (const each of background) await each.running.interrupt();
@@ -83,6 +85,15 @@ function failure(
 ): Error {
   const place = `the block in line ${block.line}`;
   return new Error(`${place}: ${reason}\n--- command\n${command}\n--- printed\n${stdout}${stderr}`);
+}
+
+/** What went wrong in the server says more than what was printed. */
+function withLog(error: unknown, server: RunningServer): unknown {
+  const failures = server.failures();
+  if (!(error instanceof Error) || failures.length === 0) return error;
+  return new Error(`${error.message}\n--- log of the server\n${failures.join('\n')}`, {
+    cause: error,
+  });
 }
 
 function replaceAll(text: string, replacements: Readonly<Record<string, string>>): string {

@@ -11,6 +11,8 @@ export interface RunningServer {
   /** Starts it once more after a stop, on the same port and data. */
   start(command: string): Promise<void>;
   stop(): Promise<void>;
+  /** The failures in its log, since its first start. */
+  failures(): readonly string[];
   /** Stops it and removes its data. */
   close(): Promise<void>;
 }
@@ -21,19 +23,20 @@ export const SERVER_COMMAND = 'node server/dist/main.js';
 export async function prepareServer(): Promise<RunningServer> {
   const port = await freePort();
   const dataFolder = await mkdtemp(join(tmpdir(), 'stepwright-examples-'));
-  let running: RunningCommand | null = null;
+  const commands: RunningCommand[] = [];
   const stop = async () => {
-    await running?.interrupt();
-    running = null;
+    await commands.at(-1)?.interrupt();
   };
   return {
     url: `http://127.0.0.1:${port}`,
     start: async (command) => {
       await stop();
-      running = startCommand(command, { PORT: String(port), DATA_DIR: dataFolder });
-      await running.untilPrinted('listens on');
+      const started = startCommand(command, { PORT: String(port), DATA_DIR: dataFolder });
+      commands.push(started);
+      await started.untilPrinted('listens on');
     },
     stop,
+    failures: () => commands.flatMap((command) => failuresIn(command.printed())),
     close: async () => {
       await stop();
       await rm(dataFolder, { recursive: true, force: true });
@@ -49,4 +52,8 @@ async function freePort(): Promise<number> {
   probe.close();
   await once(probe, 'close');
   return port;
+}
+
+function failuresIn(log: string): string[] {
+  return log.split('\n').filter((line) => /"level":"(error|fatal)"/.test(line));
 }
