@@ -6,12 +6,13 @@
  * Invariants:
  *  P1 Polls that wait and handlers that run are together never more than `concurrency`, for each name and for all.
  *  P2 While the server fails there is one poll at a time, after growing pauses, and it does not wait.
+ *     Results that wait to be reported go first.
  *  P3 Every name is asked for again and again, however few slots there are.
  */
 import { isApiError, type StepwrightClient, type WorkItem } from '@stepwright/sdk';
 import { ActivityLane } from './activity-lane.js';
 import type { RegisteredActivity } from './activity-handlers.js';
-import { backoffMs, pause, type BackoffRange } from './pause.js';
+import { aborted, backoffMs, pause, type BackoffRange } from './pause.js';
 import type { EventHub } from './worker-events.js';
 
 /** The wait of polls that may stand in the way of another name (P3): the second of a name, or any when slots are few. */
@@ -30,6 +31,8 @@ export interface PollerOptions {
   readonly pollSeconds: number;
   readonly backoff: BackoffRange;
   readonly events: EventHub;
+  /** Resolves when every outcome that is there is reported, which may take as long as the server is away. */
+  readonly reportsAreIn: () => Promise<unknown>;
   /** Takes an item; resolves when its slot is free again. */
   readonly take: (item: WorkItem, activity: RegisteredActivity) => Promise<void>;
 }
@@ -191,6 +194,8 @@ export class Poller {
     const retryInMs = Math.max(backoffMs(failures, this.#options.backoff), wished);
     if (error !== null) this.#options.events.emit('disconnected', { error, retryInMs });
     await pause(retryInMs, this.#stopped.signal);
+    // Their work may be on offer again: asked for first, it would be done a second time.
+    await Promise.race([this.#options.reportsAreIn(), aborted(this.#stopped.signal)]);
     this.#isPaused = false;
   }
 }

@@ -13,7 +13,7 @@ import type { RegisteredActivity } from './activity-handlers.js';
 import { WorkerStoppedError } from './errors.js';
 import { Lease } from './lease.js';
 import { logWith, type WorkerLog } from './log.js';
-import type { BackoffRange } from './pause.js';
+import { aborted, type BackoffRange } from './pause.js';
 import { report, type HandlerOutcome } from './report.js';
 import { describeFailure, runHandler, type Middleware } from './run-handler.js';
 import type { EventHub, WorkSubject } from './worker-events.js';
@@ -37,6 +37,7 @@ export class WorkInHand {
   readonly #log: WorkerLog;
   readonly #givenUp = new AbortController();
   readonly #began = performance.now();
+  #isReporting = false;
   /** Resolves when the work is reported, dropped or released. */
   readonly ended: Promise<WorkEnd>;
 
@@ -57,6 +58,11 @@ export class WorkInHand {
     this.ended = this.#run().finally(() => this.#lease.end());
   }
 
+  /** Resolves when the outcome, which is there, is reported; null while the handler runs. */
+  get pendingReport(): Promise<WorkEnd> | null {
+    return this.#isReporting ? this.ended : null;
+  }
+
   /** Tells the handler that the worker cannot wait for it any longer. */
   interrupt(): void {
     this.#lease.abort(new WorkerStoppedError());
@@ -75,6 +81,7 @@ export class WorkInHand {
     // A handler that ends because it was told to has not failed: the work is taken up again.
     if (!outcome.succeeded && this.#lease.signal.aborted) return this.#abandon();
     this.#lease.unwatch();
+    this.#isReporting = true;
     return this.#report(outcome);
   }
 
@@ -170,10 +177,4 @@ async function giveBack(client: StepwrightClient, item: WorkItem, log: WorkerLog
 
 function subjectOf({ activityName, workflowId, stepId, attempt }: WorkItem): WorkSubject {
   return { activityName, workflowId, stepId, attempt };
-}
-
-function aborted(signal: AbortSignal): Promise<null> {
-  return new Promise((resolve) => {
-    signal.addEventListener('abort', () => resolve(null), { once: true });
-  });
 }

@@ -60,6 +60,8 @@ export class ActivityWorker {
       pollSeconds: wholeNumber('pollSeconds', options.pollSeconds, 20),
       backoff: BACKOFF,
       events: this.#events,
+      reportsAreIn: () =>
+        Promise.all([...this.#inHand].flatMap(({ pendingReport }) => pendingReport ?? [])),
       take: (item, activity) => this.#take(item, activity),
     });
     this.#countEvents();

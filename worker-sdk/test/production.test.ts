@@ -110,10 +110,8 @@ describe('a connection that breaks in the middle of work', () => {
     expect((await handle.get()).status).toBe('Runnable');
     proxy.up();
     expect((await handle.wait({ timeoutMs: 15_000 })).data.result).toBe('survived');
-    await eventually('it polls again', () => worker.stats().polling === 1);
+    await eventually('it is connected again', () => events.at(-1) === 'connected');
     expect(runs).toBe(1);
-    expect(events.slice(0, 1)).toEqual(['disconnected']);
-    expect(events.at(-1)).toBe('connected');
     await eventually('the report was answered', () => worker.stats().succeeded === 1);
     expect(worker.stats()).toMatchObject({ received: 1, dropped: 0 });
     await worker.stop();
@@ -249,5 +247,5 @@ describe('a thousand activities', () => {
     expect(done.size).toBe(count);
     expect([...done.values()].every((times) => times === 1)).toBe(true);
     for (const id of ids) expect((await client.workflows.get(id)).status).toBe('Complete');
-  });
+  }, 120_000);
 });
