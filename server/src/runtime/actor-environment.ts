@@ -43,6 +43,8 @@ export interface ActorEnvironment {
   /** A commit is durable. */
   committed(actor: InstanceActor, saved: UnsavedChanges): void;
   parked(actor: InstanceActor): void;
+  /** The actor has ended without ending its instance; `outdated`: it is still ours, but must be read again. */
+  abandoned(actor: InstanceActor, outdated: boolean): void;
   /** The instance cannot be run on; it is set aside where others are not harmed. */
   failed(actor: InstanceActor, error: unknown): Promise<void>;
 }

@@ -84,6 +84,7 @@ export class InstanceActor {
   #working: Promise<void> | null = null;
   #wakeAgain = false;
   #abandoned = false;
+  #outdated = false;
   #leaving = false;
   #cancelTimer: () => void = () => undefined;
 
@@ -343,7 +344,15 @@ export class InstanceActor {
   }
 
   async #insertNew(insert: Insert): Promise<boolean> {
-    const outcome = await insert(this, this.#unsaved.side);
+    let outcome: Awaited<ReturnType<Insert>>;
+    try {
+      outcome = await insert(this, this.#unsaved.side);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error;
+      // Who asked for the start hears of it; the runner looks whether the instance is there all the same.
+      this.abandon();
+      return false;
+    }
     this.#insert = null;
     if (outcome === 'inserted-before') return this.#save();
     if (outcome === 'exists') this.abandon();
@@ -417,7 +426,10 @@ export class InstanceActor {
     this.#refreshDue = false;
     if (this.#insert !== null) return;
     const record = await this.#loadRecord();
-    if (record === null || record.epoch !== this.#stored.epoch) this.#lose();
+    const { epoch, revision } = this.#stored;
+    // Another revision in our epoch is a commit of ours that came late: what is in memory does not build on it.
+    this.#outdated = record?.epoch === epoch && record.revision !== revision;
+    if (record?.epoch !== epoch || this.#outdated) this.#lose();
     else this.#merge(record);
   }
 
@@ -467,7 +479,10 @@ export class InstanceActor {
   }
 
   #park(): void {
-    if (this.#abandoned) return;
+    if (this.#abandoned) {
+      this.#environment.abandoned(this, this.#outdated);
+      return;
+    }
     const timer = nextTimer(this.#run);
     if (timer !== null) this.#cancelTimer = this.#environment.clock.at(timer, () => this.wake());
     this.#environment.parked(this);

@@ -16,12 +16,14 @@ import type { Run } from '../engine/run.js';
 import { readState, STATE_VERSION, writeState } from '../engine/snapshot.js';
 import { nextTimer } from '../engine/timers.js';
 import { AppError } from '../errors.js';
-import type {
-  InboxMessage,
-  InsertInstanceResult,
-  InstanceRecord,
-  PostedMessage,
-  SideRecords,
+import {
+  StoreUnavailableError,
+  type DueInstance,
+  type InboxMessage,
+  type InsertInstanceResult,
+  type InstanceRecord,
+  type PostedMessage,
+  type SideRecords,
 } from '../store/store.js';
 import type { ActorEnvironment } from './actor-environment.js';
 import { InstanceActor } from './instance-actor.js';
@@ -61,12 +63,15 @@ export class InstanceRunner implements Service {
   readonly #environment: ActorEnvironment;
   /** Least recently used first. */
   readonly #actors = new Map<string, InstanceActor>();
-  readonly #loading = new Map<string, Promise<void>>();
+  /** Starts under way, by id of the instance. */
+  readonly #starting = new Map<string, Promise<InsertInstanceResult>>();
+  readonly #loading = new Map<string, Promise<unknown>>();
   /** Timers of instances that are not in memory. */
   readonly #timers = new Map<string, () => void>();
   readonly #setAside = new Set<string>();
   readonly #scan: PeriodicTask;
   #stopping = false;
+  #leavesWork = false;
 
   constructor(options: InstanceRunnerOptions) {
     this.#options = options;
@@ -100,9 +105,29 @@ export class InstanceRunner implements Service {
     return this.#actors.size;
   }
 
+  /** When it stopped, something may have been ours that nobody was running: somebody has to take it over. */
+  get leavesWork(): boolean {
+    return this.#leavesWork;
+  }
+
   /** Starts an instance. It resolves once the start is durable, usually after all that could run at once has run. */
   async startInstance(start: NewInstance): Promise<InsertInstanceResult> {
+    const { id } = start;
+    // Two at a time for one id would be two actors of one instance (R5).
+    for (let other = this.#starting.get(id); other; other = this.#starting.get(id)) {
+      await other.catch(() => undefined);
+    }
+    const starting = this.#start(start).finally(() => this.#starting.delete(id));
+    this.#starting.set(id, starting);
+    return starting;
+  }
+
+  async #start(start: NewInstance): Promise<InsertInstanceResult> {
     const { startTime } = start;
+    if (this.#actorOf(start.id) !== undefined) {
+      const record = await this.#environment.store.getInstance(start.id);
+      if (record !== null) return { outcome: 'exists', record };
+    }
     // The pass replaces fields of `data`: the caller's object stays as it is.
     const newRun = (): Run =>
       startRun(start.definition, { ...start, data: { ...start.data } }, startTime);
@@ -126,6 +151,11 @@ export class InstanceRunner implements Service {
     } catch (error) {
       actor.abandon();
       this.#forget(actor);
+      // It may be in the store although no answer came (rule S5); then it has to be run.
+      if (error instanceof StoreUnavailableError) {
+        this.#leavesWork ||= this.#stopping;
+        this.look(start.id);
+      }
       throw error;
     } finally {
       cancel();
@@ -134,8 +164,8 @@ export class InstanceRunner implements Service {
 
   /** A message was stored for an instance: whoever runs it should know. */
   posted(posted: PostedMessage, message: InboxMessage): void {
-    const actor = this.#actors.get(posted.instanceId);
-    if (actor !== undefined && !actor.isAbandoned) {
+    const actor = this.#actorOf(posted.instanceId);
+    if (actor !== undefined) {
       if (actor.epoch === posted.epoch) actor.deliver({ ...message, inSeq: posted.inSeq });
       else actor.refresh();
       return;
@@ -150,9 +180,9 @@ export class InstanceRunner implements Service {
 
   /** The status of an instance was changed in the store. */
   controlled(record: InstanceRecord): void {
-    const actor = this.#actors.get(record.id);
+    const actor = this.#actorOf(record.id);
     this.#setAside.delete(record.id);
-    if (actor !== undefined && !actor.isAbandoned) actor.refresh();
+    if (actor !== undefined) actor.refresh();
     else if (record.owner !== null && this.#isElsewhere(record.owner)) {
       this.#options.hintOwner(record.id);
     } else this.look(record.id);
@@ -160,13 +190,20 @@ export class InstanceRunner implements Service {
 
   /** Something may have changed for this instance: it is looked at, if it is ours or nobody's. */
   look(id: string): void {
-    const actor = this.#actors.get(id);
-    if (actor !== undefined && !actor.isAbandoned) {
+    const actor = this.#actorOf(id);
+    if (actor !== undefined) {
       actor.refresh();
       return;
     }
     if (this.#stopping || this.#loading.has(id)) return;
-    const loading = this.#load(id)
+    const loading = this.#environment
+      .retryStore(
+        () => this.#load(id),
+        () => this.#stopping,
+      )
+      .then((loaded) => {
+        if (loaded === null) this.#leavesWork = true;
+      })
       .catch((error: unknown) => {
         this.#environment.logger.warn({ workflowId: id, err: error }, 'could not load an instance');
       })
@@ -182,7 +219,7 @@ export class InstanceRunner implements Service {
     const due = await store.findDueInstances(now + ahead, SCAN_LIMIT);
     for (const instance of due) {
       if (instance.owner !== null && this.#isElsewhere(instance.owner)) continue;
-      const actor = this.#actors.get(instance.id);
+      const actor = this.#actorOf(instance.id);
       // Its own timer is about to wake it, or it works already.
       if (actor !== undefined && (!actor.isParked || instance.wakeAt > now - 1000)) continue;
       if (this.#timers.has(instance.id) && instance.wakeAt > now) continue;
@@ -195,9 +232,7 @@ export class InstanceRunner implements Service {
     const { store } = this.#environment;
     for (;;) {
       const owned = await store.findOwnedInstances(nodeId, SCAN_LIMIT);
-      const claims = await Promise.all(
-        owned.map(async (instance) => this.#claim(instance.id, instance.epoch, true)),
-      );
+      const claims = await Promise.all(owned.map(async (instance) => this.#claimOrLook(instance)));
       if (!claims.some(Boolean) || this.#stopping) return;
     }
   }
@@ -218,6 +253,12 @@ export class InstanceRunner implements Service {
     }
   }
 
+  /** For the environment: an actor has given up its instance. One that was outdated is read again. */
+  abandoned(actor: InstanceActor, outdated: boolean): void {
+    this.#forget(actor);
+    if (outdated) this.look(actor.id);
+  }
+
   /** For the environment: an instance that cannot be run is suspended, with the reason where users see it. */
   async failed(actor: InstanceActor, error: unknown): Promise<void> {
     this.#forget(actor);
@@ -235,7 +276,7 @@ export class InstanceRunner implements Service {
 
   async #load(id: string): Promise<void> {
     const record = await this.#environment.store.getInstance(id);
-    if (record === null || this.#stopping) return;
+    if (record === null) return;
     const { nodes } = this.#options;
     if (record.owner === nodes.id) await this.#activate(record);
     else if (record.owner === null || !nodes.isAlive(record.owner)) {
@@ -244,7 +285,7 @@ export class InstanceRunner implements Service {
   }
 
   async #claim(id: string, epoch: number, fromDeadNode: boolean): Promise<boolean> {
-    if (this.#actors.has(id)) return false;
+    if (this.#stopping || this.#actorOf(id) !== undefined) return false;
     const owner = this.#options.nodes.id;
     const record = await this.#environment.store.claimInstance({ id, epoch, owner, fromDeadNode });
     if (record === null) return false;
@@ -252,8 +293,23 @@ export class InstanceRunner implements Service {
     return true;
   }
 
+  /** After a failure the claim may be in the store all the same (rule S5); then nobody else comes for it. */
+  async #claimOrLook({ epoch, id }: DueInstance): Promise<boolean> {
+    try {
+      return await this.#claim(id, epoch, true);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error;
+      this.look(id);
+      return false;
+    }
+  }
+
   async #activate(record: InstanceRecord): Promise<void> {
-    if (this.#actors.has(record.id) || this.#stopping) return;
+    if (this.#actorOf(record.id) !== undefined) return;
+    if (this.#stopping) {
+      this.#leavesWork = true;
+      return;
+    }
     if (record.schemaVersion > STATE_VERSION) {
       this.#setAside.add(record.id);
       const fields = { workflowId: record.id, schemaVersion: record.schemaVersion };
@@ -308,7 +364,7 @@ export class InstanceRunner implements Service {
       await this.#quarantine(record, 'UnreadableState', 'the stored state cannot be read');
       return;
     }
-    if (this.#actors.has(record.id)) return;
+    if (this.#actorOf(record.id) !== undefined) return;
     this.#timers.get(record.id)?.();
     this.#timers.delete(record.id);
     this.#actors.set(record.id, actor);
@@ -357,6 +413,12 @@ export class InstanceRunner implements Service {
       this.look(id);
     });
     this.#timers.set(id, cancel);
+  }
+
+  /** The actor that runs an instance here. One that has given it up does not stand in the way of another. */
+  #actorOf(id: string): InstanceActor | undefined {
+    const actor = this.#actors.get(id);
+    return actor?.isAbandoned === true ? undefined : actor;
   }
 
   #forget(actor: InstanceActor): void {

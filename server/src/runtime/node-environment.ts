@@ -170,6 +170,10 @@ export class NodeEnvironment implements ActorEnvironment {
     this.#options.runner().parked(actor);
   }
 
+  abandoned(actor: InstanceActor, outdated: boolean): void {
+    this.#options.runner().abandoned(actor, outdated);
+  }
+
   async failed(actor: InstanceActor, error: unknown): Promise<void> {
     await this.retryStore(
       () => this.#options.runner().failed(actor, error),

@@ -18,8 +18,10 @@ export interface NodeRegistryOptions {
   readonly logger: Logger;
   readonly beatIntervalMs: number;
   readonly leaseMs: number;
-  /** Called for each node that is found dead, again after a failure; then its record is removed. */
+  /** Called for each node that is found dead, with every look until its record is removed. */
   readonly onDead: (nodeId: string) => Promise<void>;
+  /** Asked in the end: whether this node still owns what somebody must go on with. */
+  readonly leavesWork: () => boolean;
   /** Whether the process of a node on this machine is gone; false where that cannot be told. */
   readonly processIsGone: (node: NodeRecord) => boolean;
 }
@@ -27,10 +29,18 @@ export interface NodeRegistryOptions {
 /** Other nodes are looked at with every beat while there are any, otherwise only with every so many. */
 const LIST_EVERY_BEATS_ALONE = 3;
 
+/**
+ * The record of a dead node stays for so many leases, and what it owns is taken over again and again: a node that was
+ * taken for dead by mistake may start something more and die before its next beat.
+ */
+const REMEMBER_DEAD_LEASES = 10;
+
 export class NodeRegistry implements Service {
   readonly #options: NodeRegistryOptions;
   readonly #beat: PeriodicTask;
   #nodes = new Map<string, NodeRecord>();
+  /** Dead nodes that were taken over already, so that the log says it once. */
+  readonly #takenOver = new Set<string>();
   #beats = 0;
   #lastBeatAt: number;
 
@@ -80,6 +90,8 @@ export class NodeRegistry implements Service {
 
   async stop(): Promise<void> {
     await this.#beat.stop();
+    // The record stays, and others will find a dead node whose work they take over.
+    if (this.#options.leavesWork()) return;
     await this.#options.store.removeNode(this.id).catch((error: unknown) => {
       this.#options.logger.warn(
         { err: error },
@@ -99,17 +111,24 @@ export class NodeRegistry implements Service {
   }
 
   async #lookAtOthers(): Promise<void> {
-    const { logger, onDead, store } = this.#options;
+    const { clock, leaseMs, logger, onDead, store } = this.#options;
     this.#nodes = new Map((await store.listNodes()).map((node) => [node.id, node]));
-    for (const node of this.#nodes.values()) {
+    for (const node of [...this.#nodes.values()]) {
       if (this.isAlive(node.id)) continue;
-      logger.info(
-        { node: node.id, host: node.hostname, pid: node.pid },
-        'taking over from a dead node',
-      );
+      if (!this.#takenOver.has(node.id)) {
+        logger.info(
+          { node: node.id, host: node.hostname, pid: node.pid },
+          'taking over from a dead node',
+        );
+      }
       await onDead(node.id);
+      this.#takenOver.add(node.id);
+      if (clock.now() - node.beatAt <= REMEMBER_DEAD_LEASES * leaseMs) continue;
       await store.removeNode(node.id);
       this.#nodes.delete(node.id);
+    }
+    for (const id of this.#takenOver) {
+      if (!this.#nodes.has(id) || this.isAlive(id)) this.#takenOver.delete(id);
     }
   }
 }

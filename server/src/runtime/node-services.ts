@@ -92,6 +92,7 @@ export class NodeServices {
       ...options.settings,
       self: options.node,
       onDead: (nodeId) => this.runner.takeOver(nodeId),
+      leavesWork: () => this.runner.leavesWork,
     });
     this.runner = new InstanceRunner({
       environment: this.environment,
