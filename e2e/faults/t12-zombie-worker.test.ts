@@ -66,10 +66,11 @@ describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
         }
         // A stale release must not have freed what the heir holds.
         await zombie.call('GET', '/api/activity/work?workerId=w', { expected: [404] });
-        for (const [workflowId, { token }] of fresh) {
+        const ends = [...fresh].map(async ([workflowId, { token }]) => {
           await heir.call('POST', `/api/activity/success/${token}`, { body: 'heir' });
           expect((await ended(heir, workflowId)).data['result']).toBe('heir');
-        }
+        });
+        await Promise.all(ends);
         console.log(`T-12 ${store}`, { items: count, staleCallsRefused: count * 4 });
       });
     });

@@ -1,0 +1,67 @@
+import { setTimeout } from 'node:timers/promises';
+import { describe, expect, inject, it } from 'vitest';
+import { KINDS } from './support/definitions.js';
+import { eventually } from './support/eventually.js';
+import { PersistentClient } from './support/persistent-client.js';
+import { chosen, scaled } from './support/random.js';
+import { linkOf, TcpProxy } from './support/tcp-proxy.js';
+import { withFleet } from './support/with-fleet.js';
+import type { Instance } from './support/wire.js';
+
+/** So long does a commit take. */
+const COMMIT_MS = 150;
+
+describe('T-05 what arrives while an instance is saved', () => {
+  it('is never lost to the save: an event, a suspension, a termination', async ({ skip }) => {
+    const dbhost = inject('dbhost');
+    if (dbhost === null) skip('the link to the store is a network link only with MongoDB');
+    const links = await Promise.all([0, 1].map(() => TcpProxy.start(linkOf(dbhost ?? ''))));
+    const settingsOf = (index: number): Record<string, string> => ({
+      dbhost: `mongodb://127.0.0.1:${links[index]?.port ?? 0}/?directConnection=true`,
+    });
+    try {
+      await withFleet({ count: 2, store: 'services', settingsOf }, async ({ fleet, random }) => {
+        const client = new PersistentClient(() => fleet.urls);
+        await client.call('POST', '/api/definition', { body: KINDS.waitBefore.definition });
+        for (const link of links) link.delayMs = () => COMMIT_MS / 2 + random() * COMMIT_MS;
+        const counts = { event: 0, suspend: 0, terminate: 0 };
+        const play = async (n: number): Promise<void> => {
+          const name = `run-${n}`;
+          const start = await client.call('POST', '/api/workflow/waitBefore', { body: { name } });
+          const { workflowId } = start.body as Instance;
+          const path = `/api/workflow/${workflowId}`;
+          // The timer of the run is due 400 ms after its start, and what follows it is saved for a while.
+          await setTimeout(300 + random() * 500);
+          const what = chosen(random, ['event', 'event', 'suspend', 'terminate'] as const);
+          counts[what] += 1;
+          const event = { body: { value: n }, key: name };
+          if (what === 'terminate') {
+            await Promise.all([
+              client.call('DELETE', path),
+              client.call('POST', `/api/event/go/${name}`, event),
+            ]);
+          } else {
+            const stop = what === 'suspend' ? client.call('PUT', `${path}/suspend`) : null;
+            await client.call('POST', `/api/event/go/${name}`, event);
+            await stop?.catch(() => undefined);
+            await client.call('PUT', `${path}/resume`, { expected: [200, 400] });
+          }
+          const ended = await eventually(`${name} (${what}) ends`, async () => {
+            const { body } = await client.call('GET', `${path}?wait=5`);
+            const instance = body as Instance;
+            return ['Complete', 'Terminated'].includes(instance.status) && instance;
+          });
+          if (ended.status === 'Terminated') expect(what).toBe('terminate');
+          else expect(ended.data).toMatchObject({ got: { value: n }, ended: true });
+        };
+        await Promise.all(Array.from({ length: scaled(40) }, (_, n) => play(n)));
+        const lost = await fleet.metric('stepwright_commits_lost_total');
+        console.log('T-05', { ...counts, commitsMadeAgain: lost });
+        // Something did arrive inside a commit.
+        expect(lost).toBeGreaterThan(0);
+      });
+    } finally {
+      await Promise.all(links.map((link) => link.close()));
+    }
+  });
+});

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { check } from './support/checker.js';
+import { eventually } from './support/eventually.js';
+import { answerAfter } from './support/ledger.js';
+import { scaled } from './support/random.js';
+import { withFleet } from './support/with-fleet.js';
+import { Workload } from './support/workload.js';
+
+const GRACE_MS = 10_000;
+const CALL_MS = 300;
+
+describe('T-15 SIGTERM drain', () => {
+  it('ends within its grace, answers open polls and repeats only calls that were under way', async () => {
+    const settings = { SHUTDOWN_GRACE_MS: String(GRACE_MS) };
+    await withFleet({ count: 2, store: 'sqlite', settings }, async ({ fleet, ledger, random }) => {
+      ledger.respond = answerAfter(CALL_MS);
+      const workload = new Workload({ urls: () => fleet.urls, ledger, random });
+      await workload.begin();
+      const started = workload.start(scaled(100), 15);
+      await eventually('calls are under way', () => ledger.calls.length > 3);
+      const { url } = fleet.node(0);
+      const polls = Array.from({ length: 20 }, () =>
+        fetch(`${url}/api/activity/nothing?workerId=w&timeout=60`).then(({ status }) => status),
+      );
+      await eventually('the polls wait', async () => {
+        return (await fleet.metric('stepwright_pollers')) >= polls.length;
+      });
+
+      const beganAt = Date.now();
+      const draining = fleet.drain(0);
+      const answers = await Promise.all(polls);
+      const pollsAnsweredMs = Date.now() - beganAt;
+      const node = await draining;
+      const drainedMs = Date.now() - beganAt;
+      await started;
+      const verdict = await check(workload, ledger, fleet);
+      await workload.end();
+      console.log('T-15', {
+        runs: verdict.runs,
+        drainedMs,
+        pollsAnsweredMs,
+        repeated: verdict.repeatedCalls,
+      });
+      expect(node.exitCode).toBe(0);
+      expect(drainedMs).toBeLessThan(GRACE_MS);
+      expect(pollsAnsweredMs).toBeLessThan(2000);
+      expect(answers.filter((status) => status !== 404 && status !== 503)).toEqual([]);
+      expect(verdict.violations).toEqual([]);
+      for (const name of verdict.repeatedCalls) {
+        const firstAt = ledger.callsTo(`/call/${name}`)[0]?.at ?? 0;
+        expect(firstAt, `${name} had ended before SIGTERM`).toBeGreaterThan(
+          beganAt - CALL_MS - 500,
+        );
+        expect(firstAt, `${name} began after SIGTERM`).toBeLessThan(beganAt + drainedMs);
+      }
+    });
+  });
+
+  it('is not ready any more, and leaves a step in hand to the next node at once', async () => {
+    await withFleet({ count: 1, store: 'sqlite' }, async ({ fleet, ledger, random }) => {
+      // Never answered: the step cannot end within the grace.
+      ledger.respond = () => undefined;
+      const workload = new Workload({ urls: () => fleet.urls, ledger, random, workers: 0 });
+      await workload.begin();
+      const { url } = fleet.node(0);
+      const start = { name: 'run', n: 1, ledger: ledger.url };
+      const { body } = await workload.client.call('POST', '/api/workflow/http', { body: start });
+      await eventually('the call is under way', () => ledger.calls.length === 1);
+      const draining = fleet.drain(0);
+      await eventually('it is not ready', async () => {
+        const response = await fetch(`${url}/health/ready`).catch(() => null);
+        return response === null || response.status === 503;
+      });
+      const node = await draining;
+      expect(node.exitCode).toBe(0);
+      ledger.respond = answerAfter(0);
+      await fleet.restart(0);
+      const { workflowId } = body as { readonly workflowId: string };
+      const ended = await workload.client.call('GET', `/api/workflow/${workflowId}?wait=6`);
+      expect(ended.body).toMatchObject({ status: 'Complete', data: { answer: 200, ended: true } });
+      expect(new Set(ledger.calls.map(({ key }) => key)).size).toBe(1);
+    });
+  });
+});

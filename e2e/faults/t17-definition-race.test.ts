@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { assign, definition } from './support/definitions.js';
+import { PersistentClient } from './support/persistent-client.js';
+import { scaled } from './support/random.js';
+import { withFleet } from './support/with-fleet.js';
+import type { Instance } from './support/wire.js';
+
+function content(n: number): object {
+  return definition('contended', [assign('only', { content: String(n) })]);
+}
+
+describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
+  'T-17 definition race on $store',
+  ({ store }) => {
+    it('numbers versions without a gap, and runs each instance on its own', async () => {
+      await withFleet({ count: 3, store }, async ({ fleet }) => {
+        const client = new PersistentClient(() => fleet.urls);
+        const count = scaled(50);
+        await client.call('POST', '/api/definition', { body: content(0) });
+        const contents = new Map<number, number>([[1, 0]]);
+        const posts = Array.from({ length: count }, async (_, at) => {
+          const { body } = await client.call('POST', '/api/definition', {
+            body: content(at + 1),
+            // Without a key a call that was made again, its first answer lost, would be another version.
+            key: `content-${at + 1}`,
+          });
+          contents.set((body as Instance).version, at + 1);
+        });
+        const starts = Array.from({ length: count }, async () => {
+          const { body } = await client.call('POST', '/api/workflow/contended');
+          return (body as Instance).workflowId;
+        });
+        const ids = await Promise.all(starts);
+        await Promise.all(posts);
+        const versions = [...contents.keys()].sort((a, b) => a - b);
+        expect(versions).toEqual(Array.from({ length: count + 1 }, (_, at) => at + 1));
+        const used = new Set<number>();
+        for (const id of ids) {
+          const { body } = await client.call('GET', `/api/workflow/${id}?wait=5`);
+          const { data, status, version } = body as Instance;
+          expect(status).toBe('Complete');
+          expect(data['content']).toBe(contents.get(version));
+          used.add(version);
+        }
+
+        // Once a version is acknowledged by one node, every node starts on it.
+        for (const url of fleet.urls) {
+          const { body } = await client.call('POST', '/api/definition', { body: content(-1) });
+          const newest = (body as Instance).version;
+          const start = await new PersistentClient(() => [url]).call(
+            'POST',
+            '/api/workflow/contended',
+          );
+          expect((start.body as Instance).version).toBe(newest);
+        }
+        console.log(`T-17 ${store}`, { versions: count, starts: ids.length, used: used.size });
+      });
+    });
+  },
+);
