@@ -96,6 +96,7 @@ export class InstanceRunner implements Service {
     for (const cancel of this.#timers.values()) cancel();
     this.#timers.clear();
     await Promise.all([...this.#loading.values()]);
+    await Promise.allSettled([...this.#starting.values()]);
     await Promise.all([...this.#actors.values()].map((actor) => actor.leave()));
     for (const actor of this.#actors.values()) actor.abandon();
     this.#actors.clear();
@@ -124,6 +125,9 @@ export class InstanceRunner implements Service {
 
   async #start(start: NewInstance): Promise<InsertInstanceResult> {
     const { startTime } = start;
+    if (this.#stopping) {
+      throw new AppError('stopping', 'the server is stopping', { retryAfterSeconds: 1 });
+    }
     if (this.#actorOf(start.id) !== undefined) {
       const record = await this.#environment.store.getInstance(start.id);
       if (record !== null) return { outcome: 'exists', record };

@@ -213,6 +213,8 @@ export class NodeEnvironment implements ActorEnvironment {
       return { ok: true, values: {} };
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
+      // That is no answer to the step: the next node starts the child, and this one says nothing any more.
+      if (error.code === 'stopping') return new Promise(() => undefined);
       return { ok: false, failure: { type: 'SubWorkflowFailed', message: error.message } };
     }
   }

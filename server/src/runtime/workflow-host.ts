@@ -301,7 +301,7 @@ export class StepwrightHost implements Host.WorkflowHost {
       () => this.#state === 'stopping',
     );
     if (definition === null) throw new AppError('stopping', 'the server is stopping');
-    await this.#services.environment.retryStore(
+    const result = await this.#services.environment.retryStore(
       () =>
         this.#services.runner.startInstance({
           id: workflowId,
@@ -314,6 +314,7 @@ export class StepwrightHost implements Host.WorkflowHost {
         }),
       () => this.#state === 'stopping',
     );
+    if (result === null) throw new AppError('stopping', 'the server is stopping');
     this.#options.metrics.workflowStarted();
   }
 
