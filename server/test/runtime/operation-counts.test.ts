@@ -1,0 +1,337 @@
+/**
+ * Goal: what a workflow costs the store stays what it was designed to cost, whatever is changed later.
+ * Method: a whole server on SQLite, and on MongoDB where there is one, with everything counted that reaches the store.
+ */
+import { randomUUID } from 'node:crypto';
+import { MongoClient } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createMongoStore } from '../../src/store/mongo/mongo-store.js';
+import { observeStore, type StoreCall } from '../../src/store/observed-store.js';
+import type { InstanceCommit, Store } from '../../src/store/store.js';
+import { Client, fresh } from '../behaviour/support/client.js';
+import { eventually } from '../behaviour/support/eventually.js';
+import { startServer, type TestServer } from '../behaviour/support/server.js';
+import { chain, compute, step } from '../behaviour/support/steps.js';
+import { STORE_KINDS } from '../behaviour/support/stores.js';
+import { mongoForTests } from '../support/mongo-container.js';
+
+/** What a node does from time to time whether or not there is work; the idle case counts it too. */
+const HOUSEKEEPING: ReadonlySet<string> = new Set([
+  'putNode',
+  'listNodes',
+  'findDueInstances',
+  'findAvailableActivities',
+  'findUndeliveredEvents',
+  'findUnsettledActivities',
+  'purge',
+]);
+const MONGO_WRITES: ReadonlySet<string> = new Set(['insert', 'update', 'delete', 'findAndModify']);
+const MONGO_READS: ReadonlySet<string> = new Set(['find', 'aggregate', 'count', 'distinct']);
+
+interface TimedCall extends StoreCall {
+  readonly at: number;
+}
+
+interface OpenedStore {
+  readonly store: Store;
+  readonly remove: () => Promise<void>;
+}
+
+interface Counted {
+  readonly kind: Store['kind'];
+  readonly available: boolean;
+  /** A store that notes the commands which it sends, and how it is removed. */
+  readonly open: (commands: string[]) => Promise<OpenedStore>;
+}
+
+const mongo = await mongoForTests();
+
+const COUNTED: readonly Counted[] = [
+  {
+    kind: 'sqlite',
+    available: true,
+    open: async () => {
+      const created = await STORE_KINDS.find(({ kind }) => kind === 'sqlite')!.create();
+      return { store: created.open(), remove: () => created.remove() };
+    },
+  },
+  {
+    kind: 'mongo',
+    available: mongo !== null,
+    open: async (commands) => {
+      const url = mongo?.url ?? '';
+      const databaseName = `counts-${randomUUID()}`;
+      const onCommand = (name: string): void => void commands.push(name);
+      const store = createMongoStore({ url, databaseName, operationTimeoutMs: 20_000, onCommand });
+      return {
+        store,
+        remove: async () => {
+          const client = new MongoClient(url);
+          await client.db(databaseName).dropDatabase();
+          await client.close();
+        },
+      };
+    },
+  },
+];
+
+describe.each(COUNTED)('operations of $kind', ({ available, kind, open }) => {
+  const calls: TimedCall[] = [];
+  const commands: string[] = [];
+  let server: TestServer;
+  let client: Client;
+  let remove: () => Promise<void> = () => Promise.resolve();
+
+  beforeAll(async () => {
+    if (!available) return;
+    const opened = await open(commands);
+    remove = opened.remove;
+    server = await startServer({
+      store: opened.store,
+      wrapStore: (store) =>
+        observeStore(store, { before: (call) => void calls.push({ ...call, at: Date.now() }) }),
+    });
+    client = new Client(server.url);
+  });
+  afterAll(async () => {
+    if (!available) return;
+    await server.stop();
+    await remove();
+  });
+
+  /** What reached the store while something was done, without the housekeeping that came between. */
+  const during = async (
+    something: () => Promise<unknown>,
+  ): Promise<{
+    readonly writes: string[];
+    readonly reads: string[];
+    readonly commands: string[];
+  }> => {
+    const [callsBefore, commandsBefore] = [calls.length, commands.length];
+    await something();
+    const seen = calls.slice(callsBefore).filter(({ name }) => !HOUSEKEEPING.has(name));
+    const names = (wanted: string): string[] =>
+      seen.filter((call) => call.kind === wanted).map(({ name }) => name);
+    return {
+      writes: names('write'),
+      reads: names('read'),
+      commands: commands.slice(commandsBefore),
+    };
+  };
+
+  /** The least of several tries: housekeeping also sends commands, which cannot be told from the others by name. */
+  const fewest = async (
+    something: () => Promise<unknown>,
+    wanted: ReadonlySet<string>,
+  ): Promise<readonly string[]> => {
+    const tries: string[][] = [];
+    for (let n = 0; n < 5; n += 1) {
+      const seen = await during(something);
+      tries.push(seen.commands.filter((name) => wanted.has(name)));
+    }
+    return tries.reduce((least, each) => (each.length < least.length ? each : least));
+  };
+
+  describe.skipIf(!available)('counted', { timeout: 120_000 }, () => {
+    it('a start with three pure steps is at most two writes, and no read once the definition is known', async () => {
+      const definition = await client.define(
+        chain(
+          compute('a', { x: 'data.n' }),
+          step('b', 'EmitLog', { Message: 'data.x' }),
+          compute('c', { y: '5' }),
+        ),
+      );
+      await client.ended(await client.start(definition, { n: 1 }));
+      const start = () => client.start(definition, { n: 1 });
+      const { reads, writes } = await during(start);
+      expect(reads).toEqual([]);
+      expect(writes.length).toBeLessThanOrEqual(2);
+      if (kind !== 'mongo') return;
+      expect(await fewest(start, MONGO_READS)).toEqual([]);
+      expect((await fewest(start, MONGO_WRITES)).length).toBeLessThanOrEqual(2);
+    });
+
+    it.each([
+      ['a worker that waits', true],
+      ['a worker that comes later', false],
+    ])('an activity is at most seven writes from start to end, with %s', async (_, waits) => {
+      const name = fresh('work');
+      const definition = await client.define([
+        step('ask', 'Activity', { ActivityName: `"${name}"` }, { Outputs: { r: 'step.Result' } }),
+      ]);
+      const roundTrip = async (): Promise<void> => {
+        const poll = waits ? client.work(name) : null;
+        if (waits) {
+          await eventually(async () => {
+            const { text } = await client.get('/metrics');
+            return { done: text.includes('\nstepwright_pollers 1\n'), value: text };
+          });
+        }
+        const id = await client.start(definition);
+        await client.succeed((await (poll ?? client.work(name))).token, 1);
+        expect((await client.ended(id)).data).toEqual({ r: 1 });
+      };
+      await roundTrip();
+      const { writes } = await during(roundTrip);
+      expect(writes.length).toBeLessThanOrEqual(7);
+      if (kind === 'mongo') {
+        expect((await fewest(roundTrip, MONGO_WRITES)).length).toBeLessThanOrEqual(7);
+      }
+    });
+
+    it('an event that wakes a workflow is at most five writes', async () => {
+      const name = fresh('event');
+      const definition = await client.define([
+        step(
+          'wait',
+          'WaitFor',
+          { EventName: `"${name}"`, EventKey: 'data.key' },
+          { Outputs: { e: 'step.EventData' } },
+        ),
+      ]);
+      const roundTrip = async (): Promise<void> => {
+        const key = randomUUID();
+        const id = await client.start(definition, { key });
+        await client.publish(name, key, 1);
+        await client.ended(id);
+      };
+      await roundTrip();
+      const { writes } = await during(roundTrip);
+      expect(writes.length).toBeLessThanOrEqual(5);
+    });
+
+    it('operations per turn do not grow in a While of 10,000 turns, nor does the document', async () => {
+      const definition = await client.define([
+        step(
+          'loop',
+          'While',
+          { Condition: 'data.n < data.turns' },
+          { Do: [[compute('more', { n: 'data.n + 1' })]] },
+        ),
+      ]);
+      const callsBefore = calls.length;
+      const id = await client.start(definition, { n: 0, turns: 10_000 });
+      const ended = await untilEnded(client, id);
+      expect(ended).toMatchObject({ status: 'Complete', data: { n: 10_000 } });
+      const commits = commitsOf(calls.slice(callsBefore), id);
+      // A commit covers many turns. Where the middle of them lies in the history must be the middle of the commits too.
+      const records = commits.map(({ side }) => side.history.length);
+      const half = commitsUntil(records, 0.5);
+      expect(commits.length).toBeLessThan(2000);
+      expect(half).toBeGreaterThan(commits.length * 0.2);
+      expect(half).toBeLessThan(commits.length * 0.8);
+      const sizes = commits.map(({ state }) => state.length);
+      expect(Math.max(...sizes.slice(commits.length / 2))).toBeLessThan(
+        2 * Math.max(...sizes.slice(0, commits.length / 2)),
+      );
+    });
+
+    it('operations do not grow with the items of a Foreach of 5,000, one after the other', async () => {
+      const definition = await client.define([
+        step(
+          'each',
+          'Foreach',
+          { Collection: 'list(range(data.items))', RunParallel: false },
+          {
+            Do: [[compute('sum', { sum: 'data.sum + context.Item' })]],
+          },
+        ),
+      ]);
+      const run = async (items: number): Promise<number> => {
+        const callsBefore = calls.length;
+        const id = await client.start(definition, { sum: 0, items });
+        expect((await untilEnded(client, id)).data).toMatchObject({
+          sum: (items * (items - 1)) / 2,
+        });
+        const seen = calls
+          .slice(callsBefore)
+          .filter(
+            ({ args, name }) =>
+              !HOUSEKEEPING.has(name) && JSON.stringify(args[0] ?? '').includes(id),
+          );
+        return seen.filter((call) => call.kind === 'write').length;
+      };
+      const few = await run(500);
+      const many = await run(5000);
+      // Ten times the items in at most ten times the writes, with room for a machine that is busy just then.
+      expect(many).toBeLessThanOrEqual(20 * (few + 1));
+      expect(many).toBeLessThan(1000);
+    });
+
+    it('operations of a parallel Foreach over 2,000 items stay far below one an item', async () => {
+      const definition = await client.define([
+        step(
+          'each',
+          'Foreach',
+          { Collection: 'list(range(2000))' },
+          { Do: [[compute('c', { n: 'data.n + 1' })]] },
+        ),
+      ]);
+      const callsBefore = calls.length;
+      const id = await client.start(definition, { n: 0 });
+      expect((await untilEnded(client, id)).data).toEqual({ n: 2000 });
+      expect(commitsOf(calls.slice(callsBefore), id).length).toBeLessThan(400);
+    });
+
+    it('fifty pollers that wait and an idle node are at most one operation a second', async () => {
+      const gone = new AbortController();
+      const polls = Array.from({ length: 50 }, (_, n) =>
+        client
+          .call('GET', `/api/activity/idle-${n % 10}?timeout=60`, { signal: gone.signal })
+          .catch(() => undefined),
+      );
+      await eventually(async () => {
+        const { text } = await client.get('/metrics');
+        return { done: text.includes('\nstepwright_pollers 50\n'), value: text.slice(0, 200) };
+      });
+      const callsBefore = calls.length;
+      // Counting for a while is what this is about; there is nothing to wait for.
+      await new Promise((resolve) => setTimeout(resolve, IDLE_SECONDS * 1000));
+      const seen = calls.slice(callsBefore);
+      expect(seen.length).toBeGreaterThan(0);
+      expect(ratePerSecond(seen), seen.map(({ name }) => name).join(' ')).toBeLessThanOrEqual(1);
+      gone.abort();
+      await Promise.all(polls);
+    });
+  });
+});
+
+/** As long as the longest of the frequent tasks, so that each of them shows. */
+const IDLE_SECONDS = 16;
+
+async function untilEnded(
+  client: Client,
+  id: string,
+): Promise<Awaited<ReturnType<Client['ended']>>> {
+  for (let n = 0; n < 5; n += 1) {
+    const { body } = await client.get<Awaited<ReturnType<Client['ended']>>>(
+      `/api/workflow/${id}?wait=20`,
+    );
+    if (body.endTime !== null) return body;
+  }
+  return client.ended(id);
+}
+
+/** By the distance between two calls of each kind: a count would depend on which of them just fall into the time. */
+function ratePerSecond(seen: readonly TimedCall[]): number {
+  const names = new Set(seen.map(({ name }) => name));
+  return [...names].reduce((sum, wanted) => {
+    const times = seen.filter(({ name }) => name === wanted).map(({ at }) => at);
+    const seconds = (times.at(-1)! - times[0]!) / 1000;
+    return sum + (times.length < 2 ? 1 / IDLE_SECONDS : (times.length - 1) / seconds);
+  }, 0);
+}
+
+function commitsOf(calls: readonly StoreCall[], id: string): readonly InstanceCommit[] {
+  return calls
+    .filter(({ name }) => name === 'commitInstance')
+    .map(({ args }) => args[0] as InstanceCommit)
+    .filter((commit) => commit.id === id);
+}
+
+/** How many commits it takes until this part of all records is written. */
+function commitsUntil(records: readonly number[], part: number): number {
+  const total = records.reduce((sum, count) => sum + count, 0);
+  let sum = 0;
+  return records.findIndex((count) => (sum += count) >= total * part) + 1;
+}
