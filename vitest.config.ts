@@ -17,6 +17,9 @@ const END_TO_END = {
   sequence: { groupOrder: 1 },
 };
 
+// Faults that take long: `pnpm test:faults`.
+const NIGHTLY = process.env['FAULTS'] === 'all' ? ['faults/*.nightly.ts'] : [];
+
 type ProjectOptions = NonNullable<TestProjectInlineConfiguration['test']>;
 
 function project(name: string, test: ProjectOptions): TestProjectConfiguration[] {
@@ -29,7 +32,11 @@ export default defineConfig({
       ...project('server', { ...UNIT, globalSetup: ['test/support/mongo-container.ts'] }),
       ...project('sdk', UNIT),
       ...project('worker-sdk', UNIT),
-      ...project('e2e', { ...END_TO_END, globalSetup: ['environment/global-setup.ts'] }),
+      ...project('e2e', {
+        ...END_TO_END,
+        include: [...END_TO_END.include, ...NIGHTLY],
+        globalSetup: ['environment/global-setup.ts'],
+      }),
       ...project('examples', END_TO_END),
     ],
   },
