@@ -13,6 +13,7 @@ const STEPS = [
   ['check:types', () => packageScript('check:types')],
   ['check:deps', () => packageScript('check:deps')],
   ['check:dead', () => runTool('knip', [])],
+  ['check:licences', () => script('check-licences')],
   [
     'test',
     () => runTool('vitest', ['run', ...UNIT_PROJECTS.flatMap((name) => ['--project', name])]),

@@ -1,0 +1,40 @@
+/** Fails when a package that the product needs at run time has a licence that nobody has agreed to. */
+import { isMain, runMain } from './stage.mjs';
+import { listPackages } from './list-packages.mjs';
+
+const ALLOWED = new Set([
+  '0BSD',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'CC0-1.0',
+  'ISC',
+  'MIT',
+  'MIT-0',
+  'MPL-2.0',
+  'Python-2.0',
+  'Unlicense',
+  'Zlib',
+]);
+
+/** SPDX: one of several (`OR`) is enough, of those that all hold (`AND`) each must be allowed. */
+export function isAllowed(licence) {
+  const text = licence.replace(/[()]/g, ' ').trim();
+  return text
+    .split(/\s+OR\s+/)
+    .some((choice) => choice.split(/\s+AND\s+/).every((name) => ALLOWED.has(name.trim())));
+}
+
+if (isMain(import.meta.url)) {
+  await runMain(() => {
+    const packages = listPackages();
+    const refused = packages.filter(({ licence }) => !isAllowed(licence));
+    for (const { licence, name, version } of refused) {
+      console.error(`${name}@${version}: ${licence === '' ? 'no licence' : licence}`);
+    }
+    if (packages.length === 0) throw new Error('there are no packages to check: run pnpm install');
+    if (refused.length > 0) throw new Error(`${refused.length} licences are not allowed`);
+    console.log(`${packages.length} packages have licences that are allowed`);
+  });
+}

@@ -1,0 +1,51 @@
+/** Every package that the published parts need at run time, found where it is installed, with its licence. */
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { root } from './stage.mjs';
+
+const PARTS = ['server', 'sdk', 'worker-sdk'];
+
+/** Sorted by name and version; each once. The parts themselves are left out. */
+export function listPackages() {
+  const found = new Map();
+  const queue = PARTS.filter((part) => existsSync(join(root, part, 'package.json'))).map(
+    (part) => ({
+      folder: join(root, part),
+      isOurs: true,
+    }),
+  );
+  for (let entry = queue.pop(); entry !== undefined; entry = queue.pop()) {
+    const { folder, isOurs } = entry;
+    const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    const { name, version } = manifest;
+    if (!isOurs && found.has(`${name}@${version}`)) continue;
+    if (!isOurs) found.set(`${name}@${version}`, { name, version, licence: licenceOf(manifest) });
+    const needed = { ...manifest.dependencies, ...manifest.optionalDependencies };
+    for (const dependency of Object.keys(needed)) {
+      const installed = findInstalled(folder, dependency);
+      if (installed !== null) {
+        queue.push({ folder: installed, isOurs: !installed.includes('node_modules') });
+      } else if (manifest.optionalDependencies?.[dependency] === undefined) {
+        throw new Error(`${dependency}, which ${name} needs, is not installed: run pnpm install`);
+      }
+    }
+  }
+  return [...found.values()].sort((a, b) =>
+    `${a.name}@${a.version}` < `${b.name}@${b.version}` ? -1 : 1,
+  );
+}
+
+function licenceOf({ license, licenses }) {
+  if (typeof license === 'string') return license;
+  if (typeof license?.type === 'string') return license.type;
+  return Array.isArray(licenses) ? licenses.map(({ type }) => type).join(' OR ') : '';
+}
+
+/** As Node looks for packages: in `node_modules` beside the folder, then further up. */
+function findInstalled(folder, name) {
+  for (let place = folder; ; place = dirname(place)) {
+    const candidate = join(place, 'node_modules', name);
+    if (existsSync(join(candidate, 'package.json'))) return realpathSync(candidate);
+    if (place === dirname(place)) return null;
+  }
+}

@@ -1,0 +1,117 @@
+/** `pnpm token`, the licences and the bill of materials (S-22): the scripts as people run them. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createMemoryStore } from '../../src/store/memory/memory-store.js';
+import { Client } from '../behaviour/support/client.js';
+import { startServer } from '../behaviour/support/server.js';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-token-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function run(script: string, ...args: string[]) {
+  return spawnSync(process.execPath, [path.join(ROOT, 'scripts', script), ...args], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+}
+
+const lineOf = (output: string, name: string): string =>
+  new RegExp(`^${name}=(.*)$`, 'm').exec(output)?.[1] ?? '';
+
+describe('pnpm token', () => {
+  it.each(['RS256', 'ES256', 'ES384', 'ES512'])(
+    'makes a key and a token that a server with its settings believes (%s)',
+    async (alg) => {
+      const { status, stdout, stderr } = run(
+        'token.mjs',
+        '--alg',
+        alg,
+        '--scope',
+        'conductor:viewer',
+      );
+      expect(status, stderr).toBe(0);
+      const environment = { auth: 'true', alg, publickey: lineOf(stdout, 'publickey') };
+      expect(stdout).toContain(
+        `auth=true alg=${alg} publickey=${environment.publickey} pnpm start`,
+      );
+      const server = await startServer({ store: createMemoryStore(), environment });
+      const client = new Client(server.url);
+      const headers = { authorization: `Bearer ${lineOf(stdout, 'TOKEN')}` };
+      expect((await client.call('GET', '/api/workflow', { headers })).status).toBe(200);
+      expect((await client.call('DELETE', '/api/workflow/x', { headers })).status).toBe(403);
+      expect((await client.call('GET', '/api/workflow')).status).toBe(401);
+      expect(stdout).toContain(`curl -H "Authorization: ${headers.authorization}"`);
+      await server.stop();
+    },
+  );
+
+  it('keeps the key where it is told to, for its owner only, and uses it again', () => {
+    const file = path.join(folder, 'key.pem');
+    const first = run('token.mjs', '--key', file);
+    expect(first.status, first.stderr).toBe(0);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(first.stdout).not.toContain('PRIVATE KEY');
+    const second = run('token.mjs', '--key', file, '--scope', 'conductor:worker');
+    expect(lineOf(second.stdout, 'publickey')).toBe(lineOf(first.stdout, 'publickey'));
+    expect(readFileSync(file, 'utf8')).toContain('PRIVATE KEY');
+  });
+
+  it.each([
+    [['--scope', 'conductor:root'], '--scope must name some of'],
+    [['--scope', ''], '--scope must name some of'],
+    [['--alg', 'HS256'], '--alg must be one of'],
+    [['--nonsense'], '--nonsense'],
+  ])('refuses %j with a sentence', (args, sentence) => {
+    const { status, stderr, stdout } = run('token.mjs', ...args);
+    expect(status).toBe(1);
+    expect(stderr).toContain(sentence);
+    expect(stderr).not.toMatch(/^ {4}at /m);
+    expect(stdout).toBe('');
+  });
+});
+
+describe('what is shipped', () => {
+  it('has licences that are allowed', () => {
+    const { status, stdout, stderr } = run('check-licences.mjs');
+    expect(status, stderr).toBe(0);
+    expect(stdout).toMatch(/^\d{2,} packages/);
+  });
+
+  it.each([
+    ['MIT', true],
+    ['(MIT OR GPL-3.0)', true],
+    ['MIT AND GPL-3.0', false],
+    ['(MPL-2.0 OR Apache-2.0)', true],
+    ['GPL-3.0-only', false],
+    ['AGPL-3.0', false],
+    ['SEE LICENSE IN file', false],
+    ['', false],
+  ])('would %j: %s', async (licence, allowed) => {
+    const { isAllowed } = (await import(path.join(ROOT, 'scripts/check-licences.mjs'))) as {
+      isAllowed: (text: string) => boolean;
+    };
+    expect(isAllowed(licence)).toBe(allowed);
+  });
+
+  it('has a bill of materials that names every package once', () => {
+    const { status, stdout, stderr } = run('sbom.mjs');
+    expect(status, stderr).toBe(0);
+    const bom = JSON.parse(stdout) as { bomFormat: string; components: { purl: string }[] };
+    expect(bom.bomFormat).toBe('CycloneDX');
+    const purls = bom.components.map(({ purl }) => purl);
+    expect(new Set(purls).size).toBe(purls.length);
+    expect(purls.some((purl) => purl.startsWith('pkg:npm/express@'))).toBe(true);
+    expect(purls.some((purl) => purl.startsWith('pkg:npm/vitest@'))).toBe(false);
+  });
+
+  it('runs no install script but two that are named', () => {
+    const workspace = readFileSync(path.join(ROOT, 'pnpm-workspace.yaml'), 'utf8');
+    const allowed = [...workspace.matchAll(/^ {2}'?([\w@/-]+)'?: true$/gm)].map(([, name]) => name);
+    expect(allowed).toEqual(['node', 'esbuild']);
+  });
+});
