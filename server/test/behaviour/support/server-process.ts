@@ -53,7 +53,9 @@ export async function startProcess(environment: Environment): Promise<ServerProc
       return output.text;
     },
     stop: () => end('SIGTERM'),
-    kill: async () => void (await end('SIGKILL')),
+    kill: async () => {
+      await end('SIGKILL');
+    },
   };
 }
 

@@ -1,0 +1,87 @@
+/** Two processes on one embedded store, without Redis: what one has accepted, the other knows. */
+import { expect, it } from 'vitest';
+import type { DefinitionDocument } from '../../src/api/models/definition.js';
+import type { Workflow } from '../../src/api/models/workflow.js';
+import { Client, fresh } from './support/client.js';
+import { startProcess, temporaryFolder, type ServerProcess } from './support/server-process.js';
+import { chain, compute, mark, step } from './support/steps.js';
+
+async function twoNodes(): Promise<{
+  nodes: [ServerProcess, ServerProcess];
+  a: Client;
+  b: Client;
+}> {
+  const environment = { PORT: '0', DATA_DIR: await temporaryFolder(), python_spares: '0' };
+  const nodes: [ServerProcess, ServerProcess] = [
+    await startProcess(environment),
+    await startProcess(environment),
+  ];
+  return { nodes, a: new Client(nodes[0].url), b: new Client(nodes[1].url) };
+}
+
+it('two nodes act as one server, and one goes on for the other', async () => {
+  const { a, b, nodes } = await twoNodes();
+
+  // Versions: posted on both at once they differ; each starts new instances on the newest at once.
+  const Id = fresh('shared');
+  const posted = await Promise.all(
+    [a, b, a, b].map((client) =>
+      client.postDefinition<{ version: number }>({ Id, Steps: [compute('v', { v: '0' })] }),
+    ),
+  );
+  expect(posted.map(({ body }) => body.version).sort()).toEqual([1, 2, 3, 4]);
+  for (const [version, [on, elsewhere]] of [[5, [a, b]] as const, [6, [b, a]] as const]) {
+    await on.postDefinition({ Id, Steps: [compute('v', { v: String(version) })] });
+    const ended = await elsewhere.ended(await elsewhere.start(Id));
+    expect(ended).toMatchObject({ version, data: { v: version } });
+    expect((await elsewhere.get<DefinitionDocument>(`/api/definition/${Id}`)).body.version).toBe(
+      version,
+    );
+  }
+
+  // A script that is replaced on one runs on the other.
+  const script = await a.script('v = 1');
+  const uses = await b.define([step('s', script, {}, { Outputs: { v: 'step.v' } })]);
+  expect((await b.ended(await b.start(uses))).data).toEqual({ v: 1 });
+  await a.call('POST', `/api/step/${script}`, { body: 'v = 2', type: 'text/x-python' });
+  expect((await b.ended(await b.start(uses))).data).toEqual({ v: 2 });
+
+  // A poll that waits on one gets work of the other, and its result may come back to either.
+  const work = fresh('work');
+  const poll = b.work(work);
+  const asked = await a.defineAndStart(
+    chain(step('ask', 'Activity', { ActivityName: `"${work}"` }), mark('after')),
+  );
+  const item = await poll;
+  expect(item.workflowId).toBe(asked);
+  const waiting = b.get<Workflow>(`/api/workflow/${asked}?wait=20`);
+  await b.succeed(item.token, 1);
+  expect((await waiting).body).toMatchObject({ status: 'Complete', data: { trail: ['after'] } });
+
+  // An event that is published on one wakes an instance of the other; control works from either.
+  const name = fresh('event');
+  const listens = await a.defineAndStart([
+    step(
+      'wait',
+      'WaitFor',
+      { EventName: `"${name}"`, EventKey: '"k"' },
+      { Outputs: { e: 'step.EventData' } },
+    ),
+  ]);
+  await a.untilWaiting(listens, 'wait');
+  expect((await b.control(listens, 'suspend')).body.status).toBe('Suspended');
+  expect((await b.publish(name, 'k', 'from b')).deliveredTo).toBe(1);
+  expect((await a.control(listens, 'resume')).body.status).toBe('Runnable');
+  expect((await b.ended(listens)).data).toEqual({ e: 'from b' });
+
+  // One that dies leaves its instances to the other.
+  const timer = await a.defineAndStart(chain(step('wait', 'Delay', { Period: 1 }), mark('after')));
+  const held = await a.defineAndStart([
+    step('ask', 'Activity', { ActivityName: `"${work}"` }, { Outputs: { r: 'step.Result' } }),
+  ]);
+  const { token } = await a.work(work);
+  await nodes[0].kill();
+  await b.succeed(token, 'after death');
+  expect((await b.ended(held)).data).toEqual({ r: 'after death' });
+  expect((await b.ended(timer)).data).toEqual({ trail: ['after'] });
+}, 120_000);
