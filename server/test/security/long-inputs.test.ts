@@ -1,0 +1,93 @@
+/**
+ * S-15: inputs made to be slow to read. A reader that looks at everything twice for each character needs hours for a
+ * megabyte; one that is linear needs milliseconds. So the bound is generous, and counts the time of this process only.
+ */
+import { describe, expect, it } from 'vitest';
+import { DEFAULT_API_LIMITS } from '../../src/api/api-limits.js';
+import { findSyntaxError } from '../../src/api/json-syntax-error.js';
+import { parseJson } from '../../src/api/json-format.js';
+import { checkedName } from '../../src/api/map/name.js';
+import { fromWireTime } from '../../src/api/map/time.js';
+import { parseYaml } from '../../src/api/yaml-format.js';
+import { readHint } from '../../src/backplane/hint-codec.js';
+import { parseDurationMs } from '../../src/engine/durations.js';
+import { decodeCursor } from '../../src/runtime/paging.js';
+import { readToken } from '../../src/runtime/ids.js';
+import { classifyExpression } from '../../src/scripts/expressions/classify-expression.js';
+import { readPlainExpression } from '../../src/scripts/expressions/plain-expression.js';
+import { step } from '../behaviour/support/steps.js';
+import { serverForTests } from './support/secured-server.js';
+
+const LENGTH = 1_000_000;
+const CPU_MS_MAX = 5_000;
+
+const PATTERNS = [
+  'a', ' ', '1', '.', ':', '-', '(', '[', '{', '"', "'", '\\', 'P1', '0:', 'a.', 'a[', '["a"]', '\n', '\n ', '&a *a ', '- ', 'é', '\ud83d',
+  ';charset=', '1e', '+', ' or ', 'not ', 'lambda:', 'f"{', '#', '\t', '%', '/', ',', '=', '<<: ',
+]; // prettier-ignore
+
+const READERS: Readonly<Record<string, (text: string) => unknown>> = {
+  'a duration': (text) => parseDurationMs(text),
+  'a duration that begins well': (text) => parseDurationMs(`P1DT${text}`),
+  'a time': (text) => fromWireTime(text, 'startedFrom'),
+  'a cursor': (text) => decodeCursor(text, 'workflows'),
+  'a token': (text) => readToken(text),
+  'a name': (text) => checkedName(text, 'name', LENGTH * 10),
+  'a hint of another node': (text) => readHint(text),
+  JSON: (text) => parseJson(text, { ...DEFAULT_API_LIMITS, bodyBytesMax: LENGTH * 10 }),
+  'the place of an error in JSON': (text) => findSyntaxError(text),
+  // As much as a body of this kind may hold.
+  YAML: (text) => parseYaml(text.slice(0, DEFAULT_API_LIMITS.yamlBytesMax), DEFAULT_API_LIMITS),
+  'an expression': (text) => classifyExpression(text),
+  'an expression that is a path': (text) => readPlainExpression(`data.${text}`),
+};
+
+describe('a megabyte of the same', () => {
+  it.each(Object.entries(READERS))(
+    'is quick to refuse or read as %s',
+    (_what, read) => {
+      for (const pattern of PATTERNS) {
+        const text = pattern.repeat(Math.ceil(LENGTH / pattern.length));
+        for (const whole of [text, `${text}!`, `"${text}`]) {
+          const before = process.cpuUsage();
+          try {
+            read(whole);
+          } catch (error) {
+            // It may well be refused, but not because the stack was too small.
+            expect(error, JSON.stringify(pattern)).not.toBeInstanceOf(RangeError);
+          }
+          const { system, user } = process.cpuUsage(before);
+          expect((system + user) / 1000, JSON.stringify(pattern)).toBeLessThan(CPU_MS_MAX);
+        }
+      }
+    },
+    120_000,
+  );
+});
+
+describe('long header fields', () => {
+  const at = serverForTests();
+
+  it.each([
+    'content-type',
+    'accept',
+    'authorization',
+    'idempotency-key',
+    'content-encoding',
+    'x-forwarded-for',
+  ])('are no trouble in %s', async (name) => {
+    const definition = await at.client.define([step('a', 'NoOp')]);
+    for (const pattern of [';charset="', ' ', ',', 'a/b+', 'q=0.1,', 'bearer ', '*/*;']) {
+      const value = pattern.repeat(Math.floor(12_000 / pattern.length)).trim();
+      const before = process.cpuUsage();
+      const answer = await at.client.call('POST', `/api/workflow/${definition}`, {
+        body: '{}',
+        type: 'application/json',
+        headers: { [name]: value },
+      });
+      const { user } = process.cpuUsage(before);
+      expect(answer.status, answer.text).toBeLessThan(500);
+      expect(user / 1000).toBeLessThan(CPU_MS_MAX);
+    }
+  });
+});
