@@ -17,7 +17,11 @@ let timeoutMs = SHORT_MS;
 function useTimeout(limitMs: number): void {
   beforeAll(async () => {
     timeoutMs = limitMs;
-    started = await startRuntime({ scriptTimeoutMs: limitMs, expressionTimeoutMs: limitMs });
+    started = await startRuntime({
+      scriptTimeoutMs: limitMs,
+      expressionTimeoutMs: limitMs,
+      spares: 1,
+    });
   });
   afterAll(() => started.runtime.stop());
 }

@@ -38,7 +38,7 @@ export async function startRuntime(
   options: Partial<PyodideRuntimeOptions> = {},
 ): Promise<StartedRuntime> {
   const { logger, lines } = createLogCollector();
-  const runtime = createPyodideRuntime({ environment: {}, logger, ...options });
+  const runtime = createPyodideRuntime({ environment: {}, spares: 0, logger, ...options });
   await runtime.start();
   const evaluate = async (source: string, data: JsonObject = {}): Promise<EvaluationResult> =>
     runtime.evaluate([{ source }], { data, context: {} });
