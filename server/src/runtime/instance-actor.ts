@@ -27,11 +27,11 @@ import {
   type InboxMessage,
   type InstanceRecord,
   type InstanceStatus,
-  type SideRecords,
 } from '../store/store.js';
 import type { ActorEnvironment } from './actor-environment.js';
 import { EffectRunner, hasUnderWay } from './effect-runner.js';
-import { inOrder, readMessage } from './message-codec.js';
+import type { Insert } from './first-insertion.js';
+import { inOrder, readMessage, type ArrivedMessage } from './message-codec.js';
 import { shownValue } from './shown-value.js';
 import { UnsavedChanges } from './unsaved-changes.js';
 
@@ -44,21 +44,6 @@ const PASS_MS_MAX = 50;
  * waited for messages: a successor of this node takes over all that have a wake time. This node itself knows.
  */
 const RECHECK_MS = 60 * 60_000;
-
-export interface ArrivedMessage {
-  readonly id: string;
-  readonly body: string;
-  readonly inSeq: number;
-}
-
-/**
- * Stores a new instance as it stands. `inserted-before`: an earlier state of it was stored while it ran on, and the
- * present one must be committed. `exists`: somebody else started it, and this actor has nothing to do.
- */
-export type Insert = (
-  actor: InstanceActor,
-  side: SideRecords,
-) => Promise<'inserted' | 'inserted-before' | 'exists'>;
 
 /** What the store holds, as far as this actor knows. */
 interface Stored {

@@ -23,11 +23,12 @@ import {
   type InsertInstanceResult,
   type InstanceRecord,
   type PostedMessage,
-  type SideRecords,
 } from '../store/store.js';
 import type { ActorEnvironment } from './actor-environment.js';
+import { FirstInsertion } from './first-insertion.js';
 import { InstanceActor } from './instance-actor.js';
 import type { NodeRegistry } from './node-registry.js';
+import { withError } from './set-aside-state.js';
 import { PeriodicTask } from './periodic-task.js';
 import type { Service } from './service.js';
 
@@ -151,7 +152,14 @@ export class InstanceRunner implements Service {
       insertion.early(),
     );
     try {
-      return await insertion.result;
+      const result = await insertion.result;
+      if (result.outcome === 'exists') {
+        // A take-over of it may have found this actor in its way meanwhile.
+        actor.abandon();
+        this.#forget(actor);
+        this.look(start.id);
+      }
+      return result;
     } catch (error) {
       actor.abandon();
       this.#forget(actor);
@@ -454,70 +462,5 @@ export class InstanceRunner implements Service {
       schemaVersion: STATE_VERSION,
       requestHash: start.requestHash,
     };
-  }
-}
-
-/** The insert of a new instance: once, either with what its first pass made of it or, when that takes long, before. */
-class FirstInsertion {
-  readonly result: Promise<InsertInstanceResult>;
-  readonly #insert: (
-    actor: InstanceActor | null,
-    side: SideRecords,
-  ) => Promise<InsertInstanceResult>;
-  readonly #settle: (result: Promise<InsertInstanceResult>) => void;
-  #begun: Promise<InsertInstanceResult> | null = null;
-
-  constructor(
-    insert: (actor: InstanceActor | null, side: SideRecords) => Promise<InsertInstanceResult>,
-  ) {
-    this.#insert = insert;
-    let settle: (result: Promise<InsertInstanceResult>) => void = () => undefined;
-    this.result = new Promise((resolve) => {
-      settle = resolve;
-    });
-    this.#settle = settle;
-  }
-
-  early(): void {
-    void this.#begin(null, { history: [], subscriptions: [], activities: [] });
-  }
-
-  async withActor(
-    actor: InstanceActor,
-    side: SideRecords,
-  ): Promise<'inserted' | 'inserted-before' | 'exists'> {
-    const isFirst = this.#begun === null;
-    const result = await this.#begin(actor, side);
-    if (result.outcome === 'exists') return 'exists';
-    return isFirst ? 'inserted' : 'inserted-before';
-  }
-
-  #begin(actor: InstanceActor | null, side: SideRecords): Promise<InsertInstanceResult> {
-    if (this.#begun === null) {
-      this.#begun = this.#insert(actor, side);
-      this.#settle(this.#begun);
-    }
-    return this.#begun;
-  }
-}
-
-/** The state with the reason in it, where it can be read at all. */
-function withError(
-  record: InstanceRecord,
-  error: { readonly type: string; readonly message: string; readonly time: number },
-): string {
-  try {
-    const instance = readState(record, record.state);
-    instance.lastError = {
-      stepId: '',
-      pointerId: 0,
-      traceback: null,
-      data: null,
-      attempt: 1,
-      ...error,
-    };
-    return writeState(instance);
-  } catch {
-    return record.state;
   }
 }

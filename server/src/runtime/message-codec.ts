@@ -7,6 +7,13 @@ import type { InboxMessage } from '../store/store.js';
 export type StoredMessage =
   Message | { readonly kind: 'event-reference'; readonly eventId: string };
 
+/** A message as it reached its instance, and the counter that it raised. */
+export interface ArrivedMessage {
+  readonly id: string;
+  readonly body: string;
+  readonly inSeq: number;
+}
+
 /** Event data larger than this stays with the event, so that one event for thousands of waits is stored once. */
 const INLINE_LENGTH_MAX = 16_384;
 
