@@ -1,0 +1,207 @@
+/** What must be true when everything has come to rest. The rules are numbered as in docs/reliability.md. */
+import type { StepRecord } from '../../../src/engine/instance.js';
+import { isJsonObject, type JsonObject } from '../../../src/engine/json.js';
+import { nameKeyOf } from '../../../src/runtime/ids.js';
+import { FAR_FUTURE_MS, type InstanceRecord } from '../../../src/store/store.js';
+import { takesEvents, WORKFLOWS } from './definitions.js';
+import { isUndisturbed } from './plan.js';
+import type { Scenario } from './scenarios.js';
+import { hold } from './violation.js';
+import type { AcceptedResults } from './worker.js';
+import type { World } from './world.js';
+
+interface Ended {
+  readonly record: InstanceRecord;
+  readonly data: JsonObject;
+  readonly steps: readonly StepRecord[];
+}
+
+/** Why the world is not at rest yet; null when it is. */
+export async function unrest(world: World): Promise<string | null> {
+  const { scheduler, store } = world;
+  const { instances, undeliveredEvents } = await store.statistics();
+  if (instances.Runnable + instances.Suspended > 0) return 'instances that have not ended';
+  if (undeliveredEvents > 0) return 'events that were not delivered';
+  const due = await store.findDueInstances(FAR_FUTURE_MS, 1);
+  if (due.length > 0) return `${due[0]?.id ?? ''} has a wake time`;
+  if ((await store.findUnsettledActivities(FAR_FUTURE_MS, 1)).length > 0)
+    return 'unsettled results';
+  const offered = await store.findAvailableActivities(['work'], FAR_FUTURE_MS);
+  if (offered.length > 0) return 'activities that nobody waits for';
+  for (let index = 0; index < world.plan.scenarios; index += 1) {
+    const nameKey = nameKeyOf('news', `key ${index}`);
+    const left = await store.findSubscriptions(nameKey, scheduler.now + 1e9, null, 1);
+    if (left.length > 0) return `a subscription of ${left[0]?.instanceId ?? ''} is left`;
+  }
+  return null;
+}
+
+export async function checkEnd(
+  world: World,
+  scenarios: readonly Scenario[],
+  accepted: AcceptedResults,
+): Promise<void> {
+  const { store } = world;
+  const page = await store.listInstances({ filter: {}, after: null, limit: 1000 });
+  const ended = new Map<string, Ended>();
+  for (const { id } of page) ended.set(id, await readEnded(world, id));
+  for (const scenario of scenarios) {
+    for (const id of scenario.started) {
+      hold(ended.has(id), 'I1 an answered start exists', () => `${id} of ${scenario.name}`);
+    }
+  }
+  for (const instance of ended.values()) {
+    const scenario = scenarios[Number(instance.data['s'])];
+    hold(scenario !== undefined, 'I2 data is kept', () => instance.record.id);
+    if (scenario !== undefined) checkInstance(instance, scenario);
+    checkHistory(instance);
+    checkResults(instance, accepted);
+  }
+  checkLedger(world, ended);
+}
+
+async function readEnded({ store }: World, id: string): Promise<Ended> {
+  const record = await store.getInstance(id);
+  if (record === null) throw new Error('an instance vanished');
+  const state: unknown = JSON.parse(record.state);
+  if (!isJsonObject(state) || !isJsonObject(state['data'])) throw new Error('a state without data');
+  const stored = await store.readHistory(id, 0, 10_000);
+  hold(
+    stored.length === state['spilled'],
+    'I5 the history has no gap',
+    () => `${id}: ${stored.length}`,
+  );
+  const spilled = stored.map(({ body }) => JSON.parse(body) as StepRecord);
+  // Written by `writeState`.
+  const recent = state['recent'] as unknown as readonly StepRecord[];
+  return { record, data: state['data'], steps: [...spilled, ...recent] };
+}
+
+/** I1 and I2: it ended as its model says, with the data that its model says. */
+function checkInstance({ data, record, steps }: Ended, scenario: Scenario): void {
+  const { id, definitionId, status } = record;
+  if (status === 'Terminated') {
+    hold(scenario.isTerminated, 'I1 nobody ended it', () => `${id} is Terminated`);
+    return;
+  }
+  const workflow = WORKFLOWS[definitionId];
+  if (workflow === undefined) throw new Error(`there is no workflow ${definitionId}`);
+  const childStart: JsonObject = { i: 0, n: 1, got: '' };
+  const start = definitionId === scenario.name ? scenario.data : childStart;
+  const model = workflow.expect(start);
+  const seen: Record<string, number> = {};
+  for (const { status: how, stepId } of steps) {
+    if (how === 'Complete') seen[stepId] = (seen[stepId] ?? 0) + 1;
+  }
+  for (const [stepId, count] of Object.entries(model.completed)) {
+    hold(
+      seen[stepId] === count,
+      'I1 steps run as often as the model says',
+      () => `${id} ${stepId}: ${seen[stepId] ?? 0} instead of ${count}`,
+    );
+  }
+  for (const [name, value] of Object.entries(model.data)) {
+    // A parent sees the end of its child, which may have been terminated on its own.
+    hold(
+      data[name] === value,
+      'I2 data is what the model says',
+      () => `${id} ${name}: ${JSON.stringify(data[name])} instead of ${JSON.stringify(value)}`,
+    );
+  }
+  if (takesEvents(definitionId, data)) checkEvents(record, data, scenario);
+}
+
+/** I6: each wait took one event, no event was taken twice, and none was made up. */
+function checkEvents(
+  { definitionId, id }: InstanceRecord,
+  data: JsonObject,
+  scenario: Scenario,
+): void {
+  if (definitionId === 'parent') return;
+  const { got, late } = data;
+  const letters = typeof got === 'string' ? got.split('') : [];
+  if (definitionId === 'race') {
+    const isEither = late === true ? got === null : typeof got === 'string';
+    hold(isEither, 'I6 a wait ends with an event or its time', () => `${id}: ${letters.join('')}`);
+    if (got === null) return;
+  }
+  hold(
+    new Set(letters).size === letters.length,
+    'I6 an event is taken once',
+    () => `${id}: ${letters.join('')}`,
+  );
+  for (const letter of letters) {
+    hold(scenario.published.has(letter), 'I6 an event was published', () => `${id}: ${letter}`);
+  }
+}
+
+/** I5: what has ended is in the history once. */
+function checkHistory({ record, steps }: Ended): void {
+  const seen = new Set<string>();
+  for (const { attempt, pointerId, status, stepId } of steps) {
+    const key = `${pointerId}/${attempt}/${status === 'Compensated' ? status : ''}`;
+    hold(!seen.has(key), 'I5 an execution ends once', () => `${record.id} ${stepId} ${key}`);
+    seen.add(key);
+  }
+}
+
+/** I4: a result that was accepted is the one that the instance has. */
+function checkResults({ record, steps }: Ended, accepted: AcceptedResults): void {
+  for (const { attempt, outputs, pointerId, status, stepId } of steps) {
+    const id = `${record.id}/${pointerId}/${attempt}`;
+    const result = accepted.byActivity.get(id);
+    if (result === undefined || status === 'Cancelled') continue;
+    const [succeeded, value] = JSON.parse(result) as [boolean, string];
+    const expected = succeeded ? 'Complete' : 'Failed';
+    hold(status === expected, 'I4 an accepted result counts', () => `${id} ${stepId}: ${status}`);
+    if (!succeeded) continue;
+    const kept = isJsonObject(outputs) ? Object.values(outputs) : [];
+    hold(kept.includes(value), 'I4 an accepted result is kept', () => `${id}: ${result}`);
+  }
+}
+
+/** I3: every effect that counts was called, and nothing was called that no state explains. */
+function checkLedger(world: World, ended: ReadonlyMap<string, Ended>): void {
+  const { entries } = world.ledger;
+  const records = new Map<string, StepRecord>();
+  for (const { record, steps } of ended.values()) {
+    for (const step of steps) records.set(`${record.id}/${step.pointerId}/${step.attempt}`, step);
+  }
+  for (const [key, { calls, stepId, succeeds }] of entries) {
+    const step = records.get(key);
+    hold(
+      step?.stepId === stepId,
+      'I3 a call is explained by the history',
+      () => `${key} ${stepId}`,
+    );
+    if (step?.status === 'Complete' || step?.status === 'Failed') {
+      const status = succeeds ? 'Complete' : 'Failed';
+      hold(step.status === status, 'I3 the answer counts', () => `${key} ${step.status}`);
+    }
+    hold(
+      calls === 1 || !isUndisturbed(world.plan),
+      'I3 nothing is called twice without a fault',
+      () => key,
+    );
+  }
+  for (const [key, { status, stepId }] of records) {
+    const isCall = CALLS.has(stepId) && (status === 'Complete' || status === 'Failed');
+    hold(
+      !isCall || entries.has(key),
+      'I3 an effect that counts was called',
+      () => `${key} ${stepId}`,
+    );
+  }
+}
+
+const CALLS = new Set<string>();
+for (const { document } of Object.values(WORKFLOWS)) collectCalls(document);
+
+function collectCalls(value: unknown): void {
+  if (Array.isArray(value)) for (const item of value) collectCalls(item);
+  else if (typeof value === 'object' && value !== null) {
+    const { StepType, Id } = value as { readonly StepType?: unknown; readonly Id?: unknown };
+    if (StepType === 'HttpRequest') CALLS.add(String(Id));
+    for (const inner of Object.values(value)) collectCalls(inner);
+  }
+}

@@ -1,0 +1,46 @@
+/** The outside world of step bodies: every call is recorded under its idempotency key, and answered by that key. */
+import type { EffectResult } from '../../../src/engine/messages.js';
+import type { StepBodyContext } from '../../../src/step-bodies/step-body.js';
+
+export interface LedgerEntry {
+  readonly workflowId: string;
+  readonly stepId: string;
+  readonly attempt: number;
+  readonly succeeds: boolean;
+  calls: number;
+}
+
+export class Ledger {
+  readonly entries = new Map<string, LedgerEntry>();
+  readonly #failing: boolean;
+
+  /** `failing`: some first and second attempts fail. */
+  constructor(failing: boolean) {
+    this.#failing = failing;
+  }
+
+  call({ attempt, idempotencyKey, stepId, workflowId }: StepBodyContext): EffectResult {
+    let entry = this.entries.get(idempotencyKey);
+    if (entry === undefined) {
+      const succeeds = !this.#fails(stepId, attempt, idempotencyKey);
+      entry = { workflowId, stepId, attempt, succeeds, calls: 0 };
+      this.entries.set(idempotencyKey, entry);
+    }
+    entry.calls += 1;
+    return entry.succeeds
+      ? { ok: true, values: { value: `done ${stepId}` } }
+      : { ok: false, failure: { type: 'Refused', message: 'the outside refused' } };
+  }
+
+  /** The same key has always the same fate: a target that honours keys does not change its mind. */
+  #fails(stepId: string, attempt: number, key: string): boolean {
+    if (stepId.startsWith('broken')) return true;
+    // In a saga any failure would undo everything, and the model would have to know where.
+    if (/^[su]\d/.test(stepId)) return false;
+    if (!this.#failing || attempt > 2) return false;
+    let sum = 0;
+    for (let place = 0; place < key.length; place += 1)
+      sum = (sum * 31 + key.charCodeAt(place)) % 997;
+    return sum % 4 === 0;
+  }
+}

@@ -1,0 +1,72 @@
+/**
+ * The store with a witness: it looks at an instance before and after each write, and holds what must never happen
+ * between two states. It stands on the memory store, whose operations happen at once (M1), so nothing comes between.
+ */
+import type { InstanceRecord, InstanceStatus, Store } from '../../../src/store/store.js';
+import { hold, Violation } from './violation.js';
+
+interface Progress {
+  readonly nextPointerId: number;
+  readonly spilled: number;
+  readonly recent: readonly unknown[];
+}
+
+const ENDED: readonly InstanceStatus[] = ['Complete', 'Terminated'];
+
+export function monitorStore(base: Store, violated: (violation: Violation) => void): Store {
+  async function witness<Answer>(
+    what: string,
+    id: string,
+    operation: () => Promise<Answer>,
+  ): Promise<Answer> {
+    const before = base.getInstance(id);
+    const answer = operation();
+    const after = base.getInstance(id);
+    try {
+      compare(what, await before, await after);
+    } catch (error) {
+      if (!(error instanceof Violation)) throw error;
+      violated(error);
+    }
+    return answer;
+  }
+  return {
+    ...base,
+    insertInstance: (insert) =>
+      witness('insert', insert.record.id, () => base.insertInstance(insert)),
+    commitInstance: (commit) => witness('commit', commit.id, () => base.commitInstance(commit)),
+    claimInstance: (claim) => witness('claim', claim.id, () => base.claimInstance(claim)),
+    controlInstance: (id, action, at) =>
+      witness(action, id, () => base.controlInstance(id, action, at)),
+  };
+}
+
+function compare(what: string, before: InstanceRecord | null, after: InstanceRecord | null): void {
+  if (before === null || after === null || before === after) return;
+  const describe = (): string =>
+    `${what} of ${after.id}: ${before.status} ${before.revision} -> ${after.status} ${after.revision}`;
+  hold(what !== 'insert', 'I1 an instance is not started over', describe);
+  hold(after.epoch >= before.epoch, 'R7 the epoch never decreases', describe);
+  hold(
+    !ENDED.includes(before.status) || after.status === before.status,
+    'an end is final',
+    describe,
+  );
+  if (before.status === 'Suspended' && after.status !== 'Suspended') {
+    hold(what === 'resume' || what === 'terminate', 'suspended stays suspended', describe);
+  }
+  if (what === 'commit') {
+    hold(after.revision > before.revision, 'I5 the revision increases', describe);
+    hold(!isBehind(progress(after), progress(before)), 'I5 a commit never goes back', describe);
+  }
+}
+
+function progress(record: InstanceRecord): Progress {
+  // Written by `writeState`.
+  return JSON.parse(record.state) as Progress;
+}
+
+function isBehind(after: Progress, before: Progress): boolean {
+  const records = (state: Progress): number => state.spilled + state.recent.length;
+  return after.nextPointerId < before.nextPointerId || records(after) < records(before);
+}

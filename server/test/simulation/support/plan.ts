@@ -1,0 +1,63 @@
+/** What a seed makes of a simulation: how many nodes, which faults, how often. Some runs have few faults, some many. */
+import type { Random } from './random.js';
+
+export interface Plan {
+  readonly nodes: number;
+  readonly scenarios: number;
+  /** Releases of the scheduler before the faults end. */
+  readonly chaosSteps: number;
+  /** Chances at each release. */
+  readonly crash: number;
+  readonly stop: number;
+  readonly cutOff: number;
+  readonly jump: number;
+  readonly advance: number;
+  /** Chance that a store call fails before or after it took effect. */
+  readonly storeFault: number;
+  readonly splitAnswers: boolean;
+  readonly hintLoss: number;
+  readonly hintRepeat: number;
+  readonly skewMs: number;
+  readonly sameMachine: boolean;
+  readonly hasRedis: boolean;
+  readonly slowScripts: number;
+  /** Chance that a pass is cut off because it took too long. */
+  readonly slowPasses: number;
+  readonly failingEffects: boolean;
+  readonly parkedMax: number;
+  readonly concurrencyMax: number;
+}
+
+export function planOf(random: Random): Plan {
+  const sometimes = (probability: number, value: number): number =>
+    random.chance(probability) ? value : 0;
+  const nodes = random.pick([1, 2, 2, 3]);
+  return {
+    nodes,
+    scenarios: random.between(2, 5),
+    chaosSteps: random.between(60, 400),
+    crash: sometimes(0.7, 0.012),
+    stop: sometimes(0.3, 0.005),
+    cutOff: sometimes(0.3, 0.005),
+    jump: sometimes(0.3, 0.008),
+    advance: random.pick([0.02, 0.08, 0.2]),
+    storeFault: sometimes(0.5, random.pick([0.01, 0.05])),
+    splitAnswers: random.chance(0.6),
+    hintLoss: random.pick([0, 0.3, 1]),
+    hintRepeat: random.pick([0, 0.2]),
+    skewMs: sometimes(0.4, random.pick([500, 20_000])),
+    sameMachine: random.chance(0.5),
+    hasRedis: random.chance(0.5),
+    slowScripts: sometimes(0.3, 0.3),
+    slowPasses: sometimes(0.3, 0.05),
+    failingEffects: random.chance(0.4),
+    parkedMax: random.pick([0, 1, 1000]),
+    concurrencyMax: random.pick([1, 2, 100]),
+  };
+}
+
+/** Nothing goes wrong in such a run, so nothing may be done twice. Of two nodes one may take the other for dead. */
+export function isUndisturbed(plan: Plan): boolean {
+  const { crash, cutOff, jump, nodes, stop, storeFault } = plan;
+  return nodes === 1 && crash + cutOff + jump + stop + storeFault === 0;
+}

@@ -1,0 +1,144 @@
+/** What clients do in a simulation: they start workflows, publish events, suspend, resume and terminate. */
+import { AppError } from '../../../src/errors.js';
+import type { JsonObject } from '../../../src/engine/json.js';
+import { takesEvents, WORKFLOWS, type Workflow } from './definitions.js';
+import { hold } from './violation.js';
+import { isUnknown, type World } from './world.js';
+
+export class Scenario {
+  readonly index: number;
+  readonly name: string;
+  readonly workflow: Workflow;
+  readonly data: JsonObject;
+  /** Ids that a start was answered with. */
+  readonly started = new Set<string>();
+  /** Somebody asked for its end, so it may be Terminated. */
+  isTerminated = false;
+  /** The data of every event that may have been stored. */
+  readonly published = new Set<string>();
+  readonly #world: World;
+
+  constructor(world: World, index: number) {
+    this.#world = world;
+    this.index = index;
+    this.name = world.random.pick(Object.keys(WORKFLOWS));
+    const workflow = WORKFLOWS[this.name];
+    if (workflow === undefined) throw new Error(`there is no workflow ${this.name}`);
+    this.workflow = workflow;
+    this.data = { ...workflow.data(world.random), s: index, key: `key ${index}` };
+  }
+
+  async play(): Promise<void> {
+    const { random, scheduler } = this.#world;
+    const publishes = takesEvents(this.name, this.data) ? this.#publishAll() : null;
+    await scheduler.pause('a client begins', random.below(2000));
+    const id = await this.#start();
+    if (random.chance(0.25)) await this.#suspendForAWhile(id);
+    if (random.chance(0.12)) await this.#terminate(id);
+    if (random.chance(0.2)) await this.#look(id);
+    await publishes;
+  }
+
+  async #start(): Promise<string> {
+    const { random } = this.#world;
+    const hasKey = random.chance(0.6);
+    const first = hasKey ? this.#startKeyed() : this.#startOnce();
+    // The same start again, at the same time and perhaps on another node.
+    const second = hasKey && random.chance(0.3) ? this.#startKeyed() : first;
+    const [id, again] = await Promise.all([first, second]);
+    hold(id === again, 'I1 the same start is the same instance', () => `${id} and ${again}`);
+    return id;
+  }
+
+  async #startKeyed(): Promise<string> {
+    const idempotency = { key: `start ${this.index}`, requestHash: 'hash' };
+    const view = await this.#world.persist((host) =>
+      host.startWorkflow({
+        definitionId: this.name,
+        data: this.data,
+        reference: null,
+        idempotency,
+      }),
+    );
+    this.started.add(view.id);
+    return view.id;
+  }
+
+  /** Without a key a client that does not know what happened starts another one. */
+  async #startOnce(): Promise<string> {
+    const view = await this.#world.persist((host) =>
+      host.startWorkflow({
+        definitionId: this.name,
+        data: this.data,
+        reference: null,
+        idempotency: null,
+      }),
+    );
+    this.started.add(view.id);
+    return view.id;
+  }
+
+  async #publishAll(): Promise<void> {
+    const { random, scheduler } = this.#world;
+    const count = Number(this.data['n']) + random.below(2);
+    for (let made = 0; made < count; made += 1) {
+      await scheduler.pause('a publisher waits', random.below(random.pick([10, 1500, 4000])));
+      await this.#publish(String.fromCharCode(97 + made));
+    }
+  }
+
+  async #publish(letter: string): Promise<void> {
+    const { random } = this.#world;
+    const request = { name: 'news', key: `key ${this.index}`, data: letter };
+    if (random.chance(0.3)) {
+      this.published.add(letter.toUpperCase());
+      try {
+        const data = letter.toUpperCase();
+        await this.#world.request((host) =>
+          host.publishEvent({ ...request, data, idempotency: null }),
+        );
+        return;
+      } catch (error) {
+        // It may have happened or not, so another event with a name of its own is sent.
+        if (!isUnknown(error)) throw error;
+      }
+    }
+    this.published.add(letter);
+    const idempotency = { key: `${this.index} ${letter}`, requestHash: 'hash' };
+    const send = (): Promise<unknown> =>
+      this.#world.persist((host) => host.publishEvent({ ...request, idempotency }));
+    await Promise.all(random.chance(0.2) ? [send(), send()] : [send()]);
+  }
+
+  async #suspendForAWhile(id: string): Promise<void> {
+    const { random, scheduler } = this.#world;
+    await scheduler.pause('a controller waits', random.below(1500));
+    await this.#control(() => this.#world.persist((host) => host.suspendWorkflow(id)));
+    await scheduler.pause('a controller waits', random.below(4000));
+    await this.#control(() => this.#world.persist((host) => host.resumeWorkflow(id)));
+  }
+
+  async #terminate(id: string): Promise<void> {
+    const { random, scheduler } = this.#world;
+    await scheduler.pause('a controller waits', random.below(2500));
+    this.isTerminated = true;
+    const view = await this.#world.persist((host) => host.terminateWorkflow(id));
+    const hasEnded = view.status === 'Terminated' || view.status === 'Complete';
+    hold(hasEnded, 'terminated is terminated', () => `${id} is ${view.status}`);
+  }
+
+  /** What was answered is there for everybody. */
+  async #look(id: string): Promise<void> {
+    const view = await this.#world.persist((host) => host.getWorkflow(id));
+    hold(view.id === id, 'I1 an answered start exists', () => id);
+  }
+
+  async #control(act: () => Promise<unknown>): Promise<void> {
+    try {
+      await act();
+    } catch (error) {
+      // It had ended, or a repeated request finds that it was done the first time.
+      if (!(error instanceof AppError) || error.code !== 'status_conflict') throw error;
+    }
+  }
+}

@@ -1,0 +1,200 @@
+/** One process life: a real host on the common store, whose every way to the outside goes through the scheduler. */
+import type { Hint } from '../../../src/backplane/backplane.js';
+import type { LogFields, Logger, LogMethod } from '../../../src/logger.js';
+import { RuntimeMetrics } from '../../../src/runtime/runtime-metrics.js';
+import { StepwrightHost } from '../../../src/runtime/workflow-host.js';
+import { observeStore } from '../../../src/store/observed-store.js';
+import { StoreUnavailableError, type Store } from '../../../src/store/store.js';
+import { Violation } from './violation.js';
+import { createSimulatedScripts } from './simulated-scripts.js';
+import type { Life } from './scheduler.js';
+import type { World } from './world.js';
+
+/** One set of counters for all: making one for each life would cost more than the simulation. */
+class SharedMetrics extends RuntimeMetrics {
+  override gauge(): void {
+    // Gauges read a single host; nobody reads them here.
+  }
+}
+
+const METRICS = new SharedMetrics();
+
+/** The answer to a caller whose server died. */
+export class ConnectionLost extends Error {
+  override readonly name = 'ConnectionLost';
+}
+
+export class SimulatedNode implements Life {
+  readonly name: string;
+  skewMs: number;
+  dead = false;
+  cutOffUntil = 0;
+  isReady = false;
+  isStopping = false;
+  readonly host: StepwrightHost;
+  readonly #world: World;
+  readonly #callers = new Set<() => void>();
+  #heard: (hint: Hint) => void = () => undefined;
+
+  constructor(world: World, name: string, store: Store) {
+    this.#world = world;
+    this.name = name;
+    const { plan, random, scheduler } = world;
+    this.skewMs = plan.skewMs === 0 ? 0 : random.between(-plan.skewMs, plan.skewMs);
+    this.host = new StepwrightHost({
+      store: this.#watch(store),
+      backplane: {
+        kind: plan.hasRedis ? 'redis' : 'local',
+        healthy: true,
+        publish: (hint) => world.spread(this, hint),
+        subscribe: (listener) => {
+          this.#heard = listener;
+        },
+        start: () => Promise.resolve(),
+        stop: () => Promise.resolve(),
+      },
+      scripts: createSimulatedScripts(() =>
+        world.isCalm || !random.chance(plan.slowScripts)
+          ? null
+          : scheduler.park(this, 'other', `${name} expressions`),
+      ),
+      httpRequest: {
+        run: async (_inputs, context) => {
+          const result = world.ledger.call(context);
+          await scheduler.park(this, 'other', `${name} effect ${context.idempotencyKey}`);
+          return result;
+        },
+      },
+      customStep: () => ({
+        run: () => Promise.reject(new Violation('no custom steps in simulations')),
+      }),
+      clock: scheduler.clockOf(this, `${name} timer`),
+      logger: this.#logger(),
+      metrics: METRICS,
+      node: { id: name, url: '', version: '1', hostname: 'simulated', pid: 1 },
+      processIsGone: ({ id }) => plan.sameMachine && world.isGone(id),
+      info: { name: 'simulated', version: '1', machineName: 'simulated', osVersion: 'none' },
+      settings: {
+        stepsWithoutWaitMax: 10_000,
+        concurrencyMax: plan.concurrencyMax,
+        parkedMax: plan.parkedMax,
+        startsMax: 1000,
+        waitersMax: 1000,
+        instanceRetentionMs: 7 * 86_400_000,
+        eventRetentionMs: 7 * 86_400_000,
+        scanIntervalMs: 2000,
+        beatIntervalMs: 2000,
+        leaseMs: 6000,
+        repairIntervalMs: 5000,
+        purgeIntervalMs: 3_600_000,
+      },
+    });
+  }
+
+  /** False when the process ends because it cannot start. */
+  async start(): Promise<boolean> {
+    try {
+      await this.host.start();
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) return false;
+      throw error;
+    }
+    this.isReady = true;
+    return true;
+  }
+
+  hear(hint: Hint): void {
+    if (!this.dead) this.#heard(hint);
+  }
+
+  /** A call of a client: it ends with the life of the node, if not before. */
+  ask<Value>(call: (host: StepwrightHost) => Promise<Value>): Promise<Value> {
+    return new Promise((resolve, reject) => {
+      const hangUp = (): void => reject(new ConnectionLost());
+      if (this.dead) {
+        hangUp();
+        return;
+      }
+      this.#callers.add(hangUp);
+      call(this.host)
+        .then(resolve, reject)
+        .finally(() => this.#callers.delete(hangUp));
+    });
+  }
+
+  hangUp(): void {
+    for (const caller of [...this.#callers]) caller();
+  }
+
+  #watch(store: Store): Store {
+    const { random, plan, scheduler } = this.#world;
+    const unavailable = (): Error => new StoreUnavailableError('simulated');
+    return observeStore(store, {
+      before: ({ args, name }) => {
+        const first = args[0];
+        const on = typeof first === 'string' ? first : idOf(first);
+        return scheduler.park(this, 'call', `${this.name} ${name} ${on}`, {
+          failure: unavailable,
+          late: () => void invoke(store, name, args),
+        });
+      },
+      after: ({ error, name }) => {
+        if (error !== null) return undefined;
+        const label = `${this.name} answer of ${name}`;
+        // The call happened, and whoever made it is gone.
+        if (this.dead) return scheduler.park(this, 'answer', label);
+        if (this.#world.losesAnswer()) {
+          scheduler.note(`${label} is lost`);
+          throw unavailable();
+        }
+        if (!plan.splitAnswers || this.#world.isCalm || random.chance(0.5)) return undefined;
+        return scheduler.park(this, 'answer', label);
+      },
+    });
+  }
+
+  #logger(): Logger {
+    const silent: LogMethod = () => undefined;
+    const logger: Logger = {
+      trace: silent,
+      debug: silent,
+      info: silent,
+      warn: this.#log('warn'),
+      error: this.#log('error'),
+      fatal: this.#log('error'),
+      child: () => logger,
+    };
+    return logger;
+  }
+
+  #log(level: string): LogMethod {
+    return (fields: LogFields | string, message?: string): void => {
+      const text = typeof fields === 'string' ? fields : (message ?? '');
+      const error = typeof fields === 'string' ? undefined : fields['err'];
+      this.#world.scheduler.note(`${this.name} ${level}: ${text}`);
+      if (level === 'error' && !(error instanceof StoreUnavailableError)) {
+        const id = typeof fields === 'string' ? '' : String(fields['workflowId']);
+        this.#world.violated(new Violation(`error in the log: ${text} ${id} ${String(error)}`));
+      }
+    };
+  }
+}
+
+function invoke(store: Store, name: keyof Store, args: readonly unknown[]): unknown {
+  const method: unknown = Reflect.get(store, name);
+  return typeof method === 'function' ? Reflect.apply(method, store, args) : undefined;
+}
+
+function idOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return '';
+  if ('id' in value && typeof value.id === 'string') return value.id;
+  if ('record' in value) return idOf(value.record);
+  if (Array.isArray(value)) return value.map(targetOf).join(' ');
+  return '';
+}
+
+function targetOf(value: unknown): string {
+  return typeof value === 'object' && value !== null && 'instanceId' in value
+    ? String(value.instanceId)
+    : '';
+}

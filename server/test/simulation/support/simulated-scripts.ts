@@ -1,0 +1,68 @@
+/**
+ * Expressions that Python and JavaScript read alike, evaluated as JavaScript.
+ *
+ * Only simulations use it: an interpreter in another process cannot be stepped from a seed, and what Python makes of
+ * an expression has its own tests. Some answers come at once and some later, as from the real one.
+ */
+import { compileFunction } from 'node:vm';
+import type { Json, JsonObject } from '../../../src/engine/json.js';
+import type {
+  EvaluationResult,
+  EvaluationVariables,
+  ExpressionRequest,
+  ScriptRuntime,
+} from '../../../src/scripts/script-runtime.js';
+
+type Compiled = (data: JsonObject, context: JsonObject, step: JsonObject) => unknown;
+
+const COMPILED = new Map<string, Compiled>();
+
+export function createSimulatedScripts(answerLater: () => Promise<void> | null): ScriptRuntime {
+  return {
+    ready: true,
+    start: () => Promise.resolve(),
+    stop: () => Promise.resolve(),
+    evaluate(expressions, variables) {
+      const result = evaluate(expressions, variables);
+      const pause = answerLater();
+      return pause === null ? result : pause.then(() => result);
+    },
+    runScript: () =>
+      Promise.resolve({
+        ok: false,
+        error: { type: 'Unavailable', message: 'no scripts in simulations' },
+        output: '',
+      }),
+    checkSyntax: () => Promise.resolve([]),
+    statistics: () => ({ interpreters: 0, busy: 0, queued: 0, replaced: 0, timeouts: 0 }),
+  };
+}
+
+function evaluate(
+  expressions: readonly ExpressionRequest[],
+  { context, data, step }: EvaluationVariables,
+): EvaluationResult {
+  const seen = { ...data };
+  const values: Json[] = [];
+  for (const [index, { assignTo, source }] of expressions.entries()) {
+    try {
+      const value = compiled(source)(seen, context, step ?? {});
+      if (value === undefined) throw new Error(`${source} is nothing`);
+      values.push(value as Json);
+      if (assignTo !== undefined) seen[assignTo] = value as Json;
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      return { ok: false, index, error: { type: 'AttributeError', message } };
+    }
+  }
+  return { ok: true, values };
+}
+
+function compiled(source: string): Compiled {
+  let known = COMPILED.get(source);
+  if (known === undefined) {
+    known = compileFunction(`return (${source});`, ['data', 'context', 'step']) as Compiled;
+    COMPILED.set(source, known);
+  }
+  return known;
+}

@@ -1,0 +1,239 @@
+/**
+ * One simulation: a few nodes on one store, clients and workers around them, faults for a while, then quiet until
+ * everything has come to rest. Its seed decides all of it.
+ */
+import { parseDefinition } from '../../../src/engine/definitions/parse-definition.js';
+import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
+import type { Store } from '../../../src/store/store.js';
+import { checkEnd, unrest } from './checker.js';
+import { WORKFLOWS } from './definitions.js';
+import { monitorStore } from './monitored-store.js';
+import { Scenario } from './scenarios.js';
+import { isTask, type Task } from './scheduler.js';
+import { resetIds } from './simulated-ids.js';
+import { Violation } from './violation.js';
+import { AcceptedResults, SimulatedWorker } from './worker.js';
+import { asViolation, World } from './world.js';
+
+export interface SimulationResult {
+  readonly seed: number;
+  readonly hash: string;
+  readonly steps: number;
+  readonly crashPoints: ReadonlyMap<string, number>;
+  /** What went wrong, with the end of the trace; null when nothing did. */
+  readonly violation: string | null;
+}
+
+/** Everything must be at rest this long after the last fault. */
+const REST_WITHIN_MS = 120_000;
+const STEPS_MAX = 60_000;
+const WORKERS = 2;
+/** Writes that may reach the store long after their caller has given them up. */
+const COMES_LATE: ReadonlySet<string> = new Set(['commitInstance', 'putNode']);
+
+const DOCUMENTS = Object.values(WORKFLOWS).map(({ document }) => {
+  const { canonical, definition, errors } = parseDefinition(document);
+  if (definition === null || errors.length > 0) throw new Error(JSON.stringify(errors));
+  return { id: definition.id, description: null, body: JSON.stringify(canonical), createdAt: 0 };
+});
+
+/** `spoil` takes a safeguard away, to show that the simulation notices. */
+export async function simulate(
+  seed: number,
+  spoil: (store: Store) => Store = (store) => store,
+): Promise<SimulationResult> {
+  resetIds();
+  const world = new World(seed, (self) =>
+    monitorStore(spoil(createMemoryStore()), (violation) => self.violated(violation)),
+  );
+  const { scheduler } = world;
+  // A pass measures itself with the real clock, which would let the machine decide.
+  const realNow = performance.now.bind(performance);
+  let passMs = 0;
+  performance.now = () => (passMs += world.random.chance(world.plan.slowPasses) ? 60 : 0);
+  try {
+    await new Simulation(world).run();
+  } catch (error) {
+    world.violated(asViolation('the simulation failed', error));
+  } finally {
+    performance.now = realNow;
+  }
+  const { crashPoints, violation } = world;
+  const lines = [`seed ${seed}`, JSON.stringify(world.plan), ...scheduler.lastLines];
+  return {
+    seed,
+    hash: scheduler.hash,
+    steps: scheduler.steps,
+    crashPoints,
+    violation:
+      violation === null ? null : `${violation.message}\n${lines.join('\n')}\n${violation.message}`,
+  };
+}
+
+class Simulation {
+  readonly #world: World;
+  readonly #scenarios: Scenario[] = [];
+  readonly #accepted = new AcceptedResults();
+  #playing = 0;
+  #isOver = false;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  async run(): Promise<void> {
+    const { plan, scheduler, store } = this.#world;
+    for (const document of DOCUMENTS) await store.insertDefinition(document, null);
+    for (let node = 0; node < plan.nodes; node += 1) this.#world.addNode();
+    this.#admitClients();
+    while (scheduler.steps < plan.chaosSteps && this.#world.violation === null) {
+      this.#disturb();
+      this.#release();
+      await scheduler.settle();
+    }
+    this.#calmDown();
+    await this.#comeToRest();
+    this.#isOver = true;
+    if (this.#world.violation !== null) return;
+    await checkEnd(this.#world, this.#scenarios, this.#accepted);
+  }
+
+  #admitClients(): void {
+    const world = this.#world;
+    for (let index = 0; index < world.plan.scenarios; index += 1) {
+      const scenario = new Scenario(world, index);
+      this.#scenarios.push(scenario);
+      this.#playing += 1;
+      scenario.play().then(
+        () => (this.#playing -= 1),
+        (error: unknown) => world.violated(asViolation(`a client of ${scenario.name}`, error)),
+      );
+    }
+    for (let index = 0; index < WORKERS; index += 1) {
+      const isOver = (): boolean => this.#isOver;
+      const worker = new SimulatedWorker(world, `worker ${index}`, this.#accepted, isOver);
+      worker.work().catch((error: unknown) => world.violated(asViolation('a worker', error)));
+    }
+  }
+
+  /** Faults, and nodes that come back after them. */
+  #disturb(): void {
+    const world = this.#world;
+    const { nodes, plan, random, scheduler } = world;
+    if (nodes.length < plan.nodes && random.chance(0.03)) world.addNode();
+    if (nodes.length === 0) return;
+    if (random.chance(plan.crash)) this.#crash();
+    if (random.chance(plan.stop)) {
+      const node = random.pick(world.nodes.length > 0 ? world.nodes : [null]);
+      if (node?.isReady === true && !node.isStopping) world.stop(node);
+    }
+    if (world.nodes.length === 0) return;
+    if (random.chance(plan.cutOff)) {
+      const node = random.pick(nodes);
+      node.cutOffUntil = scheduler.now + random.between(500, 12_000);
+      scheduler.note(`${node.name} is cut off from the store`);
+    }
+    if (random.chance(plan.jump)) {
+      const node = random.pick(nodes);
+      node.skewMs += random.pick([-20_000, -1000, 1000, 20_000]);
+      scheduler.note(`the clock of ${node.name} jumps`);
+    }
+  }
+
+  /** A node dies before one of its store calls, or while the store carries it out. */
+  #crash(): void {
+    const { nodes, random, scheduler } = this.#world;
+    const { calls } = scheduler;
+    const call = calls.length > 0 ? random.pick(calls) : null;
+    const node = nodes.find((candidate) => candidate === call?.life) ?? random.pick(nodes);
+    const isCarriedOut = call !== null && random.chance(0.5);
+    const where = isCarriedOut ? 'after' : 'before';
+    const name = call === null ? 'idle' : operationOf(call);
+    this.#world.countCrashPoint(`crash ${where} ${name}`);
+    this.#world.crash(node, `${where} ${call?.label ?? 'anything'}`);
+    if (isCarriedOut) call.go();
+  }
+
+  /** Lets one thing happen. */
+  #release(): void {
+    const world = this.#world;
+    const { isCalm, plan, random, scheduler } = world;
+    const lets = !isCalm && random.chance(plan.advance);
+    const picked = lets ? null : scheduler.pick();
+    if (picked === null) {
+      const lateMs = random.chance(0.2) ? random.below(isCalm ? 100 : 3000) : 0;
+      scheduler.advance(lateMs);
+      return;
+    }
+    scheduler.note(picked.label);
+    if (!isTask(picked)) picked.callback();
+    else if (picked.kind === 'call' && !isCalm) this.#carryOut(picked);
+    else picked.go();
+  }
+
+  #carryOut(call: Task): void {
+    const world = this.#world;
+    const { plan, random, scheduler } = world;
+    const isCutOff = (call.life?.cutOffUntil ?? 0) > scheduler.now;
+    if (!isCutOff && !random.chance(plan.storeFault)) {
+      call.go();
+    } else if (random.chance(0.5)) {
+      scheduler.note(`${call.label} fails`);
+      const operation = operationOf(call);
+      world.countCrashPoint(`fault before ${operation}`);
+      call.fail();
+      const { late } = call;
+      if (late === undefined || !COMES_LATE.has(operation) || random.chance(0.5)) return;
+      world.countCrashPoint(`late ${operation}`);
+      scheduler.later(null, `${call.label} comes late`, late);
+    } else {
+      world.countCrashPoint(`fault after ${operationOf(call)}`);
+      world.loseNextAnswer();
+      call.go();
+    }
+  }
+
+  /** No more faults: clocks are right, the store answers, all nodes are there. */
+  #calmDown(): void {
+    const world = this.#world;
+    world.scheduler.note('QUIET from here on');
+    world.isCalm = true;
+    for (const node of world.nodes) {
+      node.skewMs = 0;
+      node.cutOffUntil = 0;
+    }
+    const wanted = world.random.between(1, world.plan.nodes);
+    const staying = world.nodes.filter(({ isStopping }) => !isStopping).length;
+    for (let count = staying; count < wanted; count += 1) world.addNode();
+  }
+
+  async #comeToRest(): Promise<void> {
+    const world = this.#world;
+    const { scheduler } = world;
+    const deadline = scheduler.now + REST_WITHIN_MS;
+    for (let turn = 1; world.violation === null; turn += 1) {
+      this.#release();
+      await scheduler.settle();
+      if (turn % 25 !== 0) continue;
+      const why = this.#playing > 0 ? 'clients that were not answered' : await unrest(world);
+      if (why === null) return;
+      if (scheduler.now > deadline || scheduler.steps > STEPS_MAX) {
+        world.violated(new Violation(`I7 everything comes to rest: ${why}${await this.#open()}`));
+      }
+    }
+  }
+
+  async #open(): Promise<string> {
+    const { store } = this.#world;
+    const page = await store.listInstances({ filter: {}, after: null, limit: 100 });
+    return page
+      .filter(({ endTime, wakeAt }) => endTime === null || wakeAt !== null)
+      .map((record) => `\n${JSON.stringify(record)}`)
+      .join('');
+  }
+}
+
+/** From a label such as `n1 commitInstance 0123`. */
+function operationOf(call: Task): string {
+  return call.label.split(' ')[1] ?? '';
+}

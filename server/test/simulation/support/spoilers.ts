@@ -1,0 +1,73 @@
+/** The store with one safeguard taken away. With each of them the simulation must find that something goes wrong. */
+import type { InstanceCommit, Store } from '../../../src/store/store.js';
+
+/** Writes a commit whatever it expects, by expecting what is there. */
+async function commitBlindly(store: Store, commit: InstanceCommit): Promise<'committed' | 'lost'> {
+  const record = await store.getInstance(commit.id);
+  if (record === null) return 'lost';
+  const { epoch, inSeq, revision } = record;
+  return store.commitInstance({ ...commit, epoch, inSeq, revision });
+}
+
+export const SPOILERS: Readonly<Record<string, (store: Store) => Store>> = {
+  'a node that lost an instance can still commit it (epoch and revision)': (store) => ({
+    ...store,
+    commitInstance: async (commit) => {
+      const record = await store.getInstance(commit.id);
+      if (record?.inSeq !== commit.inSeq) return 'lost';
+      return commitBlindly(store, commit);
+    },
+  }),
+  'a commit overwrites messages that it has not seen (inSeq)': (store) => ({
+    ...store,
+    commitInstance: async (commit) => {
+      const record = await store.getInstance(commit.id);
+      if (record?.epoch !== commit.epoch || record.revision !== commit.revision) return 'lost';
+      return commitBlindly(store, commit);
+    },
+  }),
+  'a wait does not look at the events that are there already': (store) => ({
+    ...store,
+    findEvents: () => Promise.resolve([]),
+  }),
+  'a publisher does not look at who waits': (store) => ({
+    ...store,
+    findSubscriptions: () => Promise.resolve([]),
+  }),
+  'the work of a dead node is not taken over': (store) => ({
+    ...store,
+    findOwnedInstances: () => Promise.resolve([]),
+  }),
+  'nobody scans for what is due': (store) => ({
+    ...store,
+    findDueInstances: (before, limit) =>
+      // The check at the end asks with another limit than the runner does.
+      limit === 1 ? store.findDueInstances(before, limit) : Promise.resolve([]),
+  }),
+  'events that were half delivered stay so': (store) => ({
+    ...store,
+    findUndeliveredEvents: () => Promise.resolve([]),
+  }),
+  'a repeated start begins again': (store) => ({
+    ...store,
+    insertInstance: async (insert) => {
+      const { id } = insert.record;
+      const existing = await store.getInstance(id);
+      if (existing === null) return store.insertInstance(insert);
+      const { epoch, inSeq, revision } = existing;
+      const { state, status, endTime, wakeAt, schemaVersion } = insert.record;
+      const anew = { status, endTime, wakeAt, state, schemaVersion, side: insert.side };
+      const removals = { removeSubscriptions: [], removeActivities: [], settleActivities: [] };
+      await store.commitInstance({ id, epoch, inSeq, revision, ...anew, ...removals });
+      return { outcome: 'inserted' };
+    },
+  }),
+  'a result is accepted from whoever comes': (store) => ({
+    ...store,
+    completeActivity: async (request) => {
+      const outcome = await store.completeActivity(request);
+      if (outcome.outcome !== 'stale') return outcome;
+      return { outcome: 'repeated' };
+    },
+  }),
+};

@@ -1,0 +1,131 @@
+/** Workers of all kinds: they finish, fail, vanish, answer late, twice or from two sides, give back, hang up. */
+import { AppError } from '../../../src/errors.js';
+import type { Json } from '../../../src/engine/json.js';
+import type { WorkItem } from '../../../src/runtime/host.js';
+import { readToken } from '../../../src/runtime/ids.js';
+import { hold } from './violation.js';
+import { isUnknown, type World } from './world.js';
+
+type Deed = 'finish' | 'fail' | 'vanish' | 'late' | 'twice' | 'release' | 'extend';
+
+const DEEDS: readonly Deed[] = [
+  'finish',
+  'finish',
+  'fail',
+  'vanish',
+  'late',
+  'twice',
+  'release',
+  'extend',
+];
+
+/** Results that a server has accepted, by activity. */
+export class AcceptedResults {
+  readonly byActivity = new Map<string, string>();
+
+  add(token: string, succeeded: boolean, data: Json): void {
+    const id = activityOf(token);
+    const result = JSON.stringify([succeeded, data]);
+    const known = this.byActivity.get(id) ?? result;
+    hold(known === result, 'I4 one result is accepted', () => `${id}: ${known} and ${result}`);
+    this.byActivity.set(id, result);
+  }
+}
+
+export function activityOf(token: string): string {
+  const read = readToken(token);
+  if (read === null) throw new Error('this is no token');
+  return read.activityId;
+}
+
+export class SimulatedWorker {
+  readonly #world: World;
+  readonly #name: string;
+  readonly #accepted: AcceptedResults;
+  readonly #isOver: () => boolean;
+  #answers = 0;
+
+  constructor(world: World, name: string, accepted: AcceptedResults, isOver: () => boolean) {
+    this.#world = world;
+    this.#name = name;
+    this.#accepted = accepted;
+    this.#isOver = isOver;
+  }
+
+  async work(): Promise<void> {
+    const { random, scheduler } = this.#world;
+    while (!this.#isOver()) {
+      const item = await this.#pull();
+      if (item === null) await scheduler.pause(`${this.#name} rests`, random.between(100, 1500));
+      else await this.#handle(item);
+    }
+  }
+
+  async #pull(): Promise<WorkItem | null> {
+    const { isCalm, random, scheduler } = this.#world;
+    const controller = new AbortController();
+    if (!isCalm && random.chance(0.15)) {
+      void scheduler.pause('a hang-up', random.below(1500)).then(() => controller.abort());
+    }
+    const timeoutMs = random.pick([0, 1000, 4000]);
+    const leaseMs = random.pick([1500, 5000]);
+    const { signal } = controller;
+    const request = { name: 'work', workerId: this.#name, timeoutMs, leaseMs, signal };
+    try {
+      return await this.#world.request((host) => host.pullActivity(request));
+    } catch (error) {
+      if (!isUnknown(error)) throw error;
+      return null;
+    }
+  }
+
+  async #handle(item: WorkItem): Promise<void> {
+    const { isCalm, random, scheduler } = this.#world;
+    const deed = isCalm ? 'finish' : random.pick(DEEDS);
+    const { token } = item;
+    scheduler.note(`${this.#name} will ${deed} ${activityOf(token)}`);
+    await scheduler.pause(`${this.#name} works`, random.below(800));
+    this.#answers += 1;
+    const value = `${this.#name} ${this.#answers}`;
+    switch (deed) {
+      case 'vanish':
+        return;
+      case 'release':
+        await this.#tell(() => this.#world.persist((host) => host.releaseActivity(token)));
+        return;
+      case 'extend':
+        await this.#tell(() => this.#world.persist((host) => host.extendActivity(token, 3000)));
+        await scheduler.pause(`${this.#name} works on`, random.below(4000));
+        break;
+      case 'late':
+        await scheduler.pause(`${this.#name} is late`, random.between(1000, 8000));
+        break;
+      case 'twice':
+        await Promise.all([this.#complete(token, true, value), this.#complete(token, true, value)]);
+        await this.#complete(token, false, `${value} again`);
+        return;
+      case 'finish':
+      case 'fail':
+        break;
+    }
+    await this.#complete(token, deed !== 'fail', value);
+  }
+
+  async #complete(token: string, succeeded: boolean, data: Json): Promise<void> {
+    const isAccepted = await this.#tell(() =>
+      this.#world.persist((host) => host.completeActivity(token, { succeeded, data })),
+    );
+    if (isAccepted) this.#accepted.add(token, succeeded, data);
+  }
+
+  /** False when the token is not good any more. */
+  async #tell(act: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await act();
+      return true;
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'activity_not_found') return false;
+      throw error;
+    }
+  }
+}

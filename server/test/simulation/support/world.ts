@@ -1,0 +1,170 @@
+/** What the nodes and clients of one simulation share: chance, time, the store, the network, and who lives. */
+import { AppError } from '../../../src/errors.js';
+import type { Hint } from '../../../src/backplane/backplane.js';
+import type { StepwrightHost } from '../../../src/runtime/workflow-host.js';
+import type { Store } from '../../../src/store/store.js';
+import { Ledger } from './ledger.js';
+import { planOf, type Plan } from './plan.js';
+import { Random } from './random.js';
+import { Scheduler } from './scheduler.js';
+import { ConnectionLost, SimulatedNode } from './simulated-node.js';
+import { Violation } from './violation.js';
+
+/** After such an error a client knows nothing: what it asked for may have happened or not. */
+export function isUnknown(error: unknown): boolean {
+  if (error instanceof ConnectionLost) return true;
+  return error instanceof AppError && error.code === 'store_unavailable';
+}
+
+/** Nothing happened, and it can be asked for again. */
+export function isRefused(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'stopping';
+}
+
+export class World {
+  readonly random: Random;
+  readonly plan: Plan;
+  readonly scheduler: Scheduler;
+  readonly ledger: Ledger;
+  readonly store: Store;
+  readonly nodes: SimulatedNode[] = [];
+  /** How often a crash or a lost answer met which store operation. */
+  readonly crashPoints = new Map<string, number>();
+  isCalm = false;
+  violation: Violation | null = null;
+  #gone = new Set<string>();
+  #lives = 0;
+  #losesNextAnswer = false;
+
+  constructor(seed: number, storeFor: (world: World) => Store) {
+    this.random = new Random(seed);
+    this.plan = planOf(this.random);
+    this.scheduler = new Scheduler(this.random);
+    this.ledger = new Ledger(this.plan.failingEffects);
+    this.store = storeFor(this);
+  }
+
+  violated(violation: Violation): void {
+    this.violation ??= violation;
+  }
+
+  // -- nodes
+
+  addNode(): void {
+    this.#lives += 1;
+    const node = new SimulatedNode(this, `n${this.#lives}`, this.store);
+    this.nodes.push(node);
+    this.scheduler.note(`${node.name} starts`);
+    if (this.isCalm) node.skewMs = 0;
+    node.start().then(
+      (started) => {
+        if (started) return;
+        this.crash(node, 'could not start');
+      },
+      (error: unknown) => this.violated(asViolation('a node could not start', error)),
+    );
+  }
+
+  crash(node: SimulatedNode, why: string): void {
+    if (node.dead) return;
+    this.scheduler.note(`${node.name} CRASHES: ${why}`);
+    this.#remove(node);
+    this.scheduler.end(node);
+    node.hangUp();
+  }
+
+  stop(node: SimulatedNode): void {
+    this.scheduler.note(`${node.name} is stopped`);
+    node.isStopping = true;
+    node.host.stop().then(
+      () => {
+        if (node.dead) return;
+        this.scheduler.note(`${node.name} has stopped`);
+        this.#remove(node);
+        this.scheduler.end(node);
+        node.hangUp();
+      },
+      (error: unknown) => this.violated(asViolation('a node could not stop', error)),
+    );
+  }
+
+  isGone(name: string): boolean {
+    return this.#gone.has(name);
+  }
+
+  #remove(node: SimulatedNode): void {
+    this.#gone.add(node.name);
+    this.nodes.splice(this.nodes.indexOf(node), 1);
+  }
+
+  // -- the network
+
+  /** A hint on its way to the other nodes: it may get lost, come late, twice, and after later ones. */
+  spread(from: SimulatedNode, hint: Hint): void {
+    if (!this.plan.hasRedis) return;
+    const { hintLoss, hintRepeat } = this.plan;
+    for (const node of this.nodes) {
+      if (node === from) continue;
+      if (!this.isCalm && this.random.chance(hintLoss)) continue;
+      const copies = !this.isCalm && this.random.chance(hintRepeat) ? 2 : 1;
+      for (let copy = 0; copy < copies; copy += 1) {
+        this.scheduler.later(node, `${node.name} hears of ${hint.kind}`, () => node.hear(hint));
+      }
+    }
+  }
+
+  loseNextAnswer(): void {
+    this.#losesNextAnswer = true;
+  }
+
+  losesAnswer(): boolean {
+    const loses = this.#losesNextAnswer;
+    this.#losesNextAnswer = false;
+    return loses;
+  }
+
+  countCrashPoint(point: string): void {
+    this.crashPoints.set(point, (this.crashPoints.get(point) ?? 0) + 1);
+  }
+
+  // -- clients
+
+  /** One request to some node. It may fail in any way. */
+  async ask<Value>(call: (host: StepwrightHost) => Promise<Value>): Promise<Value> {
+    for (;;) {
+      const ready = this.nodes.filter(({ isReady, isStopping }) => isReady && !isStopping);
+      if (ready.length > 0) return this.random.pick(ready).ask(call);
+      await this.scheduler.pause('a client looks for a server', 300);
+    }
+  }
+
+  /** Asks again while the request was refused by a server that stops or starts: nothing has happened then. */
+  async request<Value>(call: (host: StepwrightHost) => Promise<Value>): Promise<Value> {
+    for (;;) {
+      try {
+        return await this.ask(call);
+      } catch (error) {
+        if (!isRefused(error)) throw error;
+      }
+      await this.scheduler.pause('a client tries again', this.random.between(50, 500));
+    }
+  }
+
+  /** Asks until there is an answer; for requests that can be repeated. */
+  async persist<Value>(call: (host: StepwrightHost) => Promise<Value>): Promise<Value> {
+    for (;;) {
+      try {
+        return await this.request(call);
+      } catch (error) {
+        if (!isUnknown(error)) throw error;
+      }
+      await this.scheduler.pause('a client repeats', this.random.between(50, 500));
+    }
+  }
+}
+
+export function asViolation(what: string, error: unknown): Violation {
+  if (error instanceof Violation) return error;
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return new Violation(`${what}: ${text}`);
+}
