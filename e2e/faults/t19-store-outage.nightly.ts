@@ -7,7 +7,8 @@ import { linkOf, TcpProxy } from './support/tcp-proxy.js';
 import { withFleet } from './support/with-fleet.js';
 import { Workload } from './support/workload.js';
 
-const ANSWER_MS_MAX = 2000;
+/** The server gives its store two seconds; the rest is for a busy machine. */
+const ANSWER_MS_MAX = 3000;
 const RECOVERY_MS_MAX = 5000;
 const OUTAGE_MS = 6000;
 
@@ -34,17 +35,15 @@ describe.each([{ mode: 'refuse' }, { mode: 'blackhole' }] as const)(
             await setTimeout(1500);
             link.mode = mode;
             const cutAt = Date.now();
-            const slowest = { ms: 0 };
+            const answers: { status: number; retryAfter: number; ms: number }[] = [];
             while (Date.now() < cutAt + OUTAGE_MS) {
               const calledAt = Date.now();
-              const response = await fetch(`${url}/api/workflow/none`);
-              slowest.ms = Math.max(slowest.ms, Date.now() - calledAt);
-              // The first calls may still find a connection that is good.
-              if (response.status === 404) continue;
-              expect(response.status).toBe(503);
-              expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+              const { headers, status } = await fetch(`${url}/api/workflow/none`);
+              const retryAfter = Number(headers.get('retry-after'));
+              answers.push({ status, retryAfter, ms: Date.now() - calledAt });
+              await setTimeout(50);
             }
-            expect(await ready()).toBe(false);
+            const wasReady = await ready();
             link.mode = 'pass';
             const backAt = Date.now();
             await eventually('it is ready again', ready);
@@ -52,9 +51,23 @@ describe.each([{ mode: 'refuse' }, { mode: 'blackhole' }] as const)(
             await started;
             const verdict = await check(workload, ledger, fleet);
             await workload.end();
-            console.log(`T-19 ${mode}`, { runs: verdict.runs, slowestMs: slowest.ms, recoveryMs });
+            const slowestMs = Math.max(...answers.map(({ ms }) => ms));
+            console.log(`T-19 ${mode}`, {
+              runs: verdict.runs,
+              calls: answers.length,
+              slowestMs,
+              wasReady,
+              recoveryMs,
+            });
             expect(verdict.violations).toEqual([]);
-            expect(slowest.ms).toBeLessThan(ANSWER_MS_MAX);
+            // A call that was there before the link broke may still have had its answer.
+            const refused = answers.filter(({ status }) => status !== 404);
+            expect(
+              refused.filter(({ retryAfter, status }) => status !== 503 || retryAfter === 0),
+            ).toEqual([]);
+            expect(refused.length).toBeGreaterThan(0);
+            expect(wasReady).toBe(false);
+            expect(slowestMs).toBeLessThan(ANSWER_MS_MAX);
             expect(recoveryMs).toBeLessThan(RECOVERY_MS_MAX);
           },
         );

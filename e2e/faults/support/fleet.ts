@@ -93,7 +93,7 @@ export class Fleet {
   get faults(): readonly string[] {
     return [...this.#ended, ...this.#nodes]
       .flatMap((node) => node?.output ?? [])
-      .filter((line) => /"level":(50|60)|a failure that nobody handled|Invariant/.test(line));
+      .filter((line) => /"level":"(error|fatal)"/.test(line));
   }
 
   /** The sum of a metric over the nodes that run. */
