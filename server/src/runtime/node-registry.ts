@@ -85,6 +85,9 @@ export class NodeRegistry implements Service {
   }
 
   async start(): Promise<void> {
+    const { clock, self, store } = this.#options;
+    // Without a record nobody would take over what this node owns when it dies, so it does not start without one.
+    await store.putNode({ ...self, beatAt: clock.now() });
     await this.#beat.start();
   }
 

@@ -41,6 +41,7 @@ const FOUND: readonly (readonly [number, string])[] = [
   [874, 'a node that stopped took a child for started that it had not stored'],
   [876, 'a start that came while its node stopped ran on after the stop'],
   [957, 'a repeated start of a child stood in the way of its take-over'],
+  [3586, 'a node whose first heartbeat failed ran unknown, and nobody missed it when it died'],
 ];
 
 describe('simulated nodes', () => {
