@@ -36,12 +36,17 @@ export function duplicatesOf(error: unknown): readonly number[] {
 /** The error as callers of the contract see it. */
 export function storeErrorOf(error: unknown): Error {
   if (error instanceof StoreUnavailableError) return error;
-  if (error instanceof MongoError && isUnavailable(error)) {
+  if (isSocketError(error) || (error instanceof MongoError && isUnavailable(error))) {
     return new StoreUnavailableError(`The database did not answer: ${error.message}`, {
       cause: error,
     });
   }
   return error instanceof Error ? error : new Error(String(error));
+}
+
+/** A write to a connection that is being reset: the driver passes the error of the socket on as it is. */
+function isSocketError(error: unknown): error is Error {
+  return error instanceof Error && !(error instanceof MongoError) && 'syscall' in error;
 }
 
 function isUnavailable(error: MongoError): boolean {
