@@ -28,13 +28,15 @@ import type { ActorEnvironment } from './actor-environment.js';
 import { FirstInsertion } from './first-insertion.js';
 import { InstanceActor } from './instance-actor.js';
 import type { NodeRegistry } from './node-registry.js';
-import { withError } from './set-aside-state.js';
+import { withError, hasSurvived } from './set-aside-state.js';
 import { PeriodicTask } from './periodic-task.js';
 import type { Service } from './service.js';
 
 /** A first pass that takes longer than this is not waited for: the start is stored as it was. */
 const FIRST_PASS_MS_MAX = 25;
 const SCAN_LIMIT = 500;
+/** A write that was given up may still arrive at the store for so long. */
+const LATE_WRITE_MS = 10_000;
 /** What a scan may come later than planned. */
 const SCAN_MARGIN_MS = 1000;
 /** So many times may an instance be taken over from a dead node, without a commit in between, before it is set aside. */
@@ -167,6 +169,8 @@ export class InstanceRunner implements Service {
       if (error instanceof StoreUnavailableError) {
         this.#leavesWork ||= this.#stopping;
         this.look(start.id);
+        const { clock } = this.#environment;
+        clock.at(clock.now() + LATE_WRITE_MS, () => this.look(start.id));
       }
       throw error;
     } finally {
@@ -382,7 +386,7 @@ export class InstanceRunner implements Service {
     this.#actors.set(record.id, actor);
     // A wake time that has passed is replaced by a commit, or the scan would find it again and again.
     const isDue = record.wakeAt !== null && record.wakeAt <= this.#environment.clock.now();
-    actor.takeOver(record.inbox, isDue);
+    actor.takeOver(record.inbox, isDue || hasSurvived(record, actor.run));
     actor.wake();
   }
 

@@ -1,4 +1,5 @@
 /** The stored state of an instance that is set aside, with the reason where users see it. */
+import type { Run } from '../engine/run.js';
 import { readState, writeState } from '../engine/snapshot.js';
 import type { InstanceRecord } from '../store/store.js';
 
@@ -21,4 +22,13 @@ export function withError(
   } catch {
     return record.state;
   }
+}
+
+/**
+ * An instance that only waits has not harmed the nodes that stopped while they had it: one commit, and their number is
+ * forgotten. One with an effect under way may be what stops them.
+ */
+export function hasSurvived(record: InstanceRecord, run: Run): boolean {
+  if (record.crashes < 2 || run.queue.size > 0) return false;
+  return ![...run.instance.pointers.values()].some(({ state }) => state.kind === 'effect');
 }
