@@ -30,412 +30,419 @@ const untilPollersAre = (client: Client, count: number) =>
     return { done: value === count, value };
   });
 
-everyStore('activities', (at) => {
-  it('hand out their parameters and take a result', async () => {
-    const { client } = at;
-    const name = fresh('work');
-    const id = await client.defineAndStart(
-      chain(
-        activity('ask', name, { Parameters: { '@amount': 'data.n * 2', unit: 'data.n' } }),
-        mark('after'),
-      ),
-      { n: 21 },
+everyStore(
+  'activities',
+  (at) => {
+    it('hand out their parameters and take a result', async () => {
+      const { client } = at;
+      const name = fresh('work');
+      const id = await client.defineAndStart(
+        chain(
+          activity('ask', name, { Parameters: { '@amount': 'data.n * 2', unit: 'data.n' } }),
+          mark('after'),
+        ),
+        { n: 21 },
+      );
+      const item = await client.work(name, '&workerId=w1');
+      expect(item).toEqual({
+        token: item.token,
+        activityName: name,
+        parameters: { amount: 42, unit: 'data.n' },
+        tokenExpiry: NEVER,
+        workflowId: id,
+        stepId: 'ask',
+        attempt: 1,
+      });
+      const waiting = await client.untilWaiting(id, 'ask');
+      expect(waiting!.waitsFor).toEqual({ kind: 'activity', activityName: name });
+      await client.succeed(item.token, { approved: true });
+      const { data, status } = await client.ended(id);
+      expect({ data, status }).toEqual({
+        data: { n: 21, result: { approved: true }, trail: ['after'] },
+        status: 'Complete',
+      });
+    });
+
+    it.each([[null], [0], [false], [''], ['text'], [[1, { a: null }]], [{}]])(
+      'take any JSON value as a result: %j',
+      async (value) => {
+        const { client } = at;
+        const name = fresh('work');
+        const id = await client.defineAndStart([activity('ask', name)]);
+        await client.succeed((await client.work(name)).token, value);
+        expect((await client.ended(id)).data).toEqual({ result: value });
+      },
     );
-    const item = await client.work(name, '&workerId=w1');
-    expect(item).toEqual({
-      token: item.token,
-      activityName: name,
-      parameters: { amount: 42, unit: 'data.n' },
-      tokenExpiry: NEVER,
-      workflowId: id,
-      stepId: 'ask',
-      attempt: 1,
-    });
-    const waiting = await client.untilWaiting(id, 'ask');
-    expect(waiting!.waitsFor).toEqual({ kind: 'activity', activityName: name });
-    await client.succeed(item.token, { approved: true });
-    const { data, status } = await client.ended(id);
-    expect({ data, status }).toEqual({
-      data: { n: 21, result: { approved: true }, trail: ['after'] },
-      status: 'Complete',
-    });
-  });
 
-  it.each([[null], [0], [false], [''], ['text'], [[1, { a: null }]], [{}]])(
-    'take any JSON value as a result: %j',
-    async (value) => {
-      const { client } = at;
-      const name = fresh('work');
-      const id = await client.defineAndStart([activity('ask', name)]);
-      await client.succeed((await client.work(name)).token, value);
-      expect((await client.ended(id)).data).toEqual({ result: value });
-    },
-  );
-
-  it('take no body as null', async () => {
-    const { client } = at;
-    const name = fresh('work');
-    const id = await client.defineAndStart([activity('ask', name)]);
-    const { token } = await client.work(name);
-    expect((await client.call('POST', `/api/activity/success/${token}`)).status).toBe(202);
-    expect((await client.ended(id)).data).toEqual({ result: null });
-  });
-
-  it.each([
-    ['an expression', 'data.n + 1', 5],
-    ['a constant', 7, 7],
-    ['a list of constants', ['data.n', 1], ['data.n', 1]],
-    ['a text', '"text"', 'text'],
-  ] as const)('have parameters that are %s', async (_, parameters, expected) => {
-    const { client } = at;
-    const name = fresh('work');
-    const id = await client.defineAndStart([activity('ask', name, { Parameters: parameters })], {
-      n: 4,
-    });
-    expect((await client.work(name)).parameters).toEqual(expected);
-    await client.terminate(id);
-  });
-
-  it('come oldest first, each to one worker', async () => {
-    const { client } = at;
-    const name = fresh('work');
-    const definition = await client.define([activity('ask', name, { Parameters: 'data.n' })]);
-    for (let n = 0; n < 6; n += 1) await client.start(definition, { n });
-    const items: WorkItem[] = [];
-    for (let n = 0; n < 3; n += 1) items.push(await client.work(name));
-    expect(items.map(({ parameters }) => parameters)).toEqual([0, 1, 2]);
-    const rest = await Promise.all([1, 2, 3, 4, 5].map(() => client.pull(name)));
-    const taken = rest.filter(({ status }) => status === 200).map(({ body }) => body.parameters);
-    expect(taken.sort()).toEqual([3, 4, 5]);
-    expect(rest.filter(({ status }) => status === 404)).toHaveLength(2);
-  });
-
-  it('answer 404 when there is none in time', async () => {
-    const { client } = at;
-    const answer = await client.get<Problem>(`/api/activity/${fresh('none')}`);
-    expect(answer.status).toBe(404);
-    expect(answer.body.code).toBe('no_work');
-    const startedAt = Date.now();
-    expect((await client.pull(fresh('none'), '?timeout=1')).status).toBe(404);
-    expect(Date.now() - startedAt).toBeGreaterThanOrEqual(990);
-  });
-
-  it.each(['-1', '1.5', 'abc', 'NaN', '1e3'])('refuse a timeout of %s', async (timeout) => {
-    const answer = await at.client.get<Problem>(`/api/activity/x?timeout=${timeout}`);
-    expect(answer.status).toBe(400);
-    expect(answer.headers.get('content-type')).toMatch(/problem\+json/);
-  });
-
-  it('answer a waiting poll the moment work appears', async () => {
-    const { client } = at;
-    const name = fresh('work');
-    const definition = await client.define([activity('ask', name)]);
-    const poll = client.work(name);
-    await untilPollersAre(client, 1);
-    const startedAt = Date.now();
-    const id = await client.start(definition);
-    const item = await poll;
-    expect(Date.now() - startedAt).toBeLessThan(1500);
-    expect(item.workflowId).toBe(id);
-    await client.terminate(id);
-  });
-
-  it('have tokens that are long and random', async () => {
-    const { client } = at;
-    const name = fresh('work');
-    const definition = await client.define([activity('ask', name)]);
-    await client.start(definition);
-    await client.start(definition);
-    const [a, b] = [await client.work(name), await client.work(name)];
-    // 22 base64url characters hold 128 bits.
-    const secrets = [a, b].map(({ token }) => token.split('.').at(-1)!);
-    expect(secrets[0]!.length).toBeGreaterThanOrEqual(22);
-    expect(secrets[0]).not.toBe(secrets[1]);
-  });
-
-  describe('a token', () => {
-    it('that is unknown is 404, and nothing changes', async () => {
+    it('take no body as null', async () => {
       const { client } = at;
       const name = fresh('work');
       const id = await client.defineAndStart([activity('ask', name)]);
       const { token } = await client.work(name);
-      const forged = `${token.split('.')[0]!}.${'A'.repeat(22)}`;
-      for (const wrong of ['x', forged, `${token}x`, '%00', 'a.b.c']) {
-        for (const call of ['success', 'fail']) {
-          const answer = await client.post<Problem>(`/api/activity/${call}/${wrong}`, 1);
-          expect([404, 400], wrong).toContain(answer.status);
+      expect((await client.call('POST', `/api/activity/success/${token}`)).status).toBe(202);
+      expect((await client.ended(id)).data).toEqual({ result: null });
+    });
+
+    it.each([
+      ['an expression', 'data.n + 1', 5],
+      ['a constant', 7, 7],
+      ['a list of constants', ['data.n', 1], ['data.n', 1]],
+      ['a text', '"text"', 'text'],
+    ] as const)('have parameters that are %s', async (_, parameters, expected) => {
+      const { client } = at;
+      const name = fresh('work');
+      const id = await client.defineAndStart([activity('ask', name, { Parameters: parameters })], {
+        n: 4,
+      });
+      expect((await client.work(name)).parameters).toEqual(expected);
+      await client.terminate(id);
+    });
+
+    it('come oldest first, each to one worker', async () => {
+      const { client } = at;
+      const name = fresh('work');
+      const definition = await client.define([activity('ask', name, { Parameters: 'data.n' })]);
+      for (let n = 0; n < 6; n += 1) await client.start(definition, { n });
+      const items: WorkItem[] = [];
+      for (let n = 0; n < 3; n += 1) items.push(await client.work(name));
+      expect(items.map(({ parameters }) => parameters)).toEqual([0, 1, 2]);
+      const rest = await Promise.all([1, 2, 3, 4, 5].map(() => client.pull(name)));
+      const taken = rest.filter(({ status }) => status === 200).map(({ body }) => body.parameters);
+      expect(taken.sort()).toEqual([3, 4, 5]);
+      expect(rest.filter(({ status }) => status === 404)).toHaveLength(2);
+    });
+
+    it('answer 404 when there is none in time', async () => {
+      const { client } = at;
+      const answer = await client.get<Problem>(`/api/activity/${fresh('none')}`);
+      expect(answer.status).toBe(404);
+      expect(answer.body.code).toBe('no_work');
+      const startedAt = Date.now();
+      expect((await client.pull(fresh('none'), '?timeout=1')).status).toBe(404);
+      expect(Date.now() - startedAt).toBeGreaterThanOrEqual(990);
+    });
+
+    it.each(['-1', '1.5', 'abc', 'NaN', '1e3'])('refuse a timeout of %s', async (timeout) => {
+      const answer = await at.client.get<Problem>(`/api/activity/x?timeout=${timeout}`);
+      expect(answer.status).toBe(400);
+      expect(answer.headers.get('content-type')).toMatch(/problem\+json/);
+    });
+
+    it('answer a waiting poll the moment work appears', async () => {
+      const { client } = at;
+      const name = fresh('work');
+      const definition = await client.define([activity('ask', name)]);
+      const poll = client.work(name);
+      await untilPollersAre(client, 1);
+      const startedAt = Date.now();
+      const id = await client.start(definition);
+      const item = await poll;
+      expect(Date.now() - startedAt).toBeLessThan(1500);
+      expect(item.workflowId).toBe(id);
+      await client.terminate(id);
+    });
+
+    it('have tokens that are long and random', async () => {
+      const { client } = at;
+      const name = fresh('work');
+      const definition = await client.define([activity('ask', name)]);
+      await client.start(definition);
+      await client.start(definition);
+      const [a, b] = [await client.work(name), await client.work(name)];
+      // 22 base64url characters hold 128 bits.
+      const secrets = [a, b].map(({ token }) => token.split('.').at(-1)!);
+      expect(secrets[0]!.length).toBeGreaterThanOrEqual(22);
+      expect(secrets[0]).not.toBe(secrets[1]);
+    });
+
+    describe('a token', () => {
+      it('that is unknown is 404, and nothing changes', async () => {
+        const { client } = at;
+        const name = fresh('work');
+        const id = await client.defineAndStart([activity('ask', name)]);
+        const { token } = await client.work(name);
+        const forged = `${token.split('.')[0]!}.${'A'.repeat(22)}`;
+        for (const wrong of ['x', forged, `${token}x`, '%00', 'a.b.c']) {
+          for (const call of ['success', 'fail']) {
+            const answer = await client.post<Problem>(`/api/activity/${call}/${wrong}`, 1);
+            expect([404, 400], wrong).toContain(answer.status);
+          }
+          expect([404, 400], wrong).toContain(
+            (await client.call('DELETE', `/api/activity/${wrong}`)).status,
+          );
+          const heartbeat = await client.call('PUT', `/api/activity/${wrong}/heartbeat?lease=5`);
+          expect([404, 400], wrong).toContain(heartbeat.status);
         }
-        expect([404, 400], wrong).toContain(
-          (await client.call('DELETE', `/api/activity/${wrong}`)).status,
+        expect(await client.workflow(id)).toMatchObject({ status: 'Runnable', data: {} });
+        await client.succeed(token, 'real');
+        expect((await client.ended(id)).data).toEqual({ result: 'real' });
+      });
+
+      it('takes the same result again, and no other one', async () => {
+        const { client } = at;
+        const name = fresh('work');
+        const id = await client.defineAndStart([activity('ask', name)]);
+        const { token } = await client.work(name);
+        await client.succeed(token, { v: 1 });
+        await client.succeed(token, { v: 1 });
+        expect((await client.post(`/api/activity/success/${token}`, { v: 2 })).status).toBe(404);
+        expect((await client.post(`/api/activity/fail/${token}`, { v: 1 })).status).toBe(404);
+        expect((await client.ended(id)).data).toEqual({ result: { v: 1 } });
+        await client.succeed(token, { v: 1 });
+        expect((await client.call('DELETE', `/api/activity/${token}`)).status).toBe(404);
+      });
+
+      it('takes one of two results that come at the same time', async () => {
+        const { client } = at;
+        const name = fresh('work');
+        const id = await client.defineAndStart([activity('ask', name)]);
+        const { token } = await client.work(name);
+        const answers = await Promise.all(
+          [1, 2, 3, 4].map((v) => client.post(`/api/activity/success/${token}`, v)),
         );
-        const heartbeat = await client.call('PUT', `/api/activity/${wrong}/heartbeat?lease=5`);
-        expect([404, 400], wrong).toContain(heartbeat.status);
-      }
-      expect(await client.workflow(id)).toMatchObject({ status: 'Runnable', data: {} });
-      await client.succeed(token, 'real');
-      expect((await client.ended(id)).data).toEqual({ result: 'real' });
+        expect(answers.map(({ status }) => status).sort()).toEqual([202, 404, 404, 404]);
+        const winner = answers.findIndex(({ status }) => status === 202) + 1;
+        expect((await client.ended(id)).data).toEqual({ result: winner });
+      });
+
+      it('that was given back is stale, and the item goes to another', async () => {
+        const { client } = at;
+        const name = fresh('work');
+        const id = await client.defineAndStart([activity('ask', name)]);
+        const first = await client.work(name);
+        expect((await client.call('DELETE', `/api/activity/${first.token}`)).status).toBe(202);
+        const second = await client.work(name);
+        expect(second).toMatchObject({ workflowId: id, stepId: 'ask' });
+        expect(second.token).not.toBe(first.token);
+        for (const call of ['success', 'fail']) {
+          expect((await client.post(`/api/activity/${call}/${first.token}`, 1)).status).toBe(404);
+        }
+        expect((await client.call('DELETE', `/api/activity/${first.token}`)).status).toBe(404);
+        await client.succeed(second.token, 2);
+        expect((await client.ended(id)).data).toEqual({ result: 2 });
+      });
+
+      it('of an instance that has ended changes nothing', async () => {
+        const { client } = at;
+        const name = fresh('work');
+        const id = await client.defineAndStart([activity('ask', name)]);
+        const { token } = await client.work(name);
+        const { body } = await client.terminate(id);
+        const late = await client.post(`/api/activity/success/${token}`, 1);
+        expect([202, 404]).toContain(late.status);
+        expect(await client.workflow(id)).toEqual(body);
+      });
     });
 
-    it('takes the same result again, and no other one', async () => {
+    describe('a lease', () => {
+      it('that runs out puts the item back, and the old token is stale once another has it', async () => {
+        const { client } = at;
+        const name = fresh('work');
+        const id = await client.defineAndStart([activity('ask', name)]);
+        const first = await client.work(name, '&lease=1');
+        const expiresInMs = Date.parse(first.tokenExpiry) - Date.now();
+        expect(first.tokenExpiry).toMatch(/Z$/);
+        expect(expiresInMs).toBeLessThanOrEqual(1000);
+        expect((await client.pull(name)).status).toBe(404);
+        // This poll is parked while the lease runs out.
+        const second = await client.work(name, '&lease=60');
+        expect(second).toMatchObject({ workflowId: id, attempt: 2 });
+        expect((await client.post(`/api/activity/success/${first.token}`, 1)).status).toBe(404);
+        await client.succeed(second.token, 2);
+        expect((await client.ended(id)).data).toEqual({ result: 2 });
+      });
+
+      it('is extended by heartbeats', async () => {
+        const { client } = at;
+        const name = fresh('work');
+        const id = await client.defineAndStart([activity('ask', name)]);
+        const item = await client.work(name, '&lease=1');
+        const answer = await client.call<{ tokenExpiry: string }>(
+          'PUT',
+          `/api/activity/${item.token}/heartbeat?lease=60`,
+        );
+        expect(answer.status).toBe(200);
+        expect(Date.parse(answer.body.tokenExpiry)).toBeGreaterThan(Date.now() + 50_000);
+        expect((await client.pull(name, '?timeout=2')).status).toBe(404);
+        await client.succeed(item.token, 1);
+        expect((await client.ended(id)).data).toEqual({ result: 1 });
+      });
+
+      it.each(['0', '-1', 'x', '1.5'])('of %s is refused', async (lease) => {
+        const { client } = at;
+        expect((await client.pull(fresh('none'), `?lease=${lease}`)).status).toBe(400);
+        expect((await client.call('PUT', `/api/activity/x/heartbeat?lease=${lease}`)).status).toBe(
+          400,
+        );
+      });
+    });
+
+    it('a poller that hung up loses nothing: the item goes to another', async () => {
       const { client } = at;
-      const name = fresh('work');
-      const id = await client.defineAndStart([activity('ask', name)]);
-      const { token } = await client.work(name);
-      await client.succeed(token, { v: 1 });
-      await client.succeed(token, { v: 1 });
-      expect((await client.post(`/api/activity/success/${token}`, { v: 2 })).status).toBe(404);
-      expect((await client.post(`/api/activity/fail/${token}`, { v: 1 })).status).toBe(404);
-      expect((await client.ended(id)).data).toEqual({ result: { v: 1 } });
-      await client.succeed(token, { v: 1 });
-      expect((await client.call('DELETE', `/api/activity/${token}`)).status).toBe(404);
-    });
-
-    it('takes one of two results that come at the same time', async () => {
-      const { client } = at;
-      const name = fresh('work');
-      const id = await client.defineAndStart([activity('ask', name)]);
-      const { token } = await client.work(name);
-      const answers = await Promise.all(
-        [1, 2, 3, 4].map((v) => client.post(`/api/activity/success/${token}`, v)),
-      );
-      expect(answers.map(({ status }) => status).sort()).toEqual([202, 404, 404, 404]);
-      const winner = answers.findIndex(({ status }) => status === 202) + 1;
-      expect((await client.ended(id)).data).toEqual({ result: winner });
-    });
-
-    it('that was given back is stale, and the item goes to another', async () => {
-      const { client } = at;
-      const name = fresh('work');
-      const id = await client.defineAndStart([activity('ask', name)]);
-      const first = await client.work(name);
-      expect((await client.call('DELETE', `/api/activity/${first.token}`)).status).toBe(202);
-      const second = await client.work(name);
-      expect(second).toMatchObject({ workflowId: id, stepId: 'ask' });
-      expect(second.token).not.toBe(first.token);
-      for (const call of ['success', 'fail']) {
-        expect((await client.post(`/api/activity/${call}/${first.token}`, 1)).status).toBe(404);
-      }
-      expect((await client.call('DELETE', `/api/activity/${first.token}`)).status).toBe(404);
-      await client.succeed(second.token, 2);
-      expect((await client.ended(id)).data).toEqual({ result: 2 });
-    });
-
-    it('of an instance that has ended changes nothing', async () => {
-      const { client } = at;
-      const name = fresh('work');
-      const id = await client.defineAndStart([activity('ask', name)]);
-      const { token } = await client.work(name);
-      const { body } = await client.terminate(id);
-      const late = await client.post(`/api/activity/success/${token}`, 1);
-      expect([202, 404]).toContain(late.status);
-      expect(await client.workflow(id)).toEqual(body);
-    });
-  });
-
-  describe('a lease', () => {
-    it('that runs out puts the item back, and the old token is stale once another has it', async () => {
-      const { client } = at;
-      const name = fresh('work');
-      const id = await client.defineAndStart([activity('ask', name)]);
-      const first = await client.work(name, '&lease=1');
-      const expiresInMs = Date.parse(first.tokenExpiry) - Date.now();
-      expect(first.tokenExpiry).toMatch(/Z$/);
-      expect(expiresInMs).toBeLessThanOrEqual(1000);
-      expect((await client.pull(name)).status).toBe(404);
-      // This poll is parked while the lease runs out.
-      const second = await client.work(name, '&lease=60');
-      expect(second).toMatchObject({ workflowId: id, attempt: 2 });
-      expect((await client.post(`/api/activity/success/${first.token}`, 1)).status).toBe(404);
-      await client.succeed(second.token, 2);
-      expect((await client.ended(id)).data).toEqual({ result: 2 });
-    });
-
-    it('is extended by heartbeats', async () => {
-      const { client } = at;
-      const name = fresh('work');
-      const id = await client.defineAndStart([activity('ask', name)]);
-      const item = await client.work(name, '&lease=1');
-      const answer = await client.call<{ tokenExpiry: string }>(
-        'PUT',
-        `/api/activity/${item.token}/heartbeat?lease=60`,
-      );
-      expect(answer.status).toBe(200);
-      expect(Date.parse(answer.body.tokenExpiry)).toBeGreaterThan(Date.now() + 50_000);
-      expect((await client.pull(name, '?timeout=2')).status).toBe(404);
-      await client.succeed(item.token, 1);
-      expect((await client.ended(id)).data).toEqual({ result: 1 });
-    });
-
-    it.each(['0', '-1', 'x', '1.5'])('of %s is refused', async (lease) => {
-      const { client } = at;
-      expect((await client.pull(fresh('none'), `?lease=${lease}`)).status).toBe(400);
-      expect((await client.call('PUT', `/api/activity/x/heartbeat?lease=${lease}`)).status).toBe(
-        400,
-      );
-    });
-  });
-
-  it('a poller that hung up loses nothing: the item goes to another', async () => {
-    const { client } = at;
-    const name = fresh('work');
-    const definition = await client.define([activity('ask', name)]);
-    const gone = new AbortController();
-    const lost = client
-      .call('GET', `/api/activity/${name}?timeout=20`, { signal: gone.signal })
-      .catch(() => 'hung up');
-    await untilPollersAre(client, 1);
-    gone.abort();
-    expect(await lost).toBe('hung up');
-    const id = await client.start(definition);
-    await client.succeed((await client.work(name)).token, 1);
-    expect((await client.ended(id)).data).toEqual({ result: 1 });
-    await untilPollersAre(client, 0);
-  });
-
-  it('pollers that hang up just when work is created lose none of it', async () => {
-    const { client } = at;
-    for (let n = 0; n < 10; n += 1) {
       const name = fresh('work');
       const definition = await client.define([activity('ask', name)]);
       const gone = new AbortController();
-      const { signal } = gone;
-      const poll = client
-        .call('GET', `/api/activity/${name}?timeout=20`, { signal })
-        .catch(() => null);
+      const lost = client
+        .call('GET', `/api/activity/${name}?timeout=20`, { signal: gone.signal })
+        .catch(() => 'hung up');
       await untilPollersAre(client, 1);
-      const starting = client.start(definition);
       gone.abort();
-      await poll;
-      const item = await client.work(name);
-      expect(item.workflowId).toBe(await starting);
-      await client.succeed(item.token, n);
-    }
-  });
-
-  it('of a suspended instance are not handed out until it is resumed', async () => {
-    const { client } = at;
-    const name = fresh('work');
-    const id = await client.defineAndStart([activity('ask', name)]);
-    await client.untilWaiting(id, 'ask');
-    await client.control(id, 'suspend');
-    expect((await client.pull(name)).status).toBe(404);
-    const poll = client.work(name);
-    await untilPollersAre(client, 1);
-    const resumedAt = Date.now();
-    await client.control(id, 'resume');
-    const { token } = await poll;
-    expect(Date.now() - resumedAt).toBeLessThan(1500);
-    await client.succeed(token, 1);
-    expect((await client.ended(id)).data).toEqual({ result: 1 });
-  });
-
-  it('take a result while the instance is suspended, which counts when it is resumed', async () => {
-    const { client } = at;
-    const name = fresh('work');
-    const id = await client.defineAndStart([activity('ask', name)]);
-    const { token } = await client.work(name);
-    await client.control(id, 'suspend');
-    await client.succeed(token, 'kept');
-    expect(await client.workflow(id)).toMatchObject({ status: 'Suspended', data: {} });
-    await client.control(id, 'resume');
-    expect((await client.ended(id)).data).toEqual({ result: 'kept' });
-  });
-
-  it('of a terminated instance are not handed out', async () => {
-    const { client } = at;
-    const name = fresh('work');
-    const id = await client.defineAndStart([activity('ask', name)]);
-    await client.untilWaiting(id, 'ask');
-    await client.terminate(id);
-    expect((await client.pull(name)).status).toBe(404);
-    expect((await client.pull(name, '?timeout=1')).status).toBe(404);
-  });
-
-  it('of a cancelled step are not handed out', async () => {
-    const { client } = at;
-    const name = fresh('work');
-    const other = fresh('work');
-    const id = await client.defineAndStart([
-      step(
-        'both',
-        'Parallel',
-        {},
-        {
-          Do: [
-            [activity('cancelled', name, {}, { CancelCondition: 'data.get("stop", False)' })],
-            [activity('stop', other, {}, { Outputs: { stop: 'step.Result' } })],
-          ],
-        },
-      ),
-    ]);
-    await client.succeed((await client.work(other)).token, true);
-    expect((await client.ended(id)).status).toBe('Complete');
-    expect((await client.pull(name)).status).toBe(404);
-  });
-
-  describe('a failure', () => {
-    it('is the error of the step; with Retry the work is offered again after the interval', async () => {
-      const { client } = at;
-      const name = fresh('work');
-      const id = await client.defineAndStart([
-        activity('ask', name, {}, { ErrorBehavior: 'Retry', RetryInterval: '00:00:00.2' }),
-      ]);
-      await client.fail((await client.work(name)).token, { message: 'no paper', tray: 2 });
-      const failedAt = Date.now();
-      const retrying = await client
-        .untilStep(id, 'ask', ({ waitsFor }) => waitsFor !== null && waitsFor.kind === 'retry')
-        .catch(() => null);
-      if (retrying !== null)
-        expect(retrying!.error).toMatchObject({ type: 'ActivityFailed', data: { tray: 2 } });
-      const again = await client.work(name);
-      expect(Date.now() - failedAt).toBeGreaterThanOrEqual(100);
-      expect(again).toMatchObject({ workflowId: id, stepId: 'ask' });
-      const failed = (await client.steps(id)).find(({ status }) => status === 'Failed');
-      expect(failed).toMatchObject({
-        stepId: 'ask',
-        attempt: 1,
-        error: { message: 'no paper', data: { message: 'no paper', tray: 2 } },
-      });
-      expect((await client.workflow(id)).lastError).toMatchObject({
-        stepId: 'ask',
-        message: 'no paper',
-      });
-      await client.succeed(again.token, 'done');
-      expect(await client.ended(id)).toMatchObject({ data: { result: 'done' }, lastError: null });
-    });
-
-    it('suspends with Suspend, and resuming offers the work again', async () => {
-      const { client } = at;
-      const name = fresh('work');
-      const id = await client.defineAndStart([
-        activity('ask', name, {}, { ErrorBehavior: 'Suspend' }),
-      ]);
-      await client.fail((await client.work(name)).token, 'words');
-      const { lastError } = await client.untilWorkflow(id, ({ status }) => status === 'Suspended');
-      expect(lastError).toMatchObject({ message: 'words', data: 'words' });
-      expect((await client.pull(name)).status).toBe(404);
-      await client.control(id, 'resume');
+      expect(await lost).toBe('hung up');
+      const id = await client.start(definition);
       await client.succeed((await client.work(name)).token, 1);
       expect((await client.ended(id)).data).toEqual({ result: 1 });
+      await untilPollersAre(client, 0);
     });
-  });
 
-  it('fail by their Timeout', async () => {
-    const { client } = at;
-    const name = fresh('work');
-    const id = await client.defineAndStart([
-      activity('ask', name, { Timeout: 0.1 }, { ErrorBehavior: 'Suspend' }),
+    it('pollers that hang up just when work is created lose none of it', async () => {
+      const { client } = at;
+      for (let n = 0; n < 10; n += 1) {
+        const name = fresh('work');
+        const definition = await client.define([activity('ask', name)]);
+        const gone = new AbortController();
+        const { signal } = gone;
+        const poll = client
+          .call('GET', `/api/activity/${name}?timeout=20`, { signal })
+          .catch(() => null);
+        await untilPollersAre(client, 1);
+        const starting = client.start(definition);
+        gone.abort();
+        await poll;
+        const item = await client.work(name);
+        expect(item.workflowId).toBe(await starting);
+        await client.succeed(item.token, n);
+      }
+    });
+
+    it('of a suspended instance are not handed out until it is resumed', async () => {
+      const { client } = at;
+      const name = fresh('work');
+      const id = await client.defineAndStart([activity('ask', name)]);
+      await client.untilWaiting(id, 'ask');
+      await client.control(id, 'suspend');
+      expect((await client.pull(name)).status).toBe(404);
+      const poll = client.work(name);
+      await untilPollersAre(client, 1);
+      const resumedAt = Date.now();
+      await client.control(id, 'resume');
+      const { token } = await poll;
+      expect(Date.now() - resumedAt).toBeLessThan(1500);
+      await client.succeed(token, 1);
+      expect((await client.ended(id)).data).toEqual({ result: 1 });
+    });
+
+    it('take a result while the instance is suspended, which counts when it is resumed', async () => {
+      const { client } = at;
+      const name = fresh('work');
+      const id = await client.defineAndStart([activity('ask', name)]);
+      const { token } = await client.work(name);
+      await client.control(id, 'suspend');
+      await client.succeed(token, 'kept');
+      expect(await client.workflow(id)).toMatchObject({ status: 'Suspended', data: {} });
+      await client.control(id, 'resume');
+      expect((await client.ended(id)).data).toEqual({ result: 'kept' });
+    });
+
+    it('of a terminated instance are not handed out', async () => {
+      const { client } = at;
+      const name = fresh('work');
+      const id = await client.defineAndStart([activity('ask', name)]);
+      await client.untilWaiting(id, 'ask');
+      await client.terminate(id);
+      expect((await client.pull(name)).status).toBe(404);
+      expect((await client.pull(name, '?timeout=1')).status).toBe(404);
+    });
+
+    it('of a cancelled step are not handed out', async () => {
+      const { client } = at;
+      const name = fresh('work');
+      const other = fresh('work');
+      const id = await client.defineAndStart([
+        step(
+          'both',
+          'Parallel',
+          {},
+          {
+            Do: [
+              [activity('cancelled', name, {}, { CancelCondition: 'data.get("stop", False)' })],
+              [activity('stop', other, {}, { Outputs: { stop: 'step.Result' } })],
+            ],
+          },
+        ),
+      ]);
+      await client.succeed((await client.work(other)).token, true);
+      expect((await client.ended(id)).status).toBe('Complete');
+      expect((await client.pull(name)).status).toBe(404);
+    });
+
+    describe('a failure', () => {
+      it('is the error of the step; with Retry the work is offered again after the interval', async () => {
+        const { client } = at;
+        const name = fresh('work');
+        const id = await client.defineAndStart([
+          activity('ask', name, {}, { ErrorBehavior: 'Retry', RetryInterval: '00:00:00.2' }),
+        ]);
+        await client.fail((await client.work(name)).token, { message: 'no paper', tray: 2 });
+        const failedAt = Date.now();
+        const retrying = await client
+          .untilStep(id, 'ask', ({ waitsFor }) => waitsFor !== null && waitsFor.kind === 'retry')
+          .catch(() => null);
+        if (retrying !== null)
+          expect(retrying!.error).toMatchObject({ type: 'ActivityFailed', data: { tray: 2 } });
+        const again = await client.work(name);
+        expect(Date.now() - failedAt).toBeGreaterThanOrEqual(100);
+        expect(again).toMatchObject({ workflowId: id, stepId: 'ask' });
+        const failed = (await client.steps(id)).find(({ status }) => status === 'Failed');
+        expect(failed).toMatchObject({
+          stepId: 'ask',
+          attempt: 1,
+          error: { message: 'no paper', data: { message: 'no paper', tray: 2 } },
+        });
+        expect((await client.workflow(id)).lastError).toMatchObject({
+          stepId: 'ask',
+          message: 'no paper',
+        });
+        await client.succeed(again.token, 'done');
+        expect(await client.ended(id)).toMatchObject({ data: { result: 'done' }, lastError: null });
+      });
+
+      it('suspends with Suspend, and resuming offers the work again', async () => {
+        const { client } = at;
+        const name = fresh('work');
+        const id = await client.defineAndStart([
+          activity('ask', name, {}, { ErrorBehavior: 'Suspend' }),
+        ]);
+        await client.fail((await client.work(name)).token, 'words');
+        const { lastError } = await client.untilWorkflow(
+          id,
+          ({ status }) => status === 'Suspended',
+        );
+        expect(lastError).toMatchObject({ message: 'words', data: 'words' });
+        expect((await client.pull(name)).status).toBe(404);
+        await client.control(id, 'resume');
+        await client.succeed((await client.work(name)).token, 1);
+        expect((await client.ended(id)).data).toEqual({ result: 1 });
+      });
+    });
+
+    it('fail by their Timeout', async () => {
+      const { client } = at;
+      const name = fresh('work');
+      const id = await client.defineAndStart([
+        activity('ask', name, { Timeout: 0.1 }, { ErrorBehavior: 'Suspend' }),
+      ]);
+      const { lastError } = await client.untilWorkflow(id, ({ status }) => status === 'Suspended');
+      expect(lastError).toMatchObject({ stepId: 'ask', type: 'Timeout' });
+      expect((await client.pull(name)).status).toBe(404);
+    });
+
+    itFails(at, [
+      {
+        does: 'without a name they fail',
+        step: step('ask', 'Activity', { ActivityName: 'None' }),
+        message: /ActivityName/,
+      },
     ]);
-    const { lastError } = await client.untilWorkflow(id, ({ status }) => status === 'Suspended');
-    expect(lastError).toMatchObject({ stepId: 'ask', type: 'Timeout' });
-    expect((await client.pull(name)).status).toBe(404);
-  });
-
-  itFails(at, [
-    {
-      does: 'without a name they fail',
-      step: step('ask', 'Activity', { ActivityName: 'None' }),
-      message: /ActivityName/,
-    },
-  ]);
-});
+  },
+  { dialects: 'alternating' },
+);

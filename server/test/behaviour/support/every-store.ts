@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import { Client } from './client.js';
 import { CAMEL_JSON, PASCAL_YAML, type Dialect } from './dialects.js';
 import { startServer, type TestServer } from './server.js';
-import { STORE_KINDS, type TestStore } from './stores.js';
+import { STORE_KINDS, type StoreKind, type TestStore } from './stores.js';
 
 /** What a case can use once it runs. */
 export interface Surroundings {
@@ -15,7 +15,10 @@ export interface Surroundings {
 }
 
 export interface EveryStoreOptions {
-  readonly dialects?: readonly Dialect[];
+  /** `alternating`: one for each store, for suites that take their time and say nothing about bodies. */
+  readonly dialects?: readonly Dialect[] | 'alternating';
+  /** Left out: all. */
+  readonly stores?: readonly StoreKind['kind'][];
   readonly environment?: Readonly<Record<string, string>>;
   readonly ownPython?: boolean;
 }
@@ -25,9 +28,10 @@ export function everyStore(
   suite: (at: Surroundings) => void,
   options: EveryStoreOptions = {},
 ): void {
-  const { dialects = [CAMEL_JSON, PASCAL_YAML], environment = {}, ownPython = false } = options;
+  const { environment = {}, ownPython = false } = options;
   for (const { available, kind, ...stores } of STORE_KINDS) {
-    for (const dialect of dialects) {
+    if (options.stores?.includes(kind) === false) continue;
+    for (const dialect of dialectsFor(kind, options.dialects)) {
       describe.skipIf(!available)(`${subject} (${kind}; ${dialect.name})`, () => {
         const running: { store?: TestStore; server?: TestServer; client?: Client } = {};
         const begin = async (): Promise<void> => {
@@ -64,4 +68,12 @@ export function everyStore(
       });
     }
   }
+}
+
+function dialectsFor(
+  kind: StoreKind['kind'],
+  dialects: EveryStoreOptions['dialects'],
+): readonly Dialect[] {
+  if (dialects === 'alternating') return [kind === 'sqlite' ? PASCAL_YAML : CAMEL_JSON];
+  return dialects ?? [CAMEL_JSON, PASCAL_YAML];
 }

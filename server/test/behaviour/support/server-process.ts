@@ -99,7 +99,8 @@ function listening(child: ChildProcess, output: { readonly text: string }): Prom
     };
     child.stdout?.on('data', () => {
       const url = /listens on (http:\/\/\S+)/.exec(output.text)?.[1];
-      if (url === undefined) return;
+      // The log is written a moment later; its last line of the start comes after all others.
+      if (url === undefined || !output.text.includes('"msg":"listening"')) return;
       clearTimeout(deadline);
       resolve(url);
     });

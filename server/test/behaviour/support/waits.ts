@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import type { Workflow } from '../../../src/api/models/workflow.js';
 import type { Json, JsonObject } from '../../../src/engine/json.js';
 import { fresh, type Client } from './client.js';
+import { eventually } from './eventually.js';
 import { chain, compute, mark, step, type Steps } from './steps.js';
 
 export interface Wait {
@@ -146,7 +147,13 @@ const SHAPES: readonly Shape[] = [
     does: 'an Activity whose lease runs out meanwhile',
     steps: (name) => [activity('wait', name)],
     until: (client, _, name) => client.work(name, '&lease=1'),
-    finish: work('second'),
+    finish: async (client, _, name) => {
+      const { body } = await eventually(async () => {
+        const answer = await client.pull(name);
+        return { done: answer.status === 200, value: answer };
+      });
+      await client.succeed(body.token, 'second');
+    },
     gives: { wait: 'second' },
   },
   {
