@@ -35,3 +35,14 @@ export function chain(...steps: readonly JsonObject[]): JsonObject[] {
 export function failing(Id: string, rest: JsonObject = {}): JsonObject {
   return compute(Id, { never: 'data.missing_field' }, rest);
 }
+
+/** Asks the workers of a name, and keeps their answer in `data.result`. */
+export function activity(
+  Id: string,
+  name: string,
+  inputs: JsonObject = {},
+  rest: JsonObject = {},
+): JsonObject {
+  const Outputs = { result: 'step.Result' };
+  return step(Id, 'Activity', { ActivityName: `"${name}"`, ...inputs }, { Outputs, ...rest });
+}

@@ -1,0 +1,134 @@
+/** Section 8: the tokens of activities, and their leases. */
+import { describe, expect, it } from 'vitest';
+import type { Problem } from '../../src/api/models/problem.js';
+import { fresh } from './support/client.js';
+import { everyStore } from './support/every-store.js';
+import { activity } from './support/steps.js';
+
+everyStore(
+  'tokens',
+  (at) => {
+    describe('a token', () => {
+      it('that is unknown is 404, and nothing changes', async () => {
+        const { client } = at;
+        const name = fresh('work');
+        const id = await client.defineAndStart([activity('ask', name)]);
+        const { token } = await client.work(name);
+        const forged = `${token.split('.')[0]!}.${'A'.repeat(22)}`;
+        for (const wrong of ['x', forged, `${token}x`, '%00', 'a.b.c']) {
+          for (const call of ['success', 'fail']) {
+            const answer = await client.post<Problem>(`/api/activity/${call}/${wrong}`, 1);
+            expect([404, 400], wrong).toContain(answer.status);
+          }
+          expect([404, 400], wrong).toContain(
+            (await client.call('DELETE', `/api/activity/${wrong}`)).status,
+          );
+          const heartbeat = await client.call('PUT', `/api/activity/${wrong}/heartbeat?lease=5`);
+          expect([404, 400], wrong).toContain(heartbeat.status);
+        }
+        expect(await client.workflow(id)).toMatchObject({ status: 'Runnable', data: {} });
+        await client.succeed(token, 'real');
+        expect((await client.ended(id)).data).toEqual({ result: 'real' });
+      });
+
+      it('takes the same result again, and no other one', async () => {
+        const { client } = at;
+        const name = fresh('work');
+        const id = await client.defineAndStart([activity('ask', name)]);
+        const { token } = await client.work(name);
+        await client.succeed(token, { v: 1 });
+        await client.succeed(token, { v: 1 });
+        expect((await client.post(`/api/activity/success/${token}`, { v: 2 })).status).toBe(404);
+        expect((await client.post(`/api/activity/fail/${token}`, { v: 1 })).status).toBe(404);
+        expect((await client.ended(id)).data).toEqual({ result: { v: 1 } });
+        await client.succeed(token, { v: 1 });
+        expect((await client.call('DELETE', `/api/activity/${token}`)).status).toBe(404);
+      });
+
+      it('takes one of two results that come at the same time', async () => {
+        const { client } = at;
+        const name = fresh('work');
+        const id = await client.defineAndStart([activity('ask', name)]);
+        const { token } = await client.work(name);
+        const answers = await Promise.all(
+          [1, 2, 3, 4].map((v) => client.post(`/api/activity/success/${token}`, v)),
+        );
+        expect(answers.map(({ status }) => status).sort()).toEqual([202, 404, 404, 404]);
+        const winner = answers.findIndex(({ status }) => status === 202) + 1;
+        expect((await client.ended(id)).data).toEqual({ result: winner });
+      });
+
+      it('that was given back is stale, and the item goes to another', async () => {
+        const { client } = at;
+        const name = fresh('work');
+        const id = await client.defineAndStart([activity('ask', name)]);
+        const first = await client.work(name);
+        expect((await client.call('DELETE', `/api/activity/${first.token}`)).status).toBe(202);
+        const second = await client.work(name);
+        expect(second).toMatchObject({ workflowId: id, stepId: 'ask' });
+        expect(second.token).not.toBe(first.token);
+        for (const call of ['success', 'fail']) {
+          expect((await client.post(`/api/activity/${call}/${first.token}`, 1)).status).toBe(404);
+        }
+        expect((await client.call('DELETE', `/api/activity/${first.token}`)).status).toBe(404);
+        await client.succeed(second.token, 2);
+        expect((await client.ended(id)).data).toEqual({ result: 2 });
+      });
+
+      it('of an instance that has ended changes nothing', async () => {
+        const { client } = at;
+        const name = fresh('work');
+        const id = await client.defineAndStart([activity('ask', name)]);
+        const { token } = await client.work(name);
+        const { body } = await client.terminate(id);
+        const late = await client.post(`/api/activity/success/${token}`, 1);
+        expect([202, 404]).toContain(late.status);
+        expect(await client.workflow(id)).toEqual(body);
+      });
+    });
+
+    describe('a lease', () => {
+      it('that runs out puts the item back, and the old token is stale once another has it', async () => {
+        const { client } = at;
+        const name = fresh('work');
+        const id = await client.defineAndStart([activity('ask', name)]);
+        const first = await client.work(name, '&lease=1');
+        const expiresInMs = Date.parse(first.tokenExpiry) - Date.now();
+        expect(first.tokenExpiry).toMatch(/Z$/);
+        expect(expiresInMs).toBeLessThanOrEqual(1000);
+        expect((await client.pull(name)).status).toBe(404);
+        // This poll is parked while the lease runs out.
+        const second = await client.work(name, '&lease=60');
+        expect(second).toMatchObject({ workflowId: id, attempt: 2 });
+        expect((await client.post(`/api/activity/success/${first.token}`, 1)).status).toBe(404);
+        await client.succeed(second.token, 2);
+        expect((await client.ended(id)).data).toEqual({ result: 2 });
+      });
+
+      it('is extended by heartbeats', async () => {
+        const { client } = at;
+        const name = fresh('work');
+        const id = await client.defineAndStart([activity('ask', name)]);
+        const item = await client.work(name, '&lease=1');
+        const answer = await client.call<{ tokenExpiry: string }>(
+          'PUT',
+          `/api/activity/${item.token}/heartbeat?lease=60`,
+        );
+        expect(answer.status).toBe(200);
+        expect(Date.parse(answer.body.tokenExpiry)).toBeGreaterThan(Date.now() + 50_000);
+        expect((await client.pull(name, '?timeout=2')).status).toBe(404);
+        await client.succeed(item.token, 1);
+        expect((await client.ended(id)).data).toEqual({ result: 1 });
+      });
+
+      it.each(['0', '-1', 'x', '1.5'])('of %s is refused', async (lease) => {
+        const { client } = at;
+        expect((await client.pull(fresh('none'), `?lease=${lease}`)).status).toBe(400);
+        expect((await client.call('PUT', `/api/activity/x/heartbeat?lease=${lease}`)).status).toBe(
+          400,
+        );
+      });
+    });
+  },
+  { dialects: 'alternating' },
+);
