@@ -6,6 +6,7 @@ import {
   MongoServerError,
   MongoServerSelectionError,
   MongoWriteConcernError,
+  type WriteError,
 } from 'mongodb';
 import { StoreUnavailableError } from '../store.js';
 
@@ -27,10 +28,15 @@ export function isDuplicateKey(error: unknown): boolean {
 /** The positions of an unordered insert that were there already; anything else that failed is thrown. */
 export function duplicatesOf(error: unknown): readonly number[] {
   if (!(error instanceof MongoBulkWriteError)) throw error;
-  // One error or a list of them.
-  const failures = [error.writeErrors].flat();
-  if (failures.some(({ code }) => code !== DUPLICATE_KEY)) throw error;
+  const failures = writeErrorsOf(error);
+  // Without a single failed write it was the command that failed, and nothing is known of the writes.
+  if (failures.length === 0 || failures.some(({ code }) => code !== DUPLICATE_KEY)) throw error;
   return failures.map(({ index }) => index);
+}
+
+/** One error or a list of them, as the driver likes. */
+function writeErrorsOf(error: MongoBulkWriteError): readonly WriteError[] {
+  return [error.writeErrors].flat();
 }
 
 /** The error as callers of the contract see it. */
@@ -52,6 +58,10 @@ function isSocketError(error: unknown): error is Error {
 function isUnavailable(error: MongoError): boolean {
   if (error instanceof MongoServerSelectionError || error instanceof MongoNetworkError) return true;
   if (error instanceof MongoWriteConcernError) return true;
+  // A lost connection in the middle of a bulk write is wrapped like an answer of the server, but has no code of one.
+  if (error instanceof MongoBulkWriteError && writeErrorsOf(error).length === 0) {
+    if (typeof error.code !== 'number') return true;
+  }
   if (error instanceof MongoServerError) {
     return (
       (typeof error.code === 'number' && UNAVAILABLE_CODES.has(error.code)) ||

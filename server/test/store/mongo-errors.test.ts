@@ -1,0 +1,20 @@
+/** A bulk write whose connection broke is wrapped by the driver like an answer of the server; it must not pass for one. */
+import { MongoBulkWriteError, MongoNetworkError, type BulkWriteResult } from 'mongodb';
+import { expect, it } from 'vitest';
+import { duplicatesOf, storeErrorOf } from '../../src/store/mongo/mongo-errors.js';
+import { StoreUnavailableError } from '../../src/store/store.js';
+
+/** As the driver makes it, see `executeCommands` in its `bulk/common`. */
+function brokenBulkWrite(): MongoBulkWriteError {
+  const cause = new MongoNetworkError('read ECONNRESET');
+  return new MongoBulkWriteError(cause, {} as BulkWriteResult);
+}
+
+it('a broken bulk write is an outage', () => {
+  expect(storeErrorOf(brokenBulkWrite())).toBeInstanceOf(StoreUnavailableError);
+});
+
+it('a broken bulk write does not count as one without duplicates', () => {
+  const error = brokenBulkWrite();
+  expect(() => duplicatesOf(error)).toThrow(error);
+});
