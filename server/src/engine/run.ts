@@ -4,6 +4,7 @@
  * Owns: the run queue, opening and ending of pointers, the list of changes. Must not know: what step types mean
  * (`primitives/`), how errors are handled (`fail-step.ts`), stores, Python.
  */
+import type { EmitLevel } from './input-choices.js';
 import type { StepDefinition, WorkflowDefinition } from './definition.js';
 import type { StepError, StepRecord, StepRecordStatus, WorkflowInstance } from './instance.js';
 import { invariant } from './invariant.js';
@@ -29,7 +30,7 @@ export interface ActivityOffer {
 export interface LogLine {
   readonly stepId: string;
   readonly pointerId: number;
-  readonly level: string;
+  readonly level: EmitLevel;
   readonly message: Json;
 }
 

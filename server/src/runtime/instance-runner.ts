@@ -186,22 +186,15 @@ export class InstanceRunner implements Service {
       else actor.refresh();
       return;
     }
-    this.#setAside.delete(posted.instanceId);
-    if (posted.owner !== null && this.#isElsewhere(posted.owner)) {
-      this.#options.hintOwner(posted.instanceId);
-    } else {
-      this.look(posted.instanceId);
-    }
+    this.#tellOwner(posted.instanceId, posted.owner);
   }
 
   /** The status of an instance was changed in the store. */
   controlled(record: InstanceRecord): void {
     const actor = this.#actorOf(record.id);
     this.#setAside.delete(record.id);
-    if (actor !== undefined) actor.refresh();
-    else if (record.owner !== null && this.#isElsewhere(record.owner)) {
-      this.#options.hintOwner(record.id);
-    } else this.look(record.id);
+    if (actor === undefined) this.#tellOwner(record.id, record.owner);
+    else actor.refresh();
   }
 
   /** Something may have changed for this instance: it is looked at, if it is ours or nobody's. */
@@ -439,6 +432,13 @@ export class InstanceRunner implements Service {
 
   #forget(actor: InstanceActor): void {
     if (this.#actors.get(actor.id) === actor) this.#actors.delete(actor.id);
+  }
+
+  /** What is not in memory here is another node's to look at, or else ours. */
+  #tellOwner(id: string, owner: string | null): void {
+    this.#setAside.delete(id);
+    if (owner !== null && this.#isElsewhere(owner)) this.#options.hintOwner(id);
+    else this.look(id);
   }
 
   #isElsewhere(owner: string): boolean {

@@ -1,5 +1,6 @@
 /** What the actors of a node share: turns to work, bodies of steps, the way to other instances. */
 import type { OutboxMessage, WorkflowInstance } from '../engine/instance.js';
+import type { EmitLevel } from '../engine/input-choices.js';
 import { isJsonObject, type Json, type JsonObject } from '../engine/json.js';
 import { applyMessage, type EffectResult, type EventMessage } from '../engine/messages.js';
 import { executionKey, type Pointer } from '../engine/pointer.js';
@@ -242,36 +243,28 @@ export class NodeEnvironment implements ActorEnvironment {
     if (posted !== null && posted !== undefined) this.#options.runner().posted(posted, inbox);
   }
 
-  #emit(level: string, fields: { readonly message: Json } & Record<string, unknown>): void {
+  #emit(level: EmitLevel, fields: { readonly message: Json } & Record<string, unknown>): void {
+    const method = LOG_METHODS[level];
+    if (method === null) return;
     const { message, ...rest } = fields;
     const text = typeof message === 'string' ? message : JSON.stringify(message);
     // A message that is not text is also there as a value, to be searched for.
     const line =
       isJsonObject(message) || Array.isArray(message) ? { ...rest, value: message } : rest;
-    const logger = this.logger;
-    switch (level) {
-      case 'Trace':
-        logger.trace(line, text);
-        break;
-      case 'Debug':
-        logger.debug(line, text);
-        break;
-      case 'Warning':
-        logger.warn(line, text);
-        break;
-      case 'Error':
-        logger.error(line, text);
-        break;
-      case 'Critical':
-        logger.fatal(line, text);
-        break;
-      case 'None':
-        break;
-      default:
-        logger.info(line, text);
-    }
+    this.logger[method](line, text);
   }
 }
+
+/** How the log writes what a step emits. */
+const LOG_METHODS: Readonly<Record<EmitLevel, Exclude<keyof Logger, 'child'> | null>> = {
+  Trace: 'trace',
+  Debug: 'debug',
+  Information: 'info',
+  Warning: 'warn',
+  Error: 'error',
+  Critical: 'fatal',
+  None: null,
+};
 
 function eventOf(event: EventRecord): EventMessage {
   const { id: eventId, key, name, publishedAt } = event;

@@ -4,6 +4,7 @@
  * Owns: names, inputs, outputs and their one-sentence explanations. Must not know: how a step runs.
  */
 import { BUILT_IN_STEP_TYPES, type BuiltInStepType } from '../definition.js';
+import { EMIT_LEVELS, HTTP_FORMATS, HTTP_METHODS } from '../input-choices.js';
 
 /** What an input is converted to before the step sees it; `any` stays as it is. */
 export type InputKind =
@@ -35,30 +36,6 @@ export interface StepType {
   readonly outputs: readonly StepTypeOutput[];
 }
 
-const LOG_LEVELS = [
-  'Trace',
-  'Debug',
-  'Information',
-  'Warning',
-  'Error',
-  'Critical',
-  'None',
-] as const;
-
-const HTTP_METHODS = [
-  'GET',
-  'POST',
-  'PUT',
-  'PATCH',
-  'DELETE',
-  'HEAD',
-  'OPTIONS',
-  'MERGE',
-  'COPY',
-] as const;
-
-const HTTP_FORMATS = ['Json', 'Xml', 'None'] as const;
-
 const CONDITION = required('Condition', 'boolean', 'Decides by Python truth.');
 
 const STEP_TYPES: Readonly<Record<BuiltInStepType, Omit<StepType, 'name'>>> = {
@@ -69,7 +46,7 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, Omit<StepType, 'name'>>> = {
       required('Message', 'any', 'What to log: a text or any other value.'),
       optional('Level', 'choice', {
         default: 'Information',
-        choices: LOG_LEVELS,
+        choices: EMIT_LEVELS,
         summary: 'Severity of the line; with None it is not written.',
       }),
     ],

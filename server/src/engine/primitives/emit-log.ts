@@ -1,18 +1,17 @@
 import { toText } from '../convert-input.js';
+import { EMIT_LEVELS } from '../input-choices.js';
 import { finish } from '../run.js';
 import { InputError, optional, primitive } from './primitive.js';
-
-const LEVELS = ['Trace', 'Debug', 'Information', 'Warning', 'Error', 'Critical', 'None'] as const;
 
 /** Writes one structured log line; it is written after the commit, so never twice. */
 export const emitLog = primitive({
   enter(run, pointer, inputs) {
     const message = inputs['Message'] ?? null;
     const wanted = optional(inputs, 'Level', toText, 'Information').trim().toLowerCase();
-    const level = LEVELS.find((candidate) => candidate.toLowerCase() === wanted);
+    const level = EMIT_LEVELS.find((candidate) => candidate.toLowerCase() === wanted);
     if (level === undefined) {
       throw new InputError(
-        `the input Level: '${wanted.slice(0, 50)}' is none of ${LEVELS.join(', ')}`,
+        `the input Level: '${wanted.slice(0, 50)}' is none of ${EMIT_LEVELS.join(', ')}`,
       );
     }
     run.changes.logLines.push({ stepId: pointer.stepId, pointerId: pointer.id, level, message });

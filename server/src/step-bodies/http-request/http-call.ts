@@ -1,4 +1,5 @@
 /** What an HttpRequest step asks for, read from its evaluated inputs: everything is checked before anything is sent. */
+import { HTTP_FORMATS, HTTP_METHODS, type HttpFormat } from '../../engine/input-choices.js';
 import { toChoice, toDurationMs, toObject, toText } from '../../engine/convert-input.js';
 import { isJsonObject, type Json, type JsonObject } from '../../engine/json.js';
 import { InputError, optional, required } from '../../engine/primitives/primitive.js';
@@ -17,28 +18,13 @@ export interface CallSettings {
   readonly timeoutMs: number;
 }
 
-const METHODS = [
-  'GET',
-  'POST',
-  'PUT',
-  'PATCH',
-  'DELETE',
-  'HEAD',
-  'OPTIONS',
-  'MERGE',
-  'COPY',
-] as const;
-
-const FORMATS = ['Json', 'Xml', 'None'] as const;
-type Format = (typeof FORMATS)[number];
-
 /** What a format stands for where the author's headers do not say otherwise; `None` leaves both fields to them. */
-const ACCEPT: Readonly<Record<Format, string>> = {
+const ACCEPT: Readonly<Record<HttpFormat, string>> = {
   Json: 'application/json, */*;q=0.8',
   Xml: 'application/xml, text/xml, */*;q=0.8',
   None: '*/*',
 };
-const CONTENT_TYPE: Readonly<Record<Format, string | null>> = {
+const CONTENT_TYPE: Readonly<Record<HttpFormat, string | null>> = {
   Json: 'application/json',
   Xml: 'application/xml',
   None: null,
@@ -59,14 +45,14 @@ export function readHttpCall(
     resource: optional(inputs, 'Resource', toText, ''),
     parameters: optional(inputs, 'Parameters', toObject, {}),
   });
-  const format = optional(inputs, 'Format', (value) => toChoice(value, FORMATS), 'Json');
+  const format = optional(inputs, 'Format', (value) => toChoice(value, HTTP_FORMATS), 'Json');
   const body = inputs['Body'] ?? null;
   const headers = buildRequestHeaders(
     optional(inputs, 'Headers', toObject, {}),
     defaultHeaders(format, body, settings),
   );
   return {
-    method: optional(inputs, 'Method', (value) => toChoice(value, METHODS), 'GET'),
+    method: optional(inputs, 'Method', (value) => toChoice(value, HTTP_METHODS), 'GET'),
     url,
     headers,
     body: encodeBody(body, format, headers.get('content-type') ?? ''),
@@ -81,7 +67,7 @@ function readTimeout(inputs: JsonObject, settings: CallSettings): number {
 }
 
 function defaultHeaders(
-  format: Format,
+  format: HttpFormat,
   body: Json,
   settings: CallSettings,
 ): Readonly<Record<string, string>> {
@@ -96,7 +82,7 @@ function defaultHeaders(
 }
 
 /** A text is what it is: the author has written the JSON or XML already. */
-function encodeBody(body: Json, format: Format, contentType: string): Buffer | null {
+function encodeBody(body: Json, format: HttpFormat, contentType: string): Buffer | null {
   if (body === null) return null;
   if (typeof body === 'string') return Buffer.from(body);
   if (FORM_TYPE.test(contentType)) {
