@@ -14,6 +14,7 @@ const STEPS = [
   ['check:deps', () => packageScript('check:deps')],
   ['check:dead', () => runTool('knip', [])],
   ['check:licences', () => script('check-licences')],
+  ['audit:prod', () => script('audit')],
   [
     'test',
     () => runTool('vitest', ['run', ...UNIT_PROJECTS.flatMap((name) => ['--project', name])]),

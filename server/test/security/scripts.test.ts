@@ -1,6 +1,8 @@
-/** `pnpm token`, the licences and the bill of materials (S-22): the scripts as people run them. */
-import { spawnSync } from 'node:child_process';
+/** `pnpm token`, the licences, the audit and the bill of materials (S-22): the scripts as people run them. */
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -113,5 +115,96 @@ describe('what is shipped', () => {
     const workspace = readFileSync(path.join(ROOT, 'pnpm-workspace.yaml'), 'utf8');
     const allowed = [...workspace.matchAll(/^ {2}'?([\w@/-]+)'?: true$/gm)].map(([, name]) => name);
     expect(allowed).toEqual(['node', 'esbuild']);
+  });
+});
+
+interface AuditResult {
+  readonly status: number | null;
+  readonly output: string;
+  /** Names of the packages that the registry was asked about. */
+  readonly asked: readonly string[];
+}
+
+/** Runs the audit against a registry of ours, which answers what a real one has answered; null: nobody listens there. */
+async function audit(answer: { status: number; body: string } | null): Promise<AuditResult> {
+  const asked: string[] = [];
+  const registry = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    request.on('end', () => {
+      asked.push(...Object.keys(JSON.parse(body) as object));
+      response.statusCode = answer?.status ?? 0;
+      response.setHeader('Content-Type', 'application/json').end(answer?.body);
+    });
+  });
+  await new Promise<void>((resolve) => registry.listen(0, '127.0.0.1', resolve));
+  const { port } = registry.address() as AddressInfo;
+  const close = () => new Promise((resolve) => registry.close(resolve));
+  if (answer === null) await close();
+  const script = path.join(ROOT, 'scripts/audit.mjs');
+  const child = spawn(process.execPath, [script, `--registry=http://127.0.0.1:${port}/`], {
+    cwd: ROOT,
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  }
+  const status = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  if (answer !== null) await close();
+  return { status, output, asked };
+}
+
+describe('the audit', () => {
+  const advisory = (severity: string, versions: string) =>
+    JSON.stringify({
+      express: [
+        {
+          id: 1,
+          url: 'https://example.org/advisories/1',
+          title: 'Something bad',
+          severity,
+          vulnerable_versions: versions,
+        },
+      ],
+    });
+
+  it('is green, and says of how many packages, where the registry knows nothing', async () => {
+    const { asked, output, status } = await audit({ status: 200, body: '{}' });
+    expect(status, output).toBe(0);
+    expect(output).toMatch(/^audited: \d{2,} packages, no known vulnerability/m);
+    expect(output).not.toContain('NOT AUDITED');
+    expect(asked).toContain('express');
+    expect(asked).not.toContain('vitest');
+  });
+
+  it.each(['low', 'critical'])('is red where there is a %s vulnerability', async (severity) => {
+    const { output, status } = await audit({ status: 200, body: advisory(severity, '<99') });
+    expect(status, output).toBe(1);
+    expect(output).toContain(`${severity}: express: Something bad https://example.org`);
+    expect(output).toContain(`there are known vulnerabilities: 1 ${severity}`);
+  });
+
+  it('is green where the vulnerability is in another version', async () => {
+    const { output, status } = await audit({ status: 200, body: advisory('high', '<1.0.0') });
+    expect(status, output).toBe(0);
+  });
+
+  it.each([
+    ['does not know the call', { status: 404, body: '{}' }],
+    ['refuses the method', { status: 405, body: '' }],
+    ['answers a page', { status: 200, body: '<html>' }],
+    ['is away', null],
+  ])('says NOT AUDITED, and is green, where the registry %s', async (_what, answer) => {
+    const { output, status } = await audit(answer);
+    expect(status, output).toBe(0);
+    expect(output).toContain('NOT AUDITED');
+    expect(output).not.toMatch(/^audited/m);
+  });
+
+  it('is red when it could not even ask', () => {
+    const { status, stderr } = run('audit.mjs', '--no-such-option');
+    expect(status).toBe(1);
+    expect(stderr).toContain('pnpm audit failed');
+    expect(stderr).not.toContain('NOT AUDITED');
   });
 });
