@@ -10,6 +10,8 @@ const KILL_EVERY_MS_MIN = 2000;
 const RESTART_AFTER_MS = 500;
 /** So that many calls to the outside are under way at any time. */
 const CALL_MS = 400;
+/** A kill may meet a node that does nothing; the storm goes on until one has met work, within these bounds. */
+const KILLS_MAX_FACTOR = 6;
 
 describe.each([
   { store: 'sqlite', count: 3, runs: 180, kills: 5 },
@@ -20,9 +22,13 @@ describe.each([
       ledger.respond = answerAfter(CALL_MS);
       const workload = new Workload({ urls: () => fleet.urls, ledger, random });
       await workload.begin();
-      const started = workload.start(scaled(runs), 12);
       const killedAt: number[] = [];
-      for (let kill = 0; kill < scaled(kills); kill += 1) {
+      const hasMetWork = (): boolean => workload.client.retries + ledger.repeats > 0;
+      const stormGoesOn = (): boolean =>
+        killedAt.length < scaled(kills) ||
+        (!hasMetWork() && killedAt.length < scaled(kills) * KILLS_MAX_FACTOR);
+      const started = workload.startWhile((count) => count < scaled(runs) || stormGoesOn(), 12);
+      while (stormGoesOn()) {
         await setTimeout(KILL_EVERY_MS_MIN + random() * 1000);
         const victim = Math.floor(random() * fleet.size);
         killedAt.push(Date.now());
@@ -35,12 +41,13 @@ describe.each([
       await workload.end();
       console.log(`T-02 ${store}`, {
         runs: verdict.runs,
+        kills: killedAt.length,
         callsMadeAgain: workload.client.retries,
         httpCallsRepeated: verdict.repeatedCalls.length,
         resultsRefused: workload.refused,
       });
       expect(verdict.violations).toEqual([]);
-      expect(verdict.runs).toBe(scaled(runs));
+      expect(verdict.runs).toBeGreaterThanOrEqual(scaled(runs));
       for (const name of verdict.repeatedCalls) {
         const [first] = ledger.callsTo(`/call/${name}`);
         // A repeated call was cut short by a kill: it had been made, and its result was not committed yet.
@@ -50,7 +57,7 @@ describe.each([
         expect(wasCut, `${name} was called again without a kill`).toBe(true);
       }
       // The storm must have met calls, or it tested nothing.
-      expect(workload.client.retries + verdict.repeatedCalls.length).toBeGreaterThan(0);
+      expect(hasMetWork()).toBe(true);
     });
   });
 });

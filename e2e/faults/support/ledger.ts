@@ -39,6 +39,11 @@ export class Ledger {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`; // It listens on TCP.
   }
 
+  /** How many calls were made again under a key that was seen before. */
+  get repeats(): number {
+    return this.calls.length - new Set(this.calls.map(({ key }) => key)).size;
+  }
+
   callsTo(path: string): readonly LedgerCall[] {
     return this.calls.filter((call) => call.path === path);
   }

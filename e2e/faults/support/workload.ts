@@ -58,13 +58,18 @@ export class Workload {
   }
 
   /** Starts runs at a rate and publishes their events; resolves when all of that is acknowledged. */
-  async start(count: number, perSecond: number): Promise<void> {
+  start(count: number, perSecond: number): Promise<void> {
+    return this.startWhile((started) => started < count, perSecond);
+  }
+
+  /** As `start`, for as long as `goesOn` says. */
+  async startWhile(goesOn: (started: number) => boolean, perSecond: number): Promise<void> {
     const driven: Promise<void>[] = [];
     const beginAt = Date.now();
-    for (let at = 0; at < count; at += 1) {
+    while (goesOn(driven.length)) {
       driven.push(this.#drive(kindAt(Math.floor(this.#random() * 100))));
       // The pace of the load, which falls behind rather than bunching up when the machine is busy.
-      await setTimeout(Math.max(0, beginAt + ((at + 1) * 1000) / perSecond - Date.now()));
+      await setTimeout(Math.max(0, beginAt + (driven.length * 1000) / perSecond - Date.now()));
     }
     await Promise.all(driven);
   }

@@ -1,4 +1,5 @@
-// A server process that kills itself right before its n-th store call (CRASH_AT), and otherwise is the built server.
+// A server process that kills itself right before a store call, and otherwise is the built server. CRASH_AT says before
+// which: `insertEvent 2` is the second call of that name.
 // It is made of the build's own composition; what production runs carries no such hook.
 import { createServer } from 'node:http';
 import { compose } from '../../../dist/compose.js';
@@ -6,8 +7,9 @@ import { readConfig } from '../../../dist/config.js';
 import { createLogger } from '../../../dist/logger.js';
 import { observeStore } from '../../../dist/store/observed-store.js';
 
-const crashAt = Number(process.env.CRASH_AT ?? '0');
-let calls = 0;
+const crashAt = process.env.CRASH_AT ?? '';
+/** How often each operation was called. */
+const calls = {};
 
 const server = compose({
   config: readConfig(process.env),
@@ -16,9 +18,9 @@ const server = compose({
   wrapStore: (store) =>
     observeStore(store, {
       before: ({ name }) => {
-        calls += 1;
-        if (calls === crashAt) {
-          process.send?.({ crashing: name, call: calls });
+        calls[name] = (calls[name] ?? 0) + 1;
+        if (`${name} ${calls[name]}` === crashAt) {
+          process.send?.({ crashing: crashAt });
           process.kill(process.pid, 'SIGKILL');
           // The signal may take a moment; nothing may happen in it.
           return new Promise(() => undefined);

@@ -4,9 +4,12 @@ import { fileURLToPath } from 'node:url';
 
 const ENTRY = fileURLToPath(new URL('./crashing-server.mjs', import.meta.url));
 
+/** How often each store operation was called, by its name. */
+export type StoreCalls = Readonly<Record<string, number>>;
+
 interface Report {
   readonly url?: string;
-  readonly calls?: number;
+  readonly calls?: StoreCalls;
   readonly crashing?: string;
 }
 
@@ -14,7 +17,7 @@ export class ServerProcess {
   readonly #environment: Readonly<Record<string, string>>;
   #child: ChildProcess | null = null;
   #url: Promise<string> | null = null;
-  /** The store operation before which the process killed itself. */
+  /** The store call before which the process killed itself, such as `insertEvent 2`. */
   crashedBefore: string | null = null;
   starts = 0;
 
@@ -23,12 +26,12 @@ export class ServerProcess {
   }
 
   /** The address of the running server; one that has died is started again, without another crash. */
-  url(crashAt = 0): Promise<string> {
+  url(crashAt: string | null = null): Promise<string> {
     this.#url ??= this.#start(crashAt);
     return this.#url;
   }
 
-  async storeCalls(): Promise<number> {
+  async storeCalls(): Promise<StoreCalls> {
     const child = this.#child;
     if (child === null) throw new Error('the server does not run');
     return new Promise((resolve) => {
@@ -47,10 +50,14 @@ export class ServerProcess {
     await exited;
   }
 
-  async #start(crashAt: number): Promise<string> {
+  async #start(crashAt: string | null): Promise<string> {
     this.starts += 1;
     const child = fork(ENTRY, [], {
-      env: { ...this.#environment, PORT: '0', CRASH_AT: String(this.starts === 1 ? crashAt : 0) },
+      env: {
+        ...this.#environment,
+        PORT: '0',
+        ...(crashAt !== null && this.starts === 1 && { CRASH_AT: crashAt }),
+      },
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     this.#child = child;
