@@ -13,6 +13,8 @@ export interface StepRow {
   readonly stepId: string;
   readonly status: string;
   readonly attempt: number;
+  readonly startTime: string;
+  readonly endTime: string | null;
 }
 
 export interface WorkItem {
