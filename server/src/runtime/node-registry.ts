@@ -35,6 +35,11 @@ const LIST_EVERY_BEATS_ALONE = 3;
  */
 const REMEMBER_DEAD_LEASES = 10;
 
+export const NOT_ATOMIC =
+  'this database lets several writers win one compare-and-set, so two nodes on it would change the same workflow';
+export const ONE_NODE_ONLY =
+  'let one node alone use it, without Redis, or take a database whose updates of a document are atomic';
+
 export class NodeRegistry implements Service {
   readonly #options: NodeRegistryOptions;
   readonly #beat: PeriodicTask;
@@ -84,6 +89,22 @@ export class NodeRegistry implements Service {
     return !this.#options.processIsGone(node);
   }
 
+  /**
+   * For a store on which nodes cannot be kept apart. Of two nodes that start at once each writes first and looks second,
+   * so that at least one of them sees the other.
+   * @throws Error that names another node that lives
+   */
+  async demandToBeAlone(): Promise<void> {
+    const { clock, self, store } = this.#options;
+    await store.putNode({ ...self, beatAt: clock.now() });
+    await this.#readNodes();
+    const [other] = this.others;
+    if (other === undefined) return;
+    await store.removeNode(this.id);
+    const where = `${other.hostname}, process ${other.pid}`;
+    throw new Error(`${NOT_ATOMIC}, and ${other.id} (${where}) uses it already: ${ONE_NODE_ONLY}`);
+  }
+
   async start(): Promise<void> {
     const { clock, self, store } = this.#options;
     // Without a record nobody would take over what this node owns when it dies, so it does not start without one.
@@ -115,7 +136,7 @@ export class NodeRegistry implements Service {
 
   async #lookAtOthers(): Promise<void> {
     const { clock, leaseMs, logger, onDead, store } = this.#options;
-    this.#nodes = new Map((await store.listNodes()).map((node) => [node.id, node]));
+    await this.#readNodes();
     for (const node of [...this.#nodes.values()]) {
       if (this.isAlive(node.id)) continue;
       if (!this.#takenOver.has(node.id)) {
@@ -133,6 +154,10 @@ export class NodeRegistry implements Service {
     for (const id of this.#takenOver) {
       if (!this.#nodes.has(id) || this.isAlive(id)) this.#takenOver.delete(id);
     }
+  }
+
+  async #readNodes(): Promise<void> {
+    this.#nodes = new Map((await this.#options.store.listNodes()).map((node) => [node.id, node]));
   }
 }
 

@@ -15,6 +15,7 @@ import type * as Host from './host.js';
 import { hashOf, newId } from './ids.js';
 import { activityNames, viewInstance, viewStarted } from './instance-views.js';
 import type { ChildStart } from './node-environment.js';
+import { NOT_ATOMIC, ONE_NODE_ONLY } from './node-registry.js';
 import { NodeServices, type NodeServicesOptions } from './node-services.js';
 
 export interface WorkflowHostOptions extends NodeServicesOptions {
@@ -68,6 +69,7 @@ export class StepwrightHost implements Host.WorkflowHost {
   async start(): Promise<void> {
     const { backplane, scripts, store } = this.#options;
     await store.start();
+    if (!(await store.probeAtomicity())) await this.#refuseFleet();
     await backplane.start();
     await scripts.start();
     await this.#services.nodes.start();
@@ -260,6 +262,16 @@ export class StepwrightHost implements Host.WorkflowHost {
   }
 
   // -- private
+
+  /** @throws Error when this node would not be the only one on a store that cannot keep nodes apart */
+  async #refuseFleet(): Promise<void> {
+    const { backplane, logger } = this.#options;
+    if (backplane.kind === 'redis') {
+      throw new Error(`${NOT_ATOMIC}, and Redis is for several nodes: ${ONE_NODE_ONLY}`);
+    }
+    await this.#services.nodes.demandToBeAlone();
+    logger.warn(`${NOT_ATOMIC}: ${ONE_NODE_ONLY}`);
+  }
 
   async #start(request: Host.StartRequest): Promise<Host.InstanceView> {
     const { data, definitionId, idempotency, reference } = request;

@@ -42,7 +42,8 @@ export class SimulatedNode implements Life {
     const { plan, random, scheduler } = world;
     this.skewMs = plan.skewMs === 0 ? 0 : random.between(-plan.skewMs, plan.skewMs);
     this.host = new StepwrightHost({
-      store: this.#watch(store),
+      // Asked once, before anything else: a step of the schedule for it would only change what each seed means.
+      store: { ...this.#watch(store), probeAtomicity: () => Promise.resolve(true) },
       backplane: {
         kind: plan.hasRedis ? 'redis' : 'local',
         healthy: true,

@@ -1,0 +1,80 @@
+/** A store whose compare-and-set has several winners is used by one node alone, or not at all. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { compose } from '../../src/compose.js';
+import { readConfig } from '../../src/config.js';
+import { createLogger } from '../../src/logger.js';
+import type { StepwrightHost } from '../../src/runtime/workflow-host.js';
+import type { Store } from '../../src/store/store.js';
+import { sharedPython } from '../behaviour/support/server.js';
+
+/** The verdict of the probe is the only thing that differs from a sound store. */
+const notAtomic = (store: Store): Store => ({
+  ...store,
+  probeAtomicity: () => Promise.resolve(false),
+  // A node with the number of one's own process is one's former life, so these seem to be in another that lives.
+  listNodes: async () => (await store.listNodes()).map((node) => ({ ...node, pid: process.ppid })),
+});
+
+describe('a store that is not atomic', () => {
+  let folder: string;
+  let started: StepwrightHost[];
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'stepwright-atomic-'));
+    started = [];
+  });
+  afterEach(async () => {
+    await Promise.all(started.map((host) => host.stop()));
+    await rm(folder, { recursive: true });
+  });
+
+  const logLines: string[] = [];
+  const start = async (
+    wrapStore: (store: Store) => Store,
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<StepwrightHost> => {
+    const { host } = compose({
+      config: readConfig({ DATA_DIR: folder, ...environment }),
+      environment: {},
+      logger: createLogger({
+        level: 'warn',
+        destination: { write: (line) => logLines.push(line) },
+      }),
+      scripts: sharedPython(),
+      wrapStore,
+    });
+    started.push(host);
+    await host.start();
+    return host;
+  };
+
+  it('serves one node, which warns of it', async () => {
+    const host = await start(notAtomic);
+    expect(host.readiness()).toEqual({ ready: true, reasons: [] });
+    expect(logLines.join('\n')).toContain('several writers win one compare-and-set');
+  });
+
+  it('is refused to a node that has Redis, as that is for several nodes', async () => {
+    const refused = start(notAtomic, { redis: 'redis://127.0.0.1:1' });
+    await expect(refused).rejects.toThrow(/Redis is for several nodes: let one node alone use it/);
+  });
+
+  it('is refused to a second node, which leaves no trace; the first goes on', async () => {
+    const first = await start(notAtomic);
+    const { nodeId } = first.info();
+    const refused = start(notAtomic);
+    await expect(refused).rejects.toThrow(`${nodeId} (`);
+    await expect(refused).rejects.toThrow('uses it already');
+    expect(first.readiness().ready).toBe(true);
+    await first.stop();
+    // Only a record of a node that lives stands in the way.
+    await expect(start(notAtomic)).resolves.toBeDefined();
+  });
+
+  it('does not bother nodes on an atomic one', async () => {
+    await start((store) => store);
+    await expect(start((store) => store)).resolves.toBeDefined();
+  });
+});
