@@ -10,25 +10,21 @@
 import type { Json } from '../engine/json.js';
 import { AppError } from '../errors.js';
 import type { Logger } from '../logger.js';
-import {
-  FAR_FUTURE_MS,
-  type ActivityClaim,
-  type ActivityRecord,
-  type InboxMessage,
-  type NewActivityRecord,
-  type PostedMessage,
-  type Store,
+import type {
+  ActivityClaim,
+  InboxMessage,
+  NewActivityRecord,
+  PostedMessage,
+  Store,
 } from '../store/store.js';
 import type { Clock } from './clock.js';
 import type { PullRequest, WorkItem } from './host.js';
-import { hashOf, newToken, readToken } from './ids.js';
-import { inboxMessage, readWork } from './message-codec.js';
+import { inboxMessage } from './message-codec.js';
 import { PeriodicTask } from './periodic-task.js';
 import type { Service } from './service.js';
 import type { WorkerReservations } from './unsaved-changes.js';
+import { WorkClaims, type PreparedClaim } from './work-claims.js';
 
-/** Items of suspended instances come back into view after this time; resuming brings them back at once. */
-const DEFER_MS = 30_000;
 const SERVE_WIDTH_MAX = 16;
 
 export interface ActivityBrokerOptions {
@@ -57,12 +53,12 @@ interface Waiter {
 
 interface Reservation {
   readonly waiter: Waiter;
-  readonly token: string;
-  readonly claim: ActivityClaim;
+  readonly prepared: PreparedClaim;
 }
 
 export class ActivityBroker implements Service, WorkerReservations {
   readonly #options: ActivityBrokerOptions;
+  readonly #claims: WorkClaims;
   readonly #waiters = new Map<string, Set<Waiter>>();
   readonly #reservations = new Map<string, Reservation>();
   /** Names for which the store is being asked; true when it must be asked once more afterwards. */
@@ -73,6 +69,9 @@ export class ActivityBroker implements Service, WorkerReservations {
 
   constructor(options: ActivityBrokerOptions) {
     this.#options = options;
+    const { clock, logger, posted, store } = options;
+    const offer = (name: string): void => this.#announce(name);
+    this.#claims = new WorkClaims({ store, clock, logger, posted, offer });
     this.#scan = new PeriodicTask({
       name: 'look for work that waits',
       clock: options.clock,
@@ -93,6 +92,7 @@ export class ActivityBroker implements Service, WorkerReservations {
     for (const waiters of [...this.#waiters.values()]) {
       for (const waiter of [...waiters]) waiter.answer(null);
     }
+    await this.#claims.stop();
   }
 
   get waiting(): number {
@@ -129,11 +129,9 @@ export class ActivityBroker implements Service, WorkerReservations {
   reserve(name: string, activityId: string): ActivityClaim | null {
     const [waiter] = this.#takeWaiters(name, 1);
     if (waiter === undefined) return null;
-    const { token, tokenHash } = newToken(activityId);
-    const leaseExpiresAt = this.#expiry(waiter.leaseMs);
-    const claim = { tokenHash, workerId: waiter.workerId, leaseExpiresAt };
-    this.#reservations.set(activityId, { waiter, token, claim });
-    return claim;
+    const prepared = this.#claims.prepare(activityId, waiter);
+    this.#reservations.set(activityId, { waiter, prepared });
+    return prepared.claim;
   }
 
   release(activityId: string): void {
@@ -154,50 +152,24 @@ export class ActivityBroker implements Service, WorkerReservations {
         continue;
       }
       this.#reservations.delete(activity.id);
-      const { claim, token, waiter } = reservation;
-      this.#watchLease(activity.name, claim.leaseExpiresAt);
-      waiter.answer(workItem({ ...activity, attempt: 1 }, token, claim.leaseExpiresAt));
+      const { prepared, waiter } = reservation;
+      waiter.answer(this.#claims.handOut({ ...activity, attempt: 1 }, prepared));
     }
     for (const name of names) this.#announce(name);
   }
 
   // -- results
 
-  async complete(token: string, result: { succeeded: boolean; data: Json }): Promise<void> {
-    const { activityId, tokenHash } = parseToken(token);
-    const data = JSON.stringify(result.data);
-    const message = inboxMessage(`activity/${activityId}`, {
-      kind: 'activity',
-      activityId,
-      ...result,
-    });
-    const outcome = await this.#options.store.completeActivity({
-      activityId,
-      tokenHash,
-      result: { succeeded: result.succeeded, data, hash: hashOf(String(result.succeeded), data) },
-      now: this.#options.clock.now(),
-      message,
-    });
-    if (outcome.outcome === 'stale') throw staleToken();
-    if (outcome.outcome === 'accepted' && outcome.posted !== null) {
-      this.#options.posted(outcome.posted, message);
-    }
+  complete(token: string, result: { succeeded: boolean; data: Json }): Promise<void> {
+    return this.#claims.complete(token, result);
   }
 
-  async extend(token: string, leaseMs: number): Promise<{ readonly tokenExpiresAt: number }> {
-    const { activityId, tokenHash } = parseToken(token);
-    const tokenExpiresAt = this.#expiry(leaseMs);
-    if (!(await this.#options.store.extendActivity(activityId, tokenHash, tokenExpiresAt))) {
-      throw staleToken();
-    }
-    return { tokenExpiresAt };
+  extend(token: string, leaseMs: number): Promise<{ readonly tokenExpiresAt: number }> {
+    return this.#claims.extend(token, leaseMs);
   }
 
-  async releaseToken(token: string): Promise<void> {
-    const { activityId, tokenHash } = parseToken(token);
-    const name = await this.#options.store.releaseActivity(activityId, tokenHash);
-    if (name === null) throw staleToken();
-    this.#announce(name);
+  releaseToken(token: string): Promise<void> {
+    return this.#claims.release(token);
   }
 
   /** Results whose message to the instance may have been lost with a node. */
@@ -266,19 +238,6 @@ export class ActivityBroker implements Service, WorkerReservations {
     return null;
   }
 
-  async #claim(name: string, workerId: string, leaseMs: number | null): Promise<WorkItem | null> {
-    const { clock, store } = this.#options;
-    // The id of the item is not known before it is claimed, so the token is completed afterwards.
-    const { token, tokenHash } = newToken('');
-    const leaseExpiresAt = this.#expiry(leaseMs);
-    const claim = { tokenHash, workerId, leaseExpiresAt };
-    const item = await store.claimActivity({ name, now: clock.now(), claim, deferMs: DEFER_MS });
-    if (item === null) return null;
-    this.#watchLease(name, leaseExpiresAt);
-    const full = `${Buffer.from(item.id).toString('base64url')}${token}`;
-    return workItem(item, full, leaseExpiresAt);
-  }
-
   /** Answers waiting polls of a name as long as there is work; one search at a time for each name. */
   async #serve(name: string): Promise<void> {
     const running = this.#serving.get(name);
@@ -317,7 +276,7 @@ export class ActivityBroker implements Service, WorkerReservations {
   async #serveOne(waiter: Waiter): Promise<boolean> {
     let item: WorkItem | null;
     try {
-      item = await this.#claim(waiter.name, waiter.workerId, waiter.leaseMs);
+      item = await this.#claims.take(waiter.name, waiter);
     } catch (error) {
       waiter.fail(error);
       return false;
@@ -367,41 +326,4 @@ export class ActivityBroker implements Service, WorkerReservations {
   #isWaiting(waiter: Waiter): boolean {
     return this.#waiters.get(waiter.name)?.has(waiter) === true;
   }
-
-  #expiry(leaseMs: number | null): number {
-    return leaseMs === null ? FAR_FUTURE_MS : this.#options.clock.now() + leaseMs;
-  }
-
-  #watchLease(name: string, leaseExpiresAt: number): void {
-    if (leaseExpiresAt === FAR_FUTURE_MS) return;
-    this.#options.clock.at(leaseExpiresAt, () => this.#announce(name));
-  }
-}
-
-function workItem(
-  activity: Pick<ActivityRecord, 'id' | 'instanceId' | 'name' | 'parameters' | 'attempt'>,
-  token: string,
-  leaseExpiresAt: number,
-): WorkItem {
-  const { stepId, attempt, parameters } = readWork(activity.parameters);
-  return {
-    token,
-    activityName: activity.name,
-    parameters,
-    tokenExpiresAt: leaseExpiresAt === FAR_FUTURE_MS ? null : leaseExpiresAt,
-    workflowId: activity.instanceId,
-    stepId,
-    // Retries of the step and hand-outs after a lost lease are all attempts to whoever does the work.
-    attempt: attempt + activity.attempt - 1,
-  };
-}
-
-function parseToken(token: string): { readonly activityId: string; readonly tokenHash: string } {
-  const parsed = readToken(token);
-  if (parsed === null) throw staleToken();
-  return parsed;
-}
-
-function staleToken(): AppError {
-  return new AppError('activity_not_found', 'no activity is held by this token');
 }

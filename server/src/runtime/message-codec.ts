@@ -1,5 +1,5 @@
 /** Messages between instances, events and activities as the store keeps them: JSON text that the engine can read. */
-import { isJsonObject, type Json } from '../engine/json.js';
+import { isJsonObject, type Json, type JsonObject } from '../engine/json.js';
 import type { Message } from '../engine/messages.js';
 import type { InboxMessage } from '../store/store.js';
 
@@ -48,13 +48,8 @@ export function inboxMessage(id: string, message: Message): InboxMessage {
 
 /** Null for text that is no message: the store may hold what somebody else wrote. */
 export function readMessage(body: string): StoredMessage | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(body);
-  } catch {
-    return null;
-  }
-  if (!isJsonObject(value)) return null;
+  const value = parseObject(body);
+  if (value === null) return null;
   const { kind } = value;
   const shape = typeof kind === 'string' ? SHAPES[kind] : undefined;
   if (shape === undefined) return null;
@@ -72,6 +67,15 @@ const SHAPES: Readonly<Record<string, Readonly<Record<string, string>> | undefin
   child: { pointerId: 'number', attempt: 'number', workflowId: 'string', status: 'string' },
 };
 
+function parseObject(text: string): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
 /** What the store keeps as an activity's parameters: what the worker gets, and whose work it is. */
 export interface StoredWork {
   readonly stepId: string;
@@ -84,8 +88,13 @@ export function writeWork(work: StoredWork): string {
   return JSON.stringify(work);
 }
 
-export function readWork(text: string): StoredWork {
-  return JSON.parse(text) as StoredWork; // Written by `writeWork`.
+/** Null for text that `writeWork` has not written: the store may hold what somebody else wrote. */
+export function readWork(text: string): StoredWork | null {
+  const value = parseObject(text);
+  if (value === null) return null;
+  const { attempt, parameters, stepId } = value;
+  if (typeof stepId !== 'string' || typeof attempt !== 'number') return null;
+  return parameters === undefined ? null : { stepId, attempt, parameters };
 }
 
 /** Events in the order in which they were published, after everything else in the order of arrival. */

@@ -11,6 +11,8 @@ import { decodeText, encodeText } from '../text-codec.js';
 export type PackedText = string | Binary;
 
 const PLAIN_LENGTH_MAX = 8192;
+/** Far beyond what instances may hold; a few kilobytes that somebody else wrote could unpack to anything. */
+const UNPACKED_BYTES_MAX = 1 << 28;
 
 export function packText(text: string): PackedText {
   const encoded = encodeText(text);
@@ -18,9 +20,18 @@ export function packText(text: string): PackedText {
   return new Binary(deflateRawSync(encoded, { level: 1 }));
 }
 
+/**
+ * The text, or none where what is stored was never packed here: it is for the reader of the text to say what is wrong, in a
+ * place where only that one document suffers.
+ */
 export function unpackText(packed: PackedText): string {
-  if (typeof packed === 'string') return decodeText(packed);
-  return decodeText(inflateRawSync(packed.value()).toString('utf8'));
+  try {
+    if (typeof packed === 'string') return decodeText(packed);
+    const maxOutputLength = UNPACKED_BYTES_MAX;
+    return decodeText(inflateRawSync(packed.value(), { maxOutputLength }).toString('utf8'));
+  } catch {
+    return '';
+  }
 }
 
 export function encodeOptional(text: string | null): string | null {

@@ -1,5 +1,7 @@
 /** The store with one safeguard taken away. With each of them the simulation must find that something goes wrong. */
-import type { InstanceCommit, Store } from '../../../src/store/store.js';
+import { FAR_FUTURE_MS, type InstanceCommit, type Store } from '../../../src/store/store.js';
+
+const LONG_LEASE_MS = 10_000;
 
 /** Writes a commit whatever it expects, by expecting what is there. */
 async function commitBlindly(store: Store, commit: InstanceCommit): Promise<'committed' | 'lost'> {
@@ -68,6 +70,16 @@ export const SPOILERS: Readonly<Record<string, (store: Store) => Store>> = {
       const outcome = await store.completeActivity(request);
       if (outcome.outcome !== 'stale') return outcome;
       return { outcome: 'repeated' };
+    },
+  }),
+  'work without a lease is held from the claim on': (store) => ({
+    ...store,
+    claimActivity: (request) => {
+      const { claim, now } = request;
+      // Leases that workers ask for are shorter than what such a claim has at first.
+      if (claim.leaseExpiresAt - now < LONG_LEASE_MS) return store.claimActivity(request);
+      const held = { ...claim, leaseExpiresAt: FAR_FUTURE_MS };
+      return store.claimActivity({ ...request, claim: held });
     },
   }),
 };

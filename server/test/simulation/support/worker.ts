@@ -62,13 +62,13 @@ export class SimulatedWorker {
   }
 
   async #pull(): Promise<WorkItem | null> {
-    const { isCalm, random, scheduler } = this.#world;
+    const { isCalm, leasesMs, random, scheduler } = this.#world;
     const controller = new AbortController();
     if (!isCalm && random.chance(0.15)) {
       void scheduler.pause('a hang-up', random.below(1500)).then(() => controller.abort());
     }
     const timeoutMs = random.pick([0, 1000, 4000]);
-    const leaseMs = random.pick([1500, 5000]);
+    const leaseMs = random.pick(leasesMs);
     const { signal } = controller;
     const request = { name: 'work', workerId: this.#name, timeoutMs, leaseMs, signal };
     try {
@@ -81,8 +81,10 @@ export class SimulatedWorker {
 
   async #handle(item: WorkItem): Promise<void> {
     const { isCalm, random, scheduler } = this.#world;
-    const deed = isCalm ? 'finish' : random.pick(DEEDS);
-    const { token } = item;
+    const drawn = isCalm ? 'finish' : random.pick(DEEDS);
+    const { token, tokenExpiresAt } = item;
+    // Work without a lease is lost with its worker, as everybody is told who asks for it so.
+    const deed = drawn === 'vanish' && tokenExpiresAt === null ? 'finish' : drawn;
     scheduler.note(`${this.#name} will ${deed} ${activityOf(token)}`);
     await scheduler.pause(`${this.#name} works`, random.below(800));
     this.#answers += 1;

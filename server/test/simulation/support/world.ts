@@ -28,6 +28,8 @@ export class World {
   readonly ledger: Ledger;
   readonly store: Store;
   readonly nodes: SimulatedNode[] = [];
+  /** What workers ask for; null: none. Not drawn, because that would change what the older seeds mean. */
+  readonly leasesMs: readonly (number | null)[];
   /** How often a crash or a lost answer met which store operation. */
   readonly crashPoints = new Map<string, number>();
   isCalm = false;
@@ -39,6 +41,7 @@ export class World {
   constructor(seed: number, storeFor: (world: World) => Store) {
     this.random = new Random(seed);
     this.plan = planOf(this.random);
+    this.leasesMs = seed % 7 === 4 ? [1500, 5000, null] : [1500, 5000];
     this.scheduler = new Scheduler(this.random);
     this.ledger = new Ledger(this.plan.failingEffects);
     this.store = storeFor(this);
