@@ -238,6 +238,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow changes
+         * @description What changes from now on, as server-sent events, for as long as the connection lasts. Read the lists after each connect; what changed before is not told.
+         *
+         *     `workflow` tells of a workflow after it was started, has come further or was controlled; its data is a WorkflowSummary. A workflow that changes often is told of at most ten times a second, as it is then.
+         *
+         *     `definition` tells of a new version: `{"id", "version"}`.
+         *
+         *     `lag` means that more changed than could be told, or may have changed on a node that cannot be heard: read the lists again.
+         *
+         *     A comment line comes every 15 seconds while nothing happens. The stream ends when the token expires or the server stops.
+         */
+        get: operations["streamChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/workflow": {
         parameters: {
             query?: never;
@@ -2202,6 +2230,67 @@ export interface operations {
             };
             /** @description The body is not text/x-python */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    streamChanges: {
+        parameters: {
+            query?: {
+                /** @description Tell only of this workflow */
+                workflowId?: string;
+                /** @description Tell only of this definition and its workflows */
+                definitionId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description A parameter is wrong */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no valid token, where the server asks for one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -31,6 +31,8 @@ export interface AuthConfig {
 export interface VerifiedToken {
   readonly subject: string | null;
   readonly scopes: ReadonlySet<string>;
+  /** Milliseconds since 1970; null: never. */
+  readonly expiresAt: number | null;
 }
 
 export type TokenVerifier = (token: string) => Promise<VerifiedToken>;
@@ -46,7 +48,8 @@ export function createTokenVerifier(config: AuthConfig): TokenVerifier {
   };
   return async (token) => {
     const { payload } = await jwtVerify(token, key, options);
-    return { subject: payload.sub ?? null, scopes: scopesOf(payload) };
+    const expiresAt = payload.exp === undefined ? null : payload.exp * 1000;
+    return { subject: payload.sub ?? null, scopes: scopesOf(payload), expiresAt };
   };
 }
 

@@ -54,6 +54,7 @@ export function createApp(options: AppOptions): Express {
   app.use(attachContext({ host, logger, limits, tokens, guesses, waiting }));
   app.use(securityHeaders);
   app.use('/api/activity', refuseHead);
+  app.use('/api/stream', refuseHead);
   RegisterRoutes(app);
   registerSwaggerPage(app);
   app.use(unmatched(app));

@@ -29,7 +29,7 @@ export function unmatched(app: Express): RequestHandler {
 
 /**
  * Work is handed out by a GET, which Express also runs for HEAD: a caller that asks for headers only would take an item
- * and never see it.
+ * and never see it. A stream without its body would be held open for nothing.
  */
 export const refuseHead: RequestHandler = (request, response, next) => {
   if (request.method === 'HEAD') {

@@ -2,6 +2,7 @@
  * Hints between nodes: "look again now". Nothing that is sent here is needed for correctness; every hint that is lost
  * is made up for by a scan of the store within a second or two.
  */
+import type { InstanceStatus } from '../engine/instance.js';
 import type { Service } from '../runtime/service.js';
 
 export type Hint =
@@ -14,7 +15,42 @@ export type Hint =
   /** A custom step has a new version. */
   | { readonly kind: 'step'; readonly name: string }
   /** An instance has ended. */
-  | { readonly kind: 'ended'; readonly id: string };
+  | { readonly kind: 'ended'; readonly id: string }
+  /** Somebody on the sending node wants to hear of changes; said again every few seconds while that is so. */
+  | { readonly kind: 'interest' }
+  /** What changed on the sending node; sent only while another one has said that it is interested. */
+  | { readonly kind: 'changes'; readonly changes: ChangeBatch };
+
+/** An instance as it is after a commit or a control action: what lists show of it. Times in milliseconds since 1970. */
+export interface WorkflowChange {
+  readonly id: string;
+  readonly definitionId: string;
+  readonly version: number;
+  readonly reference: string | null;
+  readonly status: InstanceStatus;
+  readonly startTime: number;
+  readonly endTime: number | null;
+  readonly lastChangeTime: number;
+  /** Of the newest step error, while it matters. */
+  readonly failureTime: number | null;
+}
+
+export interface DefinitionChange {
+  readonly id: string;
+  /** The newest one. */
+  readonly version: number;
+}
+
+export interface ChangeBatch {
+  /** Each instance once, as it was last. */
+  readonly workflows: readonly WorkflowChange[];
+  readonly definitions: readonly DefinitionChange[];
+  /** More changed than is said here. */
+  readonly lagged: boolean;
+}
+
+/** A batch with more entries is sent in pieces; one that arrives with more of them was sent by nobody of ours. */
+export const CHANGES_PER_HINT_MAX = 50;
 
 export interface Backplane extends Service {
   readonly kind: 'local' | 'redis';

@@ -1,9 +1,19 @@
 /** Hints as text. What comes from Redis may have been written by anybody: anything odd is no hint. */
 import { isJsonObject } from '../engine/json.js';
-import type { Hint } from './backplane.js';
+import {
+  CHANGES_PER_HINT_MAX,
+  type ChangeBatch,
+  type DefinitionChange,
+  type Hint,
+  type WorkflowChange,
+} from './backplane.js';
 
-/** A hint names one thing; anything longer is not ours. */
-const TEXT_LENGTH_MAX = 4096;
+/** Room for a full batch of changes whose names are as long as names may be, every letter escaped. */
+const TEXT_LENGTH_MAX = 256 * 1024;
+/** Names and ids are shorter; anything longer is not ours. */
+const NAME_LENGTH_MAX = 2048;
+
+const STATUSES = ['Runnable', 'Suspended', 'Complete', 'Terminated'] as const;
 
 export interface SentHint {
   readonly sender: string;
@@ -23,7 +33,7 @@ export function readHint(text: string): SentHint | null {
   } catch {
     return null;
   }
-  if (!isJsonObject(value) || typeof value['sender'] !== 'string') return null;
+  if (!isJsonObject(value) || !isName(value['sender'])) return null;
   const hint = hintOf(value['hint']);
   return hint === null ? null : { sender: value['sender'], hint };
 }
@@ -31,12 +41,80 @@ export function readHint(text: string): SentHint | null {
 function hintOf(value: unknown): Hint | null {
   if (!isJsonObject(value)) return null;
   const { id, kind, name } = value;
-  if (
-    typeof id === 'string' &&
-    (kind === 'instance' || kind === 'definition' || kind === 'ended')
-  ) {
+  if (isName(id) && (kind === 'instance' || kind === 'definition' || kind === 'ended')) {
     return { kind, id };
   }
-  if (typeof name === 'string' && (kind === 'activity' || kind === 'step')) return { kind, name };
-  return null;
+  if (isName(name) && (kind === 'activity' || kind === 'step')) return { kind, name };
+  if (kind === 'interest') return { kind };
+  if (kind !== 'changes') return null;
+  const changes = changesOf(value['changes']);
+  return changes === null ? null : { kind, changes };
+}
+
+function changesOf(value: unknown): ChangeBatch | null {
+  if (!isJsonObject(value) || typeof value['lagged'] !== 'boolean') return null;
+  const workflows = listOf(value['workflows'], workflowOf);
+  const definitions = listOf(value['definitions'], definitionOf);
+  if (workflows === null || definitions === null) return null;
+  return { workflows, definitions, lagged: value['lagged'] };
+}
+
+/** Null when it is no list, is too long, or any of its items is odd. */
+function listOf<Item>(
+  value: unknown,
+  itemOf: (item: unknown) => Item | null,
+): readonly Item[] | null {
+  if (!Array.isArray(value) || value.length > CHANGES_PER_HINT_MAX) return null;
+  const items: Item[] = [];
+  for (const given of value) {
+    const item = itemOf(given);
+    if (item === null) return null;
+    items.push(item);
+  }
+  return items;
+}
+
+function workflowOf(value: unknown): WorkflowChange | null {
+  if (!isJsonObject(value)) return null;
+  const { definitionId, endTime, failureTime, id, lastChangeTime, reference, startTime, version } =
+    value;
+  const status = STATUSES.find((known) => known === value['status']);
+  if (status === undefined || !isName(id) || !isName(definitionId)) return null;
+  if (!isCount(version) || !(reference === null || isName(reference))) return null;
+  if (!isTime(startTime) || !isTime(lastChangeTime)) return null;
+  if (!isTimeOrNull(endTime) || !isTimeOrNull(failureTime)) return null;
+  return {
+    id,
+    definitionId,
+    version,
+    reference,
+    status,
+    startTime,
+    endTime,
+    lastChangeTime,
+    failureTime,
+  };
+}
+
+function definitionOf(value: unknown): DefinitionChange | null {
+  if (!isJsonObject(value)) return null;
+  const { id, version } = value;
+  return isName(id) && isCount(version) ? { id, version } : null;
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= NAME_LENGTH_MAX;
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value);
+}
+
+/** What a Date can hold, so that nothing that comes from outside fails where it is shown. */
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && Math.abs(value) <= 8.64e15;
+}
+
+function isTimeOrNull(value: unknown): value is number | null {
+  return value === null || isTime(value);
 }

@@ -31,7 +31,8 @@ export interface DefinitionCatalogOptions {
   readonly mayMissNews: () => boolean;
   /** True while other nodes share the store. */
   readonly isShared: () => boolean;
-  readonly hintOthers: (id: string) => void;
+  /** A new version is there, for whoever wants to know. */
+  readonly stored: (id: string, version: number) => void;
 }
 
 export class DefinitionCatalog {
@@ -73,7 +74,7 @@ export class DefinitionCatalog {
     }
     const { id, version } = result.record;
     this.forget(id);
-    this.#options.hintOthers(id);
+    this.#options.stored(id, version);
     return { id, version, warnings };
   }
 

@@ -8,7 +8,8 @@
 import type { DocumentProblem } from '../engine/definition.js';
 import type { Json, JsonObject } from '../engine/json.js';
 import type { InstanceStatus, Store } from '../store/store.js';
-import type { Backplane } from '../backplane/backplane.js';
+import type { Backplane, ChangeBatch } from '../backplane/backplane.js';
+import type { ChangeFilter } from './change-watch.js';
 import type { Service } from './service.js';
 
 export interface Page<Item> {
@@ -116,6 +117,13 @@ export interface StepView {
   readonly waitsFor: WaitView | null;
 }
 
+export interface ChangeListener {
+  /** The next changes, at once when there are some; an empty batch after `waitMs`; null when the server is stopping. */
+  next(waitMs: number): Promise<ChangeBatch | null>;
+  /** Must be called in the end; may be called twice. */
+  close(): void;
+}
+
 export interface StartRequest {
   readonly definitionId: string;
   readonly data: JsonObject;
@@ -207,6 +215,8 @@ export interface WorkflowHost extends Service {
   listWorkflows(request: InstanceListRequest): Promise<Page<InstanceListItem>>;
   /** What ran, in order, then what is open. @throws AppError `workflow_not_found` */
   listWorkflowSteps(id: string, page: PageRequest): Promise<Page<StepView>>;
+  /** What changes from now on, here and, where they can be heard, on other nodes. @throws AppError `too_many_requests` */
+  watchChanges(filter: ChangeFilter): ChangeListener;
   /** @throws AppError `workflow_not_found`, `status_conflict` */
   suspendWorkflow(id: string): Promise<InstanceView>;
   /** @throws AppError `workflow_not_found`, `status_conflict` */

@@ -28,7 +28,7 @@ import type { ActorEnvironment } from './actor-environment.js';
 import { FirstInsertion } from './first-insertion.js';
 import { InstanceActor } from './instance-actor.js';
 import type { NodeRegistry } from './node-registry.js';
-import { withError, hasSurvived } from './set-aside-state.js';
+import { hasSurvived, setAsideCommit } from './set-aside-state.js';
 import { PeriodicTask } from './periodic-task.js';
 import type { Service } from './service.js';
 
@@ -58,6 +58,8 @@ export interface InstanceRunnerOptions {
   readonly findDefinition: (id: string, version: number) => Promise<WorkflowDefinition | null>;
   /** Tells the node that owns an instance to look at it. */
   readonly hintOwner: (instanceId: string) => void;
+  /** The status of an instance was changed in the store, by whomever. */
+  readonly changed: (record: InstanceRecord) => void;
   readonly scanIntervalMs: () => number;
 }
 
@@ -191,6 +193,7 @@ export class InstanceRunner implements Service {
 
   /** The status of an instance was changed in the store. */
   controlled(record: InstanceRecord): void {
+    this.#options.changed(record);
     const actor = this.#actorOf(record.id);
     this.#setAside.delete(record.id);
     if (actor === undefined) this.#tellOwner(record.id, record.owner);
@@ -392,23 +395,14 @@ export class InstanceRunner implements Service {
     this.#setAside.add(record.id);
     // A commit would clear the inbox; where messages wait, only the status is changed and the log has the reason.
     if (record.status !== 'Runnable' || record.inbox.length > 0) {
-      await store.controlInstance(record.id, 'suspend', clock.now());
+      const result = await store.controlInstance(record.id, 'suspend', clock.now());
+      if (result.outcome === 'done') this.#options.changed(result.record);
       return;
     }
-    await store.commitInstance({
-      id: record.id,
-      epoch: record.epoch,
-      inSeq: record.inSeq,
-      status: 'Suspended',
-      endTime: null,
-      wakeAt: null,
-      state: withError(record, { type, message, time: clock.now() }),
-      schemaVersion: record.schemaVersion,
-      side: { history: [], subscriptions: [], activities: [] },
-      removeSubscriptions: [],
-      removeActivities: [],
-      settleActivities: [],
-    });
+    const commit = setAsideCommit(record, { type, message, time: clock.now() });
+    if ((await store.commitInstance(commit)) === 'committed') {
+      this.#options.changed({ ...record, status: commit.status, state: commit.state });
+    }
   }
 
   #evict(actor: InstanceActor): void {

@@ -13,6 +13,7 @@ import type { StepBody, StepBodyContext } from '../step-bodies/step-body.js';
 import { StoreUnavailableError, type EventRecord, type Store } from '../store/store.js';
 import type { ActivityBroker } from './activity-broker.js';
 import type { ActorEnvironment, RunnerLimits } from './actor-environment.js';
+import type { ChangeFeed } from './change-feed.js';
 import type { Clock } from './clock.js';
 import type { Evaluator } from './evaluator.js';
 import { nameKeyOf } from './ids.js';
@@ -39,6 +40,7 @@ export interface NodeEnvironmentOptions {
   readonly customStep: CustomStepBody;
   readonly startChild: (inputs: JsonObject, start: ChildStart) => Promise<void>;
   readonly ended: (instanceId: string) => void;
+  readonly changes: ChangeFeed;
   /** Built with this environment, so it can only be asked for later. */
   readonly runner: () => InstanceRunner;
 }
@@ -161,6 +163,7 @@ export class NodeEnvironment implements ActorEnvironment {
       });
     }
     this.workers.created(saved.side.activities);
+    this.#options.changes.committed(instance);
     if (instance.status === 'Complete' || instance.status === 'Terminated') {
       this.metrics.workflowEnded(instance.status);
       this.#options.ended(instance.id);

@@ -12,6 +12,7 @@ import type { StepBody } from '../step-bodies/step-body.js';
 import type { NodeRecord, Store } from '../store/store.js';
 import { ActivityBroker } from './activity-broker.js';
 import type { RunnerLimits } from './actor-environment.js';
+import { ChangeFeed } from './change-feed.js';
 import type { Clock } from './clock.js';
 import { DefinitionCatalog } from './definition-catalog.js';
 import { EndWaiters } from './end-waiters.js';
@@ -61,6 +62,7 @@ const SCAN_MS_ALONE = 5000;
 
 export class NodeServices {
   readonly endWaiters = new EndWaiters();
+  readonly changes: ChangeFeed;
   readonly steps: StepScripts;
   readonly catalog: DefinitionCatalog;
   readonly broker: ActivityBroker;
@@ -78,6 +80,11 @@ export class NodeServices {
   ) {
     this.#options = options;
     const { clock, store } = options;
+    this.changes = new ChangeFeed({
+      clock,
+      publish: (hint) => options.backplane.publish(hint),
+      mayMissNews: () => this.#news().mayMissNews(),
+    });
     this.steps = this.#createSteps();
     this.catalog = this.#createCatalog();
     this.broker = this.#createBroker();
@@ -99,6 +106,7 @@ export class NodeServices {
       nodes: this.nodes,
       findDefinition: (id, version) => this.catalog.find(id, version),
       hintOwner: (id) => options.backplane.publish({ kind: 'instance', id }),
+      changed: (record) => this.changes.controlled(record),
       scanIntervalMs: () => (this.isShared ? options.settings.scanIntervalMs : SCAN_MS_ALONE),
     });
     this.housekeeping = new Housekeeping({
@@ -128,7 +136,10 @@ export class NodeServices {
       ...this.#options,
       ...this.#news(),
       stepScripts: this.steps,
-      hintOthers: (id) => this.#options.backplane.publish({ kind: 'definition', id }),
+      stored: (id, version) => {
+        this.changes.definitionStored(id, version);
+        this.#options.backplane.publish({ kind: 'definition', id });
+      },
     });
   }
 
@@ -153,6 +164,7 @@ export class NodeServices {
       evaluator: new Evaluator(scripts),
       limits: settings,
       broker: this.broker,
+      changes: this.changes,
       customStep: customStep((name) => this.steps.find(name)),
       startChild,
       ended: (id) => {

@@ -1,13 +1,38 @@
 /** The stored state of an instance that is set aside, with the reason where users see it. */
 import type { Run } from '../engine/run.js';
 import { readState, writeState } from '../engine/snapshot.js';
-import type { InstanceRecord } from '../store/store.js';
+import type { InstanceCommit, InstanceRecord } from '../store/store.js';
+
+export interface SetAsideReason {
+  readonly type: string;
+  readonly message: string;
+  readonly time: number;
+}
+
+/** Suspends the instance with the reason. */
+export function setAsideCommit(
+  record: InstanceRecord,
+  reason: SetAsideReason,
+): Omit<InstanceCommit, 'owner'> {
+  const { epoch, id, inSeq, schemaVersion } = record;
+  return {
+    id,
+    epoch,
+    inSeq,
+    status: 'Suspended',
+    endTime: null,
+    wakeAt: null,
+    state: withError(record, reason),
+    schemaVersion,
+    side: { history: [], subscriptions: [], activities: [] },
+    removeSubscriptions: [],
+    removeActivities: [],
+    settleActivities: [],
+  };
+}
 
 /** The state with the reason in it, where it can be read at all. */
-export function withError(
-  record: InstanceRecord,
-  error: { readonly type: string; readonly message: string; readonly time: number },
-): string {
+function withError(record: InstanceRecord, reason: SetAsideReason): string {
   try {
     const instance = readState(record, record.state);
     instance.lastError = {
@@ -16,7 +41,7 @@ export function withError(
       traceback: null,
       data: null,
       attempt: 1,
-      ...error,
+      ...reason,
     };
     return writeState(instance);
   } catch {

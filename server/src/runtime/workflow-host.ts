@@ -11,6 +11,7 @@ import type { JsonObject } from '../engine/json.js';
 import { AppError } from '../errors.js';
 import type { ScriptRuntimeStatistics } from '../scripts/script-runtime.js';
 import { StoreUnavailableError, type ControlAction } from '../store/store.js';
+import type { ChangeFilter } from './change-watch.js';
 import type * as Host from './host.js';
 import { hashOf, newId } from './ids.js';
 import { activityNames, viewInstance, viewStarted } from './instance-views.js';
@@ -60,6 +61,11 @@ export class StepwrightHost implements Host.WorkflowHost {
       'Instances that wait for a turn.',
       () => environment.queued,
     );
+    metrics.gauge(
+      'stepwright_change_listeners',
+      'Callers that listen to changes here.',
+      () => services.changes.listeners,
+    );
     metrics.gauge('stepwright_pollers', 'Workers that wait for work here.', () => broker.waiting);
     for (const [name, help] of Object.entries(PYTHON_GAUGES) as [PythonGauge, string][]) {
       metrics.gauge(`stepwright_python_${name}`, help, () => scripts.statistics()[name]);
@@ -83,6 +89,7 @@ export class StepwrightHost implements Host.WorkflowHost {
   async stop(): Promise<void> {
     if (this.#state === 'stopping') return;
     this.#state = 'stopping';
+    this.#services.changes.close();
     this.#services.endWaiters.endAll();
     await this.#services.broker.stop();
     await this.#services.housekeeping.stop();
@@ -171,6 +178,10 @@ export class StepwrightHost implements Host.WorkflowHost {
 
   listWorkflowSteps(id: string, page: Host.PageRequest): Promise<Host.Page<Host.StepView>> {
     return this.#ask(() => this.#services.queries.listSteps(id, page));
+  }
+
+  watchChanges(filter: ChangeFilter): Host.ChangeListener {
+    return this.#services.changes.watch(filter);
   }
 
   suspendWorkflow(id: string): Promise<Host.InstanceView> {
@@ -366,6 +377,12 @@ export class StepwrightHost implements Host.WorkflowHost {
         break;
       case 'ended':
         this.#services.endWaiters.ended(hint.id);
+        break;
+      case 'interest':
+        this.#services.changes.heardInterest();
+        break;
+      case 'changes':
+        this.#services.changes.heardChanges(hint.changes);
         break;
     }
   }

@@ -57,6 +57,7 @@ describe('openapi.json', () => {
         'GET /api/step',
         'POST /api/step/{id}',
         'GET /api/step/{id}',
+        'GET /api/stream',
         'GET /api/workflow',
         'POST /api/workflow/{id}',
         'GET /api/workflow/{id}',

@@ -4,7 +4,7 @@
  */
 import { Redis } from 'ioredis';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import type { Hint } from '../../src/backplane/backplane.js';
+import type { Hint, WorkflowChange } from '../../src/backplane/backplane.js';
 import { readHint, writeHint } from '../../src/backplane/hint-codec.js';
 import {
   createRedisBackplane,
@@ -47,6 +47,8 @@ describe.skipIf(redis === null)('the Redis backplane', () => {
       { kind: 'definition', id: 'd' },
       { kind: 'step', name: 's' },
       { kind: 'ended', id: 'e' },
+      { kind: 'interest' },
+      { kind: 'changes', changes: { workflows: [], definitions: [], lagged: true } },
     ];
     for (const hint of hints) a.backplane.publish(hint);
     await vi.waitFor(() => {
@@ -152,8 +154,60 @@ describe('a node whose Redis is away', () => {
 });
 
 describe('readHint', () => {
-  it('reads what writeHint wrote', () => {
-    const sent = { sender: 'n', hint: { kind: 'activity', name: 'ä"\n' } as const };
+  const workflow: WorkflowChange = {
+    id: 'w',
+    definitionId: 'd',
+    version: 1,
+    reference: null,
+    status: 'Suspended',
+    startTime: 1,
+    endTime: null,
+    lastChangeTime: 2,
+    failureTime: 2,
+  };
+  const definition = { id: 'd', version: 1 };
+  const changes = { workflows: [workflow], definitions: [definition], lagged: false };
+
+  it.each<Hint>([
+    { kind: 'activity', name: 'ä"\n' },
+    { kind: 'interest' },
+    { kind: 'changes', changes },
+    {
+      kind: 'changes',
+      changes: { ...changes, workflows: [{ ...workflow, reference: 'r', endTime: 3 }] },
+    },
+  ])('reads what writeHint wrote: $kind', (hint) => {
+    const sent = { sender: 'n', hint };
     expect(readHint(writeHint(sent))).toEqual(sent);
+  });
+
+  it.each<[string, unknown]>([
+    ['none', undefined],
+    ['null', null],
+    ['a list', []],
+    ['without a word about the lag', { workflows: [], definitions: [] }],
+    ['of too many workflows', { ...changes, workflows: Array(51).fill(workflow) }],
+    ['of too many definitions', { ...changes, definitions: Array(51).fill(definition) }],
+    ['with a status of its own', { ...changes, workflows: [{ ...workflow, status: 'Done' }] }],
+    ['with a time beyond all time', { ...changes, workflows: [{ ...workflow, startTime: 1e300 }] }],
+    ['without a time', { ...changes, workflows: [{ ...workflow, lastChangeTime: null }] }],
+    ['with an object for an id', { ...changes, workflows: [{ ...workflow, id: { $gt: '' } }] }],
+    [
+      'with a long reference',
+      { ...changes, workflows: [{ ...workflow, reference: 'x'.repeat(3000) }] },
+    ],
+    ['with a version of text', { ...changes, definitions: [{ id: 'd', version: '1' }] }],
+    ['with half a version', { ...changes, definitions: [{ id: 'd', version: 1.5 }] }],
+    ['of something else', { ...changes, workflows: ['w'] }],
+  ])('reads no changes %s', (_what, odd) => {
+    expect(
+      readHint(JSON.stringify({ sender: 'n', hint: { kind: 'changes', changes: odd } })),
+    ).toBeNull();
+  });
+
+  it('drops members that are not ours', () => {
+    const odd = { ...changes, workflows: [{ ...workflow, data: 'secret', __proto__: null }] };
+    const read = readHint(JSON.stringify({ sender: 'n', hint: { kind: 'changes', changes: odd } }));
+    expect(read?.hint).toEqual({ kind: 'changes', changes });
   });
 });

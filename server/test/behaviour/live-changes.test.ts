@@ -1,0 +1,104 @@
+/** GET /api/stream against whole servers: what is told, across nodes with Redis, and at the end of a server. */
+import { afterAll, describe, expect, it } from 'vitest';
+import { startRedis } from '../support/redis-container.js';
+import { Client } from './support/client.js';
+import { everyStore } from './support/every-store.js';
+import { LiveChanges } from './support/live-changes.js';
+import { startProcess, temporaryFolder, type ServerProcess } from './support/server-process.js';
+import { mark, step } from './support/steps.js';
+
+async function listeners(client: Client): Promise<number> {
+  const { text } = await client.get('/metrics');
+  return Number(/^stepwright_change_listeners (\d+)$/m.exec(text)?.[1]);
+}
+
+const WAIT = [step('wait', 'WaitFor', { EventName: "'never'", EventKey: "'k'" })];
+
+everyStore(
+  'live changes',
+  (at) => {
+    it('tell of the life of a workflow, and of definitions', async () => {
+      const live = await LiveChanges.open(at.server.url);
+      const definitionId = await at.client.define(WAIT);
+      await live.until((change) => change.event === 'definition' && change.data['version'] === 1);
+      const id = await at.client.start(definitionId, {}, 'mine');
+      const is = (status: string) =>
+        live.until(({ data }) => data['workflowId'] === id && data['status'] === status);
+      expect((await is('Runnable')).data).toMatchObject({ definitionId, reference: 'mine' });
+      await at.client.control(id, 'suspend');
+      await is('Suspended');
+      await at.client.control(id, 'resume');
+      await is('Runnable');
+      await at.client.terminate(id);
+      const { data } = await is('Terminated');
+      expect(data['endTime']).toBe((await at.client.workflow(id)).endTime);
+      live.close();
+    });
+
+    it('name the time of the failure that suspended one', async () => {
+      const definitionId = await at.client.define({
+        DefaultErrorBehavior: 'Suspend',
+        Steps: [step('bad', 'NoOp', {}, { Outputs: { x: 'data.nothing' } })],
+      });
+      const live = await LiveChanges.open(at.server.url, `?definitionId=${definitionId}`);
+      const id = await at.client.start(definitionId);
+      const { data } = await live.until((change) => change.data['status'] === 'Suspended');
+      expect(data['workflowId']).toBe(id);
+      expect(data['failureTime']).toBe((await at.client.workflow(id)).lastError?.time);
+      live.close();
+    });
+
+    it('leave nothing behind when the listener has gone', async () => {
+      const live = await Promise.all([1, 2, 3].map(() => LiveChanges.open(at.server.url)));
+      expect(await listeners(at.client)).toBe(3);
+      for (const one of live) one.close();
+      await expect.poll(() => listeners(at.client)).toBe(0);
+    });
+
+    it('end at once when the server stops', async () => {
+      const live = await LiveChanges.open(at.server.url);
+      await at.restart();
+      expect(await live.ended).toBe('closed');
+    });
+  },
+  { dialects: 'alternating' },
+);
+
+describe('of another node', async () => {
+  const redis = await startRedis();
+  afterAll(() => redis?.stop());
+
+  async function twoNodes(
+    environment: Readonly<Record<string, string>>,
+  ): Promise<readonly [ServerProcess, ServerProcess]> {
+    const common = { PORT: '0', DATA_DIR: await temporaryFolder(), python_spares: '0' };
+    return [
+      await startProcess({ ...common, ...environment }),
+      await startProcess({ ...common, ...environment }),
+    ];
+  }
+
+  it.skipIf(redis === null)('are told of over Redis', { timeout: 60_000 }, async () => {
+    const [here, there] = await twoNodes({ redis: redis!.url, db_name: 'live-changes' });
+    const live = await LiveChanges.open(here.url);
+    const elsewhere = new Client(there.url);
+    const definitionId = await elsewhere.define([mark('a')]);
+    await live.until(({ event, data }) => event === 'definition' && data['id'] === definitionId);
+    const id = await elsewhere.start(definitionId);
+    await live.until(({ data }) => data['workflowId'] === id && data['status'] === 'Complete');
+    live.close();
+  });
+
+  it(
+    'without Redis are announced as a lag, so that lists are read again',
+    { timeout: 60_000 },
+    async () => {
+      const [here, there] = await twoNodes({});
+      // A node knows of another one with its next heartbeats.
+      await new Client(there.url).define([mark('a')]);
+      const live = await LiveChanges.open(here.url);
+      await live.until(({ event }) => event === 'lag', 30_000);
+      live.close();
+    },
+  );
+});
