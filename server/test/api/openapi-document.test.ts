@@ -68,6 +68,7 @@ describe('openapi.json', () => {
         'GET /health/live',
         'GET /health/ready',
         'GET /metrics',
+        'GET /schemas/definition.json',
       ].sort(byPath),
     );
   });

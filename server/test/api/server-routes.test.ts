@@ -1,6 +1,15 @@
 /** What the server tells about itself: info, probes, metrics, and the description of its API. */
+import { generateKeyPairSync } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { startApi } from './support/api-server.js';
+
+const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const SOME_AUTH = {
+  enabled: true,
+  algorithm: 'ES256',
+  publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+} as const;
 
 describe('GET /api/info', () => {
   it('answers what the host says', async () => {
@@ -72,5 +81,27 @@ describe('GET /swagger', () => {
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toContain('application/json');
     expect(await response.json()).toMatchObject({ info: { title: 'Stepwright API' } });
+  });
+});
+
+describe('GET /schemas/definition.json', () => {
+  it('is the schema of definitions, which anybody may read', async () => {
+    const api = await startApi({ auth: SOME_AUTH });
+    const response = await api.fetch('/schemas/definition.json');
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('application/schema+json; charset=utf-8');
+    const committed = new URL('../../../docs/definition.schema.json', import.meta.url);
+    expect(await response.json()).toEqual(JSON.parse(readFileSync(committed, 'utf8')));
+  });
+
+  it('is not sent again to who has it', async () => {
+    const api = await startApi();
+    const tag = (await api.fetch('/schemas/definition.json')).headers.get('etag')!;
+    const ask = (etag: string) =>
+      api.fetch('/schemas/definition.json', { headers: { 'if-none-match': etag } });
+    const same = await ask(tag);
+    expect([same.status, same.headers.get('etag'), await same.text()]).toEqual([304, tag, '']);
+    expect((await ask(`"another", W/${tag}`)).status).toBe(304);
+    expect((await ask('"another"')).status).toBe(200);
   });
 });

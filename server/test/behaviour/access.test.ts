@@ -95,6 +95,7 @@ describe('with auth=true', () => {
       '/health/live',
       '/health/ready',
       '/metrics',
+      '/schemas/definition.json',
       '/swagger',
       '/swagger/v1/swagger.json',
     ]) {

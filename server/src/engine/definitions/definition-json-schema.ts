@@ -6,8 +6,12 @@
  */
 import { BUILT_IN_STEP_TYPES, ERROR_BEHAVIORS } from '../definition.js';
 import type { JsonObject } from '../json.js';
-import { label } from './member-reader.js';
-import type { DefinitionMember, StepMember } from './step-members.js';
+import {
+  DEFINITION_MEMBER_SUMMARIES,
+  STEP_MEMBER_SUMMARIES,
+  type DefinitionMember,
+  type StepMember,
+} from './step-members.js';
 import { builtInStepType, type StepType } from './step-types.js';
 
 const NAME: JsonObject = { type: ['string', 'number'], maxLength: 200, pattern: '\\S' };
@@ -57,23 +61,30 @@ export function definitionJsonSchema(): JsonObject {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Stepwright definition',
-    ...objectOf(DEFINITION_SCHEMAS),
+    description:
+      'Member names, step types and inputs of built-in steps are accepted in any casing.',
+    ...objectOf(DEFINITION_SCHEMAS, DEFINITION_MEMBER_SUMMARIES),
     allOf: [hasMember('id'), hasMember('steps')],
     $defs: {
       step: {
-        ...objectOf(STEP_SCHEMAS),
+        ...objectOf(STEP_SCHEMAS, STEP_MEMBER_SUMMARIES),
         allOf: [hasMember('id'), hasMember('stepType'), ...byType],
       },
     },
   };
 }
 
-/** Members in any casing; editors complete the spelling of the reference. */
-function objectOf(schemas: Readonly<Record<string, JsonObject>>): JsonObject {
-  const entries = Object.entries(schemas);
+/** Members in any casing; editors complete the spelling in which the server answers. */
+function objectOf<Member extends string>(
+  schemas: Readonly<Record<Member, JsonObject>>,
+  summaries: Readonly<Record<Member, string>>,
+): JsonObject {
+  const entries = Object.entries<JsonObject>(schemas);
   return {
     type: 'object',
-    properties: Object.fromEntries(entries.map(([name]) => [label(name), true])),
+    properties: Object.fromEntries(
+      Object.entries<string>(summaries).map(([name, description]) => [name, { description }]),
+    ),
     patternProperties: Object.fromEntries(
       entries.map(([name, schema]) => [caseless(name), schema]),
     ),

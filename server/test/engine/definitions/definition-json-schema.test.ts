@@ -4,13 +4,36 @@
  * against the function (write it anew with `vitest -u`).
  */
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { globSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { format } from 'prettier';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { definitionJsonSchema } from '../../../src/engine/definitions/definition-json-schema.js';
 import { parseDefinition } from '../../../src/engine/definitions/parse-definition.js';
 import { documentWith, documentWithInputs, documentWithStep } from './documents.js';
 import { anyCasing, recaseDocument, validDocument } from './random-documents.js';
+
+interface Described {
+  readonly properties: Readonly<Record<string, { readonly description: string }>>;
+}
+
+const ROOT = new URL('../../../../', import.meta.url);
+
+/** `member: meaning` of each row of a table, without what is there for the eye. */
+function meanings(section: string): readonly string[] {
+  const rows = [...section.matchAll(/^\| `(\w+)` +\|[^|]*\|([^|]*)\|$/gm)];
+  return rows.map(
+    ([, name, meaning]) =>
+      `${name!.toLowerCase()}: ${meaning!.replaceAll(/\[([^\]]*)\]\([^)]*\)|`/g, '$1').trim()}`,
+  );
+}
+
+function shown(properties: Described['properties']): readonly string[] {
+  return Object.entries(properties).map(
+    ([name, { description }]) => `${name.toLowerCase()}: ${description}`,
+  );
+}
 
 const validate = new Ajv2020({ strict: false }).compile(definitionJsonSchema());
 
@@ -56,6 +79,24 @@ describe('definitionJsonSchema', () => {
   ])('refuses %s, as the parser does', (_, document) => {
     expect(parseDefinition(document).errors).not.toEqual([]);
     expect(validate(document)).toBe(false);
+  });
+
+  it.each(globSync('examples/*/*.yaml', { cwd: ROOT }))('accepts %s', (file) => {
+    const document: unknown = parse(readFileSync(new URL(file, ROOT), 'utf8'));
+    validate(document);
+    expect(validate.errors ?? []).toEqual([]);
+  });
+
+  it('explains each member in the words of the reference', () => {
+    const reference = readFileSync(new URL('docs/definitions.md', ROOT), 'utf8');
+    const [definition = '', step = ''] = ['## The definition', '## Steps'].map(
+      (title) => reference.split(`${title}\n`)[1]?.split('\n#')[0],
+    );
+    const { $defs, properties } = definitionJsonSchema() as unknown as Described & {
+      $defs: { step: Described };
+    };
+    expect(meanings(definition).toSorted()).toEqual(shown(properties).toSorted());
+    expect(meanings(step).toSorted()).toEqual(shown($defs.step.properties).toSorted());
   });
 
   it('is the schema that the documentation offers', async () => {
