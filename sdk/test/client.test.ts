@@ -146,6 +146,9 @@ describe('workflows', () => {
       started.map(({ id }) => id).sort(),
     );
     expect(await collect(client.workflows.list({ ...filter, startedTo: since }))).toEqual([]);
+    expect(await collect(client.workflows.list({ ...filter, failedFrom: since }))).toEqual([]);
+    const unchanged = { ...filter, unchangedSince: new Date(Date.now() + 60_000) };
+    expect(await collect(client.workflows.list(unchanged))).toHaveLength(3);
     await Promise.all(started.map((handle) => handle.terminate()));
   });
 

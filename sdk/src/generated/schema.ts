@@ -932,6 +932,8 @@ export interface components {
          *       "status": "Runnable",
          *       "startTime": "2026-05-04T10:20:30.123Z",
          *       "endTime": null,
+         *       "lastChangeTime": "2026-05-04T10:20:30.123Z",
+         *       "failureTime": null,
          *       "data": {
          *         "name": "Ada"
          *       },
@@ -953,6 +955,10 @@ export interface components {
             startTime: string;
             /** @description ISO 8601, UTC; null while it has not ended. */
             endTime: string | null;
+            /** @description When the server last wrote it: the newest progress or control action. ISO 8601, UTC. */
+            lastChangeTime: string;
+            /** @description When the newest step error came, while it matters (see `lastError`); also of a workflow that it ended. ISO 8601, UTC. */
+            failureTime: string | null;
             data: components["schemas"]["DataObject"];
             /** @description The newest step error while it matters. */
             lastError: components["schemas"]["StepError"] | null;
@@ -978,6 +984,10 @@ export interface components {
             startedFrom?: string;
             /** @description Started before this time: ISO 8601, UTC where no zone is given. */
             startedTo?: string;
+            /** @description Shows a step error of this time or later; the newest failure comes first. Not together with `unchangedSince`. */
+            failedFrom?: string;
+            /** @description Runnable or Suspended, and not changed since this time; the longest unchanged comes first. Not together with `failedFrom`. */
+            unchangedSince?: string;
             /**
              * Format: int32
              * @description How many on a page.
@@ -1001,7 +1011,9 @@ export interface components {
          *       "reference": null,
          *       "status": "Complete",
          *       "startTime": "2026-05-04T10:20:30.123Z",
-         *       "endTime": "2026-05-04T10:20:30.130Z"
+         *       "endTime": "2026-05-04T10:20:30.130Z",
+         *       "lastChangeTime": "2026-05-04T10:20:30.130Z",
+         *       "failureTime": null
          *     }
          */
         WorkflowSummary: {
@@ -1019,6 +1031,10 @@ export interface components {
             startTime: string;
             /** @description ISO 8601, UTC; null while it has not ended. */
             endTime: string | null;
+            /** @description When the server last wrote it: the newest progress or control action. ISO 8601, UTC. */
+            lastChangeTime: string;
+            /** @description When the newest step error came, while it matters (see `lastError`); also of a workflow that it ended. ISO 8601, UTC. */
+            failureTime: string | null;
         };
     };
     responses: never;
@@ -2342,6 +2358,10 @@ export interface operations {
                 startedFrom?: string;
                 /** @description Started before this time: ISO 8601, UTC where no zone is given. */
                 startedTo?: string;
+                /** @description Shows a step error of this time or later; the newest failure comes first. Not together with `unchangedSince`. */
+                failedFrom?: string;
+                /** @description Runnable or Suspended, and not changed since this time; the longest unchanged comes first. Not together with `failedFrom`. */
+                unchangedSince?: string;
                 /** @description How many on a page. */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -2369,7 +2389,9 @@ export interface operations {
                      *           "reference": null,
                      *           "status": "Complete",
                      *           "startTime": "2026-05-04T10:20:30.123Z",
-                     *           "endTime": "2026-05-04T10:20:30.130Z"
+                     *           "endTime": "2026-05-04T10:20:30.130Z",
+                     *           "lastChangeTime": "2026-05-04T10:20:30.130Z",
+                     *           "failureTime": null
                      *         }
                      *       ],
                      *       "nextCursor": null
@@ -2385,6 +2407,8 @@ export interface operations {
                      *         status: Complete
                      *         startTime: 2026-05-04T10:20:30.123Z
                      *         endTime: 2026-05-04T10:20:30.130Z
+                     *         lastChangeTime: 2026-05-04T10:20:30.130Z
+                     *         failureTime: null
                      *     nextCursor: null
                      */
                     "application/yaml": components["schemas"]["WorkflowPage"];
@@ -2458,6 +2482,8 @@ export interface operations {
                      *       "status": "Runnable",
                      *       "startTime": "2026-05-04T10:20:30.123Z",
                      *       "endTime": null,
+                     *       "lastChangeTime": "2026-05-04T10:20:30.123Z",
+                     *       "failureTime": null,
                      *       "data": {
                      *         "name": "Ada"
                      *       },
@@ -2473,6 +2499,8 @@ export interface operations {
                      *     status: Runnable
                      *     startTime: 2026-05-04T10:20:30.123Z
                      *     endTime: null
+                     *     lastChangeTime: 2026-05-04T10:20:30.123Z
+                     *     failureTime: null
                      *     data:
                      *       name: Ada
                      *     lastError: null
@@ -2575,6 +2603,8 @@ export interface operations {
                      *       "status": "Runnable",
                      *       "startTime": "2026-05-04T10:20:30.123Z",
                      *       "endTime": null,
+                     *       "lastChangeTime": "2026-05-04T10:20:30.123Z",
+                     *       "failureTime": null,
                      *       "data": {
                      *         "name": "Ada"
                      *       },
@@ -2590,6 +2620,8 @@ export interface operations {
                      *     status: Runnable
                      *     startTime: 2026-05-04T10:20:30.123Z
                      *     endTime: null
+                     *     lastChangeTime: 2026-05-04T10:20:30.123Z
+                     *     failureTime: null
                      *     data:
                      *       name: Ada
                      *     lastError: null
@@ -2698,6 +2730,8 @@ export interface operations {
                      *       "status": "Runnable",
                      *       "startTime": "2026-05-04T10:20:30.123Z",
                      *       "endTime": null,
+                     *       "lastChangeTime": "2026-05-04T10:20:30.123Z",
+                     *       "failureTime": null,
                      *       "data": {
                      *         "name": "Ada"
                      *       },
@@ -2713,6 +2747,8 @@ export interface operations {
                      *     status: Runnable
                      *     startTime: 2026-05-04T10:20:30.123Z
                      *     endTime: null
+                     *     lastChangeTime: 2026-05-04T10:20:30.123Z
+                     *     failureTime: null
                      *     data:
                      *       name: Ada
                      *     lastError: null
@@ -2785,6 +2821,8 @@ export interface operations {
                      *       "status": "Runnable",
                      *       "startTime": "2026-05-04T10:20:30.123Z",
                      *       "endTime": null,
+                     *       "lastChangeTime": "2026-05-04T10:20:30.123Z",
+                     *       "failureTime": null,
                      *       "data": {
                      *         "name": "Ada"
                      *       },
@@ -2800,6 +2838,8 @@ export interface operations {
                      *     status: Runnable
                      *     startTime: 2026-05-04T10:20:30.123Z
                      *     endTime: null
+                     *     lastChangeTime: 2026-05-04T10:20:30.123Z
+                     *     failureTime: null
                      *     data:
                      *       name: Ada
                      *     lastError: null
@@ -3008,6 +3048,8 @@ export interface operations {
                      *       "status": "Runnable",
                      *       "startTime": "2026-05-04T10:20:30.123Z",
                      *       "endTime": null,
+                     *       "lastChangeTime": "2026-05-04T10:20:30.123Z",
+                     *       "failureTime": null,
                      *       "data": {
                      *         "name": "Ada"
                      *       },
@@ -3023,6 +3065,8 @@ export interface operations {
                      *     status: Runnable
                      *     startTime: 2026-05-04T10:20:30.123Z
                      *     endTime: null
+                     *     lastChangeTime: 2026-05-04T10:20:30.123Z
+                     *     failureTime: null
                      *     data:
                      *       name: Ada
                      *     lastError: null

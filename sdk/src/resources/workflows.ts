@@ -32,6 +32,10 @@ export interface WorkflowFilter {
   readonly startedFrom?: Date | string;
   /** Started before this time. */
   readonly startedTo?: Date | string;
+  /** Shows a step error of this time or later; the newest failure comes first. Not together with `unchangedSince`. */
+  readonly failedFrom?: Date | string;
+  /** Open, and not changed since this time; the longest unchanged comes first. Not together with `failedFrom`. */
+  readonly unchangedSince?: Date | string;
   /** The size of a page. @default 50 */
   readonly limit?: number;
 }
@@ -169,7 +173,7 @@ export class WorkflowsResource {
   }
 
   /**
-   * Workflows without their data, newest first.
+   * Workflows without their data, newest first; with `failedFrom` and `unchangedSince` in the order that these give.
    *
    * @example
    * ```ts
@@ -180,12 +184,14 @@ export class WorkflowsResource {
    * ```
    */
   list(filter: WorkflowFilter & CallOptions = {}): PagedList<WorkflowSummary> {
-    const { status, definitionId, version, reference, limit, startedFrom, startedTo, ...options } =
-      filter;
+    const { status, definitionId, version, reference, limit, ...rest } = filter;
+    const { startedFrom, startedTo, failedFrom, unchangedSince, ...options } = rest;
     const query = {
       ...{ status, definitionId, version, reference, limit },
       startedFrom: timeText(startedFrom),
       startedTo: timeText(startedTo),
+      failedFrom: timeText(failedFrom),
+      unchangedSince: timeText(unchangedSince),
     };
     return new PagedList((cursor) =>
       this.#transport.call(

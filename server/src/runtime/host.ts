@@ -69,6 +69,10 @@ export interface InstanceView {
   readonly status: InstanceStatus;
   readonly startTime: number;
   readonly endTime: number | null;
+  /** The newest commit or control action. */
+  readonly lastChangeTime: number;
+  /** When the error came that `lastError` shows. */
+  readonly failureTime: number | null;
   readonly data: JsonObject;
   readonly lastError: StepErrorView | null;
 }
@@ -83,6 +87,10 @@ export interface InstanceListRequest extends PageRequest {
   readonly reference?: string;
   readonly startedFrom?: number;
   readonly startedTo?: number;
+  /** Newest failure first. */
+  readonly failedFrom?: number;
+  /** Longest unchanged first. Not together with `failedFrom`. */
+  readonly unchangedSince?: number;
 }
 
 /** What an open step waits for. */

@@ -32,6 +32,7 @@ import type { ActorEnvironment } from './actor-environment.js';
 import { EffectRunner, hasUnderWay } from './effect-runner.js';
 import type { Insert } from './first-insertion.js';
 import { inOrder, readMessage, type ArrivedMessage } from './message-codec.js';
+import { timesOf } from './new-instance.js';
 import { shownValue } from './shown-value.js';
 import { UnsavedChanges } from './unsaved-changes.js';
 
@@ -357,7 +358,7 @@ export class InstanceActor {
         inSeq,
         revision: this.#stored.revision,
         status: instance.status,
-        endTime: instance.endTime,
+        ...timesOf(instance, this.#environment.clock.now()),
         wakeAt: this.wakeAt(),
         state: writeState(instance),
         schemaVersion: STATE_VERSION,

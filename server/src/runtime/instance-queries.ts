@@ -1,7 +1,7 @@
 /** Reading instances: one, a list, the steps of one. */
 import type { StepRecord, WorkflowInstance } from '../engine/instance.js';
 import { AppError } from '../errors.js';
-import type { InstanceRecord, Store } from '../store/store.js';
+import type { InstanceFilter, InstanceRecord, Store } from '../store/store.js';
 import type { DefinitionCatalog } from './definition-catalog.js';
 import type * as Host from './host.js';
 import { listItem, loadInstance, viewPointer, viewRecord } from './instance-views.js';
@@ -32,16 +32,14 @@ export class InstanceQueries {
 
   async list(request: Host.InstanceListRequest): Promise<Host.Page<Host.InstanceListItem>> {
     const { cursor, limit, ...filter } = request;
-    const position = decodeCursor(cursor, 'workflows');
+    const { list, timeOf } = orderOf(filter);
+    const position = decodeCursor(cursor, list);
     const summaries = await this.#store.listInstances({
       filter,
-      after: position === null ? null : { startTime: Number(position[0]), id: position[1] ?? '' },
+      after: position === null ? null : { time: Number(position[0]), id: position[1] ?? '' },
       limit: limit + 1,
     });
-    return pageOf(summaries.map(listItem), limit, 'workflows', (item) => [
-      String(item.startTime),
-      item.id,
-    ]);
+    return pageOf(summaries.map(listItem), limit, list, (item) => [String(timeOf(item)), item.id]);
   }
 
   /** First what the store's history has, then the newest records, then what is open: one list, cut into pages. */
@@ -78,4 +76,18 @@ export class InstanceQueries {
     const recentFrom = Math.max(0, from + records.length - instance.spilled);
     return [...records, ...instance.recent.slice(recentFrom, recentFrom + limit - records.length)];
   }
+}
+
+/** Each order has cursors of its own. */
+function orderOf(filter: InstanceFilter): {
+  readonly list: string;
+  readonly timeOf: (item: Host.InstanceListItem) => number;
+} {
+  if (filter.failedFrom !== undefined) {
+    return { list: 'failed-workflows', timeOf: ({ failureTime }) => failureTime ?? 0 };
+  }
+  if (filter.unchangedSince !== undefined) {
+    return { list: 'unchanged-workflows', timeOf: ({ lastChangeTime }) => lastChangeTime };
+  }
+  return { list: 'workflows', timeOf: ({ startTime }) => startTime };
 }

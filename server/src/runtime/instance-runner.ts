@@ -9,11 +9,10 @@
  *  R7 Ownership is a preference; only the epoch in the commit decides who may write.
  */
 import type { WorkflowDefinition } from '../engine/definition.js';
-import { isEnded, type ParentLink } from '../engine/instance.js';
+import { isEnded } from '../engine/instance.js';
 import { startRun, takeUpRun } from '../engine/lifecycle.js';
-import type { JsonObject } from '../engine/json.js';
 import type { Run } from '../engine/run.js';
-import { readState, STATE_VERSION, writeState } from '../engine/snapshot.js';
+import { readState, STATE_VERSION } from '../engine/snapshot.js';
 import { nextTimer } from '../engine/timers.js';
 import { AppError } from '../errors.js';
 import {
@@ -27,6 +26,7 @@ import {
 import type { ActorEnvironment } from './actor-environment.js';
 import { FirstInsertion } from './first-insertion.js';
 import { InstanceActor } from './instance-actor.js';
+import { newRecord, type NewInstance } from './new-instance.js';
 import type { NodeRegistry } from './node-registry.js';
 import { hasSurvived, setAsideCommit } from './set-aside-state.js';
 import { PeriodicTask } from './periodic-task.js';
@@ -41,16 +41,6 @@ const LATE_WRITE_MS = 10_000;
 const SCAN_MARGIN_MS = 1000;
 /** So many times may an instance be taken over from a dead node, without a commit in between, before it is set aside. */
 const CRASHES_MAX = 5;
-
-export interface NewInstance {
-  readonly id: string;
-  readonly definition: WorkflowDefinition;
-  readonly data: JsonObject;
-  readonly reference: string | null;
-  readonly parent: ParentLink | null;
-  readonly requestHash: string | null;
-  readonly startTime: number;
-}
 
 export interface InstanceRunnerOptions {
   readonly environment: ActorEnvironment;
@@ -143,7 +133,11 @@ export class InstanceRunner implements Service {
     const run = newRun();
     const insertion = new FirstInsertion(async (actor, side) => {
       const { instance } = actor === null ? newRun() : actor.run;
-      const record = this.#newRecord(start, writeState(instance), actor);
+      const record = newRecord(start, instance, {
+        owner: this.#options.nodes.id,
+        now: this.#environment.clock.now(),
+        wakeAt: actor === null ? startTime : actor.wakeAt(),
+      });
       return this.#environment.store.insertInstance({ record, side });
     });
     const actor = new InstanceActor(this.#environment, run, {
@@ -438,27 +432,5 @@ export class InstanceRunner implements Service {
   #isElsewhere(owner: string): boolean {
     const { nodes } = this.#options;
     return owner !== nodes.id && nodes.isAlive(owner);
-  }
-
-  #newRecord(start: NewInstance, state: string, actor: InstanceActor | null): InstanceRecord {
-    return {
-      id: start.id,
-      definitionId: start.definition.id,
-      version: start.definition.version,
-      reference: start.reference,
-      status: actor?.run.instance.status ?? 'Runnable',
-      startTime: start.startTime,
-      endTime: actor?.run.instance.endTime ?? null,
-      wakeAt: actor === null ? start.startTime : actor.wakeAt(),
-      owner: this.#options.nodes.id,
-      epoch: 1,
-      inSeq: 0,
-      inbox: [],
-      revision: 0,
-      crashes: 0,
-      state,
-      schemaVersion: STATE_VERSION,
-      requestHash: start.requestHash,
-    };
   }
 }

@@ -30,12 +30,16 @@ export function viewInstance(record: InstanceRecord): InstanceView {
 
 /** What a start answers: the instance before its first step, however far it has come since. */
 export function viewStarted(record: InstanceSummary, data: JsonObject): InstanceView {
-  return { ...listItem(record), status: 'Runnable', endTime: null, data, lastError: null };
+  const { startTime } = record;
+  const fresh = { endTime: null, lastChangeTime: startTime, failureTime: null, lastError: null };
+  return { ...listItem(record), status: 'Runnable', ...fresh, data };
 }
 
 export function listItem(record: InstanceSummary): InstanceListItem {
   const { id, definitionId, version, reference, status, startTime, endTime } = record;
-  return { id, definitionId, version, reference, status, startTime, endTime };
+  const { errorAt: failureTime, lastChangeAt: lastChangeTime } = record;
+  const times = { startTime, endTime, lastChangeTime, failureTime };
+  return { id, definitionId, version, reference, status, ...times };
 }
 
 export function viewRecord(record: StepRecord, definition: WorkflowDefinition | null): StepView {

@@ -12,7 +12,7 @@ import { PeriodicTask } from './periodic-task.js';
 import type { Service } from './service.js';
 
 export interface NodeRegistryOptions {
-  readonly self: Omit<NodeRecord, 'beatAt'>;
+  readonly self: Omit<NodeRecord, 'beatAt' | 'details'>;
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -96,7 +96,7 @@ export class NodeRegistry implements Service {
    */
   async demandToBeAlone(): Promise<void> {
     const { clock, self, store } = this.#options;
-    await store.putNode({ ...self, beatAt: clock.now() });
+    await store.putNode({ ...self, beatAt: clock.now(), details: null });
     await this.#readNodes();
     const [other] = this.others;
     if (other === undefined) return;
@@ -108,7 +108,7 @@ export class NodeRegistry implements Service {
   async start(): Promise<void> {
     const { clock, self, store } = this.#options;
     // Without a record nobody would take over what this node owns when it dies, so it does not start without one.
-    await store.putNode({ ...self, beatAt: clock.now() });
+    await store.putNode({ ...self, beatAt: clock.now(), details: null });
     await this.#beat.start();
   }
 
@@ -127,7 +127,7 @@ export class NodeRegistry implements Service {
   async #beatOnce(): Promise<void> {
     const { clock, self, store } = this.#options;
     const beatAt = clock.now();
-    await store.putNode({ ...self, beatAt });
+    await store.putNode({ ...self, beatAt, details: null });
     this.#lastBeatAt = beatAt;
     const listIsDue = this.others.length > 0 || this.#beats % LIST_EVERY_BEATS_ALONE === 0;
     this.#beats += 1;

@@ -36,7 +36,7 @@ export interface NodeServicesOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: RuntimeMetrics;
-  readonly node: Omit<NodeRecord, 'beatAt'>;
+  readonly node: Omit<NodeRecord, 'beatAt' | 'details'>;
   readonly processIsGone: (node: NodeRecord) => boolean;
   readonly settings: HostSettings;
 }

@@ -14,13 +14,17 @@ export function setAsideCommit(
   record: InstanceRecord,
   reason: SetAsideReason,
 ): Omit<InstanceCommit, 'owner'> {
-  const { epoch, id, inSeq, schemaVersion } = record;
+  const { epoch, id, inSeq, revision, schemaVersion } = record;
   return {
     id,
     epoch,
     inSeq,
+    revision,
     status: 'Suspended',
     endTime: null,
+    lastChangeAt: reason.time,
+    // A state that cannot be read cannot show the error, but the instance can be found by it.
+    errorAt: reason.time,
     wakeAt: null,
     state: withError(record, reason),
     schemaVersion,

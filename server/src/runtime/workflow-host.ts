@@ -421,6 +421,8 @@ function started(
     status: 'Runnable',
     startTime,
     endTime: null,
+    lastChangeTime: startTime,
+    failureTime: null,
     data: request.data,
     lastError: null,
   };

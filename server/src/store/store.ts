@@ -77,6 +77,10 @@ export interface InstanceRecord {
   readonly status: InstanceStatus;
   readonly startTime: number;
   readonly endTime: number | null;
+  /** The newest commit or control action. */
+  readonly lastChangeAt: number;
+  /** When the step failed whose error the instance shows; null: it shows none. */
+  readonly errorAt: number | null;
   /** When somebody must look at this instance; null: only when a message arrives. */
   readonly wakeAt: number | null;
   /** The node (one process life) that runs it, or null. */
@@ -133,13 +137,15 @@ export interface InstanceCommit {
   readonly epoch: number;
   readonly inSeq: number;
   /**
-   * The revision that the commit builds on. With it, of several commits that expect the same, exactly one wins (rule S2),
-   * and a commit whose answer did not come in time cannot land on top of a later one.
+   * The revision that the commit builds on: of several commits that expect the same, exactly one wins (rule S2), and a
+   * commit whose answer did not come in time cannot land on top of a later one.
    */
-  readonly revision?: number;
+  readonly revision: number;
   /** New values. */
   readonly status: InstanceStatus;
   readonly endTime: number | null;
+  readonly lastChangeAt: number;
+  readonly errorAt: number | null;
   readonly wakeAt: number | null;
   readonly state: string;
   readonly schemaVersion: number;
@@ -192,13 +198,26 @@ export interface InstanceFilter {
   readonly startedFrom?: number;
   /** Exclusive. */
   readonly startedTo?: number;
+  /** Shows an error of this time or later. Not together with `unchangedSince`. */
+  readonly failedFrom?: number;
+  /** Runnable or Suspended, and last changed before this time. */
+  readonly unchangedSince?: number;
 }
 
-/** Newest first, the greater id first among equal start times; `after` is the position of the last one of the page before. */
+/**
+ * The order of a list and the time that gives it: the newest start first; with `failedFrom` the newest error first; with
+ * `unchangedSince` the oldest change first. Among equal times ids go the same way as the times. `after` is the position
+ * of the last one of the page before.
+ */
 export interface InstancePage {
   readonly filter: InstanceFilter;
-  readonly after: { readonly startTime: number; readonly id: string } | null;
+  readonly after: InstancePosition | null;
   readonly limit: number;
+}
+
+export interface InstancePosition {
+  readonly time: number;
+  readonly id: string;
 }
 
 export interface DueInstance {
@@ -289,6 +308,8 @@ export interface NodeRecord {
   readonly version: string;
   readonly hostname: string;
   readonly pid: number;
+  /** What the node tells of itself with each beat, as JSON text; null: nothing. */
+  readonly details: string | null;
 }
 
 export interface PurgeRequest {
@@ -344,7 +365,7 @@ export interface Store extends Service {
   insertInstance(insert: InsertInstance): Promise<InsertInstanceResult>;
   getInstance(id: string): Promise<InstanceRecord | null>;
   listInstances(page: InstancePage): Promise<readonly InstanceSummary[]>;
-  /** Compare-and-set on `{id, epoch, inSeq}`, and on the revision when the commit names it. */
+  /** Compare-and-set on `{id, epoch, inSeq, revision}`. */
   commitInstance(commit: InstanceCommit): Promise<CommitOutcome>;
   /**
    * Takes an instance over: compare-and-set on `{id, epoch}`, sets the owner, raises the epoch, and raises `crashes`
@@ -369,7 +390,8 @@ export interface Store extends Service {
   ): Promise<readonly (PostedMessage | null)[]>;
   /**
    * Changes the status at once, whoever owns the instance: suspend from Runnable; resume from Suspended; terminate from
-   * either, which sets `endTime` to `at`. Raises `inSeq` and sets `wakeAt` to 0 so that the owner notices.
+   * either, which sets `endTime` to `at`. Raises `inSeq`, sets `wakeAt` to 0 so that the owner notices, and
+   * `lastChangeAt` to `at`.
    * Resume makes deferred activities of the instance available again.
    */
   controlInstance(id: string, action: ControlAction, at: number): Promise<ControlResult>;

@@ -12,6 +12,8 @@ const SOME_WORKFLOW = {
   status: 'Runnable',
   startTime: '2026-05-04T10:20:30.123Z',
   endTime: null,
+  lastChangeTime: '2026-05-04T10:20:30.124Z',
+  failureTime: null,
   data: { name: 'Ada' },
   lastError: null,
 };
@@ -175,6 +177,16 @@ describe('GET /api/workflow', () => {
     ]);
   });
 
+  it.each(['failedFrom', 'unchangedSince'])('passes %s on', async (filter) => {
+    const api = await startApi({ host });
+    expect((await api.fetch(`/api/workflow?${filter}=2026-01-02&status=Suspended`)).status).toBe(
+      200,
+    );
+    expect(api.calls[0]!.args).toEqual([
+      { limit: 50, cursor: null, status: 'Suspended', [filter]: Date.UTC(2026, 0, 2) },
+    ]);
+  });
+
   it('takes a time without a zone as UTC', async () => {
     const api = await startApi({ host });
     await api.fetch('/api/workflow?startedFrom=2026-01-02T03:04');
@@ -190,6 +202,9 @@ describe('GET /api/workflow', () => {
     'startedFrom=2026-13-01',
     'startedTo=',
     'startedTo=5',
+    'failedFrom=now',
+    'unchangedSince=',
+    'failedFrom=2026-01-02&unchangedSince=2026-01-02',
     'limit=0',
     'limit=501',
     'limit=ten',

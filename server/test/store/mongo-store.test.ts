@@ -143,6 +143,24 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
       expect((await store.getInstance('i'))?.inbox).toHaveLength(50);
     }));
 
+  it('finds open instances of an earlier version as unchanged, from their start', () =>
+    withStore(async ({ store, database }) => {
+      await store.insertInstance({ record: instanceOf('old'), side: NO_SIDE });
+      await store.insertInstance({
+        record: instanceOf('ended', { status: 'Complete', endTime: 5000 }),
+        side: NO_SIDE,
+      });
+      await database
+        .collection('instances')
+        .updateMany({}, { $unset: { lastChangeAt: '', openChangedAt: '' } });
+      await database.collection('markers').deleteMany({});
+      await store.stop();
+      await store.start();
+      const list = { filter: { unchangedSince: 9000 }, after: null, limit: 5 };
+      expect(await store.listInstances(list)).toMatchObject([{ id: 'old', lastChangeAt: 1000 }]);
+      expect(await store.getInstance('ended')).toMatchObject({ lastChangeAt: 5000 });
+    }));
+
   it('gathers what may wait into one write', () =>
     withStore(async ({ store, commands }) => {
       const ids = Array.from({ length: 20 }, (_, n) => `i${n}`);

@@ -20,6 +20,8 @@ export function instanceOf(id: string, changes: Partial<InstanceRecord> = {}): I
     status: 'Runnable',
     startTime: 1000,
     endTime: null,
+    lastChangeAt: 1000,
+    errorAt: null,
     wakeAt: null,
     owner: null,
     epoch: 1,
@@ -36,15 +38,18 @@ export function instanceOf(id: string, changes: Partial<InstanceRecord> = {}): I
 
 /** A commit that fits the record as it is. */
 export function commitOf(
-  record: Pick<InstanceRecord, 'id' | 'epoch' | 'inSeq'>,
+  record: Pick<InstanceRecord, 'id' | 'epoch' | 'inSeq' | 'revision'>,
   changes: Partial<InstanceCommit> = {},
 ): InstanceCommit {
   return {
     id: record.id,
     epoch: record.epoch,
     inSeq: record.inSeq,
+    revision: record.revision,
     status: 'Runnable',
     endTime: null,
+    lastChangeAt: 2000,
+    errorAt: null,
     wakeAt: null,
     state: '{"committed":true}',
     schemaVersion: 1,

@@ -46,6 +46,10 @@ const FILTERS: readonly InstanceFilter[] = [
   { reference: 'r', definitionId: 'd', status: 'Complete', version: 1 },
   { version: 2 },
   { startedFrom: 1, startedTo: 9 },
+  { failedFrom: 1 },
+  { failedFrom: 1, definitionId: 'd', status: 'Suspended' },
+  { unchangedSince: 9 },
+  { unchangedSince: 9, reference: 'r' },
 ];
 
 const directory = await mkdtemp(join(tmpdir(), 'stepwright-plans-'));
@@ -79,7 +83,7 @@ function runEveryOperation(database: Database): void {
   run.getInstance(database, ['i']);
   for (const filter of FILTERS) {
     run.listInstances(database, [{ filter, after: null, limit: 5 }]);
-    run.listInstances(database, [{ filter, after: { startTime: 5, id: 'x' }, limit: 5 }]);
+    run.listInstances(database, [{ filter, after: { time: 5, id: 'x' }, limit: 5 }]);
   }
   run.claimInstance(database, [{ id: 'i', epoch: 1, owner: 'o', fromDeadNode: true }]);
   run.findDueInstances(database, [9, 5]);
@@ -110,7 +114,9 @@ function runEveryOperation(database: Database): void {
   run.findEvents(database, ['k', { publishedAt: 1, id: '' }, 5]);
   run.findUndeliveredEvents(database, [9, 5]);
   run.markEventDelivered(database, ['e', 1]);
-  run.putNode(database, [{ id: 'n', beatAt: 1, url: '', version: '', hostname: '', pid: 1 }]);
+  run.putNode(database, [
+    { id: 'n', beatAt: 1, url: '', version: '', hostname: '', pid: 1, details: null },
+  ]);
   run.removeNode(database, ['n']);
   run.purge(database, [
     { instancesEndedBefore: 9, eventsPublishedBefore: 9, activitiesDoneBefore: 9, limit: 5 },

@@ -70,6 +70,8 @@ const instances: readonly fc.Arbitrary<Step>[] = [
       startTime: small,
       wakeAt: optional(time),
       endTime: optional(time),
+      lastChangeAt: time,
+      errorAt: optional(time),
     })
     .chain((changes) =>
       side.map(
@@ -82,10 +84,12 @@ const instances: readonly fc.Arbitrary<Step>[] = [
     .record({
       id: instanceId,
       behind: fc.constantFrom(0, 0, 0, 0, 1),
-      named: fc.boolean(),
+      late: fc.constantFrom(0, 0, 0, 0, 1),
       side,
       status,
       endTime: optional(time),
+      lastChangeAt: time,
+      errorAt: optional(time),
       wakeAt: optional(time),
       state: text,
       givesBack: fc.boolean(),
@@ -93,13 +97,12 @@ const instances: readonly fc.Arbitrary<Step>[] = [
       removeActivities: fc.subarray(['i/1', 'j/1']),
       settleActivities: fc.subarray(['i/1', 'i/2', 'k/1']),
     })
-    .map(({ id, behind, named, givesBack, ...changes }): Step => async (store) => {
+    .map(({ id, behind, late, givesBack, ...changes }): Step => async (store) => {
       const { epoch, inSeq, revision } = (await store.getInstance(id)) ?? instanceOf(id);
-      const expected = { id, epoch, inSeq: inSeq - behind };
+      const expected = { id, epoch, inSeq: inSeq - behind, revision: revision - late };
       return store.commitInstance(
         commitOf(expected, {
           ...changes,
-          ...(named ? { revision } : {}),
           ...(givesBack ? { owner: null } : {}),
         }),
       );
@@ -146,8 +149,15 @@ const instances: readonly fc.Arbitrary<Step>[] = [
   ),
   fc
     .record({
-      filter: fc.record({ status, startedFrom: small, startedTo: small }, { requiredKeys: [] }),
-      after: optional(fc.record({ startTime: small, id: instanceId })),
+      filter: fc.oneof(
+        fc.record({ status, startedFrom: small, startedTo: small }, { requiredKeys: [] }),
+        fc.record({ status, failedFrom: time }, { requiredKeys: ['failedFrom'] }),
+        fc.record(
+          { startedFrom: small, unchangedSince: time },
+          { requiredKeys: ['unchangedSince'] },
+        ),
+      ),
+      after: optional(fc.record({ time, id: instanceId })),
       limit,
     })
     .map(
@@ -261,7 +271,7 @@ const others: readonly fc.Arbitrary<Step>[] = [
   fc.record({ id: worker, beatAt: time }).map(
     (node): Step =>
       (store) =>
-        store.putNode({ ...node, url: '', version: '', hostname: '', pid: 1 }),
+        store.putNode({ ...node, url: '', version: '', hostname: '', pid: 1, details: null }),
   ),
   worker.map(
     (id): Step =>

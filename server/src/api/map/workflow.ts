@@ -18,6 +18,14 @@ export function toListRequest(
   query: Omit<wire.WorkflowQuery, keyof host.PageRequest>,
 ): host.InstanceListRequest {
   const { status, definitionId, version, reference, startedFrom, startedTo } = query;
+  const { failedFrom, unchangedSince } = query;
+  if (failedFrom !== undefined && unchangedSince !== undefined) {
+    throw new AppError(
+      'invalid_request',
+      'failedFrom and unchangedSince each give the list an order of their own: only one of them can be asked for',
+      { fields: { parameter: 'unchangedSince' } },
+    );
+  }
   return {
     ...page,
     ...(status !== undefined && { status }),
@@ -26,6 +34,10 @@ export function toListRequest(
     ...(reference !== undefined && { reference }),
     ...(startedFrom !== undefined && { startedFrom: fromWireTime(startedFrom, 'startedFrom') }),
     ...(startedTo !== undefined && { startedTo: fromWireTime(startedTo, 'startedTo') }),
+    ...(failedFrom !== undefined && { failedFrom: fromWireTime(failedFrom, 'failedFrom') }),
+    ...(unchangedSince !== undefined && {
+      unchangedSince: fromWireTime(unchangedSince, 'unchangedSince'),
+    }),
   };
 }
 
@@ -38,6 +50,8 @@ export function toWorkflowSummary(instance: host.InstanceListItem): wire.Workflo
     status: instance.status,
     startTime: toWireTime(instance.startTime),
     endTime: toWireTimeOrNull(instance.endTime),
+    lastChangeTime: toWireTime(instance.lastChangeTime),
+    failureTime: toWireTimeOrNull(instance.failureTime),
   };
 }
 

@@ -45,7 +45,9 @@ export interface StepError {
  *   "reference": null,
  *   "status": "Complete",
  *   "startTime": "2026-05-04T10:20:30.123Z",
- *   "endTime": "2026-05-04T10:20:30.130Z"
+ *   "endTime": "2026-05-04T10:20:30.130Z",
+ *   "lastChangeTime": "2026-05-04T10:20:30.130Z",
+ *   "failureTime": null
  * }
  */
 export interface WorkflowSummary {
@@ -69,6 +71,14 @@ export interface WorkflowSummary {
    * ISO 8601, UTC; null while it has not ended.
    */
   endTime: string | null;
+  /**
+   * When the server last wrote it: the newest progress or control action. ISO 8601, UTC.
+   */
+  lastChangeTime: string;
+  /**
+   * When the newest step error came, while it matters (see `lastError`); also of a workflow that it ended. ISO 8601, UTC.
+   */
+  failureTime: string | null;
 }
 
 /**
@@ -82,6 +92,8 @@ export interface WorkflowSummary {
  *   "status": "Runnable",
  *   "startTime": "2026-05-04T10:20:30.123Z",
  *   "endTime": null,
+ *   "lastChangeTime": "2026-05-04T10:20:30.123Z",
+ *   "failureTime": null,
  *   "data": { "name": "Ada" },
  *   "lastError": null
  * }
@@ -129,6 +141,14 @@ export interface WorkflowQuery {
    * Started before this time: ISO 8601, UTC where no zone is given.
    */
   startedTo?: string;
+  /**
+   * Shows a step error of this time or later; the newest failure comes first. Not together with `unchangedSince`.
+   */
+  failedFrom?: string;
+  /**
+   * Runnable or Suspended, and not changed since this time; the longest unchanged comes first. Not together with `failedFrom`.
+   */
+  unchangedSince?: string;
   /**
    * How many on a page.
    * @isInt must be a whole number

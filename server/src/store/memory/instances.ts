@@ -5,6 +5,7 @@ import type {
   DueInstance,
   HistoryRecord,
   InstanceFilter,
+  InstancePosition,
   InstanceRecord,
   InstanceStatus,
   InstanceSummary,
@@ -44,12 +45,14 @@ export function listInstances(
   data: MemoryData,
   [{ filter, after, limit }]: OperationArguments<'listInstances'>,
 ): readonly InstanceSummary[] {
+  const order = filter.unchangedSince === undefined ? newestFirst : oldestFirst;
   return [...data.instances.values()]
     .filter((instance) => matches(instance, filter))
-    .filter((instance) => after === null || newestFirst(instance, after) > 0)
-    .sort(newestFirst)
+    .map((instance) => ({ instance, id: instance.id, time: listTimeOf(instance, filter) }))
+    .filter((entry) => after === null || order(entry, after) > 0)
+    .sort(order)
     .slice(0, limit)
-    .map(summaryOf);
+    .map(({ instance }) => summaryOf(instance));
 }
 
 export function commitInstance(
@@ -58,12 +61,14 @@ export function commitInstance(
 ): OperationResult<'commitInstance'> {
   const current = data.instances.get(commit.id);
   if (current?.epoch !== commit.epoch || current.inSeq !== commit.inSeq) return 'lost';
-  if (commit.revision !== undefined && current.revision !== commit.revision) return 'lost';
+  if (current.revision !== commit.revision) return 'lost';
   insertSideRecords(data, commit.side);
   data.instances.set(commit.id, {
     ...current,
     status: commit.status,
     endTime: commit.endTime,
+    lastChangeAt: commit.lastChangeAt,
+    errorAt: commit.errorAt,
     wakeAt: commit.wakeAt,
     state: commit.state,
     schemaVersion: commit.schemaVersion,
@@ -119,6 +124,7 @@ export function controlInstance(
     ...current,
     status: to,
     endTime: action === 'terminate' ? at : current.endTime,
+    lastChangeAt: at,
     inSeq: current.inSeq + 1,
     wakeAt: 0,
   };
@@ -145,25 +151,35 @@ function matches(instance: InstanceRecord, filter: InstanceFilter): boolean {
     (filter.version === undefined || instance.version === filter.version) &&
     (filter.reference === undefined || instance.reference === filter.reference) &&
     (filter.startedFrom === undefined || instance.startTime >= filter.startedFrom) &&
-    (filter.startedTo === undefined || instance.startTime < filter.startedTo)
+    (filter.startedTo === undefined || instance.startTime < filter.startedTo) &&
+    (filter.failedFrom === undefined ||
+      (instance.errorAt !== null && instance.errorAt >= filter.failedFrom)) &&
+    (filter.unchangedSince === undefined ||
+      (isLive(instance.status) && instance.lastChangeAt < filter.unchangedSince))
   );
 }
 
-interface ListPosition {
-  readonly startTime: number;
-  readonly id: string;
+function listTimeOf(instance: InstanceRecord, filter: InstanceFilter): number {
+  if (filter.failedFrom !== undefined) return instance.errorAt ?? 0;
+  return filter.unchangedSince === undefined ? instance.startTime : instance.lastChangeAt;
 }
 
-function newestFirst(left: ListPosition, right: ListPosition): number {
-  return right.startTime - left.startTime || compareText(right.id, left.id);
+function newestFirst(left: InstancePosition, right: InstancePosition): number {
+  return oldestFirst(right, left);
+}
+
+function oldestFirst(left: InstancePosition, right: InstancePosition): number {
+  return left.time - right.time || compareText(left.id, right.id);
 }
 
 function summaryOf(instance: InstanceRecord): InstanceSummary {
   const { id, definitionId, version, reference, status, startTime, endTime, wakeAt } = instance;
   const { owner, epoch, inSeq, revision, crashes, schemaVersion, requestHash } = instance;
+  const { lastChangeAt, errorAt } = instance;
   return {
     ...{ id, definitionId, version, reference, status, startTime, endTime, wakeAt },
     ...{ owner, epoch, inSeq, revision, crashes, schemaVersion, requestHash },
+    ...{ lastChangeAt, errorAt },
   };
 }
 

@@ -2,9 +2,10 @@
  * The documents and indexes of the database.
  *
  * Only what every server that speaks MongoDB's protocol has: string `_id`s, plain indexes. No unique index beside `_id`,
- * no partial or TTL index. Ids and names are encoded by text-codec.ts; long texts are packed.
+ * no TTL index; an index that may be partial is a full one where the server has none. Ids and names are encoded by
+ * text-codec.ts; long texts are packed.
  */
-import type { Collection, Db } from 'mongodb';
+import { MongoServerError, type AnyBulkWriteOperation, type Collection, type Db } from 'mongodb';
 import type { InstanceStatus } from '../store.js';
 import type { PackedText } from './packed-text.js';
 
@@ -41,6 +42,12 @@ export interface InstanceDocument {
   readonly status: InstanceStatus;
   readonly startTime: number;
   readonly endTime: number | null;
+  /** Absent in documents of earlier versions of the server that nobody has changed since. */
+  readonly lastChangeAt?: number;
+  /** The same while the instance is open; absent when it has ended. */
+  readonly openChangedAt?: number;
+  /** Absent when there is no error. */
+  readonly errorAt?: number;
   readonly wakeAt: number | null;
   readonly owner: string | null;
   readonly epoch: number;
@@ -115,12 +122,20 @@ export interface NodeDocument {
   readonly version: string;
   readonly hostname: string;
   readonly pid: number;
+  /** Absent in documents of earlier versions of the server. */
+  readonly details?: PackedText | null;
 }
 
 export interface ProbeDocument {
   readonly _id: string;
   readonly round: number;
   readonly wins: number;
+}
+
+/** A change of the documents that was made once for the whole database. */
+export interface MarkerDocument {
+  readonly _id: string;
+  readonly done: boolean;
 }
 
 export interface Collections {
@@ -134,6 +149,7 @@ export interface Collections {
   readonly events: Collection<EventDocument>;
   readonly nodes: Collection<NodeDocument>;
   readonly probes: Collection<ProbeDocument>;
+  readonly markers: Collection<MarkerDocument>;
 }
 
 export function collectionsOf(db: Db): Collections {
@@ -148,6 +164,7 @@ export function collectionsOf(db: Db): Collections {
     events: db.collection('events'),
     nodes: db.collection('nodes'),
     probes: db.collection('probes'),
+    markers: db.collection('markers'),
   };
 }
 
@@ -186,10 +203,57 @@ const INDEXES: Readonly<Partial<Record<keyof Collections, readonly IndexKey[]>>>
   ],
 };
 
+/** Indexes of the few documents that have the field of this name, by that field and `_id`. */
+const PARTIAL_INDEXES = ['errorAt', 'openChangedAt'] as const;
+
 export async function ensureIndexes(collections: Collections): Promise<void> {
   // Object.entries forgets that the keys are names of collections.
   const wanted = Object.entries(INDEXES) as [keyof Collections, readonly IndexKey[]][];
   for (const [name, keys] of wanted) {
     await collections[name].createIndexes(keys.map((key) => ({ key: { ...key } })));
   }
+  for (const field of PARTIAL_INDEXES) await ensurePartialIndex(collections, field);
+}
+
+async function ensurePartialIndex(
+  { instances }: Collections,
+  field: (typeof PARTIAL_INDEXES)[number],
+): Promise<void> {
+  const key: IndexKey = { [field]: 1, _id: 1 };
+  const partialFilterExpression = { [field]: { $exists: true } };
+  try {
+    await instances.createIndexes([{ key: { ...key }, partialFilterExpression }]);
+  } catch (error) {
+    // Whatever the server has against a partial index: a full one finds the same, and costs a little more to keep.
+    if (!(error instanceof MongoServerError)) throw error;
+    await instances.createIndexes([{ key: { ...key } }]);
+  }
+}
+
+const BACKFILL_BATCH = 500;
+
+/**
+ * Instances that an earlier version of the server left open have no `openChangedAt`, and would never be found as
+ * unchanged. Their start is the best time that is known. Done once for a database.
+ */
+export async function addMissingChangeTimes({ instances, markers }: Collections): Promise<void> {
+  const marker = { _id: 'change-times' };
+  if ((await markers.findOne(marker)) !== null) return;
+  for (const status of ['Runnable', 'Suspended'] as const) {
+    const missing = instances.find(
+      { status, openChangedAt: { $exists: false } },
+      { projection: { startTime: 1 }, batchSize: BACKFILL_BATCH },
+    );
+    let batch: AnyBulkWriteOperation<InstanceDocument>[] = [];
+    for await (const { _id, startTime } of missing) {
+      const filter = { _id, status, openChangedAt: { $exists: false } };
+      const $set = { openChangedAt: startTime, lastChangeAt: startTime };
+      batch.push({ updateOne: { filter, update: { $set } } });
+      if (batch.length < BACKFILL_BATCH) continue;
+      await instances.bulkWrite(batch, { ordered: false });
+      batch = [];
+    }
+    if (batch.length > 0) await instances.bulkWrite(batch, { ordered: false });
+  }
+  await markers.updateOne(marker, { $set: { done: true } }, { upsert: true });
 }

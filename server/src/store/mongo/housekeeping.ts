@@ -4,6 +4,7 @@ import type { OperationArguments, OperationResult } from '../operations.js';
 import type { InstanceStatus, NodeRecord, StoreStatistics } from '../store.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import type { MongoContext } from './mongo-context.js';
+import { packText, unpackText } from './packed-text.js';
 
 const STATUSES: readonly InstanceStatus[] = ['Runnable', 'Suspended', 'Complete', 'Terminated'];
 
@@ -12,7 +13,7 @@ const PURGED_TOGETHER = 20;
 
 export async function putNode(
   { nodes }: MongoContext,
-  [{ id, beatAt, url, version, hostname, pid }]: OperationArguments<'putNode'>,
+  [{ id, beatAt, url, version, hostname, pid, details }]: OperationArguments<'putNode'>,
 ): Promise<void> {
   const fields = {
     beatAt,
@@ -20,19 +21,21 @@ export async function putNode(
     version: encodeText(version),
     hostname: encodeText(hostname),
     pid,
+    details: details === null ? null : packText(details),
   };
   await nodes.updateOne({ _id: encodeText(id) }, { $set: fields }, { upsert: true });
 }
 
 export async function listNodes({ nodes }: MongoContext): Promise<readonly NodeRecord[]> {
   const found = await nodes.find().sort({ _id: 1 }).toArray();
-  return found.map(({ _id, beatAt, url, version, hostname, pid }) => ({
+  return found.map(({ _id, beatAt, url, version, hostname, pid, details = null }) => ({
     id: decodeText(_id),
     beatAt,
     url: decodeText(url),
     version: decodeText(version),
     hostname: decodeText(hostname),
     pid,
+    details: details === null ? null : unpackText(details),
   }));
 }
 

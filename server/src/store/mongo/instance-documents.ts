@@ -13,6 +13,7 @@ export function instanceDocumentOf(record: InstanceRecord): InstanceDocument {
     status: record.status,
     startTime: record.startTime,
     endTime: record.endTime,
+    ...changeFieldsOf(record).set,
     wakeAt: record.wakeAt,
     owner: encodeOptional(record.owner),
     epoch: record.epoch,
@@ -23,6 +24,31 @@ export function instanceDocumentOf(record: InstanceRecord): InstanceDocument {
     state: packText(record.state),
     schemaVersion: record.schemaVersion,
     requestHash: encodeOptional(record.requestHash),
+  };
+}
+
+type ChangeFields = Pick<InstanceDocument, 'lastChangeAt' | 'openChangedAt' | 'errorAt'>;
+
+/**
+ * The fields by which instances are found that failed or do not move. Absent where they do not apply, so that a partial
+ * index holds only the few instances that somebody may look for.
+ */
+export function changeFieldsOf({
+  status,
+  lastChangeAt,
+  errorAt,
+}: Pick<InstanceRecord, 'status' | 'lastChangeAt' | 'errorAt'>): {
+  readonly set: ChangeFields;
+  readonly unset: Readonly<Partial<Record<keyof ChangeFields, ''>>>;
+} {
+  const isOpen = status === 'Runnable' || status === 'Suspended';
+  return {
+    set: {
+      lastChangeAt,
+      ...(isOpen && { openChangedAt: lastChangeAt }),
+      ...(errorAt !== null && { errorAt }),
+    },
+    unset: { ...(!isOpen && { openChangedAt: '' }), ...(errorAt === null && { errorAt: '' }) },
   };
 }
 
@@ -43,6 +69,8 @@ export function summaryOf(document: Omit<InstanceDocument, 'state' | 'inbox'>): 
     status: document.status,
     startTime: document.startTime,
     endTime: document.endTime,
+    lastChangeAt: document.lastChangeAt ?? document.endTime ?? document.startTime,
+    errorAt: document.errorAt ?? null,
     wakeAt: document.wakeAt,
     owner: decodeOptional(document.owner),
     epoch: document.epoch,

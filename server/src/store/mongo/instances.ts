@@ -1,13 +1,14 @@
 /**
  * Instances: compare-and-set by filtered updates of single documents, control and lists.
  */
-import type { Filter } from 'mongodb';
+import type { Filter, UpdateFilter } from 'mongodb';
 import type { OperationArguments, OperationResult } from '../operations.js';
 import {
   StoreUnavailableError,
   type ControlAction,
   type DueInstance,
   type HistoryRecord,
+  type InstanceFilter,
   type InstanceRecord,
   type InstanceStatus,
   type InstanceSummary,
@@ -15,7 +16,7 @@ import {
 import { encodeText } from '../text-codec.js';
 import { makeDeferredAvailable } from './activity-queue.js';
 import type { InstanceDocument } from './collections.js';
-import { instanceDocumentOf, instanceOf, summaryOf } from './instance-documents.js';
+import { changeFieldsOf, instanceDocumentOf, instanceOf, summaryOf } from './instance-documents.js';
 import type { MongoContext } from './mongo-context.js';
 import { isDuplicateKey } from './mongo-errors.js';
 import { decodeOptional, packText, unpackText } from './packed-text.js';
@@ -72,6 +73,8 @@ export async function listInstances(
   [{ filter, after, limit }]: OperationArguments<'listInstances'>,
 ): Promise<readonly InstanceSummary[]> {
   const { status, definitionId, version, reference, startedFrom, startedTo } = filter;
+  const { failedFrom, unchangedSince } = filter;
+  const { field, isNewestFirst } = orderOf(filter);
   const conditions: Filter<InstanceDocument>[] = [];
   if (status !== undefined) conditions.push({ status });
   if (definitionId !== undefined) conditions.push({ definitionId: encodeText(definitionId) });
@@ -79,19 +82,22 @@ export async function listInstances(
   if (reference !== undefined) conditions.push({ reference: encodeText(reference) });
   if (startedFrom !== undefined) conditions.push({ startTime: { $gte: startedFrom } });
   if (startedTo !== undefined) conditions.push({ startTime: { $lt: startedTo } });
+  if (failedFrom !== undefined) conditions.push({ errorAt: { $gte: failedFrom } });
+  if (unchangedSince !== undefined) conditions.push({ openChangedAt: { $lt: unchangedSince } });
   if (after !== null) {
-    const { startTime } = after;
+    const { time } = after;
+    const beyond = isNewestFirst ? '$lt' : '$gt';
     // The first condition bounds the index; the second passes over what the page before had of the same time.
-    conditions.push({ startTime: { $lte: startTime } });
+    conditions.push({ [field]: { [`${beyond}e`]: time } });
     conditions.push({
-      $or: [{ startTime: { $lt: startTime } }, { _id: { $lt: encodeText(after.id) } }],
+      $or: [{ [field]: { [beyond]: time } }, { _id: { [beyond]: encodeText(after.id) } }],
     });
   }
   const found = await instances
     .find(conditions.length === 0 ? {} : { $and: conditions }, {
       projection: { state: 0, inbox: 0 },
     })
-    .sort({ startTime: -1, _id: -1 })
+    .sort({ [field]: isNewestFirst ? -1 : 1, _id: isNewestFirst ? -1 : 1 })
     .limit(limit)
     .toArray();
   return found.map(summaryOf);
@@ -103,17 +109,15 @@ export async function commitInstance(
 ): Promise<OperationResult<'commitInstance'>> {
   const attempt = attemptOf(commit);
   const inserted = await insertSideRecords(context, commit.side, { ...attempt, replaces: true });
+  const { epoch, inSeq, revision } = commit;
+  const change = changeFieldsOf(commit);
   const { matchedCount } = await context.instances.updateOne(
-    {
-      _id: encodeText(commit.id),
-      epoch: commit.epoch,
-      inSeq: commit.inSeq,
-      ...(commit.revision === undefined ? {} : { revision: commit.revision }),
-    },
+    { _id: encodeText(commit.id), epoch, inSeq, revision },
     {
       $set: {
         status: commit.status,
         endTime: commit.endTime,
+        ...change.set,
         wakeAt: commit.wakeAt,
         state: packText(commit.state),
         schemaVersion: commit.schemaVersion,
@@ -121,6 +125,7 @@ export async function commitInstance(
         inbox: [],
         crashes: 0,
       },
+      ...unsetting(change.unset),
       $inc: { revision: 1 },
     },
   );
@@ -169,11 +174,18 @@ export async function controlInstance(
   [id, action, at]: OperationArguments<'controlInstance'>,
 ): Promise<OperationResult<'controlInstance'>> {
   const { from, to } = NEXT_STATUS[action];
+  const isEnd = action === 'terminate';
   for (let attempt = 0; attempt < CONTROL_ATTEMPTS_MAX; attempt += 1) {
     const changed = await context.instances.findOneAndUpdate(
       { _id: encodeText(id), status: { $in: [...from] } },
       {
-        $set: { status: to, wakeAt: 0, ...(action === 'terminate' ? { endTime: at } : {}) },
+        $set: {
+          status: to,
+          wakeAt: 0,
+          lastChangeAt: at,
+          [isEnd ? 'endTime' : 'openChangedAt']: at,
+        },
+        ...(isEnd && { $unset: { openChangedAt: '' } }),
         $inc: { inSeq: 1 },
       },
       { returnDocument: 'after' },
@@ -199,6 +211,22 @@ export async function readHistory(
     .limit(limit)
     .toArray();
   return found.map(({ sequence, body }) => ({ instanceId, sequence, body: unpackText(body) }));
+}
+
+interface ListOrder {
+  readonly field: 'startTime' | 'errorAt' | 'openChangedAt';
+  readonly isNewestFirst: boolean;
+}
+
+function orderOf({ failedFrom, unchangedSince }: InstanceFilter): ListOrder {
+  if (failedFrom !== undefined) return { field: 'errorAt', isNewestFirst: true };
+  if (unchangedSince !== undefined) return { field: 'openChangedAt', isNewestFirst: false };
+  return { field: 'startTime', isNewestFirst: true };
+}
+
+/** Older servers refuse an `$unset` of nothing. */
+function unsetting(fields: Readonly<Record<string, ''>>): UpdateFilter<InstanceDocument> {
+  return Object.keys(fields).length === 0 ? {} : { $unset: fields };
 }
 
 async function findByWakeAt(

@@ -5,7 +5,7 @@
  *
  * Invariants beside the contract's S1 to S7:
  *  D0 Only what is atomic on a single document decides anything: filtered updates, and inserts by `_id`. No transactions,
- *     change streams, TTL or partial indexes, update pipelines, positional operators. Ids are made here, as strings.
+ *     change streams, TTL indexes, update pipelines, positional operators. Ids are made here, as strings.
  *  D1 to D3: see side-records.ts.
  *  D4 Writes are acknowledged by a majority; an operation that did not end in time fails as unavailable (rule S5) and may
  *     still happen later. A claim that comes too late for its caller is given back.
@@ -20,7 +20,7 @@ import {
 import { StoreUnavailableError, type ActivityRecord, type Store } from '../store.js';
 import { encodeText } from '../text-codec.js';
 import { CandidateFinder } from './candidate-finder.js';
-import { collectionsOf, ensureIndexes } from './collections.js';
+import { addMissingChangeTimes, collectionsOf, ensureIndexes } from './collections.js';
 import { LazyWrites } from './lazy-writes.js';
 import type { MongoContext } from './mongo-context.js';
 import { storeErrorOf } from './mongo-errors.js';
@@ -78,7 +78,7 @@ class MongoConnection {
     const { url, databaseName = databaseNameIn(url) ?? DEFAULT_DATABASE } = this.#options;
     const client = new MongoClient(url, this.#clientOptions());
     try {
-      await createIndexesOf(url, databaseName, this.#clientOptions());
+      await prepareCollectionsOf(url, databaseName, this.#clientOptions());
       await client.connect();
     } catch (error) {
       await client.close();
@@ -146,14 +146,16 @@ class MongoConnection {
 }
 
 /** With a client of its own: building an index on a large collection takes as long as it takes. */
-async function createIndexesOf(
+async function prepareCollectionsOf(
   url: string,
   databaseName: string,
   options: MongoClientOptions,
 ): Promise<void> {
   const client = new MongoClient(url, { ...options, socketTimeoutMS: 0, monitorCommands: false });
   try {
-    await ensureIndexes(collectionsOf(client.db(databaseName)));
+    const collections = collectionsOf(client.db(databaseName));
+    await ensureIndexes(collections);
+    await addMissingChangeTimes(collections);
   } finally {
     await client.close();
   }

@@ -6,7 +6,52 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
+
+const INSTANCES = `
+CREATE TABLE instances (
+  id TEXT PRIMARY KEY, definitionId TEXT NOT NULL, version INTEGER NOT NULL, reference TEXT, status TEXT NOT NULL,
+  startTime INTEGER NOT NULL, endTime INTEGER, lastChangeAt INTEGER NOT NULL, errorAt INTEGER, wakeAt INTEGER, owner TEXT,
+  epoch INTEGER NOT NULL, inSeq INTEGER NOT NULL, revision INTEGER NOT NULL, crashes INTEGER NOT NULL,
+  schemaVersion INTEGER NOT NULL, requestHash TEXT, state TEXT NOT NULL
+);
+CREATE INDEX instances_started ON instances (startTime, id);
+CREATE INDEX instances_status ON instances (status, startTime, id);
+CREATE INDEX instances_definition ON instances (definitionId, startTime, id);
+CREATE INDEX instances_definition_status ON instances (definitionId, status, startTime, id);
+CREATE INDEX instances_reference ON instances (reference, startTime, id) WHERE reference IS NOT NULL;
+CREATE INDEX instances_due ON instances (wakeAt, id) WHERE wakeAt IS NOT NULL;
+CREATE INDEX instances_owned ON instances (owner, wakeAt, id) WHERE owner IS NOT NULL AND wakeAt IS NOT NULL;
+CREATE INDEX instances_ended ON instances (endTime, id) WHERE endTime IS NOT NULL;
+CREATE INDEX instances_failed ON instances (errorAt, id) WHERE errorAt IS NOT NULL;
+CREATE INDEX instances_unchanged ON instances (lastChangeAt, id) WHERE status IN ('Runnable', 'Suspended');
+`;
+
+/** What people and clients did to an instance: the newest entries, as JSON. */
+const ACTIONS = `
+CREATE TABLE actions (
+  instanceId TEXT NOT NULL, sequence INTEGER NOT NULL, body TEXT NOT NULL,
+  PRIMARY KEY (instanceId, sequence)
+) WITHOUT ROWID;
+`;
+
+/** `takenBy` is a JSON list of instance ids. */
+const EVENTS = `
+CREATE TABLE events (
+  id TEXT PRIMARY KEY, nameKey TEXT NOT NULL, name TEXT NOT NULL, key TEXT NOT NULL, publishedAt INTEGER NOT NULL,
+  deliveredTo INTEGER, takenBy TEXT, requestHash TEXT, data TEXT NOT NULL
+);
+CREATE INDEX events_name ON events (nameKey, publishedAt, id);
+CREATE INDEX events_undelivered ON events (publishedAt, id) WHERE deliveredTo IS NULL;
+CREATE INDEX events_delivered ON events (publishedAt, id) WHERE deliveredTo IS NOT NULL;
+`;
+
+const NODES = `
+CREATE TABLE nodes (
+  id TEXT PRIMARY KEY, beatAt INTEGER NOT NULL, url TEXT NOT NULL, version TEXT NOT NULL, hostname TEXT NOT NULL,
+  pid INTEGER NOT NULL, details TEXT
+) WITHOUT ROWID;
+`;
 
 const TABLES = `
 CREATE TABLE definitions (
@@ -20,22 +65,7 @@ CREATE TABLE step_scripts (
   name TEXT NOT NULL, version INTEGER NOT NULL, createdAt INTEGER NOT NULL, source TEXT NOT NULL,
   PRIMARY KEY (name, version)
 );
-
-CREATE TABLE instances (
-  id TEXT PRIMARY KEY, definitionId TEXT NOT NULL, version INTEGER NOT NULL, reference TEXT, status TEXT NOT NULL,
-  startTime INTEGER NOT NULL, endTime INTEGER, wakeAt INTEGER, owner TEXT, epoch INTEGER NOT NULL,
-  inSeq INTEGER NOT NULL, revision INTEGER NOT NULL, crashes INTEGER NOT NULL, schemaVersion INTEGER NOT NULL,
-  requestHash TEXT, state TEXT NOT NULL
-);
-CREATE INDEX instances_started ON instances (startTime, id);
-CREATE INDEX instances_status ON instances (status, startTime, id);
-CREATE INDEX instances_definition ON instances (definitionId, startTime, id);
-CREATE INDEX instances_definition_status ON instances (definitionId, status, startTime, id);
-CREATE INDEX instances_reference ON instances (reference, startTime, id) WHERE reference IS NOT NULL;
-CREATE INDEX instances_due ON instances (wakeAt, id) WHERE wakeAt IS NOT NULL;
-CREATE INDEX instances_owned ON instances (owner, wakeAt, id) WHERE owner IS NOT NULL AND wakeAt IS NOT NULL;
-CREATE INDEX instances_ended ON instances (endTime, id) WHERE endTime IS NOT NULL;
-
+${INSTANCES}
 CREATE TABLE inbox (
   instanceId TEXT NOT NULL, id TEXT NOT NULL, position INTEGER NOT NULL, body TEXT NOT NULL,
   PRIMARY KEY (instanceId, id)
@@ -60,21 +90,33 @@ CREATE INDEX activities_queue ON activities (name, availableAt, id) WHERE done =
 CREATE INDEX activities_instance ON activities (instanceId);
 CREATE INDEX activities_unsettled ON activities (doneAt, id) WHERE done = 1 AND settled = 0;
 CREATE INDEX activities_settled ON activities (doneAt, id) WHERE settled = 1;
+${ACTIONS}${EVENTS}${NODES}`;
 
-CREATE TABLE events (
-  id TEXT PRIMARY KEY, nameKey TEXT NOT NULL, name TEXT NOT NULL, key TEXT NOT NULL, publishedAt INTEGER NOT NULL,
-  deliveredTo INTEGER, requestHash TEXT, data TEXT NOT NULL
-);
-CREATE INDEX events_name ON events (nameKey, publishedAt, id);
-CREATE INDEX events_undelivered ON events (publishedAt, id) WHERE deliveredTo IS NULL;
-CREATE INDEX events_delivered ON events (publishedAt, id) WHERE deliveredTo IS NOT NULL;
-
-CREATE TABLE nodes (
-  id TEXT PRIMARY KEY, beatAt INTEGER NOT NULL, url TEXT NOT NULL, version TEXT NOT NULL, hostname TEXT NOT NULL,
-  pid INTEGER NOT NULL
-) WITHOUT ROWID;
-
-PRAGMA user_version = ${SCHEMA_VERSION};
+/**
+ * Tables are built anew, because a column that is added comes after the long texts. Instances of version 1 do not say when
+ * they last changed: their end or their start is the best time that is known.
+ */
+const FROM_1_TO_2 = `
+ALTER TABLE instances RENAME TO instances_1;
+ALTER TABLE events RENAME TO events_1;
+${['instances_started', 'instances_status', 'instances_definition', 'instances_definition_status']
+  .concat(['instances_reference', 'instances_due', 'instances_owned', 'instances_ended'])
+  .concat(['events_name', 'events_undelivered', 'events_delivered'])
+  .map((index) => `DROP INDEX ${index};`)
+  .join('\n')}
+${INSTANCES}
+INSERT INTO instances (id, definitionId, version, reference, status, startTime, endTime, lastChangeAt, errorAt, wakeAt,
+                       owner, epoch, inSeq, revision, crashes, schemaVersion, requestHash, state)
+  SELECT id, definitionId, version, reference, status, startTime, endTime, COALESCE(endTime, startTime), NULL, wakeAt,
+         owner, epoch, inSeq, revision, crashes, schemaVersion, requestHash, state FROM instances_1;
+DROP TABLE instances_1;
+${EVENTS}
+INSERT INTO events (id, nameKey, name, key, publishedAt, deliveredTo, takenBy, requestHash, data)
+  SELECT id, nameKey, name, key, publishedAt, deliveredTo, NULL, requestHash, data FROM events_1;
+DROP TABLE events_1;
+DROP TABLE nodes;
+${NODES}
+${ACTIONS}
 `;
 
 /**
@@ -90,6 +132,8 @@ export function prepareSchema(connection: DatabaseSync, path: string): void {
     );
   }
   if (version === 0) connection.exec(TABLES);
+  if (version === 1) connection.exec(FROM_1_TO_2);
+  if (version < SCHEMA_VERSION) connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
 }
 
 function readSchemaVersion(connection: DatabaseSync): number {

@@ -41,6 +41,8 @@ export const SOME_INSTANCE: InstanceView = {
   status: 'Runnable',
   startTime: Date.UTC(2026, 4, 4, 10, 20, 30, 123),
   endTime: null,
+  lastChangeTime: Date.UTC(2026, 4, 4, 10, 20, 30, 124),
+  failureTime: null,
   data: { name: 'Ada' },
   lastError: null,
 };

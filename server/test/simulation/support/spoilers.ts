@@ -57,8 +57,10 @@ export const SPOILERS: Readonly<Record<string, (store: Store) => Store>> = {
       const existing = await store.getInstance(id);
       if (existing === null) return store.insertInstance(insert);
       const { epoch, inSeq, revision } = existing;
-      const { state, status, endTime, wakeAt, schemaVersion } = insert.record;
-      const anew = { status, endTime, wakeAt, state, schemaVersion, side: insert.side };
+      const { state, status, endTime, lastChangeAt, errorAt, wakeAt, schemaVersion } =
+        insert.record;
+      const times = { endTime, lastChangeAt, errorAt, wakeAt };
+      const anew = { status, ...times, state, schemaVersion, side: insert.side };
       const removals = { removeSubscriptions: [], removeActivities: [], settleActivities: [] };
       await store.commitInstance({ id, epoch, inSeq, revision, ...anew, ...removals });
       return { outcome: 'inserted' };

@@ -23,13 +23,13 @@ export function describeConcurrency(test: StoreUnderTest): void {
   describe(`${CALLERS} callers at once`, () => {
     it('see one commit win', async () => {
       await insert('i');
-      const { revision, ...before } = await get('i');
+      const before = await get('i');
       const outcomes = await race((store, caller) =>
-        store.commitInstance(commitOf(before, { revision, state: `by ${caller}` })),
+        store.commitInstance(commitOf(before, { state: `by ${caller}` })),
       );
       expect(outcomes.filter((outcome) => outcome === 'committed')).toHaveLength(1);
       expect(await get('i')).toMatchObject({
-        revision: revision + 1,
+        revision: before.revision + 1,
         state: `by ${outcomes.indexOf('committed')}`,
       });
     });

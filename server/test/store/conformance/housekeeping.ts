@@ -2,9 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import type { PurgeRequest } from '../../../src/store/store.js';
 import type { StoreUnderTest } from '../conformance.js';
-import { activityOf, claimBy, eventOf, instanceOf, NO_SIDE } from '../records.js';
+import { activityOf, claimBy, commitOf, eventOf, instanceOf, NO_SIDE } from '../records.js';
 
-const NODE = { beatAt: 1, url: 'http://127.0.0.1:1', version: '1', hostname: 'h', pid: 7 };
+const NODE = {
+  ...{ beatAt: 1, url: 'http://127.0.0.1:1', version: '1', hostname: 'h', pid: 7 },
+  details: null,
+};
 
 export function describeHousekeeping(test: StoreUnderTest): void {
   const purge = (request: Partial<PurgeRequest>) =>
@@ -20,10 +23,10 @@ export function describeHousekeeping(test: StoreUnderTest): void {
     it('are put, listed and removed', async () => {
       await test.store.putNode({ id: 'b', ...NODE });
       await test.store.putNode({ id: 'a', ...NODE });
-      await test.store.putNode({ id: 'b', ...NODE, beatAt: 2 });
+      await test.store.putNode({ id: 'b', ...NODE, beatAt: 2, details: '{"load":1}' });
       expect(await test.store.listNodes()).toEqual([
         { id: 'a', ...NODE },
-        { id: 'b', ...NODE, beatAt: 2 },
+        { id: 'b', ...NODE, beatAt: 2, details: '{"load":1}' },
       ]);
       await test.store.removeNode('a');
       await test.store.removeNode('unknown');
@@ -111,11 +114,7 @@ export function describeHousekeeping(test: StoreUnderTest): void {
         });
       }
       const record = (await test.store.getInstance('i'))!;
-      await test.store.commitInstance({
-        ...{ id: 'i', epoch: record.epoch, inSeq: record.inSeq, status: 'Runnable', state: '' },
-        ...{ endTime: null, wakeAt: null, schemaVersion: 1, side: NO_SIDE },
-        ...{ removeSubscriptions: [], removeActivities: [], settleActivities: ['a'] },
-      });
+      await test.store.commitInstance(commitOf(record, { settleActivities: ['a'] }));
       expect((await purge({ activitiesDoneBefore: 3000 })).activities).toBe(0);
       await expect
         .poll(async () => (await purge({ activitiesDoneBefore: 3001 })).activities)

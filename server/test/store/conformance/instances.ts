@@ -1,6 +1,6 @@
 /** Contract cases: instances, their compare-and-set, messages, control and lists. */
 import { describe, expect, it } from 'vitest';
-import type { InstanceFilter } from '../../../src/store/store.js';
+import type { InstanceFilter, InstancePosition } from '../../../src/store/store.js';
 import type { StoreUnderTest } from '../conformance.js';
 import { commitOf, instanceOf, NO_SIDE } from '../records.js';
 
@@ -17,6 +17,8 @@ export function describeInstances(test: StoreUnderTest): void {
     it('keeps every field', async () => {
       const record = instanceOf('i', {
         reference: 'order 7',
+        lastChangeAt: 1234,
+        errorAt: 1200,
         wakeAt: 77,
         owner: 'node',
         epoch: 3,
@@ -57,6 +59,8 @@ export function describeInstances(test: StoreUnderTest): void {
         commitOf(await get('i'), {
           status: 'Complete',
           endTime: 50,
+          lastChangeAt: 51,
+          errorAt: 49,
           wakeAt: 60,
           state: 'new',
           schemaVersion: 2,
@@ -68,6 +72,8 @@ export function describeInstances(test: StoreUnderTest): void {
           status: 'Complete',
           startTime: 9,
           endTime: 50,
+          lastChangeAt: 51,
+          errorAt: 49,
           wakeAt: 60,
           owner: 'node',
           inSeq: 2,
@@ -250,6 +256,7 @@ export function describeInstances(test: StoreUnderTest): void {
       const result = await test.store.controlInstance('i', action, 99);
       const expected = instanceOf('i', {
         ...{ status: to, owner: 'node', wakeAt: 0, inSeq: 5, endTime, state: 'kept' },
+        lastChangeAt: 99,
       });
       expect(result).toEqual({ outcome: 'done', record: expected });
       expect(await get('i')).toEqual(expected);
@@ -289,7 +296,7 @@ export function describeInstances(test: StoreUnderTest): void {
   describe('listInstances', () => {
     const list = async (
       filter: InstanceFilter,
-      after: { startTime: number; id: string } | null = null,
+      after: InstancePosition | null = null,
       limit = 50,
     ) => (await test.store.listInstances({ filter, after, limit })).map(({ id }) => id);
 
@@ -309,11 +316,12 @@ export function describeInstances(test: StoreUnderTest): void {
       expect(everything).toEqual(['i5', 'i0', 'i4', 'i3', 'i2', 'i6', 'i1']);
       for (const limit of [1, 2, 3]) {
         const paged: string[] = [];
-        let after: { startTime: number; id: string } | null = null;
+        let after: InstancePosition | null = null;
         for (;;) {
           const page = await test.store.listInstances({ filter: {}, after, limit });
           paged.push(...page.map(({ id }) => id));
-          after = page.at(-1) ?? null;
+          const last = page.at(-1);
+          after = last === undefined ? null : { time: last.startTime, id: last.id };
           if (page.length < limit || after === null) break;
         }
         expect(paged).toEqual(everything);
@@ -335,10 +343,44 @@ export function describeInstances(test: StoreUnderTest): void {
       expect(await list({ reference: 'R1' })).toEqual([]);
       expect(await list({ startedFrom: 2, startedTo: 4 })).toEqual(['c', 'b']);
       expect(await list({ definitionId: 'other', status: 'Complete' })).toEqual(['e']);
-      expect(await list({ status: 'Runnable', startedTo: 4 }, { startTime: 3, id: 'c' })).toEqual([
-        'a',
-      ]);
+      expect(await list({ status: 'Runnable', startedTo: 4 }, { time: 3, id: 'c' })).toEqual(['a']);
       expect(await list({ status: 'Runnable' }, null, 2)).toEqual(['d', 'c']);
+    });
+
+    it('finds those that show an error, the newest error first', async () => {
+      await insert('fine');
+      await insert('a', { errorAt: 20, startTime: 5 });
+      await insert('b', { errorAt: 30, startTime: 4, status: 'Terminated', endTime: 30 });
+      await insert('c', { errorAt: 20, startTime: 3, status: 'Suspended' });
+      await insert('d', { errorAt: 10 });
+      expect(await list({ failedFrom: 0 })).toEqual(['b', 'c', 'a', 'd']);
+      expect(await list({ failedFrom: 20 })).toEqual(['b', 'c', 'a']);
+      expect(await list({ failedFrom: 0, status: 'Suspended' })).toEqual(['c']);
+      expect(await list({ failedFrom: 0 }, { time: 20, id: 'c' }, 1)).toEqual(['a']);
+      await test.store.commitInstance(commitOf(await get('c'), { errorAt: null }));
+      await test.store.commitInstance(commitOf(await get('fine'), { errorAt: 40 }));
+      expect(await list({ failedFrom: 15 })).toEqual(['fine', 'b', 'a']);
+      expect(await get('c')).toMatchObject({ errorAt: null });
+    });
+
+    it('finds open ones that did not change, the longest unchanged first', async () => {
+      await insert('a', { lastChangeAt: 20 });
+      await insert('b', { lastChangeAt: 10, status: 'Suspended' });
+      await insert('c', { lastChangeAt: 20, definitionId: 'other' });
+      await insert('done', { lastChangeAt: 5, status: 'Complete', endTime: 5 });
+      await insert('new', { lastChangeAt: 90 });
+      expect(await list({ unchangedSince: 90 })).toEqual(['b', 'a', 'c']);
+      expect(await list({ unchangedSince: 90, definitionId: 'order' })).toEqual(['b', 'a']);
+      expect(await list({ unchangedSince: 90 }, { time: 20, id: 'a' })).toEqual(['c']);
+      await test.store.commitInstance(commitOf(await get('a'), { lastChangeAt: 95 }));
+      await test.store.controlInstance('b', 'resume', 30);
+      await test.store.controlInstance('c', 'terminate', 31);
+      expect(await list({ unchangedSince: 95 })).toEqual(['b', 'new']);
+      await test.store.commitInstance(
+        commitOf(await get('b'), { status: 'Complete', endTime: 40, lastChangeAt: 40 }),
+      );
+      expect(await list({ unchangedSince: 95 })).toEqual(['new']);
+      expect(await get('c')).toMatchObject({ lastChangeAt: 31 });
     });
   });
 }

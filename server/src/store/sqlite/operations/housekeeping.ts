@@ -10,13 +10,14 @@ const PURGED_HISTORY_MAX = 10_000;
 
 export function putNode(database: Database, [node]: OperationArguments<'putNode'>): void {
   database.run(
-    'INSERT OR REPLACE INTO nodes (id, beatAt, url, version, hostname, pid) VALUES (?, ?, ?, ?, ?, ?)',
+    'INSERT OR REPLACE INTO nodes (id, beatAt, url, version, hostname, pid, details) VALUES (?, ?, ?, ?, ?, ?, ?)',
     encodeText(node.id),
     node.beatAt,
     encodeText(node.url),
     encodeText(node.version),
     encodeText(node.hostname),
     node.pid,
+    node.details === null ? null : encodeText(node.details),
   );
 }
 
@@ -28,6 +29,7 @@ export function listNodes(database: Database): readonly NodeRecord[] {
     version: row.text('version'),
     hostname: row.text('hostname'),
     pid: row.number('pid'),
+    details: row.textOrNull('details'),
   }));
 }
 

@@ -6,11 +6,11 @@ import type { Row } from '../row.js';
 import { insertInbox, readInbox } from './messages.js';
 
 export const SUMMARY_COLUMNS =
-  'id, definitionId, version, reference, status, startTime, endTime, wakeAt, owner, epoch, inSeq, revision, crashes, ' +
-  'schemaVersion, requestHash';
+  'id, definitionId, version, reference, status, startTime, endTime, lastChangeAt, errorAt, wakeAt, owner, epoch, ' +
+  'inSeq, revision, crashes, schemaVersion, requestHash';
 
 const INSERT_INSTANCE = `INSERT INTO instances (${SUMMARY_COLUMNS}, state)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 export function readInstance(database: Database, id: string): InstanceRecord | null {
   const row = database.get('SELECT * FROM instances WHERE id = ?', encodeText(id));
@@ -28,6 +28,8 @@ export function insertInstanceRow(database: Database, record: InstanceRecord): v
     record.status,
     record.startTime,
     record.endTime,
+    record.lastChangeAt,
+    record.errorAt,
     record.wakeAt,
     record.owner === null ? null : encodeText(record.owner),
     record.epoch,
@@ -50,6 +52,8 @@ export function summaryOf(row: Row): InstanceSummary {
     status: statusOf(row.text('status')),
     startTime: row.number('startTime'),
     endTime: row.numberOrNull('endTime'),
+    lastChangeAt: row.number('lastChangeAt'),
+    errorAt: row.numberOrNull('errorAt'),
     wakeAt: row.numberOrNull('wakeAt'),
     owner: row.textOrNull('owner'),
     epoch: row.number('epoch'),

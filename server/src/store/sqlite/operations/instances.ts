@@ -49,13 +49,14 @@ export function listInstances(
   [{ filter, after, limit }]: OperationArguments<'listInstances'>,
 ): readonly InstanceSummary[] {
   const { conditions, values } = conditionsOf(filter);
+  const { index, time, direction } = orderOf(filter);
   if (after !== null) {
-    conditions.push('(startTime, id) < (?, ?)');
-    values.push(after.startTime, encodeText(after.id));
+    conditions.push(`(${time}, id) ${direction === 'DESC' ? '<' : '>'} (?, ?)`);
+    values.push(after.time, encodeText(after.id));
   }
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
-  const sql = `SELECT ${SUMMARY_COLUMNS} FROM instances INDEXED BY ${indexFor(filter)} ${where}
-    ORDER BY startTime DESC, id DESC LIMIT ?`;
+  const sql = `SELECT ${SUMMARY_COLUMNS} FROM instances INDEXED BY ${index} ${where}
+    ORDER BY ${time} ${direction}, id ${direction} LIMIT ?`;
   return database.all(sql, ...values, limit).map(summaryOf);
 }
 
@@ -64,11 +65,13 @@ export function commitInstance(
   [commit]: OperationArguments<'commitInstance'>,
 ): OperationResult<'commitInstance'> {
   const changed = database.run(
-    `UPDATE instances SET status = ?, endTime = ?, wakeAt = ?, state = ?, schemaVersion = ?,
-            owner = CASE WHEN ? THEN NULL ELSE owner END, crashes = 0, revision = revision + 1
-      WHERE id = ? AND epoch = ? AND inSeq = ? AND revision = COALESCE(?, revision)`,
+    `UPDATE instances SET status = ?, endTime = ?, lastChangeAt = ?, errorAt = ?, wakeAt = ?, state = ?,
+            schemaVersion = ?, owner = CASE WHEN ? THEN NULL ELSE owner END, crashes = 0, revision = revision + 1
+      WHERE id = ? AND epoch = ? AND inSeq = ? AND revision = ?`,
     commit.status,
     commit.endTime,
+    commit.lastChangeAt,
+    commit.errorAt,
     commit.wakeAt,
     encodeText(commit.state),
     commit.schemaVersion,
@@ -76,7 +79,7 @@ export function commitInstance(
     encodeText(commit.id),
     commit.epoch,
     commit.inSeq,
-    commit.revision ?? null,
+    commit.revision,
   );
   if (changed === 0) return 'lost';
   clearInbox(database, commit.id);
@@ -141,15 +144,17 @@ export function controlInstance(
   const endTime = action === 'terminate' ? at : current.endTime;
   const inSeq = current.inSeq + 1;
   database.run(
-    'UPDATE instances SET status = ?, endTime = ?, inSeq = ?, wakeAt = 0 WHERE id = ?',
+    'UPDATE instances SET status = ?, endTime = ?, lastChangeAt = ?, inSeq = ?, wakeAt = 0 WHERE id = ?',
     to,
     endTime,
+    at,
     inSeq,
     encodeText(id),
   );
   if (action === 'resume') makeDeferredAvailable(database, id);
   if (action === 'terminate') settleAllOf(database, id);
-  return { outcome: 'done', record: { ...current, status: to, endTime, inSeq, wakeAt: 0 } };
+  const changes = { status: to, endTime, lastChangeAt: at, inSeq, wakeAt: 0 };
+  return { outcome: 'done', record: { ...current, ...changes } };
 }
 
 export function readHistory(
@@ -168,6 +173,7 @@ export function readHistory(
 
 function conditionsOf(filter: InstanceFilter): { conditions: string[]; values: SQLInputValue[] } {
   const { status, definitionId, version, reference, startedFrom, startedTo } = filter;
+  const { failedFrom, unchangedSince } = filter;
   const filters: readonly (readonly [string, SQLInputValue | undefined])[] = [
     ['status = ?', status],
     ['definitionId = ?', definitionId === undefined ? undefined : encodeText(definitionId)],
@@ -175,6 +181,9 @@ function conditionsOf(filter: InstanceFilter): { conditions: string[]; values: S
     ['reference = ?', reference === undefined ? undefined : encodeText(reference)],
     ['startTime >= ?', startedFrom],
     ['startTime < ?', startedTo],
+    // The second half names the partial index; SQLite does not conclude it from the first.
+    ['errorAt >= ? AND errorAt IS NOT NULL', failedFrom],
+    [`lastChangeAt < ? AND status IN ('Runnable', 'Suspended')`, unchangedSince],
   ];
   const conditions: string[] = [];
   const values: SQLInputValue[] = [];
@@ -184,6 +193,22 @@ function conditionsOf(filter: InstanceFilter): { conditions: string[]; values: S
     values.push(value);
   }
   return { conditions, values };
+}
+
+interface ListOrder {
+  readonly index: string;
+  readonly time: 'startTime' | 'errorAt' | 'lastChangeAt';
+  readonly direction: 'ASC' | 'DESC';
+}
+
+function orderOf(filter: InstanceFilter): ListOrder {
+  if (filter.failedFrom !== undefined) {
+    return { index: 'instances_failed', time: 'errorAt', direction: 'DESC' };
+  }
+  if (filter.unchangedSince !== undefined) {
+    return { index: 'instances_unchanged', time: 'lastChangeAt', direction: 'ASC' };
+  }
+  return { index: indexFor(filter), time: 'startTime', direction: 'DESC' };
 }
 
 /** The most selective index that has the order of the list; named, because SQLite has no statistics to choose by. */

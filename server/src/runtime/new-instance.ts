@@ -1,0 +1,53 @@
+/** A start, and the record that it becomes. */
+import type { WorkflowDefinition } from '../engine/definition.js';
+import type { ParentLink, WorkflowInstance } from '../engine/instance.js';
+import type { JsonObject } from '../engine/json.js';
+import { STATE_VERSION, writeState } from '../engine/snapshot.js';
+import type { InstanceRecord } from '../store/store.js';
+
+export interface NewInstance {
+  readonly id: string;
+  readonly definition: WorkflowDefinition;
+  readonly data: JsonObject;
+  readonly reference: string | null;
+  readonly parent: ParentLink | null;
+  readonly requestHash: string | null;
+  readonly startTime: number;
+}
+
+/** What an instance shows of time: its end, its last change (which is this one) and its error. */
+export function timesOf(
+  { endTime, lastError }: WorkflowInstance,
+  now: number,
+): Pick<InstanceRecord, 'endTime' | 'lastChangeAt' | 'errorAt'> {
+  return { endTime, lastChangeAt: now, errorAt: lastError?.time ?? null };
+}
+
+/** The record of an instance that stands before its first step, or that has come as far as its first pass. */
+export function newRecord(
+  start: NewInstance,
+  instance: WorkflowInstance,
+  {
+    now,
+    ...place
+  }: { readonly owner: string; readonly wakeAt: number | null; readonly now: number },
+): InstanceRecord {
+  return {
+    id: start.id,
+    definitionId: start.definition.id,
+    version: start.definition.version,
+    reference: start.reference,
+    status: instance.status,
+    startTime: start.startTime,
+    ...timesOf(instance, now),
+    ...place,
+    epoch: 1,
+    inSeq: 0,
+    inbox: [],
+    revision: 0,
+    crashes: 0,
+    state: writeState(instance),
+    schemaVersion: STATE_VERSION,
+    requestHash: start.requestHash,
+  };
+}

@@ -1,0 +1,58 @@
+/** Goal: a file that an earlier version of the server wrote opens, and loses nothing. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, expect, it } from 'vitest';
+import { createSqliteStore } from '../../src/store/sqlite/sqlite-store.js';
+import { eventOf, instanceOf } from './records.js';
+
+const directory = await mkdtemp(join(tmpdir(), 'stepwright-migration-'));
+afterAll(() => rm(directory, { recursive: true }));
+
+/** The objects of a database, as SQLite remembers them. */
+function schemaOf(path: string): unknown {
+  const connection = new DatabaseSync(path);
+  const objects = connection
+    .prepare('SELECT type, name, tbl_name FROM sqlite_schema ORDER BY type, name')
+    .all();
+  const columns = objects.map(({ name }) =>
+    connection.prepare(`SELECT name FROM pragma_table_info('${String(name)}')`).all(),
+  );
+  connection.close();
+  return { objects, columns };
+}
+
+it('a file of schema 1 becomes what a new file is, with all that was in it', async () => {
+  const path = join(directory, 'old.db');
+  const connection = new DatabaseSync(path);
+  connection.exec(
+    await readFile(new URL('./support/schema-1.sql', import.meta.url), { encoding: 'utf8' }),
+  );
+  connection.exec(`
+    INSERT INTO instances VALUES
+      ('open', 'order', 1, NULL, 'Suspended', 1000, NULL, 7, 'node', 2, 1, 5, 1, 1, 'hash', '{"a":1}'),
+      ('ended', 'order', 1, 'r', 'Complete', 1000, 3000, NULL, NULL, 1, 0, 1, 0, 1, NULL, '{}');
+    INSERT INTO inbox VALUES ('open', 'm', 1, 'text');
+    INSERT INTO events VALUES ('e', 'paid/7', 'paid', '7', 1000, 2, NULL, 'null');
+    INSERT INTO nodes VALUES ('n', 1, '', '1', 'h', 7);`);
+  connection.close();
+
+  const store = createSqliteStore({ path });
+  await store.start();
+  expect(await store.getInstance('open')).toEqual(
+    instanceOf('open', {
+      ...{ status: 'Suspended', wakeAt: 7, owner: 'node', epoch: 2, inSeq: 1, revision: 5 },
+      ...{ crashes: 1, requestHash: 'hash', state: '{"a":1}', lastChangeAt: 1000 },
+      inbox: [{ id: 'm', body: 'text' }],
+    }),
+  );
+  expect(await store.getInstance('ended')).toMatchObject({ lastChangeAt: 3000, errorAt: null });
+  expect(await store.getEvent('e')).toEqual(eventOf('e', { deliveredTo: 2 }));
+  await store.stop();
+
+  const fresh = createSqliteStore({ path: join(directory, 'new.db') });
+  await fresh.start();
+  await fresh.stop();
+  expect(schemaOf(path)).toEqual(schemaOf(join(directory, 'new.db')));
+});
