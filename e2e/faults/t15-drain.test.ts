@@ -7,10 +7,10 @@ import { withFleet } from './support/with-fleet.js';
 import { Workload } from './support/workload.js';
 
 const GRACE_MS = 10_000;
-const CALL_MS = 300;
+const CALL_MS = 1000;
 
 describe('T-15 SIGTERM drain', () => {
-  it('ends within its grace, answers open polls and repeats only calls that were under way', async () => {
+  it('ends within its grace, answers open polls and lets the calls that are under way end', async () => {
     const settings = { SHUTDOWN_GRACE_MS: String(GRACE_MS) };
     await withFleet({ count: 2, store: 'sqlite', settings }, async ({ fleet, ledger, random }) => {
       ledger.respond = answerAfter(CALL_MS);
@@ -46,18 +46,13 @@ describe('T-15 SIGTERM drain', () => {
       expect(pollsAnsweredMs).toBeLessThan(2000);
       expect(answers.filter((status) => status !== 404 && status !== 503)).toEqual([]);
       expect(verdict.violations).toEqual([]);
-      for (const name of verdict.repeatedCalls) {
-        const firstAt = ledger.callsTo(`/call/${name}`)[0]?.at ?? 0;
-        expect(firstAt, `${name} had ended before SIGTERM`).toBeGreaterThan(
-          beganAt - CALL_MS - 500,
-        );
-        expect(firstAt, `${name} began after SIGTERM`).toBeLessThan(beganAt + drainedMs);
-      }
+      expect(verdict.repeatedCalls).toEqual([]);
     });
   });
 
   it('is not ready any more, and leaves a step in hand to the next node at once', async () => {
-    await withFleet({ count: 1, store: 'sqlite' }, async ({ fleet, ledger, random }) => {
+    const settings = { SHUTDOWN_GRACE_MS: '2000' };
+    await withFleet({ count: 1, store: 'sqlite', settings }, async ({ fleet, ledger, random }) => {
       // Never answered: the step cannot end within the grace.
       ledger.respond = () => undefined;
       const workload = new Workload({ urls: () => fleet.urls, ledger, random, workers: 0 });

@@ -161,6 +161,8 @@ function hostSettings(config: Config): HostSettings {
     scanIntervalMs: 2000,
     beatIntervalMs: Math.min(4000, Math.floor(config.node_lease_ms / 3)),
     leaseMs: config.node_lease_ms,
+    // The rest of the grace is for what comes after: the last commits, and telling others.
+    drainMs: config.shutdown_grace_ms * 0.8,
     repairIntervalMs: 15_000,
     purgeIntervalMs: 60_000,
   };

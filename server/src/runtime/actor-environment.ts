@@ -31,8 +31,8 @@ export interface ActorEnvironment {
 
   /** Waits for the right to work; the answer gives it back. */
   takeTurn(): Promise<() => void>;
-  /** Runs the body of a step that left the engine. */
-  runBody(run: Run, pointer: Pointer, signal: AbortSignal): Promise<EffectResult>;
+  /** Runs the body of a step that left the engine. Null: it is left to the next node, as this one stops. */
+  runBody(run: Run, pointer: Pointer, signal: AbortSignal): Promise<EffectResult | null>;
   loadEvent(eventId: string): Promise<EventMessage | null>;
   /** Looks for stored events that waits have not looked for yet; true when one was taken. */
   lookForEvents(run: Run): Promise<boolean>;

@@ -9,6 +9,7 @@ export class EffectRunner {
   readonly #environment: ActorEnvironment;
   readonly #ended: (pointerId: number, attempt: number, result: EffectResult) => void;
   readonly #underWay = new Map<number, AbortController>();
+  #waitsForEnd: () => void = () => undefined;
 
   constructor(
     environment: ActorEnvironment,
@@ -37,9 +38,19 @@ export class EffectRunner {
         .then((result) => {
           if (this.#underWay.get(pointerId) !== controller) return;
           this.#underWay.delete(pointerId);
-          this.#ended(pointerId, attempt, result);
+          if (result !== null) this.#ended(pointerId, attempt, result);
+          if (this.#underWay.size === 0) this.#waitsForEnd();
         });
     }
+  }
+
+  /** Resolves when nothing is under way any more, or when the signal fires. One caller at a time. */
+  async end(signal: AbortSignal): Promise<void> {
+    if (this.size === 0 || signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      this.#waitsForEnd = resolve;
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
   }
 
   abort(pointerIds: readonly number[]): void {
@@ -47,6 +58,7 @@ export class EffectRunner {
       this.#underWay.get(pointerId)?.abort();
       this.#underWay.delete(pointerId);
     }
+    if (this.#underWay.size === 0) this.#waitsForEnd();
   }
 
   abortAll(): void {

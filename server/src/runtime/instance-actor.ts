@@ -156,15 +156,17 @@ export class InstanceActor {
   }
 
   /**
-   * Before the server stops: what is still under way here is marked as due, so that the next node begins it again at
-   * once instead of when it is looked at again anyway.
+   * Before the server stops: what is under way here is marked as due, so that the next node begins it again at once
+   * should it not end in time. Until the signal fires it may end, and its result is committed; nothing new is begun.
    */
-  async leave(): Promise<void> {
+  async leave(isLate: AbortSignal): Promise<void> {
+    this.#leaving = true;
     await this.idle();
     if (this.#abandoned || !hasUnderWay(this.#run.instance)) return;
-    this.#leaving = true;
     this.#run.dirty = true;
     this.wake();
+    await this.idle();
+    await this.#effects.end(isLate);
     await this.idle();
   }
 
@@ -441,7 +443,9 @@ export class InstanceActor {
   async #afterCommit(): Promise<void> {
     const run = this.#run;
     this.#effects.abort(run.changes.abortedEffects.splice(0));
-    if (run.instance.status === 'Runnable') this.#effects.start(run, run.changes.effects.splice(0));
+    if (run.instance.status === 'Runnable' && !this.#leaving) {
+      this.#effects.start(run, run.changes.effects.splice(0));
+    }
     if (await this.#environment.lookForEvents(run)) this.#wakeAgain = true;
     if (run.instance.outbox.length > 0) {
       for (const message of run.instance.outbox.splice(0)) {

@@ -51,6 +51,8 @@ export interface InstanceRunnerOptions {
   /** The status of an instance was changed in the store, by whomever. */
   readonly changed: (record: InstanceRecord) => void;
   readonly scanIntervalMs: () => number;
+  /** How long calls to the outside that are under way may take to end when the node stops. */
+  readonly drainMs: number;
 }
 
 export class InstanceRunner implements Service {
@@ -92,9 +94,17 @@ export class InstanceRunner implements Service {
     this.#timers.clear();
     await Promise.all([...this.#loading.values()]);
     await Promise.allSettled([...this.#starting.values()]);
-    await Promise.all([...this.#actors.values()].map((actor) => actor.leave()));
+    await this.#leaveAll();
     for (const actor of this.#actors.values()) actor.abandon();
     this.#actors.clear();
+  }
+
+  async #leaveAll(): Promise<void> {
+    const { clock } = this.#environment;
+    const late = new AbortController();
+    const cancel = clock.at(clock.now() + this.#options.drainMs, () => late.abort());
+    await Promise.all([...this.#actors.values()].map((actor) => actor.leave(late.signal)));
+    cancel();
   }
 
   get inMemory(): number {
@@ -245,6 +255,8 @@ export class InstanceRunner implements Service {
 
   /** For the environment: a parked actor may be forgotten, its timer may not. */
   parked(actor: InstanceActor): void {
+    // Everybody is asked to leave, which those that are forgotten would miss.
+    if (this.#stopping) return;
     if (isEnded(actor.run.instance) && actor.isDisposable) {
       this.#forget(actor);
       return;

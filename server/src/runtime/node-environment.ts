@@ -85,7 +85,7 @@ export class NodeEnvironment implements ActorEnvironment {
     return this.#turns.take();
   }
 
-  async runBody(run: Run, pointer: Pointer, signal: AbortSignal): Promise<EffectResult> {
+  async runBody(run: Run, pointer: Pointer, signal: AbortSignal): Promise<EffectResult | null> {
     const { state } = pointer;
     if (state.kind === 'child') return this.#startChild(run, pointer, state);
     const step = stepOf(run, pointer);
@@ -209,7 +209,7 @@ export class NodeEnvironment implements ActorEnvironment {
     run: Run,
     pointer: Pointer,
     state: Extract<Pointer['state'], { kind: 'child' }>,
-  ): Promise<EffectResult> {
+  ): Promise<EffectResult | null> {
     const { attempt, id: pointerId } = pointer;
     const parent = { workflowId: run.instance.id, pointerId, attempt };
     try {
@@ -217,8 +217,8 @@ export class NodeEnvironment implements ActorEnvironment {
       return { ok: true, values: {} };
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      // That is no answer to the step: the next node starts the child, and this one says nothing any more.
-      if (error.code === 'stopping') return new Promise(() => undefined);
+      // That is no answer to the step: the next node starts the child.
+      if (error.code === 'stopping') return null;
       return { ok: false, failure: { type: 'SubWorkflowFailed', message: error.message } };
     }
   }

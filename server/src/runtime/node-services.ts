@@ -48,6 +48,7 @@ export interface HostSettings extends RunnerLimits {
   readonly instanceRetentionMs: number;
   readonly eventRetentionMs: number;
   readonly scanIntervalMs: number;
+  readonly drainMs: number;
   readonly beatIntervalMs: number;
   readonly leaseMs: number;
   readonly repairIntervalMs: number;
@@ -108,6 +109,7 @@ export class NodeServices {
       hintOwner: (id) => options.backplane.publish({ kind: 'instance', id }),
       changed: (record) => this.changes.controlled(record),
       scanIntervalMs: () => (this.isShared ? options.settings.scanIntervalMs : SCAN_MS_ALONE),
+      drainMs: options.settings.drainMs,
     });
     this.housekeeping = new Housekeeping({
       ...options,

@@ -86,6 +86,7 @@ export class SimulatedNode implements Life {
         scanIntervalMs: 2000,
         beatIntervalMs: 2000,
         leaseMs: 6000,
+        drainMs: 2000,
         repairIntervalMs: 5000,
         purgeIntervalMs: 3_600_000,
       },
