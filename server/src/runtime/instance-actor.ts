@@ -14,7 +14,6 @@
  *     throws the work away.
  *  R4 A store error leaves the outcome open: it is read back, by revision, before anything else happens.
  */
-import { cancelStep, takeCancelChecks } from '../engine/cancel.js';
 import { failStep } from '../engine/fail-step.js';
 import { applyStatus, haltRun } from '../engine/lifecycle.js';
 import { applyEffect, applyMessage, type EffectResult, type Message } from '../engine/messages.js';
@@ -29,6 +28,7 @@ import {
   type InstanceStatus,
 } from '../store/store.js';
 import type { ActorEnvironment } from './actor-environment.js';
+import { checkCancelConditions } from './cancel-checks.js';
 import { EffectRunner, hasUnderWay } from './effect-runner.js';
 import type { Insert } from './first-insertion.js';
 import { inOrder, readMessage, type ArrivedMessage } from './message-codec.js';
@@ -254,7 +254,7 @@ export class InstanceActor {
     const run = this.#run;
     const startedAt = performance.now();
     for (let steps = 0; steps < PASS_STEPS_MAX; steps += 1) {
-      await this.#checkCancelConditions();
+      await checkCancelConditions(run, this.#environment);
       if (run.commitDue && run.queue.size > 0) return false;
       run.now = clock.now();
       const work = nextWork(run);
@@ -292,23 +292,6 @@ export class InstanceActor {
     metrics.stepEnded(work.step.typeName, result.ok, run.now - pointer.attemptStartedAt);
     if (result.ok) leaveStep(run, pointer, result.value);
     else failStep(run, pointer, result.failure);
-  }
-
-  async #checkCancelConditions(): Promise<void> {
-    for (const { pointer, condition } of takeCancelChecks(this.#run)) {
-      const evaluated = await this.#environment.evaluator.condition(
-        this.#run.instance,
-        pointer,
-        condition,
-      );
-      if (!evaluated.ok) {
-        const fields = { stepId: pointer.stepId, error: evaluated.failure };
-        this.#log('warn', fields, 'a cancel condition failed and counts as false');
-      } else if (evaluated.value) {
-        this.#run.now = this.#environment.clock.now();
-        cancelStep(this.#run, pointer);
-      }
-    }
   }
 
   async #commit(): Promise<void> {
@@ -478,7 +461,7 @@ export class InstanceActor {
     this.#environment.parked(this);
   }
 
-  #log(level: 'warn' | 'error', fields: Record<string, unknown>, message: string): void {
+  #log(level: 'warn', fields: Record<string, unknown>, message: string): void {
     this.#environment.logger[level]({ workflowId: this.id, ...fields }, message);
   }
 }
