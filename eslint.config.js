@@ -1,4 +1,5 @@
 // Lint rules. Formatting is Prettier's; every rule that is off has its reason beside it.
+import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
@@ -13,11 +14,17 @@ export default tseslint.config(
     ],
   },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     extends: [tseslint.configs.strictTypeChecked],
     languageOptions: {
       parserOptions: {
-        project: ['./tsconfig.json', './*/tsconfig.json', './*/tsconfig.test.json'],
+        project: [
+          './tsconfig.json',
+          './*/tsconfig.json',
+          './*/tsconfig.test.json',
+          './server/ui/tsconfig.json',
+          './server/ui/tsconfig.test.json',
+        ],
         tsconfigRootDir: import.meta.dirname,
       },
     },
@@ -60,6 +67,10 @@ export default tseslint.config(
         { selector: ':function[async=true]', message: 'The engine does not wait.' },
       ],
     },
+  },
+  {
+    files: ['server/ui/src/**/*.tsx', 'server/ui/src/**/*.ts'],
+    extends: [reactHooks.configs.flat['recommended-latest']],
   },
   {
     files: ['server/src/api/*.controller.ts'],

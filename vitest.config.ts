@@ -22,8 +22,12 @@ const NIGHTLY = process.env['FAULTS'] === 'all' ? ['faults/*.nightly.ts'] : [];
 
 type ProjectOptions = NonNullable<TestProjectInlineConfiguration['test']>;
 
-function project(name: string, test: ProjectOptions): TestProjectConfiguration[] {
-  return existsSync(name) ? [{ test: { name, root: name, ...test } }] : [];
+function project(
+  name: string,
+  test: ProjectOptions,
+  folder: string = name,
+): TestProjectConfiguration[] {
+  return existsSync(folder) ? [{ test: { name, root: folder, ...test } }] : [];
 }
 
 export default defineConfig({
@@ -32,6 +36,7 @@ export default defineConfig({
       ...project('server', { ...UNIT, globalSetup: ['test/support/mongo-container.ts'] }),
       ...project('sdk', UNIT),
       ...project('worker-sdk', UNIT),
+      ...project('ui', { ...END_TO_END, include: UNIT.include }, 'server/ui'),
       ...project('e2e', {
         ...END_TO_END,
         include: [...END_TO_END.include, ...NIGHTLY],

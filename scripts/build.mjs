@@ -3,17 +3,21 @@
  *
  *   controllers -> routes and openapi.json -> sdk/src/generated/schema.ts -> sdk -> worker-sdk
  *                  `-> server/dist -> assets beside it -> the Python snapshot
+ *   server/ui/src, sdk/src -> server/ui/dist, beside all of these
  *
  * `build()` is called by start, test and verify too. A part whose sources are not there is left out.
  */
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { generateApi, generateSdkSchema } from './generate.mjs';
-import { isMain, listFiles, root, runMain, runStage, runTool } from './stage.mjs';
+import { isMain, listFiles, root, runMain, runStage, startTool } from './stage.mjs';
 
 const SNAPSHOT_SCRIPT = 'server/scripts/build-python-snapshot.mjs';
 
 export async function build() {
+  const page = buildOperatorPage();
+  // Whatever fails first is told; the other failure must not end the process before.
+  page.catch(() => undefined);
   await generateApi();
   await generateSdkSchema();
   await compilePackage('server', { output: 'server/dist' });
@@ -21,6 +25,26 @@ export async function build() {
   await buildPythonSnapshot();
   await compilePackage('sdk', { output: 'sdk/dist/index.js' });
   await compilePackage('worker-sdk', { output: 'worker-sdk/dist/index.js', uses: ['sdk/src'] });
+  await page;
+}
+
+/** Needs nothing that is generated but types, so that its bundler runs while the compilers do. */
+async function buildOperatorPage() {
+  const folder = 'server/ui';
+  if (!existsSync(join(root, folder, 'package.json'))) return;
+  const sdkSources = listFiles('sdk/src').filter((file) => !file.includes('/generated/'));
+  await runStage({
+    name: 'ui',
+    inputs: [
+      ...['src', 'public', 'index.html', 'vite.config.ts', 'package.json'].map(
+        (name) => `${folder}/${name}`,
+      ),
+      ...sdkSources,
+    ],
+    outputs: [`${folder}/dist/index.html`],
+    run: () =>
+      startTool(`${folder}/node_modules/.bin/vite`, ['build', folder, '--logLevel', 'warn']),
+  });
 }
 
 async function compilePackage(name, { output, uses = [] }) {
@@ -29,8 +53,8 @@ async function compilePackage(name, { output, uses = [] }) {
     name,
     inputs: [`${name}/src`, `${name}/tsconfig.json`, `${name}/package.json`, ...uses],
     outputs: [output],
-    run: () => {
-      runTool('tsc', ['-p', `${name}/tsconfig.json`]);
+    run: async () => {
+      await startTool('tsc', ['-p', `${name}/tsconfig.json`]);
       removeOrphans(name);
     },
   });
@@ -71,7 +95,7 @@ async function buildPythonSnapshot() {
     name: 'python snapshot',
     inputs: [SNAPSHOT_SCRIPT, 'server/src/scripts/pyodide', 'server/package.json'],
     outputs: ['server/dist/python-snapshots'],
-    run: () => runTool('node', [SNAPSHOT_SCRIPT]),
+    run: () => startTool('node', [SNAPSHOT_SCRIPT]),
   });
 }
 

@@ -9,6 +9,8 @@ const ALLOWED = new Set([
   'BSD-2-Clause',
   'BSD-3-Clause',
   'CC0-1.0',
+  // Asks for its sources where they are changed; elkjs is shipped as it is.
+  'EPL-2.0',
   'ISC',
   'MIT',
   'MIT-0',

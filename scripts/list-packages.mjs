@@ -3,7 +3,8 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { root } from './stage.mjs';
 
-const PARTS = ['server', 'sdk', 'worker-sdk'];
+/** What the page is built from is in the files that the server ships. */
+const PARTS = ['server', 'server/ui', 'sdk', 'worker-sdk'];
 
 /** Sorted by name and version; each once. The parts themselves are left out. */
 export function listPackages() {

@@ -8,7 +8,7 @@
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -80,16 +80,30 @@ export async function runStage({ name, inputs, outputs, outputsAreInputs = false
 
 /** Runs a command, a development dependency's before one of the machine, and throws when it fails. */
 export function runTool(tool, args, options = {}) {
+  const result = spawnSync(tool, args, { ...toolOptions(), ...options });
+  if (result.error) throw result.error;
+  if (result.status !== 0) throw new ToolError(tool, result.status ?? 1);
+}
+
+/** As `runTool`, while the caller goes on. */
+export function startTool(tool, args) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(tool, args, toolOptions());
+    child.once('error', reject);
+    child.once('exit', (status) =>
+      status === 0 ? resolve() : reject(new ToolError(tool, status ?? 1)),
+    );
+  });
+}
+
+function toolOptions() {
   const bin = join(root, 'node_modules/.bin');
-  const result = spawnSync(tool, args, {
+  return {
     cwd: root,
     env: { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH']}` },
     // What is built must not mix with what is printed by the command that needed it.
     stdio: ['ignore', process.stderr, 'inherit'],
-    ...options,
-  });
-  if (result.error) throw result.error;
-  if (result.status !== 0) throw new ToolError(tool, result.status ?? 1);
+  };
 }
 
 /** A tool failed and has said why. */

@@ -19,6 +19,7 @@ import { sendAnswer } from './answer-format.js';
 import type { ApiLimits } from './api-limits.js';
 import { createTokenVerifier, type AuthConfig } from './authentication.js';
 import { errorHandler } from './error-handler.js';
+import { registerOperatorPage } from './operator-page.js';
 import { attachContext } from './request-context.js';
 import { registerSwaggerPage } from './swagger-page.js';
 import { refuseHead, unmatched } from './unmatched.js';
@@ -57,6 +58,7 @@ export function createApp(options: AppOptions): Express {
   app.use('/api/stream', refuseHead);
   RegisterRoutes(app);
   registerSwaggerPage(app);
+  registerOperatorPage(app);
   app.use(unmatched(app));
   app.use(errorHandler);
   return app;

@@ -1,0 +1,26 @@
+import { Component, type ReactNode } from 'react';
+import { ProblemView } from '../components/problem-view.js';
+
+interface State {
+  readonly error: Error | null;
+}
+
+/** A page that fails takes neither the navigation nor the other pages with it. */
+export class ErrorBoundary extends Component<{ readonly children: ReactNode }, State> {
+  override state: State = { error: null };
+
+  static getDerivedStateFromError(error: unknown): State {
+    return { error: error instanceof Error ? error : new Error(String(error)) };
+  }
+
+  override render(): ReactNode {
+    const { error } = this.state;
+    if (error === null) return this.props.children;
+    return (
+      <>
+        <h1 tabIndex={-1}>This page has failed</h1>
+        <ProblemView error={error} onRetry={() => this.setState({ error: null })} />
+      </>
+    );
+  }
+}

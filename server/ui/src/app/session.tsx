@@ -1,0 +1,111 @@
+/**
+ * Who looks at the page: a bearer token, kept until the tab is closed, and what its scopes allow.
+ *
+ * The token is only read here to show a name and to switch off buttons; whether it is good is the server's business.
+ */
+import { createClient, isApiError, type StepwrightClient } from '@stepwright/sdk';
+import { createContext, use, useCallback, useMemo, useState, type ReactNode } from 'react';
+
+export type Scope = 'viewer' | 'controller' | 'author' | 'worker';
+
+export interface Session {
+  readonly client: StepwrightClient;
+  readonly token: string | null;
+  /** The subject of the token; null where nobody has signed in. */
+  readonly name: string | null;
+  /** Why the sign-in form is shown; null while it is not. */
+  readonly signInReason: string | null;
+  /** Whether the token allows this, as far as the page can tell; without a token everything is tried. */
+  readonly can: (scope: Scope) => boolean;
+  readonly signIn: (token: string) => void;
+  readonly signOut: () => void;
+  /** To be told of each failed call; a 401 brings up the form. */
+  readonly noticeFailure: (error: unknown) => void;
+}
+
+interface Claims {
+  readonly subject: string | null;
+  readonly scopes: readonly string[];
+}
+
+const KEY = 'stepwright.token';
+const SessionContext = createContext<Session | null>(null);
+
+export function useSession(): Session {
+  const session = use(SessionContext);
+  if (session === null) throw new Error('There is no SessionProvider above');
+  return session;
+}
+
+export function SessionProvider({ children }: { readonly children: ReactNode }): ReactNode {
+  const [token, setToken] = useState<string | null>(() => readToken());
+  const [signInReason, setSignInReason] = useState<string | null>(null);
+  const signIn = useCallback((next: string) => {
+    writeToken(next);
+    setToken(next);
+    setSignInReason(null);
+  }, []);
+  const signOut = useCallback(() => {
+    writeToken(null);
+    setToken(null);
+    setSignInReason('You have signed out.');
+  }, []);
+  const noticeFailure = useCallback((error: unknown) => {
+    if (!isApiError(error) || error.status !== 401) return;
+    setSignInReason(
+      readToken() === null
+        ? 'This server asks for a token.'
+        : 'The server does not accept the token: it may have expired.',
+    );
+  }, []);
+  const session = useMemo<Session>(() => {
+    const claims = token === null ? null : readClaims(token);
+    return {
+      client: createClient({
+        baseUrl: window.location.origin,
+        ...(token !== null && { token }),
+        retry: { limit: 2 },
+      }),
+      ...{ token, signInReason, signIn, signOut, noticeFailure },
+      name: claims?.subject ?? (token === null ? null : 'token'),
+      can: (scope) =>
+        claims === null ||
+        claims.scopes.includes('conductor:admin') ||
+        claims.scopes.includes(`conductor:${scope}`),
+    };
+  }, [token, signInReason, signIn, signOut, noticeFailure]);
+  return <SessionContext value={session}>{children}</SessionContext>;
+}
+
+/** Null where the token is none that can be read; then the server decides alone. */
+function readClaims(token: string): Claims | null {
+  try {
+    const part = (token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/');
+    const bytes = Uint8Array.from(atob(part), (letter) => letter.charCodeAt(0));
+    const payload: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    if (typeof payload !== 'object' || payload === null) return null;
+    const subject = 'sub' in payload && typeof payload.sub === 'string' ? payload.sub : null;
+    const scope = 'scope' in payload ? payload.scope : '';
+    const scopes = Array.isArray(scope) ? scope.map(String) : String(scope).split(' ');
+    return { subject, scopes };
+  } catch {
+    return null;
+  }
+}
+
+function readToken(): string | null {
+  try {
+    return sessionStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
+}
+
+function writeToken(token: string | null): void {
+  try {
+    if (token === null) sessionStorage.removeItem(KEY);
+    else sessionStorage.setItem(KEY, token);
+  } catch {
+    // Storage may be forbidden; then the token lasts until the page is closed.
+  }
+}

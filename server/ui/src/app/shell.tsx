@@ -1,0 +1,128 @@
+import { Suspense, useState, type ReactNode } from 'react';
+import { Link, useLocation } from 'wouter';
+import { Button } from '../components/button.js';
+import { Loading } from '../components/loading.js';
+import { ErrorBoundary } from './error-boundary.js';
+import { useLiveState } from './live.js';
+import { NAVIGATION, Pages } from './pages.js';
+import { useSession } from './session.js';
+import { SignIn } from './sign-in.js';
+import { applyTheme, readTheme, THEMES, type Theme } from './theme.js';
+
+/** Navigation at the side (above, where the window is narrow) and the page that the address names. */
+export function Shell(): ReactNode {
+  const { signInReason } = useSession();
+  const [location] = useLocation();
+  return (
+    <div className="shell">
+      <a className="skip-link" href="#content">
+        Skip to content
+      </a>
+      <header className="side">
+        <Link href="/" className="brand">
+          <img src="/ui/favicon.svg" alt="" width="22" height="22" />
+          Stepwright
+        </Link>
+        <Navigation location={location} />
+        <Footer />
+      </header>
+      <main id="content" tabIndex={-1}>
+        <ErrorBoundary key={location}>
+          {signInReason !== null ? (
+            <SignIn reason={signInReason} />
+          ) : (
+            <Suspense fallback={<Loading />}>
+              <Pages />
+            </Suspense>
+          )}
+        </ErrorBoundary>
+      </main>
+    </div>
+  );
+}
+
+function Navigation({ location }: { readonly location: string }): ReactNode {
+  return (
+    <nav aria-label="Main" className="navigation">
+      {NAVIGATION.map(({ path, label }) => {
+        const isHere = location === path || location.startsWith(`${path}/`);
+        return (
+          <Link
+            key={path}
+            href={path}
+            className={isHere ? 'here' : ''}
+            {...(isHere && { 'aria-current': 'page' as const })}
+          >
+            {label}
+          </Link>
+        );
+      })}
+    </nav>
+  );
+}
+
+function Footer(): ReactNode {
+  return (
+    <div className="side-footer">
+      <Connection />
+      <Who />
+      <ThemeSwitch />
+      <a className="quiet-link" href="/swagger">
+        API
+      </a>
+    </div>
+  );
+}
+
+const STATE_TEXTS = {
+  connecting: 'Connecting …',
+  live: 'Live',
+  reconnecting: 'Reconnecting …',
+} as const;
+
+function Connection(): ReactNode {
+  const state = useLiveState();
+  return (
+    <span
+      className={`connection ${state}`}
+      role="status"
+      title="Whether changes arrive by themselves"
+    >
+      {STATE_TEXTS[state]}
+    </span>
+  );
+}
+
+function Who(): ReactNode {
+  const { name, signOut } = useSession();
+  if (name === null) return null;
+  return (
+    <span className="who">
+      <bdi title={name}>{name}</bdi>
+      <Button isSmall variant="quiet" onPress={signOut}>
+        Sign out
+      </Button>
+    </span>
+  );
+}
+
+function ThemeSwitch(): ReactNode {
+  const [theme, setTheme] = useState(readTheme);
+  const choose = (next: Theme): void => {
+    applyTheme(next);
+    setTheme(next);
+  };
+  return (
+    <label className="theme-switch">
+      <span>Theme</span>
+      <select
+        value={theme}
+        onChange={({ target }) => choose(THEMES.find((name) => name === target.value) ?? 'system')}
+      >
+        {THEMES.map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,42 @@
+import { useState, type ReactNode } from 'react';
+import { Button } from '../components/button.js';
+import { useSession } from './session.js';
+
+/** In place of a page, when the server wants to know who is there. */
+export function SignIn({ reason }: { readonly reason: string }): ReactNode {
+  const { signIn } = useSession();
+  const [text, setText] = useState('');
+  const token = text.trim().replace(/^bearer\s+/i, '');
+  return (
+    <form
+      className="sign-in panel"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (token !== '') signIn(token);
+      }}
+    >
+      <h1 tabIndex={-1}>Sign in</h1>
+      <p role="status">{reason}</p>
+      <label className="field">
+        <span>Bearer token</span>
+        <textarea
+          name="token"
+          rows={5}
+          value={text}
+          autoFocus
+          spellCheck={false}
+          autoComplete="off"
+          onChange={(event) => setText(event.target.value)}
+        />
+      </label>
+      <p className="hint">
+        It needs the scope <code>conductor:viewer</code> to look, <code>conductor:controller</code>{' '}
+        to act and <code>conductor:author</code> to write definitions. It stays in this tab and is
+        forgotten when you close it. Where the server runs, <code>pnpm token</code> makes one.
+      </p>
+      <Button type="submit" variant="primary" isDisabled={token === ''}>
+        Sign in
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,53 @@
+import { isApiError, isNetworkError, isTimeoutError } from '@stepwright/sdk';
+import type { ReactNode } from 'react';
+import { Button } from './button.js';
+
+/** An error in words for whoever looks at the page. */
+export function problemText(error: unknown): string {
+  if (isApiError(error)) return error.problem.detail;
+  if (isNetworkError(error)) return 'The server cannot be reached.';
+  if (isTimeoutError(error)) return 'The server did not answer in time.';
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** What went wrong: the server's words, its code, and each thing that it found. */
+export function ProblemView({
+  error,
+  onRetry,
+}: {
+  readonly error: unknown;
+  readonly onRetry?: () => void;
+}): ReactNode {
+  const api = isApiError(error) ? error : null;
+  return (
+    <div className="problem" role="alert">
+      <p>
+        <strong>{problemText(error)}</strong>
+        {api !== null && (
+          <code className="code">
+            {api.status} {api.code}
+          </code>
+        )}
+      </p>
+      {api?.status === 403 && (
+        <p>Sign out and sign in with a token that has this scope, or ask who runs the server.</p>
+      )}
+      {api !== null && api.errors.length > 0 && (
+        <ul>
+          {api.errors.slice(0, 20).map((item, at) => (
+            <li key={at}>
+              {item.pointer !== undefined && item.pointer !== '' && <code>{item.pointer}</code>}{' '}
+              {item.message}
+            </li>
+          ))}
+          {api.errors.length > 20 && <li>and {api.errors.length - 20} more</li>}
+        </ul>
+      )}
+      {onRetry !== undefined && (
+        <Button isSmall onPress={onRetry}>
+          Try again
+        </Button>
+      )}
+    </div>
+  );
+}

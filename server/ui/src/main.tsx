@@ -1,0 +1,19 @@
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/controls.css';
+import './styles/shell.css';
+import './styles/content.css';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { App } from './app/app.js';
+import { applyTheme, readTheme } from './app/theme.js';
+
+applyTheme(readTheme());
+
+const root = document.getElementById('root');
+if (root === null) throw new Error('index.html has no element for the page');
+createRoot(root).render(
+  <StrictMode>
+    <App />
+  </StrictMode>,
+);

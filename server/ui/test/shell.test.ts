@@ -1,0 +1,76 @@
+/** Goal: the page comes up, in both themes and narrow, without breaking its own policy, and asks for a token where it must. */
+import { describe, expect, test } from 'vitest';
+import { browserPath } from './support/browser.js';
+import { usePages } from './support/page-test.js';
+
+describe.runIf(browserPath !== null)('the shell of the page', () => {
+  const pages = usePages();
+
+  test('the root of the server leads to the runs', async () => {
+    const page = await pages.open('/');
+    await page.goto(pages.server.url);
+    await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
+    expect(new URL(page.url()).pathname).toBe('/ui/runs');
+  });
+
+  test('an address within the page survives a reload, and an unknown one says so', async () => {
+    const page = await pages.open('/runs');
+    await page.reload();
+    await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
+    await page.goto(`${pages.server.url}/ui/no/such/page`);
+    await page.getByText('There is no page at this address.').waitFor();
+  });
+
+  test('files with a hash are kept for good, the document is asked for again, and both have a policy', async () => {
+    const document = await fetch(`${pages.server.url}/ui/runs`);
+    expect(document.headers.get('cache-control')).toBe('no-cache');
+    expect(document.headers.get('x-content-type-options')).toBe('nosniff');
+    const policy = document.headers.get('content-security-policy');
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self';");
+    const script = /src="(\/ui\/assets\/[^"]+\.js)"/.exec(await document.text())?.[1];
+    const file = await fetch(`${pages.server.url}${script}`);
+    expect(file.status).toBe(200);
+    expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect(file.headers.get('content-security-policy')).toBe(policy);
+  });
+
+  test.each([
+    ['GET', '/ui/assets/none.js', 404],
+    ['GET', '/ui/assets/../../package.json', 404],
+    ['POST', '/ui/', 405],
+    ['DELETE', '/ui/runs', 405],
+  ])('%s %s is answered with %i and a problem document', async (method, path, status) => {
+    const response = await fetch(`${pages.server.url}${path}`, { method });
+    expect(response.status).toBe(status);
+    expect(response.headers.get('content-type')).toContain('application/problem+json');
+  });
+
+  test('no file but the page is to be had', async () => {
+    for (const path of ['/ui/..%2f..%2fpackage.json', '/ui/%2e%2e/package.json', '/ui/.vite']) {
+      const response = await fetch(`${pages.server.url}${path}`);
+      expect(await response.text()).not.toContain('"name"');
+    }
+  });
+
+  test('the theme is kept', async () => {
+    const page = await pages.open('/runs');
+    const ground = (): Promise<string> =>
+      page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    await page.getByLabel('Theme').selectOption('dark');
+    const dark = await ground();
+    await page.getByLabel('Theme').selectOption('light');
+    expect(await ground()).not.toBe(dark);
+    await page.getByLabel('Theme').selectOption('dark');
+    await page.reload();
+    await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
+    expect(await ground()).toBe(dark);
+  });
+
+  test('the first tab stop skips the navigation', async () => {
+    const page = await pages.open('/runs');
+    await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('content');
+  });
+});

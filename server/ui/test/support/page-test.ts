@@ -1,0 +1,97 @@
+/**
+ * A real server on the embedded store, a real browser, and a page that fails its test when anything is reported that
+ * should not be: a script error, a breach of the page's policy, a request to somewhere else.
+ */
+import { createClient, type StepwrightClient } from '@stepwright/sdk';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { ServerProcess } from '../../../../sdk/test/support/server-process.js';
+import { launchBrowser } from './browser.js';
+
+export interface PageTest {
+  readonly server: ServerProcess;
+  readonly client: StepwrightClient;
+  /** Opens a window of its own at an address behind `/ui`. */
+  open(path: string, options?: BrowserContextOptions): Promise<Page>;
+  /** What tests expect to see complained about, such as the answer 401. */
+  expectComplaint(pattern: RegExp): void;
+}
+
+export interface PageTestOptions {
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly token?: string;
+  readonly seed?: (client: StepwrightClient) => Promise<void>;
+}
+
+/** Call it in a `describe`; the members of what it gives are there once tests run. */
+export function usePages(options: PageTestOptions = {}): PageTest {
+  let server: ServerProcess | null = null;
+  let client: StepwrightClient | null = null;
+  let browser: Browser | null = null;
+  const contexts: BrowserContext[] = [];
+  const complaints: string[] = [];
+  const expected = [/404 .*\/api\/stream/];
+
+  beforeAll(async () => {
+    server = await ServerProcess.start(
+      options.environment === undefined ? {} : { environment: options.environment },
+    );
+    const { token } = options;
+    client = createClient({ baseUrl: server.url, ...(token !== undefined && { token }) });
+    await options.seed?.(client);
+    browser = await launchBrowser();
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await server?.remove();
+  });
+
+  afterEach(async () => {
+    for (const context of contexts.splice(0)) await context.close();
+    const unexpected = complaints
+      .splice(0)
+      .filter((text) => !expected.some((pattern) => pattern.test(text)));
+    expected.length = 1;
+    expect(unexpected).toEqual([]);
+  });
+
+  return {
+    get server() {
+      return server!;
+    },
+    get client() {
+      return client!;
+    },
+    expectComplaint: (pattern) => void expected.push(pattern),
+    open: async (path, contextOptions = {}) => {
+      const context = await browser!.newContext({
+        viewport: { width: 1280, height: 800 },
+        ...contextOptions,
+      });
+      contexts.push(context);
+      const page = await context.newPage();
+      page.setDefaultTimeout(15_000);
+      listen(page, server!.url, complaints);
+      await page.goto(`${server!.url}/ui${path}`);
+      return page;
+    },
+  };
+}
+
+function listen(page: Page, ownUrl: string, complaints: string[]): void {
+  page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') {
+      complaints.push(`console: ${message.text()} (${message.location().url})`);
+    }
+  });
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!url.startsWith(ownUrl) && !url.startsWith('data:')) complaints.push(`request: ${url}`);
+  });
+  page.on('dialog', (dialog) => {
+    complaints.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+}
