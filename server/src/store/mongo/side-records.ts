@@ -8,9 +8,16 @@
  *     replaces what an earlier pass left under its ids: one with a lower epoch, or the same epoch and an inSeq that is
  *     not higher. A node that lost the instance has a lower epoch and replaces nothing.
  *  D3 An activity with the same content is left as it is: somebody may be working on it already.
+ *  D4 What is there already may be taken back at any moment by the commit that lost. So a replacement is one write that
+ *     inserts when there is nothing any more: found, then gone, must not end as missing.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import type { AnyBulkWriteOperation, Collection } from 'mongodb';
+import {
+  MongoBulkWriteError,
+  type AnyBulkWriteOperation,
+  type BulkWriteResult,
+  type Collection,
+} from 'mongodb';
 import type {
   ActivityClaim,
   HistoryRecord,
@@ -130,26 +137,51 @@ async function insertOrElse<Item extends { readonly _id: string }>(
     duplicates = new Set(duplicatesOf(error));
   }
   const writes = documents.flatMap((item, index) => (duplicates.has(index) ? otherwise(item) : []));
-  if (writes.length > 0) await collection.bulkWrite(writes);
-  return documents.flatMap(({ _id }, index) => (duplicates.has(index) ? [] : [_id]));
+  const inserted = documents.flatMap(({ _id }, index) => (duplicates.has(index) ? [] : [_id]));
+  return writes.length === 0 ? inserted : [...inserted, ...(await replaceAll(collection, writes))];
+}
+
+/**
+ * In order; answers the ids of those that were not there any more and were inserted. A duplicate is a record of a later
+ * pass, so this one is going to lose its commit, whatever else it writes.
+ */
+async function replaceAll<Item extends { readonly _id: string }>(
+  collection: Pick<Collection<Item>, 'bulkWrite'>,
+  writes: readonly AnyBulkWriteOperation<Item>[],
+): Promise<readonly string[]> {
+  try {
+    return idsOf(await collection.bulkWrite(writes));
+  } catch (error) {
+    duplicatesOf(error);
+    return error instanceof MongoBulkWriteError ? idsOf(error) : [];
+  }
+}
+
+function idsOf({ upsertedIds }: Pick<BulkWriteResult, 'upsertedIds'>): readonly string[] {
+  return Object.values(upsertedIds).map(String);
 }
 
 function replaceEarlier<Item extends Provenance & { readonly _id: string }>(
   item: Item,
 ): AnyBulkWriteOperation<Item> {
   const { _id, ...fields } = item;
-  return update<Item>({ _id, order: { $lte: item.order } }, { $set: fields });
+  return upsert<Item>({ _id, order: { $lte: item.order } }, { $set: fields });
 }
 
 function replaceOtherContent(
   item: ActivityDocument,
 ): readonly AnyBulkWriteOperation<ActivityDocument>[] {
-  const { _id, ...fields } = item;
-  const { order, attemptId, contentHash } = item;
+  const { _id, order, attemptId, contentHash, ...rest } = item;
   return [
-    update({ _id, order: { $lte: order }, contentHash: { $ne: contentHash } }, { $set: fields }),
+    update(
+      { _id, order: { $lte: order }, contentHash: { $ne: contentHash } },
+      { $set: { ...rest, order, attemptId, contentHash } },
+    ),
     // From now on a lost commit of the earlier pass does not take it back.
-    update({ _id, order: { $lte: order }, contentHash }, { $set: { order, attemptId } }),
+    upsert(
+      { _id, order: { $lte: order }, contentHash },
+      { $set: { order, attemptId }, $setOnInsert: rest },
+    ),
   ];
 }
 
@@ -181,6 +213,14 @@ function update<Item extends { readonly _id: string }>(
   change: object,
 ): AnyBulkWriteOperation<Item> {
   return { updateOne: { filter, update: change } };
+}
+
+/** An update of a record that is not there (any more) inserts it; its `_id` is in the filter. */
+function upsert<Item extends { readonly _id: string }>(
+  filter: object,
+  change: object,
+): AnyBulkWriteOperation<Item> {
+  return { updateOne: { filter, update: change, upsert: true } };
 }
 
 function historyDocumentOf(record: HistoryRecord, provenance: Provenance): HistoryDocument {
