@@ -122,6 +122,9 @@ function createScripts({ config, environment, logger }: ComposeOptions): ScriptR
     scriptTimeoutMs: config.script_timeout_ms,
     memoryLimitBytes: config.python_memory_bytes_max,
     resultLimitBytes: config.python_result_bytes_max,
+    outputLimitBytes: config.python_output_bytes_max,
+    recursionMax: config.python_recursion_max,
+    queueLimit: config.python_queue_max,
     environment: visibleEnvironment(environment, config),
     logger,
   });
@@ -176,6 +179,12 @@ function apiLimits(config: Config): typeof DEFAULT_API_LIMITS {
     waitSecondsMax: config.wait_seconds_max,
     waitingPerAddressMax: config.waiting_per_address_max,
     wrongTokensPerMinuteMax: config.wrong_tokens_per_minute_max,
+    wrongBearersPerMinuteMax: config.wrong_bearers_per_minute_max,
+    leaseSecondsMax: config.lease_seconds_max,
+    yamlBytesMax: Math.min(config.yaml_bytes_max, config.body_bytes_max),
+    scriptBytesMax: Math.min(config.script_bytes_max, config.body_bytes_max),
+    bodyDepthMax: config.body_depth_max,
+    bodyNodesMax: config.body_values_max,
   };
 }
 

@@ -138,6 +138,26 @@ export const SETTINGS = {
     1024 * 1024,
     'Largest request body in bytes.',
   ),
+  yaml_bytes_max: setting(
+    integer(1024, 4 * 1024 * 1024),
+    256 * 1024,
+    'Largest request body in YAML, which costs far more to read, in bytes; at most `body_bytes_max`.',
+  ),
+  script_bytes_max: setting(
+    integer(1024, 4 * 1024 * 1024),
+    256 * 1024,
+    'Largest script of a custom step in bytes; at most `body_bytes_max`.',
+  ),
+  body_depth_max: setting(
+    integer(8, 100),
+    100,
+    'How deep objects and lists may be nested in a request body.',
+  ),
+  body_values_max: setting(
+    integer(100, 10_000_000),
+    200_000,
+    'How many values a request body may hold, YAML aliases expanded.',
+  ),
   poll_timeout_seconds_max: setting(
     integer(1, 3600),
     120,
@@ -162,6 +182,16 @@ export const SETTINGS = {
     integer(1, 1_000_000_000),
     1000,
     'Wrong work tokens that one client address may send in a minute; then its tokens are refused with 429.',
+  ),
+  wrong_bearers_per_minute_max: setting(
+    integer(1, 1_000_000_000),
+    1000,
+    'Wrong bearer tokens of one client address in a minute that are answered with 401; more with 429. Valid ones always pass.',
+  ),
+  lease_seconds_max: setting(
+    integer(1, 30 * DAY_SECONDS),
+    DAY_SECONDS,
+    'Longest lease of a work item, in seconds; a worker that asks for more gets this.',
   ),
   trusted_proxies: setting<readonly string[]>(
     list,
@@ -195,6 +225,21 @@ export const SETTINGS = {
     integer(1024, 64 * 1024 * 1024),
     2 * 1024 * 1024,
     'Largest result of one evaluation in bytes.',
+  ),
+  python_output_bytes_max: setting(
+    integer(0, 16 * 1024 * 1024),
+    64 * 1024,
+    'How much of what a script prints is kept, in bytes.',
+  ),
+  python_recursion_max: setting(
+    integer(200, 1000),
+    1000,
+    'How deep Python functions may call each other before `RecursionError`.',
+  ),
+  python_queue_max: setting(
+    integer(1, 1_000_000),
+    10_000,
+    'Evaluations that may wait for an interpreter; steps beyond that fail with `Overloaded`.',
   ),
 
   http_timeout_ms: setting(

@@ -21,6 +21,8 @@ export interface ApiLimits {
   readonly waitingPerAddressMax: number;
   /** Wrong work tokens that one address may send in a minute. */
   readonly wrongTokensPerMinuteMax: number;
+  /** Bearer tokens of one address in a minute that are refused with 401; further ones with 429. */
+  readonly wrongBearersPerMinuteMax: number;
 }
 
 export const DEFAULT_API_LIMITS: ApiLimits = {
@@ -36,6 +38,7 @@ export const DEFAULT_API_LIMITS: ApiLimits = {
   leaseSecondsMax: 86_400,
   waitingPerAddressMax: 5000,
   wrongTokensPerMinuteMax: 1000,
+  wrongBearersPerMinuteMax: 1000,
 };
 
 /** Of lists; the largest size stands in the checks of each list's `limit`. */

@@ -11,7 +11,7 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import type { Request } from 'express';
 import { jwtVerify, type JWTPayload } from 'jose';
 import { AppError } from '../errors.js';
-import { contextOf } from './request-context.js';
+import { addressOf, contextOf } from './request-context.js';
 
 export const TOKEN_ALGORITHMS = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512'] as const;
 export type TokenAlgorithm = (typeof TOKEN_ALGORITHMS)[number];
@@ -55,7 +55,7 @@ export function createTokenVerifier(config: AuthConfig): TokenVerifier {
 
 /**
  * Called by tsoa's routes for each `@Security` of a route; one that resolves is enough.
- * @throws AppError `unauthenticated`, `forbidden`
+ * @throws AppError `unauthenticated`, `forbidden`, `too_many_requests`
  */
 export async function expressAuthentication(
   request: Request,
@@ -63,10 +63,11 @@ export async function expressAuthentication(
   scopes: readonly string[] = [],
 ): Promise<VerifiedToken | null> {
   const context = contextOf(request);
-  const { tokens, logger } = context.services;
+  const { logger, refusals, tokens } = context.services;
   if (tokens === null) return null;
   context.verifiedToken ??= verify(request, tokens).catch((error: unknown) => {
     if (error instanceof AppError) throw error;
+    refusals.count(addressOf(request));
     logger.debug({ err: error }, 'A token was refused');
     throw unauthenticated('The bearer token is not valid', 'invalid_token');
   });

@@ -14,7 +14,7 @@ import express, { type Express, type RequestHandler } from 'express';
 import { RegisterRoutes } from '../generated/routes.js';
 import type { Logger } from '../logger.js';
 import type { WorkflowHost } from '../runtime/host.js';
-import { GuessLimit, WaitingLimit } from './address-limits.js';
+import { GuessLimit, RefusalLimit, WaitingLimit } from './address-limits.js';
 import { sendAnswer } from './answer-format.js';
 import type { ApiLimits } from './api-limits.js';
 import { createTokenVerifier, type AuthConfig } from './authentication.js';
@@ -47,12 +47,17 @@ export function createApp(options: AppOptions): Express {
   };
 
   const tokens = auth?.enabled === true ? createTokenVerifier(auth) : null;
-  const guesses = new GuessLimit({
-    wrongPerMinuteMax: limits.wrongTokensPerMinuteMax,
-    now: () => performance.now(),
-  });
-  const waiting = new WaitingLimit(limits.waitingPerAddressMax);
-  app.use(attachContext({ host, logger, limits, tokens, guesses, waiting }));
+  const now = () => performance.now();
+  const services = {
+    host,
+    logger,
+    limits,
+    tokens,
+    refusals: new RefusalLimit({ perMinuteMax: limits.wrongBearersPerMinuteMax, now }),
+    guesses: new GuessLimit({ perMinuteMax: limits.wrongTokensPerMinuteMax, now }),
+    waiting: new WaitingLimit(limits.waitingPerAddressMax),
+  };
+  app.use(attachContext(services));
   app.use(securityHeaders);
   app.use('/api/activity', refuseHead);
   app.use('/api/stream', refuseHead);

@@ -8,7 +8,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { Json } from '../engine/json.js';
 import type { Logger } from '../logger.js';
 import type { WorkflowHost } from '../runtime/host.js';
-import type { GuessLimit, WaitingLimit } from './address-limits.js';
+import type { GuessLimit, RefusalLimit, WaitingLimit } from './address-limits.js';
 import type { ApiLimits } from './api-limits.js';
 import type { TokenVerifier, VerifiedToken } from './authentication.js';
 
@@ -18,6 +18,7 @@ export interface ApiServices {
   readonly logger: Logger;
   /** Null: everybody may do everything. */
   readonly tokens: TokenVerifier | null;
+  readonly refusals: RefusalLimit;
   readonly guesses: GuessLimit;
   readonly waiting: WaitingLimit;
 }

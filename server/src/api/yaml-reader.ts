@@ -1,6 +1,7 @@
 /** Turns a composed YAML document into JSON values, within bounds, aliases expanded. */
 import {
   isAlias,
+  isCollection,
   isMap,
   isScalar,
   type Alias,
@@ -43,7 +44,9 @@ export class YamlReader {
     if (this.#nodes > this.#limits.bodyNodesMax) {
       throw this.#refused(node, `The body has more than ${this.#limits.bodyNodesMax} values`);
     }
-    if (depth > this.#limits.bodyDepthMax) {
+    // As in JSON, an empty map or list is a level of its own.
+    const levels = depth + (isCollection(node) ? 1 : 0);
+    if (levels > this.#limits.bodyDepthMax) {
       throw this.#refused(
         node,
         `The body is nested deeper than ${this.#limits.bodyDepthMax} levels`,

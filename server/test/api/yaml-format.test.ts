@@ -95,7 +95,7 @@ describe('parseYaml', () => {
     ['a: -9007199254740993', 1, 4, 'beyond 2^53'],
     ['a: 0xFFFFFFFFFFFFFFFF', 1, 4, 'beyond 2^53'],
     ['a: *nope', 1, 4, 'no anchor &nope'],
-    ['a: &x [*x]', 1, 8, 'nested deeper'],
+    ['a: &x [*x]', 1, 7, 'nested deeper'],
     ['[a]: 1', 1, 1, 'names in a map must be text'],
     ['? {a: 1}\n: 1', 1, 3, 'names in a map must be text'],
     ['a: [1', 1, 6, 'not valid YAML'],

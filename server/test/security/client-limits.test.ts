@@ -1,4 +1,6 @@
-/** S-14 and S-19: what one client may guess and how much it may wait, against the whole server. */
+/** S-08, S-14 and S-19: what one client may guess and how much it may wait, against the whole server. */
+import { generateKeyPairSync } from 'node:crypto';
+import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { GuessLimit, WaitingLimit } from '../../src/api/address-limits.js';
 import { AppError } from '../../src/errors.js';
@@ -105,6 +107,65 @@ describe('an address without a trusted proxy', () => {
   });
 });
 
+describe('wrong bearer tokens', () => {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const at = serverForTests({
+    AUTH: 'true',
+    ALG: 'ES256',
+    PUBLICKEY: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+    WRONG_BEARERS_PER_MINUTE_MAX: '5',
+    TRUSTED_PROXIES: 'loopback',
+  });
+
+  const valid = (scope = 'conductor:viewer') =>
+    new SignJWT({ scope })
+      .setProtectedHeader({ alg: 'ES256' })
+      .setExpirationTime('5m')
+      .sign(privateKey);
+  const call = (bearer: string | null, address: string) =>
+    at.client.call<Problem>('GET', '/api/workflow', {
+      headers: {
+        'x-forwarded-for': address,
+        ...(bearer !== null && { authorization: `Bearer ${bearer}` }),
+      },
+    });
+
+  it('are told to come later after so many, which valid ones never are', async () => {
+    const statuses = [];
+    for (let guess = 0; guess < 6; guess += 1) {
+      statuses.push((await call(`${await valid()}x`, '192.0.2.20')).status);
+    }
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
+    const refused = await call('nonsense', '192.0.2.20');
+    expect([refused.status, refused.body.code]).toEqual([429, 'too_many_requests']);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60);
+    expect((await call(await valid(), '192.0.2.20')).status).toBe(200);
+    expect((await call('nonsense', '192.0.2.21')).status).toBe(401);
+  });
+
+  it('are counted once for a call that accepts several scopes, and not for a missing scope or token', async () => {
+    for (let time = 0; time < 4; time += 1) {
+      const headers = { 'x-forwarded-for': '192.0.2.22', authorization: 'Bearer nonsense' };
+      expect((await at.client.call('GET', '/api/workflow/x', { headers })).status).toBe(401);
+    }
+    for (let time = 0; time < 10; time += 1) {
+      expect((await call(null, '192.0.2.22')).status).toBe(401);
+      expect((await call(await valid('conductor:worker'), '192.0.2.22')).status).toBe(403);
+    }
+    expect((await call('nonsense', '192.0.2.22')).status).toBe(401);
+    expect((await call('nonsense', '192.0.2.22')).status).toBe(429);
+  });
+
+  it('beyond the limit are not even logged', async () => {
+    const lines = () =>
+      at.server.logLines.filter(({ msg }) => msg === 'A token was refused').length;
+    const before = lines();
+    for (let guess = 0; guess < 20; guess += 1) await call('nonsense', '192.0.2.23');
+    expect(lines() - before).toBe(5);
+  });
+});
+
 describe('waiting', () => {
   const at = serverForTests({ WAITING_PER_ADDRESS_MAX: '2', POLL_TIMEOUT_SECONDS_MAX: '25' });
 
@@ -166,7 +227,7 @@ describe('the tables behind the limits', () => {
 
   it('forgive after a minute', async () => {
     let now = 0;
-    const limit = new GuessLimit({ wrongPerMinuteMax: 1, now: () => now });
+    const limit = new GuessLimit({ perMinuteMax: 1, now: () => now });
     expect(await codeOf(limit.guard('a', notFound))).toBe('activity_not_found');
     expect(await codeOf(limit.guard('a', notFound))).toBe('too_many_requests');
     now = 60_000;
@@ -174,7 +235,7 @@ describe('the tables behind the limits', () => {
   });
 
   it('count nothing but wrong tokens', async () => {
-    const limit = new GuessLimit({ wrongPerMinuteMax: 1, now: () => 0 });
+    const limit = new GuessLimit({ perMinuteMax: 1, now: () => 0 });
     for (const code of ['store_unavailable', 'invalid_request', 'status_conflict'] as const) {
       const failing = () => Promise.reject(new AppError(code, 'no'));
       expect(await codeOf(limit.guard('a', failing))).toBe(code);
@@ -183,7 +244,7 @@ describe('the tables behind the limits', () => {
   });
 
   it('are bounded: the oldest address is forgotten', async () => {
-    const limit = new GuessLimit({ wrongPerMinuteMax: 1, now: () => 0 });
+    const limit = new GuessLimit({ perMinuteMax: 1, now: () => 0 });
     await codeOf(limit.guard('first', notFound));
     for (let index = 0; index < 9_999; index += 1) await codeOf(limit.guard(`x${index}`, notFound));
     expect(await codeOf(limit.guard('first', notFound))).toBe('too_many_requests');

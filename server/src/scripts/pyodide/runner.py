@@ -476,6 +476,7 @@ def run(request, variables, hints):
 
 def configure(settings):
     _settings.update(json.loads(settings))
+    sys.setrecursionlimit(_settings['recursionMax'])
 
 
 def _warm_up():

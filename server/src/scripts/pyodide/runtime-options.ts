@@ -22,6 +22,8 @@ export interface PyodideRuntimeOptions {
   readonly resultLimitBytes?: number;
   /** For what one script prints; the rest is dropped. @default 64 KiB */
   readonly outputLimitBytes?: number;
+  /** For calls of Python functions inside of each other. @default 1000 */
+  readonly recursionMax?: number;
   /** For calls that wait; more are refused with `Overloaded`. @default 10000 */
   readonly queueLimit?: number;
   /** What `environment["NAME"]` gives. Never the server's own environment as it is. */
@@ -47,6 +49,7 @@ export function completeOptions(
     memoryLimitBytes: options.memoryLimitBytes ?? 160 * MIB,
     resultLimitBytes: options.resultLimitBytes ?? 2 * MIB,
     outputLimitBytes: options.outputLimitBytes ?? 64 * 1024,
+    recursionMax: options.recursionMax ?? 1000,
     queueLimit: options.queueLimit ?? 10_000,
     environment: options.environment,
     snapshotPath: options.snapshotPath ?? defaultSnapshotPath(),

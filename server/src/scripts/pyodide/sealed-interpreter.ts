@@ -32,6 +32,7 @@ export interface SealOptions {
   readonly memoryLimitBytes: number;
   readonly resultLimitBytes: number;
   readonly outputLimitBytes: number;
+  readonly recursionMax: number;
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -375,6 +376,7 @@ export class SealedInterpreter {
       environment: options.environment,
       resultLimit: options.resultLimitBytes,
       memoryLimit: options.memoryLimitBytes,
+      recursionMax: options.recursionMax,
     });
     const text = this.createText(this.encoder.encode(settings));
     if (this.python.PyObject_CallOneArg(this.lookUp('configure'), text) === 0) {

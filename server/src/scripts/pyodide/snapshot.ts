@@ -30,7 +30,7 @@ export function defaultSnapshotPath(): string {
 export function createBootRequest(
   limits: Pick<
     BootRequest,
-    'memoryLimitBytes' | 'resultLimitBytes' | 'outputLimitBytes' | 'environment'
+    'memoryLimitBytes' | 'resultLimitBytes' | 'outputLimitBytes' | 'recursionMax' | 'environment'
   >,
   task: Pick<BootRequest, 'task' | 'snapshotPath'>,
 ): BootRequest {
@@ -51,7 +51,12 @@ export async function ensureSnapshot(path: string, signal: AbortSignal): Promise
   const command = createChildCommand(findPyodideFolder(), []);
   const maker = new InterpreterProcess(command, MAX_SNAPSHOT_BYTES);
   try {
-    const limits = { memoryLimitBytes: 1 << 28, resultLimitBytes: 0, outputLimitBytes: 0 };
+    const limits = {
+      memoryLimitBytes: 1 << 28,
+      resultLimitBytes: 0,
+      outputLimitBytes: 0,
+      recursionMax: 1000,
+    };
     const request = createBootRequest(
       { ...limits, environment: {} },
       { task: 'snapshot', snapshotPath: null },

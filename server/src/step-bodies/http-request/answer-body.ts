@@ -1,7 +1,7 @@
 /**
  * The body of an answer: read within a limit, decompressed, and turned into JSON that a workflow can keep.
  *
- *  B1 Never more than `bytesMax` of it is held, before and after decompression.
+ *  B1 Never more than `bytesMax` of it is read, before, between and after decompressions.
  *  B2 A JSON answer keeps its meaning: one that our numbers, depth or text cannot hold stays the text that it is.
  */
 import { pipeline, Readable, type Transform } from 'node:stream';
@@ -25,10 +25,12 @@ export async function readBytes(
 ): Promise<Buffer> {
   const decoders = createDecoders(contentEncoding);
   if (decoders.length === 0) return collect(body, bytesMax);
-  let stream: Readable = Readable.from(limited(body, bytesMax), { objectMode: false });
+  let stream: Readable = body;
   for (const decoder of decoders) {
+    // Also between two decoders: a short text can become a long one that the next decoder makes nothing of.
+    const source = Readable.from(limited(stream, bytesMax), { objectMode: false });
     // Failures come out of the last stream of the chain, which `collect` reads.
-    stream = pipeline(stream, decoder, () => undefined);
+    stream = pipeline(source, decoder, () => undefined);
   }
   try {
     return await collect(stream, bytesMax);

@@ -272,6 +272,7 @@ describe('the wall alone, without any restriction in Python', () => {
       memoryLimitBytes: 160 << 20,
       resultLimitBytes: 2 << 20,
       outputLimitBytes: 1 << 16,
+      recursionMax: 1000,
     };
     interpreter = new InterpreterProcess(
       createChildCommand(findPyodideFolder(), [bareRunner]),

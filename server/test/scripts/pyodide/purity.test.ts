@@ -66,6 +66,7 @@ beforeAll(async () => {
     memoryLimitBytes: 160 << 20,
     resultLimitBytes: 2 << 20,
     outputLimitBytes: 1 << 16,
+    recursionMax: 1000,
   };
   const request = createBootRequest(
     { ...limits, environment: {} },

@@ -125,6 +125,15 @@ describe('readBytes', () => {
     ).rejects.toThrow('larger than');
   });
 
+  it('stops between two decompressions what the second one makes nothing of', async () => {
+    const nothings = Buffer.concat(Array.from({ length: 10_000 }, () => gzipSync(Buffer.alloc(0))));
+    const twice = gzipSync(nothings);
+    expect(twice.length).toBeLessThan(100_000);
+    await expect(readBytes(Readable.from([twice]), 'gzip, gzip', 100_000)).rejects.toThrow(
+      'larger than',
+    );
+  });
+
   it.each([
     ['gzip', gzipSync(text).subarray(0, -12)],
     ['gzip', Buffer.from('not compressed')],
