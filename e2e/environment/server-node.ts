@@ -20,9 +20,12 @@ export class ServerNode {
     this.#process = process;
   }
 
-  /** Starts a server on a free port; it resolves when it listens. */
-  static async start(environment: Readonly<Record<string, string>>): Promise<ServerNode> {
-    const child = spawn(process.execPath, [MAIN], {
+  /** Starts a server on a free port; it resolves when it listens. `main`: of another build than this one. */
+  static async start(
+    environment: Readonly<Record<string, string>>,
+    main: string = MAIN,
+  ): Promise<ServerNode> {
+    const child = spawn(process.execPath, [main], {
       env: { ...environment, PORT: '0', LOG_LEVEL: 'warn', PYTHON_SPARES: '0' },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

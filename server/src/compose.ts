@@ -15,6 +15,7 @@ import { systemClock } from './runtime/clock.js';
 import { processIsGone } from './runtime/node-registry.js';
 import { RuntimeMetrics } from './runtime/runtime-metrics.js';
 import type { HostSettings } from './runtime/node-services.js';
+import { SharedClock } from './runtime/shared-clock.js';
 import { StepwrightHost } from './runtime/workflow-host.js';
 import { createPyodideRuntime } from './scripts/pyodide/pyodide-script-runtime.js';
 import type { ScriptRuntime } from './scripts/script-runtime.js';
@@ -50,13 +51,15 @@ export function compose(options: ComposeOptions): Server {
   const scripts = options.scripts ?? createScripts(options);
   const httpRequest = createHttpRequest(config, logger);
   const nodeId = `${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`;
+  // Nodes on an embedded store are on one machine, and have its clock.
+  const sharedClock = config.dbhost === null ? null : new SharedClock(logger);
   const host = new StepwrightHost({
-    store: measured(composeStore(options), metrics),
+    store: measured(composeStore(options, sharedClock), metrics),
     backplane: composeBackplane(options, nodeId),
     scripts,
     httpRequest,
     customStep: (find) => createCustomStepBody({ scripts, find, logger }),
-    clock: systemClock,
+    clock: sharedClock ?? systemClock,
     logger,
     metrics,
     node: {
@@ -85,9 +88,12 @@ export function compose(options: ComposeOptions): Server {
   return { app, host };
 }
 
-function composeStore({ config, logger, store, wrapStore }: ComposeOptions): Store {
+function composeStore(
+  { config, logger, store, wrapStore }: ComposeOptions,
+  clock: SharedClock | null,
+): Store {
   const chosen =
-    store ?? (config.dbhost === null ? embeddedStore(config, logger) : mongoStore(config));
+    store ?? (clock === null ? embeddedStore(config, logger) : mongoStore(config, clock));
   return wrapStore === undefined ? chosen : wrapStore(chosen);
 }
 
@@ -103,8 +109,12 @@ function embeddedStore(config: Config, logger: Logger): Store {
   return createSqliteStore({ path: path.join(config.data_dir, 'stepwright.db'), logger });
 }
 
-function mongoStore(config: Config): Store {
-  return createMongoStore({ url: config.dbhost ?? '', databaseName: config.db_name });
+function mongoStore(config: Config, clock: SharedClock): Store {
+  return createMongoStore({
+    url: config.dbhost ?? '',
+    databaseName: config.db_name,
+    onServerTime: (time, roundTripMs) => clock.adjust(time, roundTripMs),
+  });
 }
 
 function measured(store: Store, metrics: RuntimeMetrics): Store {

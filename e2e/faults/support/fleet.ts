@@ -19,19 +19,27 @@ export interface FleetOptions {
   readonly settings?: Settings;
   /** What one node has of its own, such as its links. */
   readonly settingsOf?: (index: number) => Settings;
+  /** The main file of a node's build, asked at each of its starts; undefined: this build. */
+  readonly mainOf?: (index: number) => string | undefined;
 }
 
 export class Fleet {
   readonly #folder: string;
   readonly #settings: (index: number) => Settings;
+  readonly #mainOf: (index: number) => string | undefined;
   readonly #nodes: (ServerNode | null)[];
   /** Nodes of this fleet that have ended, for their output. */
   readonly #ended: ServerNode[] = [];
 
-  private constructor(folder: string, count: number, settings: (index: number) => Settings) {
+  private constructor(
+    folder: string,
+    options: FleetOptions,
+    settings: (index: number) => Settings,
+  ) {
     this.#folder = folder;
     this.#settings = settings;
-    this.#nodes = Array.from({ length: count }, () => null);
+    this.#mainOf = options.mainOf ?? (() => undefined);
+    this.#nodes = Array.from({ length: options.count }, () => null);
   }
 
   static async start(options: FleetOptions): Promise<Fleet> {
@@ -43,13 +51,18 @@ export class Fleet {
       shared['db_name'] = `faults_${randomBytes(4).toString('hex')}`;
       shared['redis'] = redis;
     }
-    const fleet = new Fleet(folder, options.count, (index) => ({
+    const fleet = new Fleet(folder, options, (index) => ({
       ...shared,
       ...options.settings,
       ...options.settingsOf?.(index),
     }));
     await Promise.all(Array.from({ length: options.count }, (_, index) => fleet.restart(index)));
     return fleet;
+  }
+
+  /** Where nodes on SQLite have their file. */
+  get folder(): string {
+    return this.#folder;
   }
 
   get size(): number {
@@ -84,7 +97,7 @@ export class Fleet {
   }
 
   async restart(index: number): Promise<ServerNode> {
-    const node = await ServerNode.start(this.#settings(index));
+    const node = await ServerNode.start(this.#settings(index), this.#mainOf(index));
     this.#nodes[index] = node;
     return node;
   }

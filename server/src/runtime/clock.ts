@@ -2,26 +2,36 @@
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Calls back once, not before `time`. The answer takes the call back; doing that twice, or late, is harmless. */
+  /**
+   * Calls back once, not before `time`; but a clock that is set back meanwhile does not hold it up, so whoever must not
+   * be early looks at the clock again. The answer takes the call back; doing that twice, or late, is harmless.
+   */
   at(time: number, callback: () => void): () => void;
 }
 
 /** The longest pause that setTimeout can make; longer ones are made of several. */
 const TIMEOUT_MS_MAX = 2 ** 31 - 1;
+/** A clock that is behind by more than this, after the whole pause, was set back. */
+const SET_BACK_MS_MIN = 1000;
 
-export const systemClock: Clock = {
-  now: () => Date.now(),
-  at(time, callback) {
-    let timer: NodeJS.Timeout;
-    const arm = (): void => {
-      const remainingMs = time - Date.now();
-      // Node may fire a millisecond early by the wall clock; a timer of ours never does.
-      if (remainingMs <= 0) timer = setTimeout(callback, 0);
-      else if (remainingMs > TIMEOUT_MS_MAX) timer = setTimeout(arm, TIMEOUT_MS_MAX);
-      else timer = setTimeout(arm, Math.ceil(remainingMs));
-    };
-    const remainingMs = time - Date.now();
-    timer = setTimeout(arm, Math.min(Math.max(remainingMs, 0), TIMEOUT_MS_MAX));
-    return () => clearTimeout(timer);
-  },
-};
+export const systemClock: Clock = clockOf(() => Date.now());
+
+export function clockOf(now: () => number): Clock {
+  return {
+    now,
+    at(time, callback) {
+      const overAt = performance.now() + time - now();
+      let timer: NodeJS.Timeout;
+      const arm = (): void => {
+        const remainingMs = time - now();
+        const isLagging = remainingMs <= SET_BACK_MS_MIN;
+        const pauseMs = isLagging ? remainingMs : overAt - performance.now();
+        // Node may fire a millisecond early by the wall clock; a timer of ours never does.
+        if (pauseMs <= 0) timer = setTimeout(callback, 0);
+        else timer = setTimeout(arm, Math.min(Math.ceil(pauseMs), TIMEOUT_MS_MAX));
+      };
+      timer = setTimeout(arm, Math.min(Math.max(time - now(), 0), TIMEOUT_MS_MAX));
+      return () => clearTimeout(timer);
+    },
+  };
+}

@@ -294,7 +294,7 @@ export class InstanceRunner implements Service {
 
   async #load(id: string): Promise<void> {
     const record = await this.#environment.store.getInstance(id);
-    if (record === null) return;
+    if (record === null || this.#isNewer(record)) return;
     const { nodes } = this.#options;
     if (record.owner === nodes.id) await this.#activate(record);
     else if (record.owner === null || !nodes.isAlive(record.owner)) {
@@ -305,7 +305,8 @@ export class InstanceRunner implements Service {
   async #claim(id: string, epoch: number, fromDeadNode: boolean): Promise<boolean> {
     if (this.#stopping || this.#actorOf(id) !== undefined) return false;
     const owner = this.#options.nodes.id;
-    const record = await this.#environment.store.claimInstance({ id, epoch, owner, fromDeadNode });
+    const claim = { id, epoch, owner, fromDeadNode, schemaVersionMax: STATE_VERSION };
+    const record = await this.#environment.store.claimInstance(claim);
     if (record === null) return false;
     await this.#activate(record);
     return true;
@@ -328,15 +329,6 @@ export class InstanceRunner implements Service {
       this.#leavesWork = true;
       return;
     }
-    if (record.schemaVersion > STATE_VERSION) {
-      this.#setAside.add(record.id);
-      const fields = { workflowId: record.id, schemaVersion: record.schemaVersion };
-      this.#environment.logger.error(
-        fields,
-        'this instance was written by a newer server; left alone',
-      );
-      return;
-    }
     if (record.crashes >= CRASHES_MAX) {
       await this.#quarantine(
         record,
@@ -347,6 +339,17 @@ export class InstanceRunner implements Service {
     }
     const definition = await this.#definitionOf(record);
     if (definition !== null) await this.#wakeUp(record, definition);
+  }
+
+  /** What a newer server has written is left alone, unclaimed, for a node that knows it. */
+  #isNewer({ id, schemaVersion }: InstanceRecord): boolean {
+    if (schemaVersion <= STATE_VERSION) return false;
+    this.#setAside.add(id);
+    this.#environment.logger.error(
+      { workflowId: id, schemaVersion, known: STATE_VERSION },
+      'this instance was written by a newer server; left alone',
+    );
+    return true;
   }
 
   /** Null: it cannot be had, and the instance was set aside. @throws when the store does not answer */

@@ -369,13 +369,16 @@ export interface Store extends Service {
   commitInstance(commit: InstanceCommit): Promise<CommitOutcome>;
   /**
    * Takes an instance over: compare-and-set on `{id, epoch}`, sets the owner, raises the epoch, and raises `crashes`
-   * when `fromDeadNode`. Answers the whole record, or null when somebody else was faster.
+   * when `fromDeadNode`. Answers the whole record, or null when somebody else was faster, or when its `schemaVersion` is
+   * above the given one: whoever could not run it must not own it.
    */
   claimInstance(claim: {
     readonly id: string;
     readonly epoch: number;
     readonly owner: string;
     readonly fromDeadNode: boolean;
+    /** Left out: any. */
+    readonly schemaVersionMax?: number;
   }): Promise<InstanceRecord | null>;
   /** Instances with `wakeAt <= dueBefore`, earliest first, whatever their status. */
   findDueInstances(dueBefore: number, limit: number): Promise<readonly DueInstance[]>;

@@ -272,6 +272,25 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
       expect((await store.getInstance('i'))?.state).toBe(state);
     }));
 
+  it("tells the server's time when it starts and with each heartbeat", async () => {
+    const readings: { time: number; roundTripMs: number }[] = [];
+    const store = createMongoStore({
+      ...{ url, databaseName: `store-${randomUUID()}` },
+      onServerTime: (time, roundTripMs) => readings.push({ time, roundTripMs }),
+    });
+    await store.start();
+    expect(readings).toHaveLength(1);
+    const node = { id: 'n', url: '', version: '', hostname: 'h', pid: 1, details: null };
+    await store.putNode({ ...node, beatAt: 1 });
+    expect(readings).toHaveLength(2);
+    // The server is on this machine, so its clock is the one of the test.
+    for (const { roundTripMs, time } of readings) {
+      expect(Math.abs(time - Date.now())).toBeLessThan(60_000);
+      expect(roundTripMs).toBeGreaterThanOrEqual(0);
+    }
+    await store.stop();
+  });
+
   it('says that it is not started, or was stopped', async () => {
     const store = createMongoStore({ url });
     await expect(store.ping()).rejects.toThrow(StoreUnavailableError);

@@ -88,6 +88,7 @@ export function claimInstance(
 ): InstanceRecord | null {
   const current = data.instances.get(claim.id);
   if (current?.epoch !== claim.epoch) return null;
+  if (current.schemaVersion > (claim.schemaVersionMax ?? Infinity)) return null;
   const claimed: InstanceRecord = {
     ...current,
     owner: claim.owner,

@@ -12,7 +12,7 @@ const STATUSES: readonly InstanceStatus[] = ['Runnable', 'Suspended', 'Complete'
 const PURGED_TOGETHER = 20;
 
 export async function putNode(
-  { nodes }: MongoContext,
+  { nodes, readServerTime }: MongoContext,
   [{ id, beatAt, url, version, hostname, pid, details }]: OperationArguments<'putNode'>,
 ): Promise<void> {
   const fields = {
@@ -24,6 +24,7 @@ export async function putNode(
     details: details === null ? null : packText(details),
   };
   await nodes.updateOne({ _id: encodeText(id) }, { $set: fields }, { upsert: true });
+  await readServerTime();
 }
 
 export async function listNodes({ nodes }: MongoContext): Promise<readonly NodeRecord[]> {

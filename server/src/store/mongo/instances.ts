@@ -144,10 +144,11 @@ export async function commitInstance(
 
 export async function claimInstance(
   { instances }: MongoContext,
-  [{ id, epoch, owner, fromDeadNode }]: OperationArguments<'claimInstance'>,
+  [{ id, epoch, owner, fromDeadNode, schemaVersionMax }]: OperationArguments<'claimInstance'>,
 ): Promise<InstanceRecord | null> {
+  const known = schemaVersionMax === undefined ? {} : { schemaVersion: { $lte: schemaVersionMax } };
   const claimed = await instances.findOneAndUpdate(
-    { _id: encodeText(id), epoch },
+    { _id: encodeText(id), epoch, ...known },
     { $set: { owner: encodeText(owner) }, $inc: { epoch: 1, crashes: fromDeadNode ? 1 : 0 } },
     { returnDocument: 'after' },
   );

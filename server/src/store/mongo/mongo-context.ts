@@ -6,4 +6,6 @@ import type { LazyWrites } from './lazy-writes.js';
 export interface MongoContext extends Collections {
   readonly candidates: CandidateFinder;
   readonly lazyWrites: LazyWrites;
+  /** Asks the server what time it is, for whoever goes by its clock. */
+  readonly readServerTime: () => Promise<void>;
 }

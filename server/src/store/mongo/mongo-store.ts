@@ -37,6 +37,8 @@ export interface MongoStoreOptions {
   readonly operationTimeoutMs?: number;
   /** Told the name of every command that is sent, for counting. */
   readonly onCommand?: (name: string) => void;
+  /** Told the server's time (milliseconds since 1970) and how long asking took: at the start and with each heartbeat. */
+  readonly onServerTime?: (time: number, roundTripMs: number) => void;
 }
 
 const DEFAULT_DATABASE = 'stepwright';
@@ -96,7 +98,9 @@ class MongoConnection {
       ...collections,
       candidates: new CandidateFinder(collections.activities),
       lazyWrites: new LazyWrites(collections),
+      readServerTime: () => this.#readServerTime(client),
     };
+    await this.#readServerTime(client);
   }
 
   async close(): Promise<void> {
@@ -130,6 +134,19 @@ class MongoConnection {
       throw storeErrorOf(error);
     }
   };
+
+  async #readServerTime(client: MongoClient): Promise<void> {
+    const { onServerTime } = this.#options;
+    if (onServerTime === undefined) return;
+    const askedAt = performance.now();
+    // A server that does not tell its time leaves everybody with their own.
+    const answer = await client
+      .db('admin')
+      .command({ hello: 1 })
+      .catch(() => null);
+    const time: unknown = answer?.['localTime'];
+    if (time instanceof Date) onServerTime(time.getTime(), performance.now() - askedAt);
+  }
 
   #clientOptions(): MongoClientOptions {
     const { serverSelectionTimeoutMs = DEFAULT_TIMEOUT_MS, onCommand } = this.#options;

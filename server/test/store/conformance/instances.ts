@@ -112,6 +112,19 @@ export function describeInstances(test: StoreUnderTest): void {
     const claim = (id: string, epoch: number, fromDeadNode = false) =>
       test.store.claimInstance({ id, epoch, owner: 'thief', fromDeadNode });
 
+    it('leaves an instance to its owner that is of a later format than the claimer knows', async () => {
+      await insert('i', { owner: 'node', schemaVersion: 3 });
+      const before = await get('i');
+      const claimAs = (schemaVersionMax: number) =>
+        test.store.claimInstance({
+          ...{ id: 'i', epoch: 1, owner: 'thief', fromDeadNode: true },
+          schemaVersionMax,
+        });
+      expect(await claimAs(2)).toBeNull();
+      expect(await get('i')).toEqual(before);
+      expect(await claimAs(3)).toMatchObject({ owner: 'thief', epoch: 2, schemaVersion: 3 });
+    });
+
     it('sets the owner, raises the epoch and answers the whole record', async () => {
       await insert('i', { owner: 'node', epoch: 4, wakeAt: 3, state: 'kept' });
       await post('i', 'm');

@@ -96,11 +96,13 @@ export function claimInstance(
   [claim]: OperationArguments<'claimInstance'>,
 ): InstanceRecord | null {
   const changed = database.run(
-    'UPDATE instances SET owner = ?, epoch = epoch + 1, crashes = crashes + ? WHERE id = ? AND epoch = ?',
+    `UPDATE instances SET owner = ?, epoch = epoch + 1, crashes = crashes + ?
+      WHERE id = ? AND epoch = ? AND schemaVersion <= ?`,
     encodeText(claim.owner),
     claim.fromDeadNode ? 1 : 0,
     encodeText(claim.id),
     claim.epoch,
+    claim.schemaVersionMax ?? Number.MAX_SAFE_INTEGER,
   );
   return changed === 0 ? null : readInstance(database, claim.id);
 }
