@@ -194,6 +194,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/node": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List nodes
+         * @description The nodes that share the store, and how busy each was at its last heartbeat, a few seconds ago. One that died is listed for a while.
+         */
+        get: operations["listNodes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/step": {
         parameters: {
             query?: never;
@@ -566,6 +586,98 @@ export interface components {
         Liveness: {
             /** @enum {string} */
             status: "live";
+        };
+        /**
+         * @description One process of the server. One that was started again is another node.
+         * @example {
+         *       "nodeId": "host-1-4711-0a1b2c3d",
+         *       "url": "http://0.0.0.0:5001",
+         *       "hostname": "host-1",
+         *       "pid": 4711,
+         *       "version": "0.1.0",
+         *       "startTime": "2026-05-04T10:20:30.123Z",
+         *       "lastBeatTime": "2026-05-04T10:21:30.123Z",
+         *       "alive": true,
+         *       "isThis": true,
+         *       "load": {
+         *         "instancesInMemory": 12,
+         *         "callsUnderWay": 1,
+         *         "parkedPolls": 3,
+         *         "memoryBytes": 120000000,
+         *         "cpuPercent": 7,
+         *         "eventLoopDelayMs": 1
+         *       },
+         *       "store": {
+         *         "kind": "mongo",
+         *         "reachable": true
+         *       },
+         *       "backplane": {
+         *         "kind": "redis",
+         *         "connected": true
+         *       }
+         *     }
+         */
+        Node: {
+            nodeId: string;
+            /** @description Where it listens, as it was set up. */
+            url: string;
+            hostname: string;
+            /** Format: int32 */
+            pid: number;
+            version: string;
+            /** @description ISO 8601, UTC; null where the node does not tell. */
+            startTime: string | null;
+            /** @description ISO 8601, UTC. */
+            lastBeatTime: string;
+            /** @description False when its heartbeat is overdue or its process is gone; others take over what it ran. */
+            alive: boolean;
+            /** @description It is the one that answers. */
+            isThis: boolean;
+            /** @description Null where the node does not tell. */
+            load: components["schemas"]["NodeLoad"] | null;
+            /** @description Not reachable for a node that cannot write its heartbeat. */
+            store: {
+                reachable: boolean;
+                kind: string;
+            };
+            /** @description How nodes tell each other what is new; while it is away they find out from the store. Null where the node does not tell. */
+            backplane: {
+                connected: boolean;
+                kind: string;
+            } | null;
+        };
+        /** @description How busy a node was at its last heartbeat. */
+        NodeLoad: {
+            /** Format: int32 */
+            instancesInMemory: number;
+            /**
+             * Format: int32
+             * @description HTTP calls and scripts.
+             */
+            callsUnderWay: number;
+            /**
+             * Format: int32
+             * @description Workers that wait for work there.
+             */
+            parkedPolls: number;
+            /** Format: int32 */
+            memoryBytes: number;
+            /**
+             * Format: double
+             * @description Since the heartbeat before; 100 is one processor core.
+             */
+            cpuPercent: number;
+            /**
+             * Format: double
+             * @description How long work that was ready waited for its turn.
+             */
+            eventLoopDelayMs: number;
+        };
+        /** @description The nodes that share the store: all of them on one page. */
+        NodePage: {
+            items: components["schemas"]["Node"][];
+            /** @description Always null. */
+            nextCursor: string | null;
         };
         /**
          * @description An error. `code` says what happened and stays the same; `detail` is for people. Ids that help (such as `workflowId`) are members too.
@@ -2039,6 +2151,114 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["ServerInfo"];
                     "application/yaml": components["schemas"]["ServerInfo"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listNodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "nodeId": "host-1-4711-0a1b2c3d",
+                     *           "url": "http://0.0.0.0:5001",
+                     *           "hostname": "host-1",
+                     *           "pid": 4711,
+                     *           "version": "0.1.0",
+                     *           "startTime": "2026-05-04T10:20:30.123Z",
+                     *           "lastBeatTime": "2026-05-04T10:21:30.123Z",
+                     *           "alive": true,
+                     *           "isThis": true,
+                     *           "load": {
+                     *             "instancesInMemory": 12,
+                     *             "callsUnderWay": 1,
+                     *             "parkedPolls": 3,
+                     *             "memoryBytes": 120000000,
+                     *             "cpuPercent": 7,
+                     *             "eventLoopDelayMs": 1
+                     *           },
+                     *           "store": {
+                     *             "kind": "mongo",
+                     *             "reachable": true
+                     *           },
+                     *           "backplane": {
+                     *             "kind": "redis",
+                     *             "connected": true
+                     *           }
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NodePage"];
+                    /**
+                     * @example items:
+                     *       - nodeId: host-1-4711-0a1b2c3d
+                     *         url: http://0.0.0.0:5001
+                     *         hostname: host-1
+                     *         pid: 4711
+                     *         version: 0.1.0
+                     *         startTime: 2026-05-04T10:20:30.123Z
+                     *         lastBeatTime: 2026-05-04T10:21:30.123Z
+                     *         alive: true
+                     *         isThis: true
+                     *         load:
+                     *           instancesInMemory: 12
+                     *           callsUnderWay: 1
+                     *           parkedPolls: 3
+                     *           memoryBytes: 120000000
+                     *           cpuPercent: 7
+                     *           eventLoopDelayMs: 1
+                     *         store:
+                     *           kind: mongo
+                     *           reachable: true
+                     *         backplane:
+                     *           kind: redis
+                     *           connected: true
+                     *     nextCursor: null
+                     */
+                    "application/yaml": components["schemas"]["NodePage"];
+                };
+            };
+            /** @description There is no valid token, where the server asks for one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */

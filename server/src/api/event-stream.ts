@@ -2,7 +2,7 @@
 import type { Response } from 'express';
 import type { ChangeBatch } from '../backplane/backplane.js';
 import type { ChangeListener } from '../runtime/host.js';
-import { toWireTime, toWireTimeOrNull } from './map/time.js';
+import { toWorkflowSummary } from './map/workflow.js';
 
 /** Proxies and clients take a connection that says nothing for longer than a minute or so for dead. */
 const COMMENT_INTERVAL_MS = 15_000;
@@ -43,22 +43,7 @@ export async function sendChanges(
 
 function eventsOf({ definitions, lagged, workflows }: ChangeBatch): string {
   const events = definitions.map(({ id, version }) => eventText('definition', { id, version }));
-  for (const change of workflows) {
-    const { definitionId, id, reference, status, version } = change;
-    events.push(
-      eventText('workflow', {
-        workflowId: id,
-        definitionId,
-        version,
-        reference,
-        status,
-        startTime: toWireTime(change.startTime),
-        endTime: toWireTimeOrNull(change.endTime),
-        lastChangeTime: toWireTime(change.lastChangeTime),
-        failureTime: toWireTimeOrNull(change.failureTime),
-      }),
-    );
-  }
+  for (const change of workflows) events.push(eventText('workflow', toWorkflowSummary(change)));
   if (lagged) events.push(eventText('lag', {}));
   return events.length === 0 ? ': nothing changed\n\n' : events.join('');
 }

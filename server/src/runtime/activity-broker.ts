@@ -21,6 +21,7 @@ import type { Clock } from './clock.js';
 import type { PullRequest, WorkItem } from './host.js';
 import { inboxMessage } from './message-codec.js';
 import { PeriodicTask } from './periodic-task.js';
+import { PollCounts, type PollCount } from './poll-counts.js';
 import type { Service } from './service.js';
 import type { WorkerReservations } from './unsaved-changes.js';
 import { WorkClaims, type PreparedClaim } from './work-claims.js';
@@ -64,6 +65,7 @@ export class ActivityBroker implements Service, WorkerReservations {
   /** Names for which the store is being asked; true when it must be asked once more afterwards. */
   readonly #serving = new Map<string, { again: boolean }>();
   readonly #scan: PeriodicTask;
+  readonly #polls = new PollCounts();
   #waiting = 0;
   #stopping = false;
 
@@ -93,6 +95,11 @@ export class ActivityBroker implements Service, WorkerReservations {
       for (const waiter of [...waiters]) waiter.answer(null);
     }
     await this.#claims.stop();
+  }
+
+  /** Names that workers wait for here first, then those that they asked for last. */
+  polls(limit: number): readonly PollCount[] {
+    return this.#polls.newest(limit);
   }
 
   get waiting(): number {
@@ -198,6 +205,7 @@ export class ActivityBroker implements Service, WorkerReservations {
         request.signal.removeEventListener('abort', giveUp);
         this.#removeWaiter(waiter);
         this.#waiting -= 1;
+        this.#polls.left(name, clock.now());
       };
       const waiter: Waiter = {
         name,
@@ -220,6 +228,7 @@ export class ActivityBroker implements Service, WorkerReservations {
         if (this.#isWaiting(waiter)) waiter.answer(null);
       };
       this.#waiting += 1;
+      this.#polls.came(name, clock.now());
       this.#addWaiter(waiter);
       if (!waiter.looksOnce) cancelTimer = clock.at(clock.now() + request.timeoutMs, giveUp);
       request.signal.addEventListener('abort', giveUp);

@@ -14,13 +14,13 @@ import {
   type Hint,
   type WorkflowChange,
 } from '../backplane/backplane.js';
-import type { StepError, WorkflowInstance } from '../engine/instance.js';
-import { readState } from '../engine/snapshot.js';
+import type { WorkflowInstance } from '../engine/instance.js';
 import { AppError } from '../errors.js';
-import type { InstanceRecord } from '../store/store.js';
+import type { InstanceSummary } from '../store/store.js';
 import { ChangeBuffer } from './change-buffer.js';
 import { ChangeWatch, type ChangeFilter } from './change-watch.js';
 import type { Clock } from './clock.js';
+import { listItem } from './instance-views.js';
 
 export interface ChangeFeedOptions {
   readonly clock: Clock;
@@ -83,13 +83,13 @@ export class ChangeFeed {
   /** A commit of this instance is durable. */
   committed(instance: WorkflowInstance): void {
     if (!this.#isWanted) return;
-    this.#changed(changeOf(instance, instance.lastError, this.#options.clock.now()));
+    this.#changed(changeOf(instance, this.#options.clock.now()));
   }
 
   /** The status of an instance was changed in the store. */
-  controlled(record: InstanceRecord): void {
+  controlled(record: InstanceSummary): void {
     if (!this.#isWanted) return;
-    this.#changed(changeOf(record, readLastError(record), this.#options.clock.now()));
+    this.#changed(listItem(record));
   }
 
   definitionStored(id: string, version: number): void {
@@ -168,21 +168,8 @@ export class ChangeFeed {
   }
 }
 
-/** An instance whose state cannot be read is shown all the same. */
-function readLastError(record: InstanceRecord): StepError | null {
-  try {
-    return readState(record, record.state).lastError;
-  } catch {
-    return null;
-  }
-}
-
-function changeOf(
-  shown: Omit<WorkflowChange, 'lastChangeTime' | 'failureTime'>,
-  lastError: StepError | null,
-  lastChangeTime: number,
-): WorkflowChange {
-  const { definitionId, endTime, id, reference, startTime, status, version } = shown;
+function changeOf(instance: WorkflowInstance, lastChangeTime: number): WorkflowChange {
+  const { definitionId, endTime, id, lastError, reference, startTime, status, version } = instance;
   return {
     id,
     definitionId,

@@ -10,6 +10,7 @@ import type { Json, JsonObject } from '../engine/json.js';
 import type { InstanceStatus, Store } from '../store/store.js';
 import type { Backplane, ChangeBatch } from '../backplane/backplane.js';
 import type { ChangeFilter } from './change-watch.js';
+import type { NodeDetails } from './node-details.js';
 import type { Service } from './service.js';
 
 export interface Page<Item> {
@@ -192,6 +193,23 @@ export interface ServerInfo {
   readonly backplane: Backplane['kind'];
 }
 
+/** One process life that shares the store. */
+export interface NodeView {
+  readonly id: string;
+  readonly url: string;
+  readonly hostname: string;
+  readonly pid: number;
+  readonly version: string;
+  readonly lastBeatTime: number;
+  readonly isAlive: boolean;
+  /** The one that answers. */
+  readonly isThis: boolean;
+  /** Not reachable for a node that cannot write its heartbeat. */
+  readonly store: { readonly kind: Store['kind']; readonly reachable: boolean };
+  /** Of the last heartbeat; null where the node does not tell. */
+  readonly details: NodeDetails | null;
+}
+
 export interface Readiness {
   readonly ready: boolean;
   /** Why not, in sentences; empty when ready. */
@@ -250,6 +268,8 @@ export interface WorkflowHost extends Service {
   getStepScript(name: string): Promise<StepScriptView>;
   listStepScripts(page: PageRequest): Promise<Page<Omit<StepScriptView, 'source'>>>;
 
+  /** Every node that shares the store, ordered by id; one that died is kept for a while. */
+  listNodes(): Promise<readonly NodeView[]>;
   info(): ServerInfo;
   readiness(): Readiness;
   /** Prometheus text and its media type. */

@@ -21,6 +21,7 @@ import {
   type InboxMessage,
   type InsertInstanceResult,
   type InstanceRecord,
+  type InstanceSummary,
   type PostedMessage,
 } from '../store/store.js';
 import type { ActorEnvironment } from './actor-environment.js';
@@ -49,7 +50,7 @@ export interface InstanceRunnerOptions {
   /** Tells the node that owns an instance to look at it. */
   readonly hintOwner: (instanceId: string) => void;
   /** The status of an instance was changed in the store, by whomever. */
-  readonly changed: (record: InstanceRecord) => void;
+  readonly changed: (record: InstanceSummary) => void;
   readonly scanIntervalMs: () => number;
   /** How long calls to the outside that are under way may take to end when the node stops. */
   readonly drainMs: number;
@@ -410,7 +411,8 @@ export class InstanceRunner implements Service {
     }
     const commit = setAsideCommit(record, { type, message, time: clock.now() });
     if ((await store.commitInstance(commit)) === 'committed') {
-      this.#options.changed({ ...record, status: commit.status, state: commit.state });
+      const { errorAt, lastChangeAt, status } = commit;
+      this.#options.changed({ ...record, status, errorAt, lastChangeAt });
     }
   }
 

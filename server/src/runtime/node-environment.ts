@@ -64,6 +64,7 @@ export class NodeEnvironment implements ActorEnvironment {
   readonly workers: ActivityBroker;
   readonly #options: NodeEnvironmentOptions;
   readonly #turns: Turns;
+  #callsUnderWay = 0;
 
   constructor(options: NodeEnvironmentOptions) {
     this.#options = options;
@@ -75,6 +76,11 @@ export class NodeEnvironment implements ActorEnvironment {
     this.metrics = options.metrics;
     this.workers = options.broker;
     this.#turns = new Turns(options.limits.concurrencyMax);
+  }
+
+  /** HTTP calls and scripts. */
+  get callsUnderWay(): number {
+    return this.#callsUnderWay;
   }
 
   get queued(): number {
@@ -98,9 +104,14 @@ export class NodeEnvironment implements ActorEnvironment {
     };
     const inputs = state.kind === 'effect' ? state.inputs : {};
     const { customStep, httpRequest } = this.#options;
-    return step.type === 'HttpRequest'
-      ? httpRequest.run(inputs, context)
-      : customStep.run(step.typeName, inputs, context);
+    this.#callsUnderWay += 1;
+    try {
+      return await (step.type === 'HttpRequest'
+        ? httpRequest.run(inputs, context)
+        : customStep.run(step.typeName, inputs, context));
+    } finally {
+      this.#callsUnderWay -= 1;
+    }
   }
 
   async loadEvent(eventId: string): Promise<EventMessage | null> {

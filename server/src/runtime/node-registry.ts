@@ -13,6 +13,8 @@ import type { Service } from './service.js';
 
 export interface NodeRegistryOptions {
   readonly self: Omit<NodeRecord, 'beatAt' | 'details'>;
+  /** What the node tells of itself with each beat. */
+  readonly details: () => string;
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -83,7 +85,12 @@ export class NodeRegistry implements Service {
   isAlive(nodeId: string): boolean {
     if (nodeId === this.id) return true;
     const node = this.#nodes.get(nodeId);
-    if (node === undefined) return false;
+    return node !== undefined && this.looksAlive(node);
+  }
+
+  /** Judges by a record that was just read. */
+  looksAlive(node: NodeRecord): boolean {
+    if (node.id === this.id) return true;
     if (this.#options.clock.now() - node.beatAt > this.#options.leaseMs) return false;
     // After a crash on the same machine nobody has to wait for the lease to run out.
     return !this.#options.processIsGone(node);
@@ -95,8 +102,8 @@ export class NodeRegistry implements Service {
    * @throws Error that names another node that lives
    */
   async demandToBeAlone(): Promise<void> {
-    const { clock, self, store } = this.#options;
-    await store.putNode({ ...self, beatAt: clock.now(), details: null });
+    const { clock, details, self, store } = this.#options;
+    await store.putNode({ ...self, beatAt: clock.now(), details: details() });
     await this.#readNodes();
     const [other] = this.others;
     if (other === undefined) return;
@@ -106,9 +113,9 @@ export class NodeRegistry implements Service {
   }
 
   async start(): Promise<void> {
-    const { clock, self, store } = this.#options;
+    const { clock, details, self, store } = this.#options;
     // Without a record nobody would take over what this node owns when it dies, so it does not start without one.
-    await store.putNode({ ...self, beatAt: clock.now(), details: null });
+    await store.putNode({ ...self, beatAt: clock.now(), details: details() });
     await this.#beat.start();
   }
 
@@ -125,9 +132,9 @@ export class NodeRegistry implements Service {
   }
 
   async #beatOnce(): Promise<void> {
-    const { clock, self, store } = this.#options;
+    const { clock, details, self, store } = this.#options;
     const beatAt = clock.now();
-    await store.putNode({ ...self, beatAt, details: null });
+    await store.putNode({ ...self, beatAt, details: details() });
     this.#lastBeatAt = beatAt;
     const listIsDue = this.others.length > 0 || this.#beats % LIST_EVERY_BEATS_ALONE === 0;
     this.#beats += 1;

@@ -22,6 +22,8 @@ import { Housekeeping } from './housekeeping.js';
 import { InstanceQueries } from './instance-queries.js';
 import { InstanceRunner } from './instance-runner.js';
 import { NodeEnvironment, type ChildStart } from './node-environment.js';
+import { LoadMeter } from './load-meter.js';
+import { POLLED_NAMES_MAX, writeDetails, type NodeDetails } from './node-details.js';
 import { NodeRegistry } from './node-registry.js';
 import type { RuntimeMetrics } from './runtime-metrics.js';
 import { StepScripts } from './step-scripts.js';
@@ -74,6 +76,8 @@ export class NodeServices {
   readonly housekeeping: Housekeeping;
   readonly queries: InstanceQueries;
   readonly #options: NodeServicesOptions;
+  readonly #load = new LoadMeter();
+  readonly #startTime: number;
 
   constructor(
     options: NodeServicesOptions,
@@ -81,6 +85,7 @@ export class NodeServices {
   ) {
     this.#options = options;
     const { clock, store } = options;
+    this.#startTime = clock.now();
     this.changes = new ChangeFeed({
       clock,
       publish: (hint) => options.backplane.publish(hint),
@@ -99,6 +104,7 @@ export class NodeServices {
       ...options,
       ...options.settings,
       self: options.node,
+      details: () => writeDetails(this.#details()),
       onDead: (nodeId) => this.runner.takeOver(nodeId),
       leavesWork: () => this.runner.leavesWork,
     });
@@ -123,6 +129,21 @@ export class NodeServices {
   /** True while other nodes share the store. */
   get isShared(): boolean {
     return this.nodes.others.length > 0;
+  }
+
+  #details(): NodeDetails {
+    const { backplane } = this.#options;
+    return {
+      startTime: this.#startTime,
+      load: {
+        instancesInMemory: this.runner.inMemory,
+        callsUnderWay: this.environment.callsUnderWay,
+        parkedPolls: this.broker.waiting,
+        ...this.#load.read(),
+      },
+      pollers: this.broker.polls(POLLED_NAMES_MAX),
+      backplane: { kind: backplane.kind, connected: backplane.healthy },
+    };
   }
 
   #createSteps(): StepScripts {

@@ -16,6 +16,7 @@ import type * as Host from './host.js';
 import { hashOf, newId } from './ids.js';
 import { activityNames, viewInstance, viewStarted } from './instance-views.js';
 import type { ChildStart } from './node-environment.js';
+import { viewNode } from './node-views.js';
 import { NOT_ATOMIC, ONE_NODE_ONLY } from './node-registry.js';
 import { NodeServices, type NodeServicesOptions } from './node-services.js';
 
@@ -242,6 +243,13 @@ export class StepwrightHost implements Host.WorkflowHost {
   }
 
   // -- the server itself
+
+  async listNodes(): Promise<readonly Host.NodeView[]> {
+    const { nodes } = this.#services;
+    const { store } = this.#options;
+    const records = await this.#ask(() => store.listNodes());
+    return records.map((record) => viewNode(record, nodes, store.kind));
+  }
 
   info(): Host.ServerInfo {
     const { backplane, info, node, store } = this.#options;

@@ -54,6 +54,7 @@ describe('openapi.json', () => {
         'GET /api/definition/{id}',
         'POST /api/event/{name}/{key}',
         'GET /api/info',
+        'GET /api/node',
         'GET /api/step',
         'POST /api/step/{id}',
         'GET /api/step/{id}',

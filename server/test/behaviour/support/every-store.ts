@@ -7,6 +7,7 @@ import { STORE_KINDS, type StoreKind, type TestStore } from './stores.js';
 
 /** What a case can use once it runs. */
 export interface Surroundings {
+  readonly kind: StoreKind['kind'];
   readonly client: Client;
   readonly server: TestServer;
   readonly store: TestStore;
@@ -57,6 +58,7 @@ export function everyStore(
           get server() {
             return running.server!;
           },
+          kind,
           get store() {
             return running.store!;
           },

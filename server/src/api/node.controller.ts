@@ -1,0 +1,25 @@
+import { Controller, Get, Route, Security, Tags } from '@tsoa/runtime';
+import { toNode } from './map/node.js';
+import type { NodePage } from './models/node.js';
+import type { ApiServices } from './request-context.js';
+
+@Route('api/node')
+@Tags('Server')
+export class NodeController extends Controller {
+  constructor(private readonly services: ApiServices) {
+    super();
+  }
+
+  /**
+   * The nodes that share the store, and how busy each was at its last heartbeat, a few seconds ago. One that died is
+   * listed for a while.
+   *
+   * @summary List nodes
+   */
+  @Get()
+  @Security('bearer', ['conductor:viewer'])
+  async listNodes(): Promise<NodePage> {
+    const nodes = await this.services.host.listNodes();
+    return { items: nodes.map(toNode), nextCursor: null };
+  }
+}

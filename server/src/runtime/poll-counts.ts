@@ -1,0 +1,45 @@
+/** Which activities are polled for on this node, and when somebody last did: bounded, the newest names are known. */
+
+/** Names beyond this number are forgotten, those that were not polled for longest first. */
+const NAMES_MAX = 1000;
+
+export interface PollCount {
+  readonly name: string;
+  /** Polls that wait now. */
+  readonly parked: number;
+  /** When a poll last came or left, in milliseconds since 1970. */
+  readonly lastPollAt: number;
+}
+
+export class PollCounts {
+  /** In the order of their last poll, the oldest first. */
+  readonly #names = new Map<string, { parked: number; lastPollAt: number }>();
+
+  came(name: string, now: number): void {
+    this.#touch(name, 1, now);
+  }
+
+  left(name: string, now: number): void {
+    this.#touch(name, -1, now);
+  }
+
+  /** Names that are waited for first, then those that were polled for last. */
+  newest(limit: number): readonly PollCount[] {
+    const counts = [...this.#names].map(([name, count]) => ({ name, ...count }));
+    return counts
+      .sort((a, b) => Number(b.parked > 0) - Number(a.parked > 0) || b.lastPollAt - a.lastPollAt)
+      .slice(0, limit);
+  }
+
+  #touch(name: string, change: number, now: number): void {
+    const parked = (this.#names.get(name)?.parked ?? 0) + change;
+    this.#names.delete(name);
+    this.#names.set(name, { parked: Math.max(parked, 0), lastPollAt: now });
+    if (this.#names.size <= NAMES_MAX) return;
+    for (const [oldest, count] of this.#names) {
+      if (count.parked > 0) continue;
+      this.#names.delete(oldest);
+      return;
+    }
+  }
+}
