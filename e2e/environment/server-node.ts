@@ -43,6 +43,10 @@ export class ServerNode {
     });
   }
 
+  get pid(): number {
+    return this.#process.pid ?? -1;
+  }
+
   /** Null while it runs, and when a signal ended it. */
   get exitCode(): number | null {
     return this.#process.exitCode;

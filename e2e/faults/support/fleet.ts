@@ -13,6 +13,11 @@ import { ServerNode } from '../../environment/server-node.js';
 
 type Settings = Readonly<Record<string, string>>;
 
+/** Where a fleet keeps everything, for tests that look into it. */
+export type FleetDatabase =
+  | { readonly kind: 'sqlite'; readonly file: string }
+  | { readonly kind: 'mongo'; readonly dbhost: string; readonly name: string };
+
 export interface FleetOptions {
   readonly count: number;
   readonly store: 'sqlite' | 'services';
@@ -24,6 +29,7 @@ export interface FleetOptions {
 }
 
 export class Fleet {
+  readonly database: FleetDatabase;
   readonly #folder: string;
   readonly #settings: (index: number) => Settings;
   readonly #mainOf: (index: number) => string | undefined;
@@ -40,6 +46,11 @@ export class Fleet {
     this.#settings = settings;
     this.#mainOf = options.mainOf ?? (() => undefined);
     this.#nodes = Array.from({ length: options.count }, () => null);
+    const { DATA_DIR = folder, db_name: name, dbhost } = settings(0);
+    this.database =
+      dbhost === undefined || name === undefined
+        ? { kind: 'sqlite', file: path.join(DATA_DIR, 'stepwright.db') }
+        : { kind: 'mongo', dbhost, name };
   }
 
   static async start(options: FleetOptions): Promise<Fleet> {

@@ -5,6 +5,7 @@ export interface Instance {
   readonly status: 'Runnable' | 'Suspended' | 'Complete' | 'Terminated';
   readonly version: number;
   readonly data: Readonly<Record<string, unknown>>;
+  readonly endTime: string | null;
   readonly lastError: unknown;
 }
 

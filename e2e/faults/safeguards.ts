@@ -1,0 +1,105 @@
+/**
+ * `pnpm test:safeguards [name …]`: takes out one safeguard of the built server at a time, runs the fault test that has to
+ * notice against that build, and fails when it does not. A test that stays green then is worth nothing.
+ */
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { SAFEGUARDS, type Patch, type Safeguard } from './support/safeguards.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const SERVER = path.join(ROOT, 'server');
+
+interface Outcome {
+  /** A test failed, and for the reason that was to be shown. */
+  readonly isRed: boolean;
+  /** The tests that failed, with the first line of why. */
+  readonly failures: readonly string[];
+}
+
+/** A copy of the built server without the safeguard; its packages are those of the original. */
+function copyWithout({ patches }: Safeguard, folder: string): string {
+  cpSync(path.join(SERVER, 'dist'), path.join(folder, 'dist'), { recursive: true });
+  for (const name of ['node_modules', 'openapi', 'package.json']) {
+    symlinkSync(path.join(SERVER, name), path.join(folder, name));
+  }
+  for (const patch of patches) apply(patch, folder);
+  return path.join(folder, 'dist/main.js');
+}
+
+function apply({ file, find, replace }: Patch, folder: string): void {
+  const target = path.join(folder, 'dist', file);
+  const parts = readFileSync(target, 'utf8').split(find);
+  if (parts.length !== 2) {
+    throw new Error(`${file} has ${parts.length - 1} times, not once:\n${find}`);
+  }
+  writeFileSync(target, parts.join(replace));
+}
+
+function run({ only, scale = 1, shows, test }: Safeguard, main: string, folder: string): Outcome {
+  const report = path.join(folder, 'report.json');
+  const names = only === undefined ? [] : ['-t', only];
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  const env = { ...process.env, E2E_SERVER_MAIN: main, FAULTS_SCALE: String(scale) };
+  const vitest = path.join(ROOT, 'node_modules/vitest/vitest.mjs');
+  spawnSync(
+    process.execPath,
+    [vitest, 'run', '--project', 'e2e', ...reporters, `faults/${test}`, ...names],
+    { cwd: ROOT, stdio: 'inherit', env },
+  );
+  return readOutcome(report, shows);
+}
+
+/** What is read of vitest's report. */
+interface Report {
+  readonly numPassedTests: number;
+  readonly testResults: readonly {
+    readonly assertionResults: readonly {
+      readonly fullName: string;
+      readonly status: string;
+      readonly failureMessages: readonly string[];
+    }[];
+  }[];
+}
+
+function readOutcome(file: string, shows: RegExp): Outcome {
+  // The form of vitest's JSON reporter.
+  const report = JSON.parse(readFileSync(file, 'utf8')) as Report;
+  const failures = report.testResults
+    .flatMap(({ assertionResults }) => assertionResults)
+    .filter(({ status }) => status === 'failed')
+    .map(({ failureMessages, fullName }) => {
+      return `${fullName}: ${failureMessages[0]?.split('\n')[0] ?? ''}`;
+    });
+  if (failures.length === 0 && report.numPassedTests === 0) {
+    throw new Error('no test ran: this safeguard needs MongoDB, through Docker or E2E_DBHOST');
+  }
+  return { isRed: failures.some((failure) => shows.test(failure)), failures };
+}
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !SAFEGUARDS.some((safeguard) => safeguard.name === name));
+if (unknown.length > 0) throw new Error(`there is no safeguard ${unknown.join(', ')}`);
+
+const lines: string[] = [];
+for (const safeguard of SAFEGUARDS) {
+  if (wanted.length > 0 && !wanted.includes(safeguard.name)) continue;
+  const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-safeguard-'));
+  try {
+    const main = copyWithout(safeguard, folder);
+    console.log(`\nwithout ${safeguard.name}: ${safeguard.test} must be ${safeguard.expected}`);
+    const { failures, isRed } = run(safeguard, main, folder);
+    const isAsExpected = safeguard.expected === 'red' ? isRed : failures.length === 0;
+    if (!isAsExpected) process.exitCode = 1;
+    const result = `${isAsExpected ? 'as expected' : 'NOT AS EXPECTED'}, ${failures.length > 0 ? 'red' : 'green'}`;
+    lines.push(
+      `${safeguard.name} (${safeguard.test}): ${result}`,
+      ...failures.map((f) => `  ${f}`),
+    );
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+console.log(`\n${lines.join('\n')}`);

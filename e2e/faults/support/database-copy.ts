@@ -1,0 +1,50 @@
+/** A copy of what a fleet has stored, for another fleet to start from. */
+import { MongoClient, type Collection } from 'mongodb';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { backup, DatabaseSync } from 'node:sqlite';
+import type { FleetDatabase } from './fleet.js';
+
+const BATCH = 500;
+
+/** SQLite's own backup, while servers write to the file. It answers the folder for DATA_DIR. */
+export async function backUpFile(file: string): Promise<string> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-restored-'));
+  const source = new DatabaseSync(file, { readOnly: true });
+  try {
+    await backup(source, path.join(folder, 'stepwright.db'));
+  } finally {
+    source.close();
+  }
+  return folder;
+}
+
+/** All collections, one after the other: a backup only while no server writes. It answers the name of the copy. */
+export async function copyDatabase({
+  dbhost,
+  name,
+}: Extract<FleetDatabase, { readonly kind: 'mongo' }>): Promise<string> {
+  const copy = `${name}_restored`;
+  const client = new MongoClient(dbhost);
+  try {
+    for (const { name: collection } of await client.db(name).listCollections().toArray()) {
+      await copyDocuments(
+        client.db(name).collection(collection),
+        client.db(copy).collection(collection),
+      );
+    }
+  } finally {
+    await client.close();
+  }
+  return copy;
+}
+
+async function copyDocuments(source: Collection, target: Collection): Promise<void> {
+  const batch: object[] = [];
+  for await (const document of source.find()) {
+    batch.push(document);
+    if (batch.length === BATCH) await target.insertMany(batch.splice(0));
+  }
+  if (batch.length > 0) await target.insertMany(batch);
+}

@@ -1,0 +1,124 @@
+/**
+ * The safeguards that are taken out, one at a time, and the fault test that has to notice.
+ *
+ * Texts are those of the built server, so that nothing is built anew; one that is not found exactly once is an error.
+ */
+export interface Patch {
+  /** In `server/dist`. */
+  readonly file: string;
+  readonly find: string;
+  readonly replace: string;
+}
+
+export interface Safeguard {
+  readonly name: string;
+  readonly patches: readonly Patch[];
+  /** The file of the test, and a part of the names of its tests. */
+  readonly test: string;
+  readonly only?: string;
+  /** FAULTS_SCALE, for what is met by chance. */
+  readonly scale?: number;
+  /** A part of the message of the failure, which must be about the safeguard and not about something else. */
+  readonly shows: RegExp;
+  /** `green`: another safeguard does the same, so that taking out this one alone changes nothing. */
+  readonly expected: 'red' | 'green';
+}
+
+const MONGO_INSTANCES = 'store/mongo/instances.js';
+const SQLITE_INSTANCES = 'store/sqlite/operations/instances.js';
+const SQLITE_CONDITION = 'WHERE id = ? AND epoch = ? AND inSeq = ? AND revision =';
+const REVISION = '...(commit.revision === undefined ? {} : { revision: commit.revision }),';
+
+const NO_EPOCH: readonly Patch[] = [
+  { file: MONGO_INSTANCES, find: 'epoch: commit.epoch,', replace: '' },
+  {
+    file: SQLITE_INSTANCES,
+    find: SQLITE_CONDITION,
+    replace: 'WHERE id = ? AND epoch + ? > 0 AND inSeq = ? AND revision =',
+  },
+];
+
+const LOOK_AFTER = `if (await this.#environment.lookForEvents(run))
+            this.#wakeAgain = true;`;
+const COMMIT = `if (this.#run.dirty || this.#insert !== null)
+            await this.#commit();`;
+
+export const SAFEGUARDS: readonly Safeguard[] = [
+  {
+    name: 'fence',
+    patches: [
+      ...NO_EPOCH.slice(0, 1),
+      { file: MONGO_INSTANCES, find: REVISION, replace: '' },
+      {
+        file: SQLITE_INSTANCES,
+        find: 'AND epoch = ? AND inSeq = ? AND revision = COALESCE(?, revision)',
+        replace: 'AND epoch + ? > 0 AND inSeq = ? AND revision + COALESCE(?, 0) >= 0',
+      },
+    ],
+    test: 't03',
+    shows: /by: 'heir'/,
+    expected: 'red',
+  },
+  { name: 'epoch', patches: NO_EPOCH, test: 't03', shows: /by: 'heir'/, expected: 'green' },
+  {
+    name: 'inSeq',
+    patches: [{ file: MONGO_INSTANCES, find: 'inSeq: commit.inSeq,', replace: '' }],
+    test: 't05',
+    scale: 3,
+    shows: /resume: 400|to be 'Terminated'|Suspended|Runnable/,
+    expected: 'red',
+  },
+  {
+    name: 'wait-then-look',
+    patches: [
+      { file: 'runtime/instance-actor.js', find: LOOK_AFTER, replace: '' },
+      {
+        file: 'runtime/instance-actor.js',
+        find: COMMIT,
+        replace: `await this.#environment.lookForEvents(this.#run); ${COMMIT}`,
+      },
+    ],
+    test: 't10',
+    shows: /takes its event|first: 'one'/,
+    expected: 'red',
+  },
+  {
+    name: 'store-then-look',
+    patches: [
+      {
+        file: 'runtime/event-publisher.js',
+        find: 'const existing = await this.#options.store.insertEvent(event);',
+        replace: `const early = await this.#deliver(event);
+        const existing = await this.#options.store.insertEvent({ ...event, deliveredTo: early });`,
+      },
+      {
+        file: 'runtime/event-publisher.js',
+        find: 'return { id: event.id, deliveredTo: await this.#deliver(event) };',
+        replace: 'return { id: event.id, deliveredTo: early };',
+      },
+    ],
+    test: 't10',
+    shows: /takes its event|first: 'one'/,
+    expected: 'red',
+  },
+  {
+    name: 'token',
+    patches: [
+      {
+        file: 'store/mongo/activities.js',
+        find: 'findOneAndUpdate({ _id, tokenHash, done: false }, {\n        $set: {\n            done: true',
+        replace:
+          'findOneAndUpdate({ _id, done: false }, {\n        $set: {\n            done: true',
+      },
+      {
+        file: 'store/sqlite/operations/activities.js',
+        find: "if (item?.tokenHash !== tokenHash)\n        return { outcome: 'stale' };\n    const id",
+        replace: "if (item === null)\n        return { outcome: 'stale' };\n    const id",
+      },
+    ],
+    test: 't12',
+    only: 'lease ran out',
+    shows: /activity\/success\/\S+: 202/,
+    expected: 'red',
+  },
+];

@@ -1,0 +1,27 @@
+/** How large an instance is in the store, read past the server. */
+import { MongoClient, type Binary } from 'mongodb';
+import { DatabaseSync } from 'node:sqlite';
+import type { Fleet } from './fleet.js';
+
+/** Bytes of the instance's state as it is stored; MongoDB has long ones compressed. */
+export async function storedStateBytes({ database }: Fleet, workflowId: string): Promise<number> {
+  if (database.kind === 'sqlite') {
+    const file = new DatabaseSync(database.file, { readOnly: true });
+    try {
+      const query = 'SELECT length(CAST(state AS BLOB)) AS bytes FROM instances WHERE id = ?';
+      return Number(file.prepare(query).get(workflowId)?.['bytes'] ?? 0);
+    } finally {
+      file.close();
+    }
+  }
+  const client = new MongoClient(database.dbhost);
+  try {
+    const instances = client
+      .db(database.name)
+      .collection<{ readonly _id: string; readonly state: string | Binary }>('instances');
+    const state = (await instances.findOne({ _id: workflowId }))?.state ?? '';
+    return typeof state === 'string' ? Buffer.byteLength(state) : state.length();
+  } finally {
+    await client.close();
+  }
+}

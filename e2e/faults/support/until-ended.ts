@@ -1,0 +1,17 @@
+import { eventually } from './eventually.js';
+import type { PersistentClient } from './persistent-client.js';
+import type { Instance } from './wire.js';
+
+/** The instance in its end, whatever that is. @throws Error when it does not end within the limit */
+export function untilEnded(
+  client: PersistentClient,
+  workflowId: string,
+  limitMs = 90_000,
+): Promise<Instance> {
+  const read = async (): Promise<Instance | false> => {
+    const { body } = await client.call('GET', `/api/workflow/${workflowId}?wait=5`);
+    const instance = body as Instance;
+    return ['Complete', 'Terminated'].includes(instance.status) && instance;
+  };
+  return eventually(`${workflowId} ends`, read, limitMs);
+}
