@@ -1,0 +1,156 @@
+import { setTimeout } from 'node:timers/promises';
+import { describe, expect, inject, it } from 'vitest';
+import { check } from './support/checker.js';
+import { assign, definition } from './support/definitions.js';
+import { eventually } from './support/eventually.js';
+import { PersistentClient } from './support/persistent-client.js';
+import { scaled } from './support/random.js';
+import { withFleet, type Scene } from './support/with-fleet.js';
+import { Workload } from './support/workload.js';
+import { WrongClock } from './support/wrong-clock.js';
+import type { Instance } from './support/wire.js';
+
+const HOUR_MS = 3_600_000;
+/** Nodes that are slow for a while are not to be taken for dead: what is fenced then is the fault of the clocks. */
+const settings = { NODE_LEASE_MS: '10000' };
+const PAUSE_MS = 6000;
+/** What docs/operations.md says: nodes on MongoDB agree within about a second, however wrong their machines are. */
+const AGREEMENT_MS = 1000;
+/** An hour would be the fault; the rest is for a busy machine. */
+const LATE_MS_MAX = 60_000;
+
+const TIMER = definition('timer', [
+  { Id: 'pause', StepType: 'Delay', Inputs: { Period: PAUSE_MS / 1000 } },
+  assign('end', { rang: true }),
+]);
+
+/** Timers, each started at the next node; answers how long each took by the clock of the test. */
+async function startTimers(
+  { fleet }: Scene,
+  count: number,
+): Promise<readonly (() => Promise<number>)[]> {
+  const client = new PersistentClient(() => fleet.urls);
+  await client.call('POST', '/api/definition', { body: TIMER });
+  const start = async (): Promise<() => Promise<number>> => {
+    const startedAt = performance.now();
+    const { body } = await client.call('POST', '/api/workflow/timer', { body: {} });
+    const { workflowId } = body as Instance;
+    const done = (async () => {
+      for (;;) {
+        const call = await client.call('GET', `/api/workflow/${workflowId}?wait=5`);
+        if ((call.body as Instance).status === 'Complete') return performance.now() - startedAt;
+        if (performance.now() - startedAt > PAUSE_MS + LATE_MS_MAX) return Infinity;
+      }
+    })();
+    return () => done;
+  };
+  return Promise.all(Array.from({ length: count }, start));
+}
+
+async function expectOnTime(timers: readonly (() => Promise<number>)[]): Promise<object> {
+  const tookMs = (await Promise.all(timers.map((done) => done()))).sort((a, b) => a - b);
+  const [firstMs = 0, lastMs = Infinity] = [tookMs[0], tookMs.at(-1)];
+  expect(firstMs).toBeGreaterThanOrEqual(PAUSE_MS - AGREEMENT_MS);
+  expect(lastMs).toBeLessThan(PAUSE_MS + LATE_MS_MAX);
+  return { timers: timers.length, earliestMs: firstMs - PAUSE_MS, latestMs: lastMs - PAUSE_MS };
+}
+
+/** A mixed workload in as many parts as there are disturbances, each made as its part begins; then all invariants. */
+async function work(
+  { fleet, ledger, random }: Scene,
+  disturbances: readonly (() => Promise<void>)[],
+): Promise<{ readonly runs: number; readonly fenced: number }> {
+  const workload = new Workload({ urls: () => fleet.urls, ledger, random });
+  await workload.begin();
+  for (const disturb of disturbances) {
+    const started = workload.start(scaled(60), 8);
+    await Promise.all([disturb(), started]);
+  }
+  const verdict = await check(workload, ledger, fleet);
+  await workload.end();
+  expect(verdict.violations).toEqual([]);
+  return { runs: verdict.runs, fenced: await fleet.metric('stepwright_commits_fenced_total') };
+}
+
+/** Nodes that go by the clock of their machine have noticed that it is right again. */
+async function untilRight(urls: readonly string[]): Promise<void> {
+  for (const url of urls) {
+    await eventually('the clock is right', async () => {
+      const started = await fetch(`${url}/api/workflow/pure`, { method: 'POST' });
+      const { startTime } = (await started.json()) as { readonly startTime: string };
+      return Math.abs(Date.parse(startTime) - Date.now()) < LATE_MS_MAX;
+    });
+  }
+}
+
+describe('T-18 clocks that are wrong, with MongoDB', () => {
+  it('nodes 90 s ahead and 90 s behind share their work, and one dies', async ({ skip }) => {
+    if (inject('dbhost') === null) skip('nodes with clocks of their own share a MongoDB');
+    const clocks = [90_000, -90_000, 0].map((wrongMs) => new WrongClock(wrongMs));
+    const settingsOf = (index: number): Readonly<Record<string, string>> =>
+      clocks[index]?.settings ?? {};
+    try {
+      await withFleet({ count: 3, store: 'services', settings, settingsOf }, async (scene) => {
+        const { fleet } = scene;
+        const timers = await startTimers(scene, scaled(30));
+        const die = async (): Promise<void> => {
+          await setTimeout(PAUSE_MS / 3);
+          // Its timers are gone on with by nodes whose clocks differ from its own.
+          await fleet.kill(0);
+          await fleet.restart(0);
+        };
+        const outcome = await work(scene, [die]);
+        console.log('T-18 apart', { ...outcome, ...(await expectOnTime(timers)) });
+      });
+    } finally {
+      for (const clock of clocks) clock.remove();
+    }
+  }, 400_000);
+
+  it('a clock jumps ahead and back by an hour while timers run', async ({ skip }) => {
+    if (inject('dbhost') === null) skip('nodes with clocks of their own share a MongoDB');
+    const clock = new WrongClock(0);
+    const settingsOf = (index: number): Readonly<Record<string, string>> =>
+      index === 0 ? clock.settings : {};
+    try {
+      await withFleet({ count: 2, store: 'services', settings, settingsOf }, async (scene) => {
+        const outcomes: object[] = [];
+        const jump = (wrongMs: number) => async (): Promise<void> => {
+          const timers = await startTimers(scene, scaled(20));
+          clock.set(wrongMs);
+          outcomes.push({ wrongMs, ...(await expectOnTime(timers)) });
+        };
+        outcomes.push(await work(scene, [jump(HOUR_MS), jump(-HOUR_MS)]));
+        console.log('T-18 jumps', outcomes);
+      });
+    } finally {
+      clock.remove();
+    }
+  }, 400_000);
+});
+
+describe('T-18 clocks that are wrong, on one machine', () => {
+  it('work goes on, and is taken over, after its clock was set ahead and back by an hour', async () => {
+    const clock = new WrongClock(0);
+    try {
+      await withFleet({ count: 2, store: 'sqlite', settings: clock.settings }, async (scene) => {
+        const { fleet } = scene;
+        const setAhead = async (): Promise<void> => {
+          await setTimeout(PAUSE_MS / 3);
+          clock.set(HOUR_MS);
+        };
+        const ahead = await work(scene, [setAhead]);
+        clock.set(0);
+        await untilRight(fleet.urls);
+        // Begun by the new time, so it is on time by it; what was to be done later by the old time has to wait for it.
+        const timers = await startTimers(scene, scaled(20));
+        await fleet.kill(0);
+        await fleet.restart(0);
+        console.log('T-18 one machine', { ahead, back: await expectOnTime(timers) });
+        expect(fleet.faults).toEqual([]);
+      });
+    } finally {
+      clock.remove();
+    }
+  }, 400_000);
+});
