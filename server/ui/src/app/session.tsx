@@ -4,12 +4,14 @@
  * The token is only read here to show a name and to switch off buttons; whether it is good is the server's business.
  */
 import { createClient, isApiError, type StepwrightClient } from '@stepwright/sdk';
+import { createOperatorApi, type OperatorApi } from '../api/operator-api.js';
 import { createContext, use, useCallback, useMemo, useState, type ReactNode } from 'react';
 
 export type Scope = 'viewer' | 'controller' | 'author' | 'worker';
 
 export interface Session {
   readonly client: StepwrightClient;
+  readonly api: OperatorApi;
   readonly token: string | null;
   /** The subject of the token; null where nobody has signed in. */
   readonly name: string | null;
@@ -66,6 +68,7 @@ export function SessionProvider({ children }: { readonly children: ReactNode }):
         ...(token !== null && { token }),
         retry: { limit: 2 },
       }),
+      api: createOperatorApi(token),
       ...{ token, signInReason, signIn, signOut, noticeFailure },
       name: claims?.subject ?? (token === null ? null : 'token'),
       can: (scope) =>

@@ -1,29 +1,60 @@
 import type { WorkflowSummary } from '@stepwright/sdk';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
-import { usePollInterval } from '../../app/live.js';
-import { useSession } from '../../app/session.js';
-import { DataTable, type Column } from '../../components/data-table.js';
+import { useQueryClient } from '@tanstack/react-query';
+import { useCallback, useMemo, useRef, useState, type ReactNode } from 'react';
+import { Link, useLocation, useSearch } from 'wouter';
+import type { ControlAction } from '../../api/operator-api.js';
+import { toPath } from '../../app/path.js';
+import { DataTable, type Column, type Selection } from '../../components/data-table.js';
 import { EmptyState } from '../../components/empty-state.js';
 import { Loading } from '../../components/loading.js';
 import { Page } from '../../components/page.js';
 import { Pager, usePaging } from '../../components/pager.js';
 import { ProblemView } from '../../components/problem-view.js';
 import { StatusBadge } from '../../components/status-badge.js';
-import { TimeAgo } from '../../components/time-ago.js';
+import { durationText, TimeAgo, useNow } from '../../components/time-ago.js';
+import { BulkBar } from './bulk-bar.js';
+import { FilterBar, PresetBar } from './filter-bar.js';
+import { filterText, matches, readFilter, toQuery, type RunFilter } from './run-filter.js';
+import { SearchBox } from './search-box.js';
+import { useBulkJob, type BulkJob } from './use-bulk-job.js';
+import { NEW_COUNT_MAX, useRuns } from './use-runs.js';
 
 const COLUMNS: readonly Column<WorkflowSummary>[] = [
-  { key: 'status', header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
-  { key: 'id', header: 'Run', kind: 'id', cell: ({ workflowId }) => <code>{workflowId}</code> },
+  { key: 'status', header: 'Status', cell: (run) => <StatusCell run={run} /> },
+  {
+    key: 'id',
+    header: 'Run',
+    kind: 'id',
+    cell: ({ workflowId }) => (
+      <Link href={toPath('runs', workflowId)}>
+        <code className="clip" title={workflowId}>
+          {workflowId}
+        </code>
+      </Link>
+    ),
+  },
   {
     key: 'definition',
     header: 'Definition',
     kind: 'wide',
     cell: ({ definitionId, version }) => (
-      <>
+      <span className="clip" title={definitionId}>
         <bdi>{definitionId}</bdi> <span className="quiet">v{version}</span>
-      </>
+      </span>
     ),
+  },
+  {
+    key: 'reference',
+    header: 'Reference',
+    kind: 'wide',
+    cell: ({ reference }) =>
+      reference === null ? (
+        <span className="none">–</span>
+      ) : (
+        <span className="clip" title={reference}>
+          <bdi>{reference}</bdi>
+        </span>
+      ),
   },
   {
     key: 'start',
@@ -31,35 +62,186 @@ const COLUMNS: readonly Column<WorkflowSummary>[] = [
     kind: 'time',
     cell: (run) => <TimeAgo time={run.startTime} />,
   },
+  {
+    key: 'change',
+    header: 'Changed',
+    kind: 'time',
+    cell: (run) => <TimeAgo time={run.lastChangeTime} />,
+  },
+  { key: 'took', header: 'Duration', kind: 'number', cell: (run) => <Duration run={run} /> },
 ];
 
-export function RunsPage(): ReactNode {
-  const { client } = useSession();
-  const paging = usePaging('all');
-  const runs = useQuery({
-    queryKey: ['workflows', paging.cursor ?? null],
-    queryFn: ({ signal }) => client.workflows.list({ limit: 50, signal }).page(paging.cursor),
-    placeholderData: keepPreviousData,
-    refetchInterval: usePollInterval(),
-  });
+function StatusCell({
+  run: { status, failureTime },
+}: {
+  readonly run: WorkflowSummary;
+}): ReactNode {
   return (
-    <Page title="Runs">
-      {runs.error !== null && (
-        <ProblemView error={runs.error} onRetry={() => void runs.refetch()} />
+    <>
+      <StatusBadge status={status} />
+      {failureTime !== null && (
+        <span className="failure-mark" title="A step has failed">
+          error
+        </span>
       )}
-      {runs.isPending && <Loading />}
-      {runs.data?.items.length === 0 && <EmptyState title="Nothing has run yet." />}
-      {runs.data !== undefined && runs.data.items.length > 0 && (
-        <>
-          <DataTable
-            label="Runs"
-            columns={COLUMNS}
-            rows={runs.data.items}
-            rowKey={({ workflowId }) => workflowId}
-          />
-          <Pager paging={paging} nextCursor={runs.data.nextCursor} />
-        </>
-      )}
+    </>
+  );
+}
+
+function Duration({ run: { startTime, endTime } }: { readonly run: WorkflowSummary }): ReactNode {
+  const nowMs = useNow();
+  const endMs = endTime === null ? nowMs : Date.parse(endTime);
+  const text = durationText(Math.max(0, endMs - Date.parse(startTime)));
+  return endTime === null ? <span className="quiet">{text}</span> : text;
+}
+
+/** Every run: found, followed live, and put right many at a time. */
+export function RunsPage(): ReactNode {
+  const [, navigate] = useLocation();
+  const search = useSearch();
+  const filter = useMemo(() => readFilter(search), [search]);
+  const queries = useQueryClient();
+  // Here, so that it goes on while the list shows something else.
+  const job = useBulkJob(
+    useCallback(() => void queries.invalidateQueries({ queryKey: ['runs'] }), [queries]),
+  );
+  const setFilter = (next: RunFilter): void => {
+    const text = filterText(next);
+    navigate(`/runs${text === '' ? '' : `?${text}`}`);
+  };
+  return (
+    <Page title="Runs" actions={<SearchBox />}>
+      <PresetBar filter={filter} onChange={setFilter} />
+      <FilterBar filter={filter} onChange={setFilter} />
+      <RunList key={search} filter={filter} job={job} />
     </Page>
   );
+}
+
+function RunList({
+  filter,
+  job,
+}: {
+  readonly filter: RunFilter;
+  readonly job: BulkJob;
+}): ReactNode {
+  const paging = usePaging(filterText(filter));
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [isEverything, setEverything] = useState(false);
+  const area = useRef<HTMLDivElement>(null);
+  const mayInsert = useCallback(
+    () => selected.size === 0 && !isEverything && isLeftAlone(area.current),
+    [selected, isEverything],
+  );
+  const { page, error, isPending, newCount, refetch } = useRuns({
+    ...{ filter, mayInsert, cursor: paging.cursor },
+  });
+  const rows = page?.items ?? [];
+  const startJob = (action: ControlAction): void => {
+    job.start(
+      action,
+      isEverything ? { query: toQuery(filter, Date.now()) } : { ids: [...selected] },
+    );
+    setSelected(new Set());
+    setEverything(false);
+  };
+
+  if (page === undefined) {
+    if (error !== null) return <ProblemView error={error} onRetry={refetch} />;
+    return isPending ? <Loading /> : null;
+  }
+  return (
+    <div ref={area}>
+      {error !== null && <ProblemView error={error} onRetry={refetch} />}
+      <BulkBar
+        selectedCount={selected.size}
+        {...{ isEverything, job, onEverything: setEverything, onAction: startJob }}
+        onClear={() => setSelected(new Set())}
+      />
+      {newCount > 0 && paging.pageNumber === 1 && (
+        <button type="button" className="new-runs" onClick={refetch}>
+          {newCount > NEW_COUNT_MAX ? `More than ${NEW_COUNT_MAX}` : newCount} new{' '}
+          {newCount === 1 ? 'run' : 'runs'} · show
+        </button>
+      )}
+      {rows.length === 0 ? (
+        <NoRuns isFiltered={filterText(filter) !== ''} />
+      ) : (
+        <RunTable rows={rows} filter={filter} selected={selected} onSelect={setSelected} />
+      )}
+      <Pager paging={paging} nextCursor={page.nextCursor}>
+        <span>
+          {rows.length} {rows.length === 1 ? 'run' : 'runs'} on this page
+        </span>
+      </Pager>
+    </div>
+  );
+}
+
+function RunTable({
+  rows,
+  filter,
+  selected,
+  onSelect,
+}: {
+  readonly rows: readonly WorkflowSummary[];
+  readonly filter: RunFilter;
+  readonly selected: ReadonlySet<string>;
+  readonly onSelect: (selected: ReadonlySet<string>) => void;
+}): ReactNode {
+  const nowMs = useNow();
+  const query = toQuery(filter, nowMs);
+  const selection: Selection = {
+    keys: selected,
+    toggle: (key) => {
+      const next = new Set(selected);
+      if (!next.delete(key)) next.add(key);
+      onSelect(next);
+    },
+    toggleAll: () => {
+      const isAll = rows.every(({ workflowId }) => selected.has(workflowId));
+      const next = new Set(selected);
+      rows.forEach(({ workflowId }) => (isAll ? next.delete(workflowId) : next.add(workflowId)));
+      onSelect(next);
+    },
+  };
+  return (
+    <DataTable
+      label="Runs"
+      columns={COLUMNS}
+      rows={rows}
+      rowKey={({ workflowId }) => workflowId}
+      rowName={({ workflowId }) => `run ${workflowId}`}
+      // What has left the filter stays where it is until the list is read again, so that nothing jumps.
+      rowClass={(run) => (matches(run, query) ? undefined : 'left-filter')}
+      selection={selection}
+    />
+  );
+}
+
+function NoRuns({ isFiltered }: { readonly isFiltered: boolean }): ReactNode {
+  if (isFiltered) {
+    return (
+      <EmptyState title="No run matches the filter.">
+        <p>
+          <Link href="/runs">Show all runs</Link>
+        </p>
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState title="Nothing has run yet.">
+      <p>Store a definition and start it:</p>
+      <pre>{`curl -X POST ${window.location.origin}/api/workflow/<definition> \\
+  -H 'content-type: application/json' -d '{}'`}</pre>
+      <p>It appears here at once.</p>
+    </EmptyState>
+  );
+}
+
+/** Rows may move while the top of the list is in view and neither pointer nor focus is on it. */
+function isLeftAlone(area: HTMLElement | null): boolean {
+  if (area === null || window.scrollY > 200) return false;
+  const table = area.querySelector('table');
+  return table === null || (!table.matches(':hover') && !table.contains(document.activeElement));
 }

@@ -1,0 +1,148 @@
+import type { ReactNode } from 'react';
+import type { ControlAction } from '../../api/operator-api.js';
+import { Button } from '../../components/button.js';
+import { useConfirm } from '../../components/confirm-dialog.js';
+import { problemText } from '../../components/problem-view.js';
+import type { BulkJob, BulkProgress } from './use-bulk-job.js';
+
+interface BulkBarProps {
+  readonly selectedCount: number;
+  /** Everything that the filter finds, on all pages. */
+  readonly isEverything: boolean;
+  readonly job: BulkJob;
+  readonly onEverything: (isEverything: boolean) => void;
+  readonly onAction: (action: ControlAction) => void;
+  readonly onClear: () => void;
+}
+
+const ACTIONS: readonly {
+  readonly action: ControlAction;
+  readonly label: string;
+  readonly text: string;
+}[] = [
+  {
+    action: 'suspend',
+    label: 'Suspend',
+    text: 'Steps that are under way end; nothing new begins until the runs are resumed.',
+  },
+  {
+    action: 'resume',
+    label: 'Resume',
+    text: 'Suspended runs go on; a step that failed is tried again.',
+  },
+  { action: 'retry', label: 'Retry now', text: 'Steps that wait for a retry are tried at once.' },
+  {
+    action: 'terminate',
+    label: 'Terminate',
+    text: 'The runs end for good. This cannot be undone.',
+  },
+];
+
+/** What can be done with many runs; always there, so that it need not be discovered. */
+export function BulkBar(props: BulkBarProps): ReactNode {
+  const { selectedCount, isEverything, job, onEverything, onAction, onClear } = props;
+  const confirm = useConfirm();
+  const isBusy = job.progress?.state === 'running' || job.progress?.state === 'stopping';
+  const isNothing = selectedCount === 0 && !isEverything;
+  const what = isEverything
+    ? 'every run that matches the filter'
+    : `${selectedCount} ${selectedCount === 1 ? 'run' : 'runs'}`;
+  const act = async ({ action, label, text }: (typeof ACTIONS)[number]): Promise<void> => {
+    const isWanted = await confirm({
+      title: `${label}: ${what}?`,
+      text,
+      confirm: label,
+      isDangerous: action === 'terminate',
+    });
+    if (isWanted) onAction(action);
+  };
+  return (
+    <div className="bulk-bar" role="group" aria-label="Actions on many runs">
+      <label className="bulk-everything">
+        <input
+          type="checkbox"
+          checked={isEverything}
+          onChange={({ target }) => onEverything(target.checked)}
+        />
+        <span>All that match</span>
+      </label>
+      {ACTIONS.map((entry) => (
+        <Button
+          key={entry.action}
+          isSmall
+          needs="controller"
+          variant={entry.action === 'terminate' ? 'danger' : 'plain'}
+          isDisabled={isNothing || isBusy}
+          onPress={() => void act(entry)}
+        >
+          {entry.label}
+        </Button>
+      ))}
+      <span className="quiet">
+        {isNothing
+          ? 'Select runs to act on them'
+          : isEverything
+            ? 'All pages'
+            : `${selectedCount} selected`}
+      </span>
+      {selectedCount > 0 && (
+        <Button isSmall variant="quiet" onPress={onClear}>
+          Clear selection
+        </Button>
+      )}
+      {job.progress !== null && <JobProgress progress={job.progress} job={job} />}
+    </div>
+  );
+}
+
+const STATE_WORDS = {
+  running: '…',
+  stopping: 'is being stopped',
+  stopped: 'was stopped',
+  finished: 'is done',
+  failed: 'has failed',
+} as const;
+
+function JobProgress({
+  progress,
+  job,
+}: {
+  readonly progress: BulkProgress;
+  readonly job: BulkJob;
+}): ReactNode {
+  const { action, done, refused, missing, total, state, error } = progress;
+  const label = ACTIONS.find((entry) => entry.action === action)?.label ?? action;
+  const parts = [
+    `${done}${total === null ? '' : ` of ${total}`} done`,
+    ...(refused > 0 ? [`${refused} not possible in their state`] : []),
+    ...(missing > 0 ? [`${missing} gone`] : []),
+  ];
+  const isRunning = state === 'running' || state === 'stopping';
+  return (
+    <div className={`bulk-progress ${state}`}>
+      <span role="status">
+        <strong>
+          {label} {STATE_WORDS[state]}
+        </strong>
+        : {parts.join(', ')}
+        {state === 'failed' && `. ${problemText(error)}`}
+      </span>
+      {isRunning && (
+        <progress
+          aria-label="Progress"
+          max={total ?? undefined}
+          value={total === null ? undefined : done + refused + missing}
+        />
+      )}
+      {isRunning ? (
+        <Button isSmall isDisabled={state === 'stopping'} onPress={job.stop}>
+          Stop
+        </Button>
+      ) : (
+        <Button isSmall variant="quiet" onPress={job.dismiss}>
+          Close
+        </Button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,136 @@
+import { useState, type ReactNode } from 'react';
+import { Button } from '../../components/button.js';
+import { isSameFilter, NO_FILTER, PRESETS, STATUSES, type RunFilter } from './run-filter.js';
+
+interface FilterBarProps {
+  readonly filter: RunFilter;
+  readonly onChange: (filter: RunFilter) => void;
+}
+
+export function PresetBar({ filter, onChange }: FilterBarProps): ReactNode {
+  return (
+    <div className="presets" role="group" aria-label="Views">
+      {PRESETS.map(({ label, hint, filter: preset }) => (
+        <button
+          key={label}
+          type="button"
+          title={hint}
+          aria-pressed={isSameFilter(filter, preset)}
+          onClick={() => onChange(preset)}
+        >
+          {label}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** Applies each change at once, texts when they are left or confirmed with Enter. */
+export function FilterBar({ filter, onChange }: FilterBarProps): ReactNode {
+  const set = (change: Partial<RunFilter>): void => onChange({ ...filter, ...change });
+  const isOrdered = filter.failed !== '' || filter.unchanged !== '';
+  return (
+    <div className="filter-bar" role="group" aria-label="Filter">
+      <label className="field">
+        <span>Status</span>
+        <select value={filter.status} onChange={({ target }) => set({ status: target.value })}>
+          <option value="">any</option>
+          {STATUSES.map((status) => (
+            <option key={status}>{status}</option>
+          ))}
+        </select>
+      </label>
+      <TextFilter
+        label="Definition"
+        value={filter.definition}
+        onChange={(definition) => set({ definition })}
+      />
+      <TextFilter
+        label="Version"
+        value={filter.version}
+        pattern="[1-9][0-9]{0,8}"
+        onChange={(version) => set({ version })}
+      />
+      <TextFilter
+        label="Reference"
+        value={filter.reference}
+        onChange={(reference) => set({ reference })}
+      />
+      <TimeFilter label="Started from" value={filter.from} onChange={(from) => set({ from })} />
+      <TimeFilter label="Started before" value={filter.to} onChange={(to) => set({ to })} />
+      <label className="field">
+        <span>Trouble</span>
+        <select
+          value={isOrdered ? `${filter.failed}/${filter.unchanged}` : ''}
+          onChange={({ target }) => {
+            const [failed = '', unchanged = ''] = target.value.split('/');
+            set({ failed, unchanged });
+          }}
+        >
+          <option value="">any</option>
+          <option value="1h/">failed in the last hour</option>
+          <option value="1d/">failed in the last day</option>
+          <option value="7d/">failed in the last 7 days</option>
+          <option value="/10m">unchanged for 10 min</option>
+          <option value="/1h">unchanged for 1 h</option>
+          <option value="/1d">unchanged for 1 day</option>
+        </select>
+      </label>
+      {!isSameFilter(filter, NO_FILTER) && (
+        <Button variant="quiet" onPress={() => onChange(NO_FILTER)}>
+          Clear
+        </Button>
+      )}
+    </div>
+  );
+}
+
+interface TextFilterProps {
+  readonly label: string;
+  readonly value: string;
+  readonly pattern?: string;
+  readonly onChange: (value: string) => void;
+}
+
+function TextFilter({ label, value, pattern, onChange }: TextFilterProps): ReactNode {
+  const [text, setText] = useState(value);
+  const [appliedValue, setAppliedValue] = useState(value);
+  // Somebody else has changed it, a preset for instance.
+  if (appliedValue !== value) {
+    setAppliedValue(value);
+    setText(value);
+  }
+  const isValid = pattern === undefined || text === '' || new RegExp(`^${pattern}$`).test(text);
+  const apply = (): void => {
+    if (isValid && text !== value) onChange(text);
+  };
+  return (
+    <label className="field">
+      <span>{label}</span>
+      <input
+        value={text}
+        maxLength={500}
+        spellCheck={false}
+        aria-invalid={!isValid}
+        onChange={({ target }) => setText(target.value)}
+        onBlur={apply}
+        onKeyDown={({ key }) => {
+          if (key === 'Enter') apply();
+        }}
+      />
+    </label>
+  );
+}
+
+function TimeFilter({ label, value, onChange }: Omit<TextFilterProps, 'pattern'>): ReactNode {
+  return (
+    <label className="field">
+      <span>{label}</span>
+      <input
+        type="datetime-local"
+        value={value}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    </label>
+  );
+}

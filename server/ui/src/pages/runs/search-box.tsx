@@ -1,0 +1,102 @@
+import { isApiError } from '@stepwright/sdk';
+import { useState, type ReactNode } from 'react';
+import { useLocation } from 'wouter';
+import { toPath } from '../../app/path.js';
+import { useSession, type Session } from '../../app/session.js';
+import { Button } from '../../components/button.js';
+import { problemText } from '../../components/problem-view.js';
+import { filterText, NO_FILTER } from './run-filter.js';
+
+type Found =
+  | { readonly kind: 'run'; readonly id: string }
+  | { readonly kind: 'definition'; readonly id: string }
+  | { readonly kind: 'reference'; readonly text: string }
+  | { readonly kind: 'nothing' };
+
+/** One box: the id of a run goes to it, a definition's id or a reference shows its runs. */
+export function SearchBox(): ReactNode {
+  const session = useSession();
+  const [, navigate] = useLocation();
+  const [text, setText] = useState('');
+  const [answer, setAnswer] = useState('');
+  const [isBusy, setBusy] = useState(false);
+
+  const search = async (): Promise<void> => {
+    const wanted = text.trim();
+    if (wanted === '') return;
+    setBusy(true);
+    setAnswer('');
+    try {
+      const found = await find(session, wanted);
+      if (found.kind === 'nothing') {
+        setAnswer('No run has this id or reference, and no definition this id.');
+        return;
+      }
+      setText('');
+      if (found.kind === 'run') navigate(toPath('runs', found.id));
+      else if (found.kind === 'definition') {
+        navigate(`/runs?${filterText({ ...NO_FILTER, definition: found.id })}`);
+      } else navigate(`/runs?${filterText({ ...NO_FILTER, reference: found.text })}`);
+    } catch (error) {
+      session.noticeFailure(error);
+      setAnswer(problemText(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+
+  return (
+    <form
+      role="search"
+      className="search-box"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void search();
+      }}
+    >
+      <input
+        type="search"
+        aria-label="Find a run by id or reference, or a definition"
+        placeholder="Run id, reference or definition"
+        value={text}
+        maxLength={500}
+        spellCheck={false}
+        onChange={({ target }) => {
+          setText(target.value);
+          setAnswer('');
+        }}
+      />
+      <Button type="submit" isDisabled={isBusy}>
+        Find
+      </Button>
+      <span className="search-answer" role="status">
+        {answer}
+      </span>
+    </form>
+  );
+}
+
+/** An id is never mistaken for a name: a run comes before a definition, and that before a reference. */
+async function find({ client, api }: Session, text: string): Promise<Found> {
+  const [run, definition, referring] = await Promise.all([
+    existing(() => client.workflows.get(text)),
+    existing(() => client.definitions.get(text)),
+    existing(() => api.listRuns({ reference: text, limit: 1 })),
+  ]);
+  if (run !== null) return { kind: 'run', id: run.workflowId };
+  if (definition !== null) return { kind: 'definition', id: text };
+  if (referring !== null && referring.items.length > 0) return { kind: 'reference', text };
+  return { kind: 'nothing' };
+}
+
+/** Null where there is nothing of that name, or where nothing can have it. */
+async function existing<Value>(ask: () => Promise<Value>): Promise<Value | null> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (isApiError(error) && (error.status === 404 || error.status === 400)) return null;
+    // The SDK refuses `.` and `..`, which are no part of an address.
+    if (error instanceof TypeError) return null;
+    throw error;
+  }
+}

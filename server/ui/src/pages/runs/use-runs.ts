@@ -1,0 +1,143 @@
+/** One page of runs that stays true by the live stream: rows change in place, new ones are counted or put on top. */
+import type { Page, WorkflowSummary } from '@stepwright/sdk';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useCallback, useEffect, useRef, useState } from 'react';
+import type { RunQuery } from '../../api/operator-api.js';
+import { useLive, usePollInterval } from '../../app/live.js';
+import { useSession } from '../../app/session.js';
+import { filterText, matches, toQuery, type RunFilter } from './run-filter.js';
+
+export const PAGE_SIZE = 50;
+/** More new runs than this are "many". */
+export const NEW_COUNT_MAX = 999;
+/** Lists are read again after a `lag` at most this often. */
+const REREAD_MS = 2000;
+
+export interface Runs {
+  readonly page: Page<WorkflowSummary> | undefined;
+  readonly error: Error | null;
+  readonly isPending: boolean;
+  /** Runs that were started meanwhile and are not shown. */
+  readonly newCount: number;
+  readonly refetch: () => void;
+}
+
+interface RunsOptions {
+  readonly filter: RunFilter;
+  readonly cursor: string | undefined;
+  /** Whether rows may move now: nobody points at them. */
+  readonly mayInsert: () => boolean;
+}
+
+export function useRuns({ filter, cursor, mayInsert }: RunsOptions): Runs {
+  const { api } = useSession();
+  const queries = useQueryClient();
+  const key = ['runs', filterText(filter), cursor ?? null];
+  const keyText = JSON.stringify(key);
+  const [fresh, setFresh] = useState<{ readonly key: string; readonly ids: ReadonlySet<string> }>({
+    ...{ key: keyText, ids: new Set<string>() },
+  });
+  const runs = useQuery({
+    queryKey: key,
+    queryFn: async ({ signal }) => {
+      const query = toQuery(filter, Date.now());
+      const page = await api.listRuns({ ...query, limit: PAGE_SIZE, cursor }, signal);
+      setFresh({ key: keyText, ids: new Set() });
+      return page;
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: usePollInterval(),
+  });
+  const { refetch } = runs;
+  const reread = useThrottled(useCallback(() => void refetch(), [refetch]));
+
+  useLive(({ workflows, lag }) => {
+    const page = queries.getQueryData<Page<WorkflowSummary>>(key);
+    if (lag) reread();
+    if (page === undefined || workflows.size === 0) return;
+    const query = toQuery(filter, Date.now());
+    // Only a list that is ordered by start has a place for a new run that is known here.
+    const isOrderedByStart = query.failedFrom === undefined && query.unchangedSince === undefined;
+    const added = addedRuns(page, workflows, query);
+    const isTop = cursor === undefined && isOrderedByStart;
+    if (!isOrderedByStart && added.length > 0) reread();
+    const inserted = isTop && mayInsert() ? added : [];
+    if (inserted.length > 0 || page.items.some(({ workflowId }) => workflows.has(workflowId))) {
+      queries.setQueryData(key, changedPage(page, workflows, inserted));
+    }
+    if (isTop && inserted.length === 0 && added.length > 0) {
+      setFresh((before) => ({ key: keyText, ids: withIds(before, keyText, added) }));
+    }
+  });
+
+  return {
+    page: runs.data,
+    error: runs.error,
+    isPending: runs.isPending,
+    newCount: fresh.key === keyText ? fresh.ids.size : 0,
+    refetch: () => void refetch(),
+  };
+}
+
+/** Runs of the filter that began after the newest one that is shown. */
+function addedRuns(
+  page: Page<WorkflowSummary>,
+  changes: ReadonlyMap<string, WorkflowSummary>,
+  query: RunQuery,
+): WorkflowSummary[] {
+  const shown = new Set(page.items.map(({ workflowId }) => workflowId));
+  const newest = page.items[0]?.startTime ?? '';
+  return [...changes.values()]
+    .filter((run) => !shown.has(run.workflowId) && run.startTime >= newest && matches(run, query))
+    .sort((a, b) => (a.startTime < b.startTime ? 1 : -1));
+}
+
+function changedPage(
+  page: Page<WorkflowSummary>,
+  changes: ReadonlyMap<string, WorkflowSummary>,
+  inserted: readonly WorkflowSummary[],
+): Page<WorkflowSummary> {
+  const items = page.items.map((run) => changes.get(run.workflowId) ?? run);
+  // The rows that fall off the end are on no other page, but the next one is not asked for by place; reading again is.
+  return { ...page, items: [...inserted, ...items].slice(0, Math.max(PAGE_SIZE, items.length)) };
+}
+
+function withIds(
+  before: { readonly key: string; readonly ids: ReadonlySet<string> },
+  key: string,
+  added: readonly WorkflowSummary[],
+): ReadonlySet<string> {
+  const ids = new Set(before.key === key ? before.ids : []);
+  for (const { workflowId } of added) {
+    if (ids.size <= NEW_COUNT_MAX) ids.add(workflowId);
+  }
+  return ids;
+}
+
+/** At once, then not again for a while; what is asked for meanwhile is done once at its end. */
+function useThrottled(call: () => void): () => void {
+  const newest = useRef(call);
+  const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
+  const isWanted = useRef(false);
+  useEffect(() => {
+    newest.current = call;
+  });
+  useEffect(
+    () => () => {
+      if (timer.current !== null) clearTimeout(timer.current);
+    },
+    [],
+  );
+  return useCallback(() => {
+    const run = (): void => {
+      isWanted.current = false;
+      newest.current();
+      timer.current = setTimeout(() => {
+        timer.current = null;
+        if (isWanted.current) run();
+      }, REREAD_MS);
+    };
+    if (timer.current === null) run();
+    else isWanted.current = true;
+  }, []);
+}
