@@ -1,0 +1,59 @@
+/** The server as it was at an earlier commit, built from the history of this repository. */
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const PACKAGES = ['.', 'server', 'sdk', 'worker-sdk'];
+
+/** What the stored format is made of. */
+const FORMAT = ['sqlite/schema.ts', 'mongo/collections.ts', '../engine/snapshot.ts'].map((file) =>
+  path.join('server/src/store', file),
+);
+
+export interface PreviousBuild {
+  /** Its main.js. */
+  readonly main: string;
+  remove(): void;
+}
+
+/** The commit since which the stored format is today's; null where there is no history. */
+export function oldestOfThisFormat(): string | null {
+  try {
+    const options = { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] } as const;
+    const commit = execFileSync('git', ['log', '-1', '--format=%h', '--', ...FORMAT], options);
+    return commit.trim() === '' ? null : commit.trim();
+  } catch {
+    return null;
+  }
+}
+
+/** Null where there is no such commit, as in a copy without history. @throws Error when it cannot be built */
+export function buildPrevious(commit: string): PreviousBuild | null {
+  let sources: Buffer;
+  try {
+    execFileSync('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: ROOT, stdio: 'ignore' });
+    sources = execFileSync('git', ['archive', commit], { cwd: ROOT, maxBuffer: 2 ** 28 });
+  } catch {
+    return null;
+  }
+  const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-previous-'));
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  try {
+    // Where the server is root, its Python runs as nobody, who has to read the files.
+    chmodSync(folder, 0o755);
+    execFileSync('tar', ['-x', '-C', folder], { input: sources });
+    // The packages of today stand in for those of then: the versions of the dependencies are not what is tested.
+    for (const name of PACKAGES) {
+      const modules = path.join(ROOT, name, 'node_modules');
+      if (existsSync(modules)) symlinkSync(modules, path.join(folder, name, 'node_modules'));
+    }
+    execFileSync(process.execPath, ['scripts/build.mjs'], { cwd: folder, stdio: 'pipe' });
+  } catch (error) {
+    remove();
+    throw error;
+  }
+  return { main: path.join(folder, 'server/dist/main.js'), remove };
+}
