@@ -15,12 +15,18 @@ process.on('unhandledRejection', (error) => {
 });
 
 const server = build(config);
-const http = createServer(server.app);
-// A body that trickles in is not waited for; long polls are answers, which have no such limit.
-http.requestTimeout = 30_000;
-http.headersTimeout = 10_000;
-// Longer than load balancers keep idle connections, so that they never send into one that is being closed.
-http.keepAliveTimeout = 75_000;
+const http = createServer(
+  {
+    // A body that trickles in is not waited for; long polls are answers, which have no such limit.
+    requestTimeout: config.request_timeout_ms,
+    headersTimeout: Math.min(config.headers_timeout_ms, config.request_timeout_ms),
+    // How late Node may notice, which would be half a minute.
+    connectionsCheckingInterval: 1000,
+    // Longer than load balancers keep idle connections, so that they never send into one that is being closed.
+    keepAliveTimeout: 75_000,
+  },
+  server.app,
+);
 
 try {
   await server.host.start();

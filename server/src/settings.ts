@@ -158,6 +158,16 @@ export const SETTINGS = {
     200_000,
     'How many values a request body may hold, YAML aliases expanded.',
   ),
+  request_timeout_ms: setting(
+    integer(100, 3_600_000),
+    30_000,
+    'How long a request with its body may take to arrive, in milliseconds; then it is answered with 408.',
+  ),
+  headers_timeout_ms: setting(
+    integer(100, 600_000),
+    10_000,
+    'How long the header fields of a request may take to arrive, in milliseconds.',
+  ),
   poll_timeout_seconds_max: setting(
     integer(1, 3600),
     120,

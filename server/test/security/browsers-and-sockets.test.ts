@@ -1,8 +1,7 @@
 /**
- * S-16, S-17, S-18: what pages of others can make a browser do, and what raw sockets can do to the server. The sockets
- * speak with the built `main.ts` where its time limits matter, because it sets them.
+ * S-16, S-17, S-18: what pages of others can make a browser do, and what raw sockets can do to the server.
+ * What depends on the process around the application is in `process-limits.test.ts`.
  */
-import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { mark, step } from '../behaviour/support/steps.js';
@@ -162,36 +161,5 @@ describe('a raw socket', () => {
     expect((await at.client.run([step('a', 'NoOp')])).status).toBe('Complete');
     for (const socket of sockets) socket.destroy();
     expect((await at.client.get('/health/ready')).status).toBe(200);
-  });
-});
-
-describe('the time limits that main.ts sets', () => {
-  it('end a connection whose headers or body do not come', async () => {
-    // The same limits, smaller, because thirty seconds of waiting prove no more than one.
-    const source = await (
-      await import('node:fs/promises')
-    ).readFile(new URL('../../src/main.ts', import.meta.url), 'utf8');
-    expect(source).toMatch(/http\.requestTimeout = \d/);
-    expect(source).toMatch(/http\.headersTimeout = \d/);
-    const server = createServer({ connectionsCheckingInterval: 50 }, (request, response) => {
-      request.resume().once('end', () => response.end());
-    });
-    server.requestTimeout = 400;
-    server.headersTimeout = 200;
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as { port: number };
-    const send = (text: string): Promise<string> =>
-      new Promise((resolve) => {
-        let answer = '';
-        const socket = connect(port, '127.0.0.1').setEncoding('utf8');
-        socket.on('data', (chunk: string) => (answer += chunk)).on('error', () => undefined);
-        socket.on('close', () => resolve(answer)).write(text);
-      });
-    expect(await send('GET / HTTP/1.1\r\nHost: x\r\nX: ')).toMatch(/^HTTP\/1\.1 408/);
-    expect(await send('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{')).toMatch(
-      /^HTTP\/1\.1 408/,
-    );
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
   });
 });

@@ -12,6 +12,8 @@ const START_TIMEOUT_MS = 60_000;
 
 export interface ServerProcess {
   readonly url: string;
+  /** Of the server itself, not of its interpreters. */
+  readonly pid: number;
   /** Everything it wrote so far. */
   readonly output: string;
   /** As an operator does it; resolves with the exit code. */
@@ -49,6 +51,8 @@ export async function startProcess(environment: Environment): Promise<ServerProc
   };
   return {
     url,
+    // It listens, so it was started.
+    pid: child.pid!,
     get output() {
       return output.text;
     },
