@@ -22,11 +22,8 @@ export interface PreviousBuild {
 /** The commit since which the stored format is today's; null where there is no history. */
 export function oldestOfThisFormat(): string | null {
   try {
-    const commit = execFileSync('git', ['log', '-1', '--format=%h', '--', ...FORMAT], {
-      cwd: ROOT,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
+    const options = { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] } as const;
+    const commit = execFileSync('git', ['log', '-1', '--format=%h', '--', ...FORMAT], options);
     return commit.trim() === '' ? null : commit.trim();
   } catch {
     return null;

@@ -3,10 +3,12 @@ import type { ReactNode } from 'react';
 import { Redirect, Route, Switch } from 'wouter';
 import { Page } from '../components/page.js';
 import { EmptyState } from '../components/empty-state.js';
+import { DefinitionsRoutes } from '../pages/definitions/definitions-routes.js';
 import { RunsPage } from '../pages/runs/runs-page.js';
 
 export const NAVIGATION: readonly { readonly path: string; readonly label: string }[] = [
   { path: '/runs', label: 'Runs' },
+  { path: '/definitions', label: 'Definitions' },
 ];
 
 export function Pages(): ReactNode {
@@ -16,6 +18,7 @@ export function Pages(): ReactNode {
         <Redirect to="/runs" replace />
       </Route>
       <Route path="/runs" component={RunsPage} />
+      <Route path="/definitions/*?" component={DefinitionsRoutes} />
       <Route>
         <Page title="Nothing here">
           <EmptyState title="There is no page at this address.">

@@ -1,0 +1,100 @@
+/** What the executions of a workflow say about each step of its definition. Pure. */
+import type { StepExecution } from '@stepwright/sdk';
+
+/** The state of one step in one workflow. Counts are of executions. */
+export interface StepLiveState {
+  readonly running: number;
+  readonly waiting: number;
+  /** Failed for good, or waiting for the next try. */
+  readonly failed: number;
+  readonly complete: number;
+  readonly cancelled: number;
+  readonly compensated: number;
+  /** How often it was entered: turns of a loop, items of a Foreach. Further tries of one execution do not count. */
+  readonly turns: number;
+  /** What it waits for now, in words: `event approved/42`; null when nothing of it waits. */
+  readonly wait: string | null;
+  /** The newest error's message, or null. */
+  readonly error: string | null;
+}
+
+export type StepLiveStates = ReadonlyMap<string, StepLiveState>;
+
+/** How the whole step is shown: what needs attention wins. */
+export type StepTone = 'none' | 'running' | 'waiting' | 'failed' | 'complete' | 'cancelled';
+
+const NOTHING: StepLiveState = {
+  ...{ running: 0, waiting: 0, failed: 0, complete: 0, cancelled: 0, compensated: 0 },
+  ...{ turns: 0, wait: null, error: null },
+};
+
+/** Folds executions, as `GET /api/workflow/{id}/steps` lists them, into one state for each step id. */
+export function liveStatesOf(executions: Iterable<StepExecution>): StepLiveStates {
+  const states = new Map<string, StepLiveState>();
+  for (const execution of executions) {
+    states.set(execution.stepId, withExecution(states.get(execution.stepId) ?? NOTHING, execution));
+  }
+  return states;
+}
+
+export function toneOf(state: StepLiveState | undefined): StepTone {
+  if (state === undefined) return 'none';
+  if (state.failed > 0) return 'failed';
+  if (state.running > 0) return 'running';
+  if (state.waiting > 0) return 'waiting';
+  if (state.complete > 0) return 'complete';
+  return state.cancelled + state.compensated > 0 ? 'cancelled' : 'none';
+}
+
+/** One sentence for people who do not see the colours; empty when nothing ran. */
+export function stateInWords(state: StepLiveState | undefined): string {
+  if (state === undefined) return '';
+  const parts = (
+    ['running', 'waiting', 'failed', 'complete', 'cancelled', 'compensated'] as const
+  ).flatMap((name) => (state[name] > 0 ? [`${state[name]} ${name}`] : []));
+  if (state.turns > 1) parts.push(`${state.turns} turns`);
+  if (state.wait !== null) parts.push(`waits for ${state.wait}`);
+  return parts.join(', ');
+}
+
+function withExecution(state: StepLiveState, execution: StepExecution): StepLiveState {
+  const { status, waitsFor, error } = execution;
+  const more = { ...state, turns: state.turns + 1, error: error?.message ?? state.error };
+  switch (status) {
+    case 'Pending':
+    case 'Running':
+      return { ...more, running: state.running + 1 };
+    case 'Waiting':
+      if (waitsFor?.kind === 'retry') {
+        return { ...more, failed: state.failed + 1, wait: waitInWords(waitsFor) };
+      }
+      return { ...more, waiting: state.waiting + 1, wait: waitInWords(waitsFor) ?? state.wait };
+    case 'Failed':
+      return { ...more, failed: state.failed + 1 };
+    case 'Complete':
+      return { ...more, complete: state.complete + 1 };
+    case 'Cancelled':
+      return { ...more, cancelled: state.cancelled + 1 };
+    case 'Compensated':
+      return { ...more, compensated: state.compensated + 1 };
+  }
+}
+
+function waitInWords(wait: StepExecution['waitsFor']): string | null {
+  switch (wait?.kind) {
+    case 'event':
+      return `event ${wait.eventName ?? '?'}/${wait.eventKey ?? '?'}`;
+    case 'activity':
+      return `activity ${wait.activityName ?? '?'}`;
+    case 'workflow':
+      return `workflow ${wait.workflowId ?? '?'}`;
+    case 'time':
+      return `time ${wait.until ?? '?'}`;
+    case 'retry':
+      return `retry at ${wait.until ?? '?'}`;
+    case 'steps':
+      return `${wait.open ?? 0} steps inside`;
+    case undefined:
+      return null;
+  }
+}
