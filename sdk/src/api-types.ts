@@ -28,6 +28,14 @@ export type StepExecution = Schemas['StepExecution'];
 export type StepError = Schemas['StepError'];
 /** An event that was stored. */
 export type PublishedEvent = Schemas['PublishedEvent'];
+/** An event in a list. */
+export type EventSummary = Schemas['EventSummary'];
+/** A step that waits for an event. */
+export type EventWaiter = Schemas['EventWaiter'];
+/** The work of one name that is not done yet, in numbers. */
+export type ActivityQueue = Schemas['ActivityQueue'];
+/** A work item that is not done. */
+export type ActivityItem = Schemas['ActivityItem'];
 /** A lease that was extended. */
 export type ExtendedLease = Schemas['ExtendedLease'];
 /** A custom step in a list. */

@@ -15,10 +15,14 @@ export type {
   TypedActivity,
 } from './activity-types.js';
 export type {
+  ActivityItem,
+  ActivityQueue,
   DataObject,
   DefinitionCheck,
   DefinitionDocument,
   DefinitionSummary,
+  EventSummary,
+  EventWaiter,
   ExtendedLease,
   Page,
   Problem,
@@ -60,7 +64,7 @@ export type {
 export type { PagedList } from './paged-list.js';
 export type { ActivitiesResource, PullOptions, WorkReference } from './resources/activities.js';
 export type { DefinitionsResource } from './resources/definitions.js';
-export type { EventsResource } from './resources/events.js';
+export type { EventFilter, EventsResource } from './resources/events.js';
 export type { StepsResource } from './resources/steps.js';
 export type { WorkflowHandle } from './resources/workflow-handle.js';
 export type {

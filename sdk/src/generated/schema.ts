@@ -4,6 +4,26 @@
  */
 
 export interface paths {
+    "/api/activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the queues of activities
+         * @description How much work waits, by name, those with the most waiting work first.
+         */
+        get: operations["listActivityQueues"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/activity/fail/{token}": {
         parameters: {
             query?: never;
@@ -63,6 +83,26 @@ export interface paths {
          * @description Gives a work item back to the queue, at its old place.
          */
         delete: operations["releaseActivity"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/activity/{id}/queue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the work items of a name
+         * @description Work items of a name that are not done, one page of them: those that wait, the oldest first, then those of workflows that are not Runnable, then those that workers hold.
+         */
+        get: operations["listActivityItems"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -154,6 +194,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/definition/{id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the versions of a definition
+         * @description All versions of a definition, newest first, one page of them.
+         */
+        get: operations["listDefinitionVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/event": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List events
+         * @description Published events, newest first, one page of them: all, or those of one name and key.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/event/{name}/{key}": {
         parameters: {
             query?: never;
@@ -168,6 +248,26 @@ export interface paths {
          * @description Publishes an event to every workflow that waits for its name and key, and to those that will. It is stored before the answer is sent. The body is the event's data: any JSON value.
          */
         post: operations["publishEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/event/{name}/{key}/waiting": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List who waits for an event
+         * @description The workflows that wait for an event of this name and key, one page of them.
+         */
+        get: operations["listEventWaiters"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -243,7 +343,7 @@ export interface paths {
         };
         /**
          * Get a custom step
-         * @description The newest script of a custom step.
+         * @description The script of a custom step.
          */
         get: operations["getStep"];
         put?: never;
@@ -252,6 +352,26 @@ export interface paths {
          * @description Stores a Python script under a name that definitions can then use as a step type. Inputs are variables of the script, and every variable that is left at its end can be used in outputs. Steps run the newest script.
          */
         post: operations["putStep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/step/{id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the versions of a custom step
+         * @description All versions of a custom step, newest first, one page of them.
+         */
+        get: operations["listStepVersions"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -479,6 +599,88 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
+         * @description A work item that is not done.
+         * @example {
+         *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
+         *       "executionId": 2,
+         *       "attempt": 1,
+         *       "offeredTime": "2026-05-04T10:20:30.123Z",
+         *       "state": "held",
+         *       "workerId": "w1",
+         *       "leaseUntil": "2026-05-04T10:21:00.000Z"
+         *     }
+         */
+        ActivityItem: {
+            workflowId: string;
+            /**
+             * Format: int32
+             * @description The execution of the step that offered it.
+             */
+            executionId: number;
+            /**
+             * Format: int32
+             * @description Which hand-out is under way, or comes next, from 1.
+             */
+            attempt: number;
+            /** @description ISO 8601, UTC. */
+            offeredTime: string;
+            state: components["schemas"]["ActivityItemState"];
+            /** @description Who holds it. */
+            workerId: string | null;
+            /** @description When it goes back to the queue. ISO 8601, UTC; null when it is not held, or held without a lease. */
+            leaseUntil: string | null;
+        };
+        /** @description Work items of one name, one page of them. */
+        ActivityItemPage: {
+            items: components["schemas"]["ActivityItem"][];
+            /** @description The `cursor` of the next page; null on the last one. */
+            nextCursor: string | null;
+        };
+        /**
+         * @description Where a work item is: it waits for a worker, a worker holds it, or it was passed over because its workflow is not Runnable.
+         * @enum {string}
+         */
+        ActivityItemState: "waiting" | "held" | "deferred";
+        /**
+         * @description The work of one name that is not done yet.
+         * @example {
+         *       "activityName": "charge-card",
+         *       "waiting": 3,
+         *       "held": 1,
+         *       "oldestTime": "2026-05-04T10:20:30.123Z",
+         *       "pollers": 0,
+         *       "lastPollTime": null
+         *     }
+         */
+        ActivityQueue: {
+            activityName: string;
+            /**
+             * Format: int32
+             * @description Nobody holds them.
+             */
+            waiting: number;
+            /**
+             * Format: int32
+             * @description Workers hold them.
+             */
+            held: number;
+            /** @description When the oldest was offered that nobody holds. ISO 8601, UTC; null when there is none. */
+            oldestTime: string | null;
+            /**
+             * Format: int32
+             * @description Polls of workers that wait for work of this name now.
+             */
+            pollers: number;
+            /** @description When a worker last asked for work of this name, as far as is known. ISO 8601, UTC. */
+            lastPollTime: string | null;
+        };
+        /** @description The queues of activities, those with the most waiting work first; at most 500. */
+        ActivityQueueList: {
+            items: components["schemas"]["ActivityQueue"][];
+            /** @description Always null: there is one page. */
+            nextCursor: string | null;
+        };
+        /**
          * @description An object whose members are the caller's own.
          * @example {
          *       "customer": "c-17",
@@ -568,6 +770,68 @@ export interface components {
          * @enum {string}
          */
         ErrorBehavior: "Retry" | "Suspend" | "Terminate" | "Compensate";
+        /** @description Events, newest first, one page of them. */
+        EventPage: {
+            items: components["schemas"]["EventSummary"][];
+            /** @description The `cursor` of the next page; null on the last one. */
+            nextCursor: string | null;
+        };
+        /**
+         * @description An event in a list.
+         * @example {
+         *       "id": "01hx5v7c2r8d4f6g9h1j",
+         *       "name": "Approved",
+         *       "key": "order-7",
+         *       "data": {
+         *         "by": "Ada"
+         *       },
+         *       "dataOmitted": false,
+         *       "publishTime": "2026-05-04T10:20:30.123Z",
+         *       "deliveredTo": 1,
+         *       "takenBy": [
+         *         "01hx5v3x9t6k2m4n8p0q"
+         *       ]
+         *     }
+         */
+        EventSummary: {
+            id: string;
+            name: string;
+            key: string;
+            /** @description Null with `dataOmitted`. */
+            data: components["schemas"]["JsonValue"];
+            /** @description The data is longer than 4,096 characters, too long for a list. */
+            dataOmitted: boolean;
+            /** @description ISO 8601, UTC. */
+            publishTime: string;
+            /**
+             * Format: double
+             * @description How many waiting workflows it was handed to at once; null while that is under way.
+             */
+            deliveredTo: number | null;
+            /** @description The first 20 workflows that it was handed to. */
+            takenBy: string[];
+        };
+        /**
+         * @description A step that waits for an event.
+         * @example {
+         *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
+         *       "executionId": 2,
+         *       "since": "2026-05-04T10:20:30.123Z"
+         *     }
+         */
+        EventWaiter: {
+            workflowId: string;
+            /** Format: int32 */
+            executionId: number;
+            /** @description Events that were published from this time on are wanted. ISO 8601, UTC. */
+            since: string;
+        };
+        /** @description Steps that wait for an event, one page of them. */
+        EventWaiterPage: {
+            items: components["schemas"]["EventWaiter"][];
+            /** @description The `cursor` of the next page; null on the last one. */
+            nextCursor: string | null;
+        };
         /** @description A Python expression; a number, boolean or null is that constant. */
         Expression: string | number | boolean | null;
         /**
@@ -743,7 +1007,13 @@ export interface components {
              */
             column?: number;
         };
-        /** @description An event that was stored. */
+        /**
+         * @description An event that was stored.
+         * @example {
+         *       "id": "01hx5v7c2r8d4f6g9h1j",
+         *       "deliveredTo": 1
+         *     }
+         */
         PublishedEvent: {
             id: string;
             /**
@@ -1157,6 +1427,79 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    listActivityQueues: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "activityName": "charge-card",
+                     *           "waiting": 3,
+                     *           "held": 1,
+                     *           "oldestTime": "2026-05-04T10:20:30.123Z",
+                     *           "pollers": 0,
+                     *           "lastPollTime": null
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ActivityQueueList"];
+                    /**
+                     * @example items:
+                     *       - activityName: charge-card
+                     *         waiting: 3
+                     *         held: 1
+                     *         oldestTime: 2026-05-04T10:20:30.123Z
+                     *         pollers: 0
+                     *         lastPollTime: null
+                     *     nextCursor: null
+                     */
+                    "application/yaml": components["schemas"]["ActivityQueueList"];
+                };
+            };
+            /** @description There is no valid token, where the server asks for one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     failActivity: {
         parameters: {
             query?: never;
@@ -1493,6 +1836,98 @@ export interface operations {
             };
             /** @description The token is unknown or stale; nothing was changed */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listActivityItems: {
+        parameters: {
+            query?: {
+                /** @description How many on a page */
+                limit?: number;
+                /** @description `nextCursor` of the page before */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The name of the activity */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "workflowId": "01hx5v3x9t6k2m4n8p0q",
+                     *           "executionId": 2,
+                     *           "attempt": 1,
+                     *           "offeredTime": "2026-05-04T10:20:30.123Z",
+                     *           "state": "held",
+                     *           "workerId": "w1",
+                     *           "leaseUntil": "2026-05-04T10:21:00.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ActivityItemPage"];
+                    /**
+                     * @example items:
+                     *       - workflowId: 01hx5v3x9t6k2m4n8p0q
+                     *         executionId: 2
+                     *         attempt: 1
+                     *         offeredTime: 2026-05-04T10:20:30.123Z
+                     *         state: held
+                     *         workerId: w1
+                     *         leaseUntil: 2026-05-04T10:21:00.000Z
+                     *     nextCursor: null
+                     */
+                    "application/yaml": components["schemas"]["ActivityItemPage"];
+                };
+            };
+            /** @description A parameter is wrong */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no valid token, where the server asks for one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2027,6 +2462,202 @@ export interface operations {
             };
         };
     };
+    listDefinitionVersions: {
+        parameters: {
+            query?: {
+                /** @description How many on a page */
+                limit?: number;
+                /** @description `nextCursor` of the page before */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the definition */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "greeting",
+                     *           "version": 2,
+                     *           "description": "Greets whoever is in the data",
+                     *           "createdAt": "2026-05-04T10:20:30.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DefinitionPage"];
+                    /**
+                     * @example items:
+                     *       - id: greeting
+                     *         version: 2
+                     *         description: Greets whoever is in the data
+                     *         createdAt: 2026-05-04T10:20:30.000Z
+                     *     nextCursor: null
+                     */
+                    "application/yaml": components["schemas"]["DefinitionPage"];
+                };
+            };
+            /** @description A parameter is wrong */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no valid token, where the server asks for one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such definition */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                /** @description The name of the events; together with `key` */
+                name?: string;
+                /** @description The key of the events; together with `name` */
+                key?: string;
+                /** @description How many on a page */
+                limit?: number;
+                /** @description `nextCursor` of the page before */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "01hx5v7c2r8d4f6g9h1j",
+                     *           "name": "Approved",
+                     *           "key": "order-7",
+                     *           "data": {
+                     *             "by": "Ada"
+                     *           },
+                     *           "dataOmitted": false,
+                     *           "publishTime": "2026-05-04T10:20:30.123Z",
+                     *           "deliveredTo": 1,
+                     *           "takenBy": [
+                     *             "01hx5v3x9t6k2m4n8p0q"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventPage"];
+                    /**
+                     * @example items:
+                     *       - id: 01hx5v7c2r8d4f6g9h1j
+                     *         name: Approved
+                     *         key: order-7
+                     *         data:
+                     *           by: Ada
+                     *         dataOmitted: false
+                     *         publishTime: 2026-05-04T10:20:30.123Z
+                     *         deliveredTo: 1
+                     *         takenBy:
+                     *           - 01hx5v3x9t6k2m4n8p0q
+                     *     nextCursor: null
+                     */
+                    "application/yaml": components["schemas"]["EventPage"];
+                };
+            };
+            /** @description A parameter is wrong */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no valid token, where the server asks for one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     publishEvent: {
         parameters: {
             query?: never;
@@ -2065,7 +2696,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01hx5v7c2r8d4f6g9h1j",
+                     *       "deliveredTo": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["PublishedEvent"];
+                    /**
+                     * @example id: 01hx5v7c2r8d4f6g9h1j
+                     *     deliveredTo: 1
+                     */
                     "application/yaml": components["schemas"]["PublishedEvent"];
                 };
             };
@@ -2116,6 +2757,92 @@ export interface operations {
             };
             /** @description The body is neither JSON nor YAML */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listEventWaiters: {
+        parameters: {
+            query?: {
+                /** @description How many on a page */
+                limit?: number;
+                /** @description `nextCursor` of the page before */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The name of the event */
+                name: string;
+                /** @description The key that the waiting steps name */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "workflowId": "01hx5v3x9t6k2m4n8p0q",
+                     *           "executionId": 2,
+                     *           "since": "2026-05-04T10:20:30.123Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventWaiterPage"];
+                    /**
+                     * @example items:
+                     *       - workflowId: 01hx5v3x9t6k2m4n8p0q
+                     *         executionId: 2
+                     *         since: 2026-05-04T10:20:30.123Z
+                     *     nextCursor: null
+                     */
+                    "application/yaml": components["schemas"]["EventWaiterPage"];
+                };
+            };
+            /** @description A parameter is wrong */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no valid token, where the server asks for one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2355,7 +3082,10 @@ export interface operations {
     };
     getStep: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The newest when left out */
+                version?: number;
+            };
             header?: never;
             path: {
                 /** @description The name of the step */
@@ -2372,6 +3102,15 @@ export interface operations {
                 };
                 content: {
                     "text/x-python": string;
+                };
+            };
+            /** @description A parameter is wrong */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description There is no valid token, where the server asks for one */
@@ -2392,7 +3131,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such custom step */
+            /** @description There is no such custom step or version */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2486,6 +3225,99 @@ export interface operations {
             };
             /** @description The body is not text/x-python */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listStepVersions: {
+        parameters: {
+            query?: {
+                /** @description How many on a page */
+                limit?: number;
+                /** @description `nextCursor` of the page before */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The name of the step */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "name": "add",
+                     *           "version": 1,
+                     *           "createdAt": "2026-05-04T10:20:30.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["StepPage"];
+                    /**
+                     * @example items:
+                     *       - name: add
+                     *         version: 1
+                     *         createdAt: 2026-05-04T10:20:30.000Z
+                     *     nextCursor: null
+                     */
+                    "application/yaml": components["schemas"]["StepPage"];
+                };
+            };
+            /** @description A parameter is wrong */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no valid token, where the server asks for one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such custom step */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,8 +1,9 @@
 /** Work that workflows hand out. Most programs leave this to `@stepwright/worker-sdk`, which is made of these calls. */
 import type { ActivityDeclarations, SentParameters, SentResult } from '../activity-types.js';
-import type { ExtendedLease, WorkItem } from '../api-types.js';
+import type { ActivityItem, ActivityQueue, ExtendedLease, WorkItem } from '../api-types.js';
 import { isApiError } from '../errors.js';
 import type { CallOptions } from '../options.js';
+import { PagedList } from '../paged-list.js';
 import type { Transport } from '../transport.js';
 
 /** How `pull` asks for work. */
@@ -188,6 +189,50 @@ export class ActivitiesResource<D extends ActivityDeclarations = ActivityDeclara
         subject: subjectOf(work),
       },
       options,
+    );
+  }
+
+  /**
+   * How much work waits, by name, and who asks for it; those with the most waiting work first.
+   *
+   * @example
+   * ```ts
+   * await client.workflows.start('payment', { amount: 250 });
+   * for (const { activityName, waiting, pollers } of await client.activities.queues()) {
+   *   console.log(activityName, waiting, pollers);
+   * }
+   * ```
+   */
+  async queues(options: CallOptions = {}): Promise<readonly ActivityQueue[]> {
+    const call = { repeatable: 'always', subject: {} } as const;
+    return (await this.#transport.call('get', '/api/activity', call, options)).items;
+  }
+
+  /**
+   * The work of a name that is not done: what waits, the oldest first, then what workers hold.
+   *
+   * @param options `limit` is the size of a page
+   *
+   * @example
+   * ```ts
+   * await client.workflows.start('payment', { amount: 250 });
+   * for await (const { workflowId, state, workerId } of client.activities.items('charge-card')) {
+   *   console.log(workflowId, state, workerId);
+   * }
+   * ```
+   */
+  items(
+    activityName: string,
+    { limit, ...options }: CallOptions & { readonly limit?: number } = {},
+  ): PagedList<ActivityItem> {
+    const path = { id: activityName };
+    return new PagedList((cursor) =>
+      this.#transport.call(
+        'get',
+        '/api/activity/{id}/queue',
+        { path, query: { limit, cursor }, repeatable: 'always', subject: { activityName } },
+        options,
+      ),
     );
   }
 }

@@ -131,6 +131,34 @@ export class DefinitionsResource {
       ),
     );
   }
+
+  /**
+   * All versions of a definition, newest first.
+   *
+   * @param options `limit` is the size of a page
+   * @throws ApiError `definition_not_found`
+   *
+   * @example
+   * ```ts
+   * for await (const { version, createdAt } of client.definitions.versions('greeting')) {
+   *   console.log(version, createdAt);
+   * }
+   * ```
+   */
+  versions(
+    definitionId: string,
+    { limit, ...options }: CallOptions & { readonly limit?: number } = {},
+  ): PagedList<DefinitionSummary> {
+    const path = { id: definitionId };
+    return new PagedList((cursor) =>
+      this.#transport.call(
+        'get',
+        '/api/definition/{id}/versions',
+        { path, query: { limit, cursor }, repeatable: 'always', subject: { definitionId } },
+        options,
+      ),
+    );
+  }
 }
 
 /** YAML includes JSON, but is slower to read and allowed less. */

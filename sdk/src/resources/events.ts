@@ -1,10 +1,18 @@
 /** Events that workflows wait for. */
-import type { PublishedEvent } from '../api-types.js';
+import type { EventSummary, EventWaiter, PublishedEvent } from '../api-types.js';
 import { newIdempotencyKey } from '../idempotency-key.js';
-import type { IdempotentCallOptions } from '../options.js';
+import type { CallOptions, IdempotentCallOptions } from '../options.js';
+import { PagedList } from '../paged-list.js';
 import type { Transport } from '../transport.js';
 
-/** Publishes events: `client.events`. */
+/** Which events a list shows: all, or those of one name and key. */
+export interface EventFilter {
+  readonly eventName?: string;
+  /** Together with `eventName`. */
+  readonly eventKey?: string;
+}
+
+/** Publishes and reads events: `client.events`. */
 export class EventsResource {
   readonly #transport: Transport;
 
@@ -42,6 +50,63 @@ export class EventsResource {
         idempotencyKey,
       },
       options,
+    );
+  }
+
+  /**
+   * Published events, newest first: all, or those of one name and key. Long data is left out.
+   *
+   * @param options `limit` is the size of a page
+   *
+   * @example
+   * ```ts
+   * await client.events.publish('approved', 'order-7', { by: 'Ada' });
+   * const of = { eventName: 'approved', eventKey: 'order-7' };
+   * for await (const { data, takenBy } of client.events.list(of)) console.log(data, takenBy);
+   * ```
+   */
+  list(
+    filter: EventFilter & CallOptions & { readonly limit?: number } = {},
+  ): PagedList<EventSummary> {
+    const { eventName, eventKey, limit, ...options } = filter;
+    const query = { name: eventName, key: eventKey, limit };
+    return new PagedList((cursor) =>
+      this.#transport.call(
+        'get',
+        '/api/event',
+        { query: { ...query, cursor }, repeatable: 'always', subject: {} },
+        options,
+      ),
+    );
+  }
+
+  /**
+   * The workflows that wait for an event of this name and key.
+   *
+   * @param options `limit` is the size of a page
+   *
+   * @example
+   * ```ts
+   * await client.workflows.start('approval', { order: 7 });
+   * for await (const { workflowId, since } of client.events.waiting('approved', 'order-7')) {
+   *   console.log(workflowId, since);
+   * }
+   * ```
+   */
+  waiting(
+    eventName: string,
+    eventKey: string,
+    { limit, ...options }: CallOptions & { readonly limit?: number } = {},
+  ): PagedList<EventWaiter> {
+    const subject = { eventName, eventKey };
+    const path = { name: eventName, key: eventKey };
+    return new PagedList((cursor) =>
+      this.#transport.call(
+        'get',
+        '/api/event/{name}/{key}/waiting',
+        { path, query: { limit, cursor }, repeatable: 'always', subject },
+        options,
+      ),
     );
   }
 }

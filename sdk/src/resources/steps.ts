@@ -40,8 +40,9 @@ export class StepsResource {
   }
 
   /**
-   * The newest script of a custom step.
+   * The script of a custom step.
    *
+   * @param options `version` asks for an older one than the newest
    * @throws ApiError `step_not_found`
    *
    * @example
@@ -50,11 +51,14 @@ export class StepsResource {
    * console.log(await client.steps.get('add')); // total = a + b
    * ```
    */
-  get(stepName: string, options: CallOptions = {}): Promise<string> {
+  get(
+    stepName: string,
+    { version, ...options }: CallOptions & { readonly version?: number } = {},
+  ): Promise<string> {
     return this.#transport.call(
       'get',
       '/api/step/{id}',
-      { path: { id: stepName }, repeatable: 'always', subject: { stepName } },
+      { path: { id: stepName }, query: { version }, repeatable: 'always', subject: { stepName } },
       options,
     );
   }
@@ -78,6 +82,35 @@ export class StepsResource {
         'get',
         '/api/step',
         { query: { limit, cursor }, repeatable: 'always', subject: {} },
+        options,
+      ),
+    );
+  }
+
+  /**
+   * All versions of a custom step, newest first.
+   *
+   * @param options `limit` is the size of a page
+   * @throws ApiError `step_not_found`
+   *
+   * @example
+   * ```ts
+   * await client.steps.put('add', 'total = a + b');
+   * for await (const { version } of client.steps.versions('add')) {
+   *   console.log(await client.steps.get('add', { version }));
+   * }
+   * ```
+   */
+  versions(
+    stepName: string,
+    { limit, ...options }: CallOptions & { readonly limit?: number } = {},
+  ): PagedList<StepSummary> {
+    const path = { id: stepName };
+    return new PagedList((cursor) =>
+      this.#transport.call(
+        'get',
+        '/api/step/{id}/versions',
+        { path, query: { limit, cursor }, repeatable: 'always', subject: { stepName } },
         options,
       ),
     );

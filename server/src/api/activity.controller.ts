@@ -19,11 +19,18 @@ import {
 import type { Request as HttpRequest } from 'express';
 import type { Json } from '../engine/json.js';
 import { AppError } from '../errors.js';
+import { PAGE_SIZE_DEFAULT } from './api-limits.js';
 import { nullableBody } from './body-reader.js';
-import { toWorkItem } from './map/activity.js';
+import { toActivityItem, toActivityQueue, toWorkItem } from './map/activity.js';
 import { checkedName } from './map/name.js';
+import { toPageRequest, toWirePage } from './map/page.js';
 import { toTokenExpiry } from './map/time.js';
-import type { ExtendedLease, WorkItem } from './models/activity.js';
+import type {
+  ActivityItemPage,
+  ActivityQueueList,
+  ExtendedLease,
+  WorkItem,
+} from './models/activity.js';
 import type { Problem } from './models/problem.js';
 import { addressOf, callerGone, type ApiServices } from './request-context.js';
 
@@ -162,6 +169,43 @@ export class ActivityController extends Controller {
   async releaseActivity(@Path() id: string, @Request() request: HttpRequest): Promise<void> {
     const { guesses, host } = this.services;
     await guesses.guard(addressOf(request), () => host.releaseActivity(id));
+  }
+
+  /**
+   * How much work waits, by name, those with the most waiting work first.
+   *
+   * @summary List the queues of activities
+   */
+  @Get()
+  @Security('bearer', ['conductor:viewer'])
+  async listActivityQueues(): Promise<ActivityQueueList> {
+    const queues = await this.services.host.listActivityQueues();
+    return { items: queues.map(toActivityQueue), nextCursor: null };
+  }
+
+  /**
+   * Work items of a name that are not done, one page of them: those that wait, the oldest first, then those of workflows
+   * that are not Runnable, then those that workers hold.
+   *
+   * @summary List the work items of a name
+   * @param id The name of the activity
+   * @param limit How many on a page
+   * @isInt limit must be a whole number
+   * @minimum limit 1 must be at least 1
+   * @maximum limit 500 must be at most 500
+   * @param cursor `nextCursor` of the page before
+   */
+  @Get('{id}/queue')
+  @Response<Problem>(400, 'A parameter is wrong')
+  @Security('bearer', ['conductor:viewer'])
+  async listActivityItems(
+    @Path() id: string,
+    @Query() limit: number = PAGE_SIZE_DEFAULT,
+    @Query() cursor?: string,
+  ): Promise<ActivityItemPage> {
+    const name = checkedName(id, 'activity name');
+    const page = toPageRequest(limit, cursor);
+    return toWirePage(await this.services.host.listActivityItems(name, page), toActivityItem);
   }
 
   private async complete(

@@ -133,4 +133,33 @@ export class DefinitionController extends Controller {
     const name = checkedName(id, 'definition id');
     return toDefinitionDocument(await this.services.host.getDefinition(name, version ?? 'latest'));
   }
+
+  /**
+   * All versions of a definition, newest first, one page of them.
+   *
+   * @summary List the versions of a definition
+   * @param id The id of the definition
+   * @param limit How many on a page
+   * @isInt limit must be a whole number
+   * @minimum limit 1 must be at least 1
+   * @maximum limit 500 must be at most 500
+   * @param cursor `nextCursor` of the page before
+   */
+  @Get('{id}/versions')
+  @Response<Problem>(400, 'A parameter is wrong')
+  @Response<Problem>(404, 'There is no such definition')
+  @Security('bearer', ['conductor:author'])
+  @Security('bearer', ['conductor:viewer'])
+  async listDefinitionVersions(
+    @Path() id: string,
+    @Query() limit: number = PAGE_SIZE_DEFAULT,
+    @Query() cursor?: string,
+  ): Promise<DefinitionPage> {
+    const name = checkedName(id, 'definition id');
+    const page = toPageRequest(limit, cursor);
+    return toWirePage(
+      await this.services.host.listDefinitionVersions(name, page),
+      toDefinitionSummary,
+    );
+  }
 }

@@ -2,10 +2,12 @@ import {
   Body,
   Controller,
   Extension,
+  Get,
   Header,
   Middlewares,
   Path,
   Post,
+  Query,
   Request,
   Response,
   Route,
@@ -15,10 +17,12 @@ import {
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import type { Json } from '../engine/json.js';
+import { PAGE_SIZE_DEFAULT } from './api-limits.js';
 import { requiredBody } from './body-reader.js';
+import { checkedEventName, toEventFilter, toEventSummary, toEventWaiter } from './map/event.js';
 import { toIdempotencyKey } from './map/idempotency.js';
-import { checkedName, EVENT_KEY_LENGTH_MAX } from './map/name.js';
-import type { PublishedEvent } from './models/event.js';
+import { toPageRequest, toWirePage } from './map/page.js';
+import type { EventPage, EventWaiterPage, PublishedEvent } from './models/event.js';
 import type { Problem } from './models/problem.js';
 import type { ApiServices } from './request-context.js';
 
@@ -57,10 +61,61 @@ export class EventController extends Controller {
     // The body reader makes JSON values only.
     const eventData = data as Json;
     return this.services.host.publishEvent({
-      name: checkedName(name, 'event name'),
-      key: checkedName(key, 'event key', EVENT_KEY_LENGTH_MAX),
+      ...checkedEventName(name, key),
       data: eventData,
       idempotency: toIdempotencyKey(request, idempotencyKey, eventData),
     });
+  }
+
+  /**
+   * Published events, newest first, one page of them: all, or those of one name and key.
+   *
+   * @summary List events
+   * @param name The name of the events; together with `key`
+   * @param key The key of the events; together with `name`
+   * @param limit How many on a page
+   * @isInt limit must be a whole number
+   * @minimum limit 1 must be at least 1
+   * @maximum limit 500 must be at most 500
+   * @param cursor `nextCursor` of the page before
+   */
+  @Get()
+  @Response<Problem>(400, 'A parameter is wrong')
+  @Security('bearer', ['conductor:viewer'])
+  async listEvents(
+    @Query() name?: string,
+    @Query() key?: string,
+    @Query() limit: number = PAGE_SIZE_DEFAULT,
+    @Query() cursor?: string,
+  ): Promise<EventPage> {
+    const of = toEventFilter(name, key);
+    const page = toPageRequest(limit, cursor);
+    return toWirePage(await this.services.host.listEvents(of, page), toEventSummary);
+  }
+
+  /**
+   * The workflows that wait for an event of this name and key, one page of them.
+   *
+   * @summary List who waits for an event
+   * @param name The name of the event
+   * @param key The key that the waiting steps name
+   * @param limit How many on a page
+   * @isInt limit must be a whole number
+   * @minimum limit 1 must be at least 1
+   * @maximum limit 500 must be at most 500
+   * @param cursor `nextCursor` of the page before
+   */
+  @Get('{name}/{key}/waiting')
+  @Response<Problem>(400, 'A parameter is wrong')
+  @Security('bearer', ['conductor:viewer'])
+  async listEventWaiters(
+    @Path() name: string,
+    @Path() key: string,
+    @Query() limit: number = PAGE_SIZE_DEFAULT,
+    @Query() cursor?: string,
+  ): Promise<EventWaiterPage> {
+    const of = checkedEventName(name, key);
+    const page = toPageRequest(limit, cursor);
+    return toWirePage(await this.services.host.listEventWaiters(of, page), toEventWaiter);
   }
 }

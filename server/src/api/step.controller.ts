@@ -76,20 +76,55 @@ export class StepController extends Controller {
   }
 
   /**
-   * The newest script of a custom step.
+   * The script of a custom step.
    *
    * @summary Get a custom step
    * @param id The name of the step
+   * @param version The newest when left out
+   * @isInt version must be a whole number
+   * @minimum version 1 must be at least 1
    */
   @Get('{id}')
   @Produces('text/x-python')
-  @Response<Problem>(404, 'There is no such custom step')
+  @Response<Problem>(400, 'A parameter is wrong')
+  @Response<Problem>(404, 'There is no such custom step or version')
   @Security('bearer', ['conductor:author'])
   @Security('bearer', ['conductor:viewer'])
-  async getStep(@Path() id: string, @Request() request: HttpRequest): Promise<string> {
-    const { source } = await this.services.host.getStepScript(checkedName(id, 'step name'));
+  async getStep(
+    @Path() id: string,
+    @Request() request: HttpRequest,
+    @Query() version?: number,
+  ): Promise<string> {
+    const name = checkedName(id, 'step name');
+    const { source } = await this.services.host.getStepScript(name, version ?? 'latest');
     // Sent here, because what a controller answers is formatted as JSON or YAML.
     sendText(responseOf(request), 'text/x-python; charset=utf-8', source);
     return source;
+  }
+
+  /**
+   * All versions of a custom step, newest first, one page of them.
+   *
+   * @summary List the versions of a custom step
+   * @param id The name of the step
+   * @param limit How many on a page
+   * @isInt limit must be a whole number
+   * @minimum limit 1 must be at least 1
+   * @maximum limit 500 must be at most 500
+   * @param cursor `nextCursor` of the page before
+   */
+  @Get('{id}/versions')
+  @Response<Problem>(400, 'A parameter is wrong')
+  @Response<Problem>(404, 'There is no such custom step')
+  @Security('bearer', ['conductor:author'])
+  @Security('bearer', ['conductor:viewer'])
+  async listStepVersions(
+    @Path() id: string,
+    @Query() limit: number = PAGE_SIZE_DEFAULT,
+    @Query() cursor?: string,
+  ): Promise<StepPage> {
+    const name = checkedName(id, 'step name');
+    const page = toPageRequest(limit, cursor);
+    return toWirePage(await this.services.host.listStepScriptVersions(name, page), toStepSummary);
   }
 }

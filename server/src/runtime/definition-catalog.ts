@@ -98,6 +98,16 @@ export class DefinitionCatalog {
     return pageOf(records.map(summaryOf), page.limit, 'definitions', ({ id }) => [id]);
   }
 
+  /** Newest first. @throws AppError `definition_not_found` */
+  async versions(id: string, page: PageRequest): Promise<Page<DefinitionSummary>> {
+    const list = `versions of ${id}`;
+    const position = decodeCursor(page.cursor, list);
+    const before = position === null ? null : Number(position[0]);
+    const found = await this.#options.store.listDefinitionVersions(id, before, page.limit + 1);
+    if (found.length === 0 && before === null) throw definitionNotFound(id, 'latest');
+    return pageOf(found, page.limit, list, ({ version }) => [String(version)]);
+  }
+
   /** The definition that new instances start on. @throws AppError `definition_not_found` */
   async latest(id: string): Promise<WorkflowDefinition> {
     const known = this.#latest.get(id);

@@ -13,6 +13,8 @@ import { hashOf, nameKeyOf, newId } from './ids.js';
 import { eventMessage } from './message-codec.js';
 
 const PAGE = 500;
+/** Of those that it was handed to, so many are kept by name. */
+const TAKERS_MAX = 20;
 
 export interface EventPublisherOptions {
   readonly store: Store;
@@ -75,7 +77,7 @@ export class EventPublisher {
       if (last === undefined || page.length < PAGE) break;
       afterId = last.id;
     }
-    await store.markEventDelivered(event.id, instances.size);
+    await store.markEventDelivered(event.id, instances.size, [...instances].slice(0, TAKERS_MAX));
     return instances.size;
   }
 

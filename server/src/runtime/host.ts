@@ -11,6 +11,13 @@ import type { InstanceStatus, Store } from '../store/store.js';
 import type { Backplane, ChangeBatch } from '../backplane/backplane.js';
 import type { ChangeFilter } from './change-watch.js';
 import type { NodeDetails } from './node-details.js';
+import type { EventName } from './event-queries.js';
+import type {
+  ActivityItemView,
+  ActivityQueueView,
+  EventView,
+  EventWaiterView,
+} from './operator-views.js';
 import type { Service } from './service.js';
 
 export interface Page<Item> {
@@ -181,6 +188,9 @@ export interface StepScriptView {
   readonly createdAt: number;
 }
 
+/** A script in a list. */
+export type StepScriptSummary = Omit<StepScriptView, 'source'>;
+
 export interface ServerInfo {
   readonly name: string;
   readonly version: string;
@@ -230,6 +240,8 @@ export interface WorkflowHost extends Service {
     version: number | 'latest',
   ): Promise<{ readonly document: JsonObject; readonly summary: DefinitionSummary }>;
   listDefinitions(page: PageRequest): Promise<Page<DefinitionSummary>>;
+  /** Newest first. @throws AppError `definition_not_found` */
+  listDefinitionVersions(id: string, page: PageRequest): Promise<Page<DefinitionSummary>>;
 
   /** @throws AppError `definition_not_found`, `idempotency_conflict` */
   startWorkflow(request: StartRequest): Promise<InstanceView>;
@@ -252,7 +264,14 @@ export interface WorkflowHost extends Service {
 
   /** Durable before it resolves. @throws AppError `idempotency_conflict` */
   publishEvent(request: PublishRequest): Promise<PublishedEvent>;
+  /** Newest first; of one name and key, or all. */
+  listEvents(of: EventName | null, page: PageRequest): Promise<Page<EventView>>;
+  listEventWaiters(of: EventName, page: PageRequest): Promise<Page<EventWaiterView>>;
 
+  /** The names with the most waiting items first; at most 500. */
+  listActivityQueues(): Promise<readonly ActivityQueueView[]>;
+  /** In the order of the queue: what waits, the oldest first, then what is deferred, then what is held. */
+  listActivityItems(name: string, page: PageRequest): Promise<Page<ActivityItemView>>;
   /** The oldest waiting item; null when none came in time. */
   pullActivity(request: PullRequest): Promise<WorkItem | null>;
   /** @throws AppError `activity_not_found` for an unknown or stale token */
@@ -265,8 +284,10 @@ export interface WorkflowHost extends Service {
   /** @throws AppError `invalid_script` with line and column, `reserved_step_name` */
   putStepScript(name: string, source: string): Promise<StepScriptView>;
   /** @throws AppError `step_not_found` */
-  getStepScript(name: string): Promise<StepScriptView>;
-  listStepScripts(page: PageRequest): Promise<Page<Omit<StepScriptView, 'source'>>>;
+  getStepScript(name: string, version: number | 'latest'): Promise<StepScriptView>;
+  listStepScripts(page: PageRequest): Promise<Page<StepScriptSummary>>;
+  /** Newest first. @throws AppError `step_not_found` */
+  listStepScriptVersions(name: string, page: PageRequest): Promise<Page<StepScriptSummary>>;
 
   /** Every node that shares the store, ordered by id; one that died is kept for a while. */
   listNodes(): Promise<readonly NodeView[]>;

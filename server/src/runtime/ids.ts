@@ -46,6 +46,15 @@ export function nameKeyOf(name: string, key: string): string {
   return hashOf(name, key);
 }
 
+/** The pointer and attempt in the id of an activity or a subscription, see the engine's `executionKey`. */
+export function readExecutionKey(id: string): {
+  readonly pointerId: number;
+  readonly attempt: number;
+} {
+  const [attempt, pointerId] = id.split('/').toReversed().map(Number);
+  return { pointerId: pointerId ?? 0, attempt: attempt ?? 0 };
+}
+
 export interface ActivityToken {
   readonly activityId: string;
   readonly tokenHash: string;

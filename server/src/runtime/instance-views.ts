@@ -6,7 +6,14 @@ import type { Pointer } from '../engine/pointer.js';
 import { readState } from '../engine/snapshot.js';
 import { AppError } from '../errors.js';
 import type { InstanceRecord, InstanceSummary } from '../store/store.js';
-import type { InstanceListItem, InstanceView, StepErrorView, StepView, WaitView } from './host.js';
+import type {
+  InstanceListItem,
+  InstanceView,
+  StartRequest,
+  StepErrorView,
+  StepView,
+  WaitView,
+} from './host.js';
 
 /** @throws AppError `internal` when the stored state cannot be read */
 export function loadInstance(record: InstanceRecord): WorkflowInstance {
@@ -33,6 +40,28 @@ export function viewStarted(record: InstanceSummary, data: JsonObject): Instance
   const { startTime } = record;
   const fresh = { endTime: null, lastChangeTime: startTime, failureTime: null, lastError: null };
   return { ...listItem(record), status: 'Runnable', ...fresh, data };
+}
+
+/** A new instance before its first step. */
+export function viewNew(
+  id: string,
+  definition: WorkflowDefinition,
+  request: StartRequest,
+  startTime: number,
+): InstanceView {
+  return {
+    id,
+    definitionId: definition.id,
+    version: definition.version,
+    reference: request.reference,
+    status: 'Runnable',
+    startTime,
+    endTime: null,
+    lastChangeTime: startTime,
+    failureTime: null,
+    data: request.data,
+    lastError: null,
+  };
 }
 
 export function listItem(record: InstanceSummary): InstanceListItem {

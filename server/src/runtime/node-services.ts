@@ -11,6 +11,7 @@ import type { CustomStepBody, CustomStepOptions } from '../step-bodies/custom-st
 import type { StepBody } from '../step-bodies/step-body.js';
 import type { NodeRecord, Store } from '../store/store.js';
 import { ActivityBroker } from './activity-broker.js';
+import { ActivityQueries } from './activity-queries.js';
 import type { RunnerLimits } from './actor-environment.js';
 import { ChangeFeed } from './change-feed.js';
 import type { Clock } from './clock.js';
@@ -18,6 +19,7 @@ import { DefinitionCatalog } from './definition-catalog.js';
 import { EndWaiters } from './end-waiters.js';
 import { Evaluator } from './evaluator.js';
 import { EventPublisher } from './event-publisher.js';
+import { EventQueries } from './event-queries.js';
 import { Housekeeping } from './housekeeping.js';
 import { InstanceQueries } from './instance-queries.js';
 import { InstanceRunner } from './instance-runner.js';
@@ -25,6 +27,7 @@ import { NodeEnvironment, type ChildStart } from './node-environment.js';
 import { LoadMeter } from './load-meter.js';
 import { POLLED_NAMES_MAX, writeDetails, type NodeDetails } from './node-details.js';
 import { NodeRegistry } from './node-registry.js';
+import { pollingOf } from './node-views.js';
 import type { RuntimeMetrics } from './runtime-metrics.js';
 import { StepScripts } from './step-scripts.js';
 
@@ -75,6 +78,8 @@ export class NodeServices {
   readonly runner: InstanceRunner;
   readonly housekeeping: Housekeeping;
   readonly queries: InstanceQueries;
+  readonly eventQueries: EventQueries;
+  readonly activityQueries: ActivityQueries;
   readonly #options: NodeServicesOptions;
   readonly #load = new LoadMeter();
   readonly #startTime: number;
@@ -124,6 +129,14 @@ export class NodeServices {
       broker: this.broker,
     });
     this.queries = new InstanceQueries({ store, catalog: this.catalog });
+    this.eventQueries = new EventQueries(store);
+    this.activityQueries = new ActivityQueries({
+      ...{ store, clock },
+      polling: async () => {
+        const records = await store.listNodes();
+        return (name) => pollingOf(name, records, this.nodes);
+      },
+    });
   }
 
   /** True while other nodes share the store. */

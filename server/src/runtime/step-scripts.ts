@@ -4,7 +4,7 @@ import { AppError } from '../errors.js';
 import type { ScriptRuntime } from '../scripts/script-runtime.js';
 import type { StepScriptRecord, Store } from '../store/store.js';
 import type { Clock } from './clock.js';
-import type { Page, PageRequest, StepScriptView } from './host.js';
+import type { Page, PageRequest, StepScriptSummary, StepScriptView } from './host.js';
 import { decodeCursor, pageOf } from './paging.js';
 
 /** How long a script is believed to be the newest when other nodes may put a newer one. */
@@ -54,17 +54,24 @@ export class StepScripts {
     return script;
   }
 
-  async get(name: string): Promise<StepScriptView> {
-    const script = await this.#options.store.getStepScript(name);
-    if (script === null) {
-      throw new AppError('step_not_found', `there is no custom step '${name}'`, {
-        fields: { stepName: name },
-      });
-    }
+  /** @throws AppError `step_not_found` */
+  async get(name: string, version: number | 'latest'): Promise<StepScriptView> {
+    const script = await this.#options.store.getStepScript(name, version);
+    if (script === null) throw stepNotFound(name, version);
     return script;
   }
 
-  async list(page: PageRequest): Promise<Page<Omit<StepScriptView, 'source'>>> {
+  /** Newest first. @throws AppError `step_not_found` */
+  async versions(name: string, page: PageRequest): Promise<Page<StepScriptSummary>> {
+    const list = `versions of ${name}`;
+    const position = decodeCursor(page.cursor, list);
+    const before = position === null ? null : Number(position[0]);
+    const found = await this.#options.store.listStepScriptVersions(name, before, page.limit + 1);
+    if (found.length === 0 && before === null) throw stepNotFound(name, 'latest');
+    return pageOf(found, page.limit, list, ({ version }) => [String(version)]);
+  }
+
+  async list(page: PageRequest): Promise<Page<StepScriptSummary>> {
     const after = decodeCursor(page.cursor, 'steps');
     const scripts = await this.#options.store.listStepScripts(after?.[0] ?? null, page.limit + 1);
     const views = scripts.map(({ name, version, createdAt }) => ({ name, version, createdAt }));
@@ -80,7 +87,7 @@ export class StepScripts {
       !mayMissNews() &&
       (!isShared() || clock.now() - cached.readAt < TTL_MS);
     if (isFresh) return cached.script;
-    const script = await store.getStepScript(name);
+    const script = await store.getStepScript(name, 'latest');
     if (script !== null) this.#cache.set(name, { script, readAt: clock.now() });
     return script;
   }
@@ -94,4 +101,11 @@ export class StepScripts {
   forget(name: string): void {
     this.#cache.delete(name);
   }
+}
+
+function stepNotFound(name: string, version: number | 'latest'): AppError {
+  const what = version === 'latest' ? '' : `version ${version} of `;
+  return new AppError('step_not_found', `there is no ${what}custom step '${name}'`, {
+    fields: { stepName: name },
+  });
 }

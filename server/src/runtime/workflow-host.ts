@@ -6,18 +6,19 @@
  */
 import type { Hint } from '../backplane/backplane.js';
 import { toObject, toText } from '../engine/convert-input.js';
-import type { WorkflowDefinition } from '../engine/definition.js';
 import type { JsonObject } from '../engine/json.js';
 import { AppError } from '../errors.js';
 import type { ScriptRuntimeStatistics } from '../scripts/script-runtime.js';
 import { StoreUnavailableError, type ControlAction } from '../store/store.js';
 import type { ChangeFilter } from './change-watch.js';
+import type { EventName } from './event-queries.js';
 import type * as Host from './host.js';
 import { hashOf, newId } from './ids.js';
-import { activityNames, viewInstance, viewStarted } from './instance-views.js';
+import { activityNames, viewInstance, viewNew, viewStarted } from './instance-views.js';
 import type { ChildStart } from './node-environment.js';
 import { viewNode } from './node-views.js';
 import { NOT_ATOMIC, ONE_NODE_ONLY } from './node-registry.js';
+import type * as Views from './operator-views.js';
 import { NodeServices, type NodeServicesOptions } from './node-services.js';
 
 export interface WorkflowHostOptions extends NodeServicesOptions {
@@ -125,6 +126,13 @@ export class StepwrightHost implements Host.WorkflowHost {
     return this.#ask(() => this.#services.catalog.list(page));
   }
 
+  listDefinitionVersions(
+    id: string,
+    page: Host.PageRequest,
+  ): Promise<Host.Page<Host.DefinitionSummary>> {
+    return this.#ask(() => this.#services.catalog.versions(id, page));
+  }
+
   // -- instances
 
   async startWorkflow(request: Host.StartRequest): Promise<Host.InstanceView> {
@@ -205,6 +213,28 @@ export class StepwrightHost implements Host.WorkflowHost {
     return published;
   }
 
+  listEvents(of: EventName | null, page: Host.PageRequest): Promise<Host.Page<Views.EventView>> {
+    return this.#ask(() => this.#services.eventQueries.list(of, page));
+  }
+
+  listEventWaiters(
+    of: EventName,
+    page: Host.PageRequest,
+  ): Promise<Host.Page<Views.EventWaiterView>> {
+    return this.#ask(() => this.#services.eventQueries.waiters(of, page));
+  }
+
+  listActivityQueues(): Promise<readonly Views.ActivityQueueView[]> {
+    return this.#ask(() => this.#services.activityQueries.queues());
+  }
+
+  listActivityItems(
+    name: string,
+    page: Host.PageRequest,
+  ): Promise<Host.Page<Views.ActivityItemView>> {
+    return this.#ask(() => this.#services.activityQueries.items(name, page));
+  }
+
   async pullActivity(request: Host.PullRequest): Promise<Host.WorkItem | null> {
     const item = await this.#ask(() => this.#services.broker.pull(request));
     if (item !== null) this.#options.metrics.activity('handed_out');
@@ -234,12 +264,19 @@ export class StepwrightHost implements Host.WorkflowHost {
     return this.#ask(() => this.#services.steps.put(name, source));
   }
 
-  getStepScript(name: string): Promise<Host.StepScriptView> {
-    return this.#ask(() => this.#services.steps.get(name));
+  getStepScript(name: string, version: number | 'latest'): Promise<Host.StepScriptView> {
+    return this.#ask(() => this.#services.steps.get(name, version));
   }
 
-  listStepScripts(page: Host.PageRequest): Promise<Host.Page<Omit<Host.StepScriptView, 'source'>>> {
+  listStepScripts(page: Host.PageRequest): Promise<Host.Page<Host.StepScriptSummary>> {
     return this.#ask(() => this.#services.steps.list(page));
+  }
+
+  listStepScriptVersions(
+    name: string,
+    page: Host.PageRequest,
+  ): Promise<Host.Page<Host.StepScriptSummary>> {
+    return this.#ask(() => this.#services.steps.versions(name, page));
   }
 
   // -- the server itself
@@ -319,7 +356,7 @@ export class StepwrightHost implements Host.WorkflowHost {
       );
     }
     this.#options.metrics.workflowStarted();
-    return started(id, definition, request, startTime);
+    return viewNew(id, definition, request, startTime);
   }
 
   async #startChild(inputs: JsonObject, { parent, workflowId }: ChildStart): Promise<void> {
@@ -414,27 +451,6 @@ export class StepwrightHost implements Host.WorkflowHost {
 }
 
 const PAST = { suspend: 'suspended', resume: 'resumed' } as const;
-
-function started(
-  id: string,
-  definition: WorkflowDefinition,
-  request: Host.StartRequest,
-  startTime: number,
-): Host.InstanceView {
-  return {
-    id,
-    definitionId: definition.id,
-    version: definition.version,
-    reference: request.reference,
-    status: 'Runnable',
-    startTime,
-    endTime: null,
-    lastChangeTime: startTime,
-    failureTime: null,
-    data: request.data,
-    lastError: null,
-  };
-}
 
 function workflowNotFound(id: string): AppError {
   return new AppError('workflow_not_found', `there is no workflow '${id}'`, {

@@ -41,12 +41,18 @@ export interface DefinitionRecord {
   readonly createdAt: number;
 }
 
+/** A version in a list. */
+export type DefinitionVersion = Omit<DefinitionRecord, 'body'>;
+
 export interface StepScriptRecord {
   readonly name: string;
   readonly version: number;
   readonly source: string;
   readonly createdAt: number;
 }
+
+/** A version in a list. */
+export type StepScriptVersion = Omit<StepScriptRecord, 'source'>;
 
 /** Identifies a request that may be sent again. `id` is derived from the key, `requestHash` from the body. */
 export interface IdempotencyStamp {
@@ -263,6 +269,27 @@ export interface ActivityRecord {
   readonly done: boolean;
 }
 
+/** An item that is not done, in a list: without what only its worker may know. */
+export interface ActivityListItem extends Pick<
+  ActivityRecord,
+  'id' | 'instanceId' | 'createdAt' | 'availableAt' | 'attempt' | 'workerId'
+> {
+  /** A worker has it, or had it until its lease ended at `availableAt`. */
+  readonly claimed: boolean;
+  /** Passed over, because its instance was not Runnable. */
+  readonly deferred: boolean;
+}
+
+/** Items of one name that are not done. */
+export interface ActivityQueue {
+  readonly name: string;
+  /** Nobody holds them: never handed out, given back, or with a lease that has ended. */
+  readonly waiting: number;
+  readonly held: number;
+  /** When the oldest item was offered that nobody holds. */
+  readonly oldestCreatedAt: number | null;
+}
+
 /** What a worker reports. `data` is JSON text. */
 export interface ActivityResult {
   readonly succeeded: boolean;
@@ -297,6 +324,24 @@ export interface EventRecord {
   readonly deliveredTo: number | null;
   readonly requestHash: string | null;
 }
+
+/** An event in a list. */
+export interface EventListItem extends Omit<EventRecord, 'nameKey' | 'data' | 'requestHash'> {
+  /** Null when it is too long for the list. */
+  readonly data: string | null;
+  /** The first instances that it was handed to. */
+  readonly takenBy: readonly string[];
+}
+
+/** Newest first; of one name and key, or all. */
+export interface EventPage {
+  readonly nameKey: string | null;
+  readonly before: { readonly publishedAt: number; readonly id: string } | null;
+  readonly limit: number;
+}
+
+/** Data longer than this (in characters) is left out of lists. */
+export const LISTED_DATA_LENGTH_MAX = 4096;
 
 // ---------------------------------------------------------------- nodes
 
@@ -352,12 +397,25 @@ export interface Store extends Service {
   /** The newest version of each definition, ordered by id (code points), after `afterId`. */
   listDefinitions(afterId: string | null, limit: number): Promise<readonly DefinitionRecord[]>;
 
+  /** Versions of one definition, newest first, below `beforeVersion`. */
+  listDefinitionVersions(
+    id: string,
+    beforeVersion: number | null,
+    limit: number,
+  ): Promise<readonly DefinitionVersion[]>;
+
   /** Stores the next version of the script. */
   insertStepScript(script: Omit<StepScriptRecord, 'version'>): Promise<StepScriptRecord>;
-  /** The newest version. */
-  getStepScript(name: string): Promise<StepScriptRecord | null>;
+  /** The given version, or the newest. */
+  getStepScript(name: string, version: number | 'latest'): Promise<StepScriptRecord | null>;
   /** The newest version of each script, ordered by name, after `afterName`. */
   listStepScripts(afterName: string | null, limit: number): Promise<readonly StepScriptRecord[]>;
+  /** Versions of one script, newest first, below `beforeVersion`. */
+  listStepScriptVersions(
+    name: string,
+    beforeVersion: number | null,
+    limit: number,
+  ): Promise<readonly StepScriptVersion[]>;
 
   // -- instances
 
@@ -441,6 +499,18 @@ export interface Store extends Service {
     limit: number,
   ): Promise<readonly (ActivityRecord & { readonly result: ActivityResult })[]>;
 
+  /** Names with items that are not done, those with the most waiting items first. Counts, so it reads them all. */
+  listActivityQueues(now: number, limit: number): Promise<readonly ActivityQueue[]>;
+  /**
+   * Items of a name that are not done, in the order of the queue (`availableAt`, `id`): those that can be handed out come
+   * first, the oldest before the others; then deferred ones; then held ones by the end of their leases.
+   */
+  listActivityItems(
+    name: string,
+    after: { readonly availableAt: number; readonly id: string } | null,
+    limit: number,
+  ): Promise<readonly ActivityListItem[]>;
+
   // -- events
 
   /** Inserts the event, or answers the one that has this id already. */
@@ -459,7 +529,9 @@ export interface Store extends Service {
     afterId: string | null,
     limit: number,
   ): Promise<readonly SubscriptionRecord[]>;
-  markEventDelivered(id: string, deliveredTo: number): Promise<void>;
+  listEvents(page: EventPage): Promise<readonly EventListItem[]>;
+  /** `takenBy`: the first of the instances. */
+  markEventDelivered(id: string, deliveredTo: number, takenBy: readonly string[]): Promise<void>;
   /** Events not marked as delivered, published before the given time, oldest first. */
   findUndeliveredEvents(publishedBefore: number, limit: number): Promise<readonly EventRecord[]>;
 

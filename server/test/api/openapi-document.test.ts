@@ -43,7 +43,9 @@ describe('openapi.json', () => {
   it('has every call of the contract', () => {
     expect(operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`)).toEqual(
       [
+        'GET /api/activity',
         'GET /api/activity/{id}',
+        'GET /api/activity/{id}/queue',
         'DELETE /api/activity/{id}',
         'POST /api/activity/fail/{token}',
         'POST /api/activity/success/{token}',
@@ -52,12 +54,16 @@ describe('openapi.json', () => {
         'GET /api/definition',
         'POST /api/definition/validate',
         'GET /api/definition/{id}',
+        'GET /api/definition/{id}/versions',
+        'GET /api/event',
+        'GET /api/event/{name}/{key}/waiting',
         'POST /api/event/{name}/{key}',
         'GET /api/info',
         'GET /api/node',
         'GET /api/step',
         'POST /api/step/{id}',
         'GET /api/step/{id}',
+        'GET /api/step/{id}/versions',
         'GET /api/stream',
         'GET /api/workflow',
         'POST /api/workflow/{id}',

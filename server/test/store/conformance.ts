@@ -7,6 +7,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/store/store.js';
 import { describeActivities } from './conformance/activities.js';
+import { describeActivityLists } from './conformance/activity-lists.js';
 import { describeConcurrency } from './conformance/concurrency.js';
 import { describeDefinitions } from './conformance/definitions.js';
 import { describeEvents } from './conformance/events.js';
@@ -58,6 +59,7 @@ export function describeStore(title: string, createFixture: () => Promise<StoreF
     describeInstances(underTest);
     describeSideRecords(underTest);
     describeActivities(underTest);
+    describeActivityLists(underTest);
     describeEvents(underTest);
     describeHousekeeping(underTest);
     describeOddValues(underTest);

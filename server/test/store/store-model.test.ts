@@ -214,6 +214,19 @@ const activities: readonly fc.Arbitrary<Step>[] = [
   ),
 ];
 
+const queues: readonly fc.Arbitrary<Step>[] = [
+  fc.tuple(time, limit).map(
+    (args): Step =>
+      (store) =>
+        store.listActivityQueues(...args),
+  ),
+  fc.tuple(activityName, optional(fc.record({ availableAt: time, id: activityId })), limit).map(
+    (args): Step =>
+      (store) =>
+        store.listActivityItems(...args),
+  ),
+];
+
 const others: readonly fc.Arbitrary<Step>[] = [
   fc
     .record({
@@ -228,10 +241,31 @@ const others: readonly fc.Arbitrary<Step>[] = [
         (store) =>
           store.insertEvent(eventOf(id, changes)),
     ),
-  fc.tuple(fc.constantFrom('e', 'f'), small).map(
+  fc.tuple(fc.constantFrom('e', 'f'), small, fc.subarray(['i', 'j'])).map(
     (args): Step =>
       (store) =>
         store.markEventDelivered(...args),
+  ),
+  fc
+    .record({
+      nameKey: optional(fc.constantFrom('paid/7', 'paid/8')),
+      before: optional(fc.record({ publishedAt: time, id: fc.constantFrom('e', 'f') })),
+      limit,
+    })
+    .map(
+      (page): Step =>
+        (store) =>
+          store.listEvents(page),
+    ),
+  fc.tuple(fc.constantFrom('d', 'e'), optional(small), limit).map(
+    (args): Step =>
+      (store) =>
+        store.listDefinitionVersions(...args),
+  ),
+  fc.tuple(fc.constantFrom('s', 't'), optional(small), limit).map(
+    (args): Step =>
+      (store) =>
+        store.listStepScriptVersions(...args),
   ),
   fc.tuple(time, limit).map(
     (args): Step =>
@@ -341,7 +375,7 @@ afterAll(async () => {
 });
 
 it('the SQLite store answers like the memory store', { timeout: 120_000 }, async () => {
-  const step = fc.oneof(...instances, ...activities, ...others);
+  const step = fc.oneof(...instances, ...activities, ...queues, ...others);
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: OPERATIONS_MAX, size: 'max' }), async (steps) => {
       const memory = createMemoryStore();

@@ -1,7 +1,8 @@
 /** Activities between the host and the wire. */
 import type * as host from '../../runtime/host.js';
+import type * as views from '../../runtime/operator-views.js';
 import type * as wire from '../models/activity.js';
-import { toTokenExpiry } from './time.js';
+import { toTokenExpiry, toWireTime, toWireTimeOrNull } from './time.js';
 
 export function toWorkItem(item: host.WorkItem): wire.WorkItem {
   return {
@@ -12,5 +13,23 @@ export function toWorkItem(item: host.WorkItem): wire.WorkItem {
     workflowId: item.workflowId,
     stepId: item.stepId,
     attempt: item.attempt,
+  };
+}
+
+export function toActivityQueue(queue: views.ActivityQueueView): wire.ActivityQueue {
+  const { activityName, held, pollers, waiting } = queue;
+  return {
+    ...{ activityName, waiting, held, pollers },
+    oldestTime: toWireTimeOrNull(queue.oldestTime),
+    lastPollTime: toWireTimeOrNull(queue.lastPollTime),
+  };
+}
+
+export function toActivityItem(item: views.ActivityItemView): wire.ActivityItem {
+  const { attempt, executionId, state, workerId, workflowId } = item;
+  return {
+    ...{ workflowId, executionId, attempt, state, workerId },
+    offeredTime: toWireTime(item.offeredTime),
+    leaseUntil: toWireTimeOrNull(item.leaseUntil),
   };
 }

@@ -48,3 +48,109 @@ export interface ExtendedLease {
    */
   tokenExpiry: string;
 }
+
+/**
+ * The work of one name that is not done yet.
+ *
+ * @example {
+ *   "activityName": "charge-card",
+ *   "waiting": 3,
+ *   "held": 1,
+ *   "oldestTime": "2026-05-04T10:20:30.123Z",
+ *   "pollers": 0,
+ *   "lastPollTime": null
+ * }
+ */
+export interface ActivityQueue {
+  activityName: string;
+  /**
+   * Nobody holds them.
+   * @isInt
+   */
+  waiting: number;
+  /**
+   * Workers hold them.
+   * @isInt
+   */
+  held: number;
+  /**
+   * When the oldest was offered that nobody holds. ISO 8601, UTC; null when there is none.
+   */
+  oldestTime: string | null;
+  /**
+   * Polls of workers that wait for work of this name now.
+   * @isInt
+   */
+  pollers: number;
+  /**
+   * When a worker last asked for work of this name, as far as is known. ISO 8601, UTC.
+   */
+  lastPollTime: string | null;
+}
+
+/**
+ * The queues of activities, those with the most waiting work first; at most 500.
+ */
+export interface ActivityQueueList {
+  items: ActivityQueue[];
+  /**
+   * Always null: there is one page.
+   */
+  nextCursor: string | null;
+}
+
+/**
+ * Where a work item is: it waits for a worker, a worker holds it, or it was passed over because its workflow is not Runnable.
+ */
+export type ActivityItemState = 'waiting' | 'held' | 'deferred';
+
+/**
+ * A work item that is not done.
+ *
+ * @example {
+ *   "workflowId": "01hx5v3x9t6k2m4n8p0q",
+ *   "executionId": 2,
+ *   "attempt": 1,
+ *   "offeredTime": "2026-05-04T10:20:30.123Z",
+ *   "state": "held",
+ *   "workerId": "w1",
+ *   "leaseUntil": "2026-05-04T10:21:00.000Z"
+ * }
+ */
+export interface ActivityItem {
+  workflowId: string;
+  /**
+   * The execution of the step that offered it.
+   * @isInt
+   */
+  executionId: number;
+  /**
+   * Which hand-out is under way, or comes next, from 1.
+   * @isInt
+   */
+  attempt: number;
+  /**
+   * ISO 8601, UTC.
+   */
+  offeredTime: string;
+  state: ActivityItemState;
+  /**
+   * Who holds it.
+   */
+  workerId: string | null;
+  /**
+   * When it goes back to the queue. ISO 8601, UTC; null when it is not held, or held without a lease.
+   */
+  leaseUntil: string | null;
+}
+
+/**
+ * Work items of one name, one page of them.
+ */
+export interface ActivityItemPage {
+  items: ActivityItem[];
+  /**
+   * The `cursor` of the next page; null on the last one.
+   */
+  nextCursor: string | null;
+}

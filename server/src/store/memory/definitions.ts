@@ -1,6 +1,11 @@
 /** Definitions and custom steps: lists of versions. */
 import type { OperationArguments, OperationResult } from '../operations.js';
-import type { DefinitionRecord, StepScriptRecord } from '../store.js';
+import type {
+  DefinitionRecord,
+  DefinitionVersion,
+  StepScriptRecord,
+  StepScriptVersion,
+} from '../store.js';
 import { compareText } from '../text-order.js';
 import type { MemoryData } from './memory-data.js';
 
@@ -45,6 +50,15 @@ export function listDefinitions(
   return newestOfEach(data.definitions, afterId, limit);
 }
 
+export function listDefinitionVersions(
+  data: MemoryData,
+  [id, beforeVersion, limit]: OperationArguments<'listDefinitionVersions'>,
+): readonly DefinitionVersion[] {
+  return newestVersions(data.definitions.get(id) ?? [], beforeVersion, limit).map(
+    ({ version, description, createdAt }) => ({ id, version, description, createdAt }),
+  );
+}
+
 export function insertStepScript(
   data: MemoryData,
   [script]: OperationArguments<'insertStepScript'>,
@@ -58,9 +72,10 @@ export function insertStepScript(
 
 export function getStepScript(
   data: MemoryData,
-  [name]: OperationArguments<'getStepScript'>,
+  [name, version]: OperationArguments<'getStepScript'>,
 ): StepScriptRecord | null {
-  return data.stepScripts.get(name)?.at(-1) ?? null;
+  const versions = data.stepScripts.get(name) ?? [];
+  return (version === 'latest' ? versions.at(-1) : versions[version - 1]) ?? null;
 }
 
 export function listStepScripts(
@@ -68,6 +83,26 @@ export function listStepScripts(
   [afterName, limit]: OperationArguments<'listStepScripts'>,
 ): readonly StepScriptRecord[] {
   return newestOfEach(data.stepScripts, afterName, limit);
+}
+
+export function listStepScriptVersions(
+  data: MemoryData,
+  [name, beforeVersion, limit]: OperationArguments<'listStepScriptVersions'>,
+): readonly StepScriptVersion[] {
+  return newestVersions(data.stepScripts.get(name) ?? [], beforeVersion, limit).map(
+    ({ version, createdAt }) => ({ name, version, createdAt }),
+  );
+}
+
+function newestVersions<Item extends { readonly version: number }>(
+  versions: readonly Item[],
+  beforeVersion: number | null,
+  limit: number,
+): readonly Item[] {
+  return versions
+    .filter(({ version }) => beforeVersion === null || version < beforeVersion)
+    .toReversed()
+    .slice(0, limit);
 }
 
 function newestOfEach<Item>(

@@ -1,23 +1,30 @@
 /** Published events, and who waits for them. */
 import type { OperationArguments, OperationResult } from '../operations.js';
-import type { EventRecord, SubscriptionRecord } from '../store.js';
+import {
+  LISTED_DATA_LENGTH_MAX,
+  type EventListItem,
+  type EventRecord,
+  type SubscriptionRecord,
+} from '../store.js';
 import { compareText } from '../text-order.js';
-import type { MemoryData } from './memory-data.js';
+import type { MemoryData, StoredEvent } from './memory-data.js';
 
 export function insertEvent(
   data: MemoryData,
   [event]: OperationArguments<'insertEvent'>,
 ): EventRecord | null {
   const known = data.events.get(event.id);
-  if (known === undefined) data.events.set(event.id, { ...event });
-  return known ?? null;
+  if (known !== undefined) return recordOf(known);
+  data.events.set(event.id, { ...event, takenBy: [] });
+  return null;
 }
 
 export function getEvent(
   data: MemoryData,
   [id]: OperationArguments<'getEvent'>,
 ): EventRecord | null {
-  return data.events.get(id) ?? null;
+  const known = data.events.get(id);
+  return known === undefined ? null : recordOf(known);
 }
 
 export function findEvents(
@@ -27,7 +34,23 @@ export function findEvents(
   return [...data.events.values()]
     .filter((event) => event.nameKey === nameKey && oldestFirst(event, from) >= 0)
     .sort(oldestFirst)
-    .slice(0, limit);
+    .slice(0, limit)
+    .map(recordOf);
+}
+
+export function listEvents(
+  data: MemoryData,
+  [{ nameKey, before, limit }]: OperationArguments<'listEvents'>,
+): readonly EventListItem[] {
+  return [...data.events.values()]
+    .filter((event) => nameKey === null || event.nameKey === nameKey)
+    .filter((event) => before === null || oldestFirst(event, before) < 0)
+    .sort((left, right) => oldestFirst(right, left))
+    .slice(0, limit)
+    .map(({ id, name, key, data: text, publishedAt, deliveredTo, takenBy }) => ({
+      ...{ id, name, key, publishedAt, deliveredTo, takenBy },
+      data: text.length > LISTED_DATA_LENGTH_MAX ? null : text,
+    }));
 }
 
 export function findSubscriptions(
@@ -43,10 +66,10 @@ export function findSubscriptions(
 
 export function markEventDelivered(
   data: MemoryData,
-  [id, deliveredTo]: OperationArguments<'markEventDelivered'>,
+  [id, deliveredTo, takenBy]: OperationArguments<'markEventDelivered'>,
 ): OperationResult<'markEventDelivered'> {
   const known = data.events.get(id);
-  if (known !== undefined) data.events.set(id, { ...known, deliveredTo });
+  if (known !== undefined) data.events.set(id, { ...known, deliveredTo, takenBy: [...takenBy] });
 }
 
 export function findUndeliveredEvents(
@@ -56,7 +79,13 @@ export function findUndeliveredEvents(
   return [...data.events.values()]
     .filter((event) => event.deliveredTo === null && event.publishedAt < publishedBefore)
     .sort(oldestFirst)
-    .slice(0, limit);
+    .slice(0, limit)
+    .map(recordOf);
+}
+
+function recordOf(event: StoredEvent): EventRecord {
+  const { id, nameKey, name, key, data, publishedAt, deliveredTo, requestHash } = event;
+  return { id, nameKey, name, key, data, publishedAt, deliveredTo, requestHash };
 }
 
 interface EventPosition {

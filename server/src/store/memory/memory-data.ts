@@ -23,6 +23,10 @@ export interface StoredActivity {
   readonly settled: boolean;
 }
 
+export interface StoredEvent extends EventRecord {
+  readonly takenBy: readonly string[];
+}
+
 export interface MemoryData {
   /** By id; the version is the position plus one. */
   readonly definitions: Map<string, readonly DefinitionRecord[]>;
@@ -36,7 +40,7 @@ export interface MemoryData {
   readonly history: Map<string, Map<number, HistoryRecord>>;
   readonly subscriptions: Map<string, SubscriptionRecord>;
   readonly activities: Map<string, StoredActivity>;
-  readonly events: Map<string, EventRecord>;
+  readonly events: Map<string, StoredEvent>;
   readonly nodes: Map<string, NodeRecord>;
 }
 

@@ -12,6 +12,7 @@
 import { storeMethods, type CallOperation, type SynchronousOperations } from '../operations.js';
 import type { Store } from '../store.js';
 import * as activities from './activities.js';
+import * as activityLists from './activity-lists.js';
 import * as definitions from './definitions.js';
 import * as events from './events.js';
 import * as housekeeping from './housekeeping.js';
@@ -26,9 +27,11 @@ const OPERATIONS: SynchronousOperations<MemoryData> = {
   insertDefinition: definitions.insertDefinition,
   getDefinition: definitions.getDefinition,
   listDefinitions: definitions.listDefinitions,
+  listDefinitionVersions: definitions.listDefinitionVersions,
   insertStepScript: definitions.insertStepScript,
   getStepScript: definitions.getStepScript,
   listStepScripts: definitions.listStepScripts,
+  listStepScriptVersions: definitions.listStepScriptVersions,
   insertInstance: instances.insertInstance,
   getInstance: instances.getInstance,
   listInstances: instances.listInstances,
@@ -45,10 +48,13 @@ const OPERATIONS: SynchronousOperations<MemoryData> = {
   extendActivity: activities.extendActivity,
   releaseActivity: activities.releaseActivity,
   findUnsettledActivities: activities.findUnsettledActivities,
+  listActivityQueues: activityLists.listActivityQueues,
+  listActivityItems: activityLists.listActivityItems,
   insertEvent: events.insertEvent,
   getEvent: events.getEvent,
   findEvents: events.findEvents,
   findSubscriptions: events.findSubscriptions,
+  listEvents: events.listEvents,
   markEventDelivered: events.markEventDelivered,
   findUndeliveredEvents: events.findUndeliveredEvents,
   putNode: housekeeping.putNode,

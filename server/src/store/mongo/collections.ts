@@ -112,6 +112,8 @@ export interface EventDocument {
   readonly publishedAt: number;
   readonly delivered: boolean;
   readonly deliveredTo: number | null;
+  /** Absent until it is delivered. */
+  readonly takenBy?: readonly string[];
   readonly requestHash: string | null;
 }
 

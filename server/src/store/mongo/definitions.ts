@@ -11,8 +11,10 @@ import type { OperationArguments, OperationResult } from '../operations.js';
 import {
   StoreUnavailableError,
   type DefinitionRecord,
+  type DefinitionVersion,
   type IdempotencyStamp,
   type StepScriptRecord,
+  type StepScriptVersion,
 } from '../store.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import type { VersionDocument } from './collections.js';
@@ -59,6 +61,18 @@ export async function listDefinitions(
   return (await listNewest(definitions, afterId, limit)).map(definitionOf);
 }
 
+export async function listDefinitionVersions(
+  { definitions }: MongoContext,
+  [id, beforeVersion, limit]: OperationArguments<'listDefinitionVersions'>,
+): Promise<readonly DefinitionVersion[]> {
+  return (await listVersions(definitions, { name: id, beforeVersion, limit })).map(
+    ({ name, version, description, createdAt }) => ({
+      ...{ id: decodeText(name), version, createdAt },
+      description: decodeOptional(description),
+    }),
+  );
+}
+
 export async function insertStepScript(
   { stepScripts }: MongoContext,
   [{ name, source, createdAt }]: OperationArguments<'insertStepScript'>,
@@ -69,9 +83,13 @@ export async function insertStepScript(
 
 export async function getStepScript(
   { stepScripts }: MongoContext,
-  [name]: OperationArguments<'getStepScript'>,
+  [name, version]: OperationArguments<'getStepScript'>,
 ): Promise<StepScriptRecord | null> {
-  const found = await newestOf(stepScripts, encodeText(name));
+  const stored = encodeText(name);
+  const found =
+    version === 'latest'
+      ? await newestOf(stepScripts, stored)
+      : await stepScripts.findOne({ _id: versionId(stored, version) });
   return found === null ? null : stepScriptOf(found);
 }
 
@@ -80,6 +98,15 @@ export async function listStepScripts(
   [afterName, limit]: OperationArguments<'listStepScripts'>,
 ): Promise<readonly StepScriptRecord[]> {
   return (await listNewest(stepScripts, afterName, limit)).map(stepScriptOf);
+}
+
+export async function listStepScriptVersions(
+  { stepScripts }: MongoContext,
+  [id, beforeVersion, limit]: OperationArguments<'listStepScriptVersions'>,
+): Promise<readonly StepScriptVersion[]> {
+  return (await listVersions(stepScripts, { name: id, beforeVersion, limit })).map(
+    ({ name, version, createdAt }) => ({ name: decodeText(name), version, createdAt }),
+  );
 }
 
 async function insertStamped(
@@ -151,6 +178,18 @@ async function insertOnce<Item extends { readonly _id: string }>(
     if (isDuplicateKey(error)) return false;
     throw error;
   }
+}
+
+function listVersions(
+  collection: Collection<VersionDocument>,
+  page: { readonly name: string; readonly beforeVersion: number | null; readonly limit: number },
+): Promise<Omit<VersionDocument, 'body'>[]> {
+  const version = { $lt: page.beforeVersion ?? Number.MAX_SAFE_INTEGER };
+  return collection
+    .find({ name: encodeText(page.name), version }, { projection: { body: 0 } })
+    .sort({ version: -1 })
+    .limit(page.limit)
+    .toArray();
 }
 
 function newestOf(

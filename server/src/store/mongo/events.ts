@@ -1,7 +1,14 @@
 /** Published events, and who waits for them. */
+import type { Filter } from 'mongodb';
 import type { OperationArguments, OperationResult } from '../operations.js';
-import type { EventRecord, SubscriptionRecord } from '../store.js';
+import {
+  LISTED_DATA_LENGTH_MAX,
+  type EventListItem,
+  type EventRecord,
+  type SubscriptionRecord,
+} from '../store.js';
 import { decodeText, encodeText } from '../text-codec.js';
+import { compareText } from '../text-order.js';
 import type { EventDocument } from './collections.js';
 import type { MongoContext } from './mongo-context.js';
 import { isDuplicateKey } from './mongo-errors.js';
@@ -54,6 +61,48 @@ export async function findEvents(
   return found.map(eventOf);
 }
 
+/**
+ * All events are two lists, each with an index in this order, merged here. The data comes with a second command, which
+ * asks only for what is stored as plain text: long data, which is packed, is never read.
+ */
+export async function listEvents(
+  { events }: MongoContext,
+  [{ nameKey, before, limit }]: OperationArguments<'listEvents'>,
+): Promise<readonly EventListItem[]> {
+  const lists: readonly Filter<EventDocument>[] =
+    nameKey === null
+      ? [{ delivered: false }, { delivered: true }]
+      : [{ nameKey: encodeText(nameKey) }];
+  const position = before === null ? {} : positionBefore(before.publishedAt, encodeText(before.id));
+  const found = await Promise.all(
+    lists.map((list) =>
+      events
+        .find({ ...list, ...position }, { projection: { data: 0 } })
+        .sort({ publishedAt: -1, _id: -1 })
+        .limit(limit)
+        .toArray(),
+    ),
+  );
+  const newest = found
+    .flat()
+    .sort((left, right) => right.publishedAt - left.publishedAt || compareText(right._id, left._id))
+    .slice(0, limit);
+  if (newest.length === 0) return [];
+  const ids = newest.map(({ _id }) => _id);
+  const withData = await events
+    .find({ _id: { $in: ids }, data: { $type: 'string' } }, { projection: { data: 1 } })
+    .toArray();
+  const dataById = new Map(withData.map(({ _id, data }) => [_id, unpackText(data)]));
+  return newest.map((document) => listItemOf(document, dataById.get(document._id) ?? null));
+}
+
+function positionBefore(publishedAt: number, _id: string): Filter<EventDocument> {
+  return {
+    publishedAt: { $lte: publishedAt },
+    $or: [{ publishedAt: { $lt: publishedAt } }, { _id: { $lt: _id } }],
+  };
+}
+
 export async function findSubscriptions(
   { subscriptions }: MongoContext,
   [nameKey, publishedAt, afterId, limit]: OperationArguments<'findSubscriptions'>,
@@ -77,9 +126,13 @@ export async function findSubscriptions(
 
 export async function markEventDelivered(
   { events }: MongoContext,
-  [id, deliveredTo]: OperationArguments<'markEventDelivered'>,
+  [id, deliveredTo, takers]: OperationArguments<'markEventDelivered'>,
 ): Promise<OperationResult<'markEventDelivered'>> {
-  await events.updateOne({ _id: encodeText(id) }, { $set: { delivered: true, deliveredTo } });
+  const takenBy = takers.map(encodeText);
+  await events.updateOne(
+    { _id: encodeText(id) },
+    { $set: { delivered: true, deliveredTo, takenBy } },
+  );
 }
 
 export async function findUndeliveredEvents(
@@ -92,6 +145,19 @@ export async function findUndeliveredEvents(
     .limit(limit)
     .toArray();
   return found.map(eventOf);
+}
+
+function listItemOf(document: Omit<EventDocument, 'data'>, data: string | null): EventListItem {
+  const { publishedAt, deliveredTo, takenBy = [] } = document;
+  return {
+    id: decodeText(document._id),
+    name: decodeText(document.name),
+    key: decodeText(document.key),
+    data: data === null || data.length > LISTED_DATA_LENGTH_MAX ? null : data,
+    publishedAt,
+    deliveredTo,
+    takenBy: takenBy.map(decodeText),
+  };
 }
 
 function eventOf(document: EventDocument): EventRecord {

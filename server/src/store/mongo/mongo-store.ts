@@ -50,6 +50,7 @@ const CLOSE_TIMEOUT_MS = 500;
 const LONG_OPERATIONS: ReadonlySet<StoreOperation> = new Set([
   'purge',
   'statistics',
+  'listActivityQueues',
   'probeAtomicity',
 ]);
 const LONG_OPERATION_TIMEOUT_MS = 30_000;

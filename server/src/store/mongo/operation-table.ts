@@ -1,6 +1,7 @@
 /** Every operation of the contract, on a database. */
 import type { AsynchronousOperations } from '../operations.js';
 import * as activities from './activities.js';
+import * as activityLists from './activity-lists.js';
 import { claimActivity } from './activity-queue.js';
 import { probeAtomicity } from './atomicity-probe.js';
 import * as definitions from './definitions.js';
@@ -18,9 +19,11 @@ export const MONGO_OPERATIONS: AsynchronousOperations<MongoContext> = {
   insertDefinition: definitions.insertDefinition,
   getDefinition: definitions.getDefinition,
   listDefinitions: definitions.listDefinitions,
+  listDefinitionVersions: definitions.listDefinitionVersions,
   insertStepScript: definitions.insertStepScript,
   getStepScript: definitions.getStepScript,
   listStepScripts: definitions.listStepScripts,
+  listStepScriptVersions: definitions.listStepScriptVersions,
   insertInstance: instances.insertInstance,
   getInstance: instances.getInstance,
   listInstances: instances.listInstances,
@@ -37,10 +40,13 @@ export const MONGO_OPERATIONS: AsynchronousOperations<MongoContext> = {
   extendActivity: activities.extendActivity,
   releaseActivity: activities.releaseActivity,
   findUnsettledActivities: activities.findUnsettledActivities,
+  listActivityQueues: activityLists.listActivityQueues,
+  listActivityItems: activityLists.listActivityItems,
   insertEvent: events.insertEvent,
   getEvent: events.getEvent,
   findEvents: events.findEvents,
   findSubscriptions: events.findSubscriptions,
+  listEvents: events.listEvents,
   markEventDelivered: events.markEventDelivered,
   findUndeliveredEvents: events.findUndeliveredEvents,
   putNode: housekeeping.putNode,

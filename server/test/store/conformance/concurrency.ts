@@ -119,7 +119,7 @@ export function describeConcurrency(test: StoreUnderTest): void {
         store.insertStepScript({ name: 's', source: `${caller}`, createdAt: 1 }),
       );
       expect(new Set(results.map(({ version }) => version)).size).toBe(CALLERS);
-      expect((await test.store.getStepScript('s'))?.version).toBe(CALLERS);
+      expect((await test.store.getStepScript('s', 'latest'))?.version).toBe(CALLERS);
     });
 
     it('with one idempotency stamp get one definition', async () => {

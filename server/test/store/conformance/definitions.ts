@@ -93,6 +93,26 @@ export function describeDefinitions(test: StoreUnderTest): void {
     });
   });
 
+  describe('versions of a definition', () => {
+    it('are listed newest first, without their bodies', async () => {
+      for (const description of ['first', null, 'third']) {
+        await test.store.insertDefinition({ id: 'd', description, body: '{}', createdAt: 7 }, null);
+      }
+      await test.store.insertDefinition(
+        { id: 'e', description: '', body: '{}', createdAt: 7 },
+        null,
+      );
+      expect(await test.store.listDefinitionVersions('d', null, 2)).toEqual([
+        { id: 'd', version: 3, description: 'third', createdAt: 7 },
+        { id: 'd', version: 2, description: null, createdAt: 7 },
+      ]);
+      expect(await test.store.listDefinitionVersions('d', 2, 9)).toEqual([
+        { id: 'd', version: 1, description: 'first', createdAt: 7 },
+      ]);
+      expect(await test.store.listDefinitionVersions('none', null, 9)).toEqual([]);
+    });
+  });
+
   describe('custom steps', () => {
     it('get versions, and are read as the newest', async () => {
       const first = await test.store.insertStepScript({ name: 'tax', source: 'a=1', createdAt: 1 });
@@ -103,8 +123,25 @@ export function describeDefinitions(test: StoreUnderTest): void {
       });
       expect(first).toEqual({ name: 'tax', version: 1, source: 'a=1', createdAt: 1 });
       expect(second.version).toBe(2);
-      expect(await test.store.getStepScript('tax')).toEqual(second);
-      expect(await test.store.getStepScript('TAX')).toBeNull();
+      expect(await test.store.getStepScript('tax', 'latest')).toEqual(second);
+      expect(await test.store.getStepScript('TAX', 'latest')).toBeNull();
+    });
+
+    it('are read by version, and their versions listed newest first', async () => {
+      for (const source of ['one', 'two', 'three']) {
+        await test.store.insertStepScript({ name: 'tax', source, createdAt: source.length });
+      }
+      await test.store.insertStepScript({ name: 'tax2', source: 'other', createdAt: 9 });
+      expect((await test.store.getStepScript('tax', 2))?.source).toBe('two');
+      expect(await test.store.getStepScript('tax', 4)).toBeNull();
+      expect(await test.store.listStepScriptVersions('tax', null, 2)).toEqual([
+        { name: 'tax', version: 3, createdAt: 5 },
+        { name: 'tax', version: 2, createdAt: 3 },
+      ]);
+      expect(await test.store.listStepScriptVersions('tax', 2, 5)).toEqual([
+        { name: 'tax', version: 1, createdAt: 3 },
+      ]);
+      expect(await test.store.listStepScriptVersions('none', null, 5)).toEqual([]);
     });
 
     it('are listed by name with their newest version', async () => {

@@ -1,6 +1,10 @@
 /** Contract cases: events and subscriptions. */
 import { describe, expect, it } from 'vitest';
-import type { SubscriptionRecord } from '../../../src/store/store.js';
+import {
+  LISTED_DATA_LENGTH_MAX,
+  type EventPage,
+  type SubscriptionRecord,
+} from '../../../src/store/store.js';
 import type { StoreUnderTest } from '../conformance.js';
 import { eventOf, instanceOf, NO_SIDE } from '../records.js';
 
@@ -44,10 +48,60 @@ export function describeEvents(test: StoreUnderTest): void {
       expect(await undelivered(100)).toEqual(['b', 'a']);
       expect(await undelivered(20)).toEqual(['b']);
       expect(await undelivered(100, 1)).toEqual(['b']);
-      await test.store.markEventDelivered('b', 3);
-      await test.store.markEventDelivered('unknown', 3);
+      await test.store.markEventDelivered('b', 3, ['i']);
+      await test.store.markEventDelivered('unknown', 3, []);
       expect(await undelivered(100)).toEqual(['a']);
       expect((await test.store.getEvent('b'))?.deliveredTo).toBe(3);
+    });
+  });
+
+  describe('lists of events', () => {
+    const list = async (
+      nameKey: string | null,
+      before: EventPage['before'] = null,
+      limit = 10,
+    ): Promise<string[]> =>
+      (await test.store.listEvents({ nameKey, before, limit })).map(({ id }) => id);
+
+    it('go newest first, delivered or not, of all or of one name and key', async () => {
+      await test.store.insertEvent(eventOf('a', { publishedAt: 10, deliveredTo: 1 }));
+      await test.store.insertEvent(eventOf('b', { publishedAt: 20 }));
+      await test.store.insertEvent(eventOf('c', { publishedAt: 20, deliveredTo: 0 }));
+      await test.store.insertEvent(eventOf('d', { publishedAt: 30, nameKey: 'paid/8' }));
+      await test.store.insertEvent(eventOf('e', { publishedAt: 5, deliveredTo: 0 }));
+      expect(await list(null)).toEqual(['d', 'c', 'b', 'a', 'e']);
+      expect(await list(null, null, 2)).toEqual(['d', 'c']);
+      expect(await list(null, { publishedAt: 20, id: 'c' }, 2)).toEqual(['b', 'a']);
+      expect(await list('paid/7')).toEqual(['c', 'b', 'a', 'e']);
+      expect(await list('paid/7', { publishedAt: 20, id: 'b' }, 1)).toEqual(['a']);
+      expect(await list('paid/9')).toEqual([]);
+    });
+
+    it('say who took an event, and leave long data out', async () => {
+      await test.store.insertEvent(eventOf('short', { publishedAt: 3, data: '{"a":1}' }));
+      for (const length of [LISTED_DATA_LENGTH_MAX, LISTED_DATA_LENGTH_MAX + 1, 20_000]) {
+        await test.store.insertEvent(
+          eventOf(`of ${length}`, { publishedAt: 2, data: 'x'.repeat(length) }),
+        );
+      }
+      await test.store.markEventDelivered('short', 30, ['i', 'j']);
+      const listed = await test.store.listEvents({ nameKey: null, before: null, limit: 9 });
+      expect(listed[0]).toEqual({
+        ...{
+          id: 'short',
+          name: 'paid',
+          key: '7',
+          publishedAt: 3,
+          data: '{"a":1}',
+          deliveredTo: 30,
+        },
+        takenBy: ['i', 'j'],
+      });
+      expect(listed.slice(1).map(({ data, takenBy }) => [data?.length, takenBy])).toEqual([
+        [undefined, []],
+        [LISTED_DATA_LENGTH_MAX, []],
+        [undefined, []],
+      ]);
     });
   });
 

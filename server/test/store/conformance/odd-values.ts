@@ -30,7 +30,8 @@ export function describeOddValues(test: StoreUnderTest): void {
       expect((await store.getDefinition('d', 1))?.body === value).toBe(true);
       expect((await store.listDefinitions(null, 1))[0]?.description === value).toBe(true);
       await store.insertStepScript({ name: 's', source: value, createdAt: 1 });
-      expect((await store.getStepScript('s'))?.source === value).toBe(true);
+      expect((await store.getStepScript('s', 'latest'))?.source === value).toBe(true);
+      expect((await store.getStepScript('s', 1))?.source === value).toBe(true);
       await store.insertEvent(eventOf('e', { data: value }));
       expect((await store.getEvent('e'))?.data === value).toBe(true);
 

@@ -1,6 +1,11 @@
 /** Definitions and custom steps: rows by name and version. */
 import type { OperationArguments, OperationResult } from '../../operations.js';
-import type { DefinitionRecord, StepScriptRecord } from '../../store.js';
+import type {
+  DefinitionRecord,
+  DefinitionVersion,
+  StepScriptRecord,
+  StepScriptVersion,
+} from '../../store.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import type { Row } from '../row.js';
@@ -77,6 +82,21 @@ export function listDefinitions(
     .map(definitionOf);
 }
 
+export function listDefinitionVersions(
+  database: Database,
+  [id, beforeVersion, limit]: OperationArguments<'listDefinitionVersions'>,
+): readonly DefinitionVersion[] {
+  return database
+    .all(
+      `SELECT id, version, description, createdAt FROM definitions
+        WHERE id = ? AND version < ? ORDER BY version DESC LIMIT ?`,
+      encodeText(id),
+      beforeVersion ?? Number.MAX_SAFE_INTEGER,
+      limit,
+    )
+    .map(definitionVersionOf);
+}
+
 export function insertStepScript(
   database: Database,
   [script]: OperationArguments<'insertStepScript'>,
@@ -99,12 +119,19 @@ export function insertStepScript(
 
 export function getStepScript(
   database: Database,
-  [name]: OperationArguments<'getStepScript'>,
+  [name, version]: OperationArguments<'getStepScript'>,
 ): StepScriptRecord | null {
-  const row = database.get(
-    'SELECT * FROM step_scripts WHERE name = ? ORDER BY version DESC LIMIT 1',
-    encodeText(name),
-  );
+  const row =
+    version === 'latest'
+      ? database.get(
+          'SELECT * FROM step_scripts WHERE name = ? ORDER BY version DESC LIMIT 1',
+          encodeText(name),
+        )
+      : database.get(
+          'SELECT * FROM step_scripts WHERE name = ? AND version = ?',
+          encodeText(name),
+          version,
+        );
   return row === null ? null : stepScriptOf(row);
 }
 
@@ -122,6 +149,21 @@ export function listStepScripts(
       limit,
     )
     .map(stepScriptOf);
+}
+
+export function listStepScriptVersions(
+  database: Database,
+  [name, beforeVersion, limit]: OperationArguments<'listStepScriptVersions'>,
+): readonly StepScriptVersion[] {
+  return database
+    .all(
+      `SELECT name, version, createdAt FROM step_scripts
+        WHERE name = ? AND version < ? ORDER BY version DESC LIMIT ?`,
+      encodeText(name),
+      beforeVersion ?? Number.MAX_SAFE_INTEGER,
+      limit,
+    )
+    .map(stepScriptVersionOf);
 }
 
 function findStamp(
@@ -148,20 +190,26 @@ function comparison(after: string | null): '>' | '>=' {
 }
 
 function definitionOf(row: Row): DefinitionRecord {
+  return { ...definitionVersionOf(row), body: row.text('body') };
+}
+
+function definitionVersionOf(row: Row): DefinitionVersion {
   return {
     id: row.text('id'),
     version: row.number('version'),
     description: row.textOrNull('description'),
-    body: row.text('body'),
     createdAt: row.number('createdAt'),
   };
 }
 
 function stepScriptOf(row: Row): StepScriptRecord {
+  return { ...stepScriptVersionOf(row), source: row.text('source') };
+}
+
+function stepScriptVersionOf(row: Row): StepScriptVersion {
   return {
     name: row.text('name'),
     version: row.number('version'),
-    source: row.text('source'),
     createdAt: row.number('createdAt'),
   };
 }

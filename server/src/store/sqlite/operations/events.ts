@@ -1,6 +1,11 @@
 /** Published events, and who waits for them. */
 import type { OperationArguments, OperationResult } from '../../operations.js';
-import type { EventRecord, SubscriptionRecord } from '../../store.js';
+import {
+  LISTED_DATA_LENGTH_MAX,
+  type EventListItem,
+  type EventRecord,
+  type SubscriptionRecord,
+} from '../../store.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import type { Row } from '../row.js';
@@ -47,6 +52,37 @@ export function findEvents(
     .map(eventOf);
 }
 
+const LISTED_COLUMNS = `id, name, key, publishedAt, deliveredTo, takenBy,
+  CASE WHEN length(data) > ${LISTED_DATA_LENGTH_MAX} THEN NULL ELSE data END AS data`;
+
+export function listEvents(
+  database: Database,
+  [{ nameKey, before, limit }]: OperationArguments<'listEvents'>,
+): readonly EventListItem[] {
+  const publishedAt = before?.publishedAt ?? Number.MAX_SAFE_INTEGER;
+  const id = encodeText(before?.id ?? '');
+  if (nameKey !== null) {
+    return database
+      .all(
+        `SELECT ${LISTED_COLUMNS} FROM events WHERE nameKey = ? AND (publishedAt, id) < (?, ?)
+          ORDER BY publishedAt DESC, id DESC LIMIT ?`,
+        ...[encodeText(nameKey), publishedAt, id, limit],
+      )
+      .map(eventListItemOf);
+  }
+  // Each half has an index in this order; one over all events would cost every publication.
+  const half = (condition: string): string => `SELECT * FROM (
+    SELECT ${LISTED_COLUMNS} FROM events WHERE ${condition} AND (publishedAt, id) < (?, ?)
+     ORDER BY publishedAt DESC, id DESC LIMIT ?)`;
+  return database
+    .all(
+      `${half('deliveredTo IS NULL')} UNION ALL ${half('deliveredTo IS NOT NULL')}
+        ORDER BY publishedAt DESC, id DESC LIMIT ?`,
+      ...[publishedAt, id, limit, publishedAt, id, limit, limit],
+    )
+    .map(eventListItemOf);
+}
+
 export function findSubscriptions(
   database: Database,
   [nameKey, publishedAt, afterId, limit]: OperationArguments<'findSubscriptions'>,
@@ -70,9 +106,12 @@ export function findSubscriptions(
 
 export function markEventDelivered(
   database: Database,
-  [id, deliveredTo]: OperationArguments<'markEventDelivered'>,
+  [id, deliveredTo, takenBy]: OperationArguments<'markEventDelivered'>,
 ): OperationResult<'markEventDelivered'> {
-  database.run('UPDATE events SET deliveredTo = ? WHERE id = ?', deliveredTo, encodeText(id));
+  database.run(
+    'UPDATE events SET deliveredTo = ?, takenBy = ? WHERE id = ?',
+    ...[deliveredTo, JSON.stringify(takenBy), encodeText(id)],
+  );
 }
 
 export function findUndeliveredEvents(
@@ -86,6 +125,19 @@ export function findUndeliveredEvents(
       limit,
     )
     .map(eventOf);
+}
+
+function eventListItemOf(row: Row): EventListItem {
+  const takenBy = row.textOrNull('takenBy');
+  return {
+    id: row.text('id'),
+    name: row.text('name'),
+    key: row.text('key'),
+    data: row.textOrNull('data'),
+    publishedAt: row.number('publishedAt'),
+    deliveredTo: row.numberOrNull('deliveredTo'),
+    takenBy: takenBy === null ? [] : (JSON.parse(takenBy) as string[]), // Written by `markEventDelivered`.
+  };
 }
 
 function eventOf(row: Row): EventRecord {

@@ -2,6 +2,7 @@
 import type { SynchronousOperations } from '../../operations.js';
 import type { Database } from '../database.js';
 import * as activities from './activities.js';
+import * as activityLists from './activity-lists.js';
 import * as definitions from './definitions.js';
 import * as events from './events.js';
 import * as housekeeping from './housekeeping.js';
@@ -17,9 +18,11 @@ export const SQLITE_OPERATIONS: SynchronousOperations<Database> = {
   insertDefinition: definitions.insertDefinition,
   getDefinition: definitions.getDefinition,
   listDefinitions: definitions.listDefinitions,
+  listDefinitionVersions: definitions.listDefinitionVersions,
   insertStepScript: definitions.insertStepScript,
   getStepScript: definitions.getStepScript,
   listStepScripts: definitions.listStepScripts,
+  listStepScriptVersions: definitions.listStepScriptVersions,
   insertInstance: instances.insertInstance,
   getInstance: instances.getInstance,
   listInstances: instances.listInstances,
@@ -36,10 +39,13 @@ export const SQLITE_OPERATIONS: SynchronousOperations<Database> = {
   extendActivity: activities.extendActivity,
   releaseActivity: activities.releaseActivity,
   findUnsettledActivities: activities.findUnsettledActivities,
+  listActivityQueues: activityLists.listActivityQueues,
+  listActivityItems: activityLists.listActivityItems,
   insertEvent: events.insertEvent,
   getEvent: events.getEvent,
   findEvents: events.findEvents,
   findSubscriptions: events.findSubscriptions,
+  listEvents: events.listEvents,
   markEventDelivered: events.markEventDelivered,
   findUndeliveredEvents: events.findUndeliveredEvents,
   putNode: housekeeping.putNode,

@@ -1,0 +1,62 @@
+/** Reading events, and who waits for them. */
+import type { Json } from '../engine/json.js';
+import { FAR_FUTURE_MS, type EventListItem, type Store } from '../store/store.js';
+import type { Page, PageRequest } from './host.js';
+import { nameKeyOf, readExecutionKey } from './ids.js';
+import type { EventView, EventWaiterView } from './operator-views.js';
+import { decodeCursor, pageOf } from './paging.js';
+
+export interface EventName {
+  readonly name: string;
+  readonly key: string;
+}
+
+export class EventQueries {
+  readonly #store: Store;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** Newest first; of one name and key, or all. */
+  async list(of: EventName | null, page: PageRequest): Promise<Page<EventView>> {
+    const nameKey = of === null ? null : nameKeyOf(of.name, of.key);
+    const list = `events ${nameKey ?? ''}`;
+    const position = decodeCursor(page.cursor, list);
+    const events = await this.#store.listEvents({
+      nameKey,
+      before:
+        position === null ? null : { publishedAt: Number(position[0]), id: position[1] ?? '' },
+      limit: page.limit + 1,
+    });
+    return pageOf(events.map(viewEvent), page.limit, list, ({ id, publishTime }) => [
+      String(publishTime),
+      id,
+    ]);
+  }
+
+  async waiters({ name, key }: EventName, page: PageRequest): Promise<Page<EventWaiterView>> {
+    const nameKey = nameKeyOf(name, key);
+    const list = `event-waiters ${nameKey}`;
+    const afterId = decodeCursor(page.cursor, list)?.[0] ?? null;
+    const limit = page.limit + 1;
+    const found = await this.#store.findSubscriptions(nameKey, FAR_FUTURE_MS, afterId, limit);
+    const { items, nextCursor } = pageOf(found, page.limit, list, ({ id }) => [id]);
+    const waiters = items.map(({ id, instanceId, effectiveAt }) => ({
+      workflowId: instanceId,
+      executionId: readExecutionKey(id).pointerId,
+      since: effectiveAt,
+    }));
+    return { items: waiters, nextCursor };
+  }
+}
+
+function viewEvent(event: EventListItem): EventView {
+  const { data, deliveredTo, id, key, name, publishedAt, takenBy } = event;
+  return {
+    ...{ id, name, key, deliveredTo, takenBy },
+    data: data === null ? null : (JSON.parse(data) as Json), // Stored by us as JSON.
+    dataOmitted: data === null,
+    publishTime: publishedAt,
+  };
+}

@@ -1,0 +1,53 @@
+/** The queues of activities as people look at them. */
+import type { OperationArguments } from '../operations.js';
+import type { ActivityListItem, ActivityQueue } from '../store.js';
+import { compareText } from '../text-order.js';
+import type { MemoryData } from './memory-data.js';
+
+export function listActivityQueues(
+  data: MemoryData,
+  [now, limit]: OperationArguments<'listActivityQueues'>,
+): readonly ActivityQueue[] {
+  const queues = new Map<string, ActivityQueue>();
+  for (const { record } of data.activities.values()) {
+    if (record.done) continue;
+    const { name } = record;
+    const queue = queues.get(name) ?? { name, waiting: 0, held: 0, oldestCreatedAt: null };
+    const isHeld = record.tokenHash !== null && record.availableAt > now;
+    const oldest = Math.min(queue.oldestCreatedAt ?? record.createdAt, record.createdAt);
+    queues.set(
+      name,
+      isHeld
+        ? { ...queue, held: queue.held + 1 }
+        : { ...queue, waiting: queue.waiting + 1, oldestCreatedAt: oldest },
+    );
+  }
+  return [...queues.values()]
+    .sort((left, right) => right.waiting - left.waiting || compareText(left.name, right.name))
+    .slice(0, limit);
+}
+
+export function listActivityItems(
+  data: MemoryData,
+  [name, after, limit]: OperationArguments<'listActivityItems'>,
+): readonly ActivityListItem[] {
+  return [...data.activities.values()]
+    .filter(({ record }) => record.name === name && !record.done)
+    .map(({ record, deferred }) => {
+      const { id, instanceId, createdAt, availableAt, attempt, workerId, tokenHash } = record;
+      const item = { id, instanceId, createdAt, availableAt, attempt, workerId };
+      return { ...item, claimed: tokenHash !== null, deferred };
+    })
+    .filter((item) => after === null || inQueueOrder(item, after) > 0)
+    .sort(inQueueOrder)
+    .slice(0, limit);
+}
+
+interface QueuePosition {
+  readonly availableAt: number;
+  readonly id: string;
+}
+
+function inQueueOrder(left: QueuePosition, right: QueuePosition): number {
+  return left.availableAt - right.availableAt || compareText(left.id, right.id);
+}

@@ -1,0 +1,83 @@
+/** The queues of activities as people look at them. */
+import type { OperationArguments } from '../operations.js';
+import type { ActivityListItem, ActivityQueue } from '../store.js';
+import { decodeText, encodeText } from '../text-codec.js';
+import { compareText } from '../text-order.js';
+import type { MongoContext } from './mongo-context.js';
+import { decodeOptional } from './packed-text.js';
+
+/** What one group of items is counted by. */
+interface Count {
+  readonly _id: string;
+  readonly count: number;
+  readonly oldestCreatedAt: number;
+}
+
+/** Held and waiting items are counted apart: every server can group what a plain filter finds. */
+export async function listActivityQueues(
+  { activities }: MongoContext,
+  [now, limit]: OperationArguments<'listActivityQueues'>,
+): Promise<readonly ActivityQueue[]> {
+  const countEach = (items: object): Promise<Count[]> =>
+    activities
+      .aggregate<Count>([
+        { $match: { done: false, ...items } },
+        {
+          $group: {
+            _id: '$name',
+            count: { $sum: 1 },
+            oldestCreatedAt: { $min: '$createdAt' },
+          },
+        },
+      ])
+      .toArray();
+  const [waiting, held] = await Promise.all([
+    countEach({ $or: [{ tokenHash: null }, { availableAt: { $lte: now } }] }),
+    countEach({ tokenHash: { $ne: null }, availableAt: { $gt: now } }),
+  ]);
+  const heldByName = new Map(held.map(({ _id, count }) => [_id, count]));
+  const queues = waiting.map(({ _id, count, oldestCreatedAt }) => ({
+    ...{ _id, waiting: count, held: heldByName.get(_id) ?? 0, oldestCreatedAt },
+  }));
+  const names = new Set(waiting.map(({ _id }) => _id));
+  const onlyHeld = held.flatMap(({ _id, count }) =>
+    names.has(_id) ? [] : [{ _id, waiting: 0, held: count, oldestCreatedAt: null }],
+  );
+  return [...queues, ...onlyHeld]
+    .sort((left, right) => right.waiting - left.waiting || compareText(left._id, right._id))
+    .slice(0, limit)
+    .map(({ _id, ...queue }) => ({ name: decodeText(_id), ...queue }));
+}
+
+const LISTED_FIELDS = {
+  ...{ instanceId: 1, createdAt: 1, availableAt: 1, attempt: 1, workerId: 1, deferred: 1 },
+  tokenHash: 1,
+};
+
+export async function listActivityItems(
+  { activities }: MongoContext,
+  [name, after, limit]: OperationArguments<'listActivityItems'>,
+): Promise<readonly ActivityListItem[]> {
+  const position =
+    after === null
+      ? {}
+      : {
+          availableAt: { $gte: after.availableAt },
+          $or: [
+            { availableAt: { $gt: after.availableAt } },
+            { _id: { $gt: encodeText(after.id) } },
+          ],
+        };
+  const found = await activities
+    .find({ name: encodeText(name), done: false, ...position }, { projection: LISTED_FIELDS })
+    .sort({ availableAt: 1, _id: 1 })
+    .limit(limit)
+    .toArray();
+  return found.map(({ _id, createdAt, availableAt, attempt, deferred, ...item }) => ({
+    ...{ createdAt, availableAt, attempt, deferred },
+    id: decodeText(_id),
+    instanceId: decodeText(item.instanceId),
+    workerId: decodeOptional(item.workerId),
+    claimed: item.tokenHash !== null,
+  }));
+}

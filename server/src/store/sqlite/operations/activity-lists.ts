@@ -1,0 +1,51 @@
+/** The queues of activities as people look at them. */
+import type { OperationArguments } from '../../operations.js';
+import type { ActivityListItem, ActivityQueue } from '../../store.js';
+import { encodeText } from '../../text-codec.js';
+import type { Database } from '../database.js';
+
+export function listActivityQueues(
+  database: Database,
+  [now, limit]: OperationArguments<'listActivityQueues'>,
+): readonly ActivityQueue[] {
+  return database
+    .all(
+      `WITH items AS (
+         SELECT name, createdAt, tokenHash IS NOT NULL AND availableAt > ? AS isHeld FROM activities WHERE done = 0
+       )
+       SELECT name, COUNT(*) - SUM(isHeld) AS waiting, SUM(isHeld) AS held,
+              MIN(CASE WHEN isHeld THEN NULL ELSE createdAt END) AS oldestCreatedAt
+         FROM items GROUP BY name ORDER BY waiting DESC, name LIMIT ?`,
+      now,
+      limit,
+    )
+    .map((row) => ({
+      name: row.text('name'),
+      waiting: row.number('waiting'),
+      held: row.number('held'),
+      oldestCreatedAt: row.numberOrNull('oldestCreatedAt'),
+    }));
+}
+
+export function listActivityItems(
+  database: Database,
+  [name, after, limit]: OperationArguments<'listActivityItems'>,
+): readonly ActivityListItem[] {
+  return database
+    .all(
+      `SELECT id, instanceId, createdAt, availableAt, attempt, workerId, deferred, tokenHash IS NOT NULL AS claimed
+         FROM activities INDEXED BY activities_queue
+        WHERE name = ? AND done = 0 AND (availableAt, id) > (?, ?) ORDER BY availableAt, id LIMIT ?`,
+      ...[encodeText(name), after?.availableAt ?? -1, encodeText(after?.id ?? ''), limit],
+    )
+    .map((row) => ({
+      id: row.text('id'),
+      instanceId: row.text('instanceId'),
+      createdAt: row.number('createdAt'),
+      availableAt: row.number('availableAt'),
+      attempt: row.number('attempt'),
+      workerId: row.textOrNull('workerId'),
+      claimed: row.boolean('claimed'),
+      deferred: row.boolean('deferred'),
+    }));
+}
