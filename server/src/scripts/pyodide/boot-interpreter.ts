@@ -32,7 +32,10 @@ export class InterpreterBooter {
       const request = createBootRequest(this.settings, { task: 'serve', snapshotPath });
       const { heapBytes } = await interpreter.boot(request, signal);
       const tookMs = Math.round(performance.now() - began);
-      logger.info({ tookMs, fromSnapshot: snapshotPath !== null }, 'A Python interpreter is ready');
+      logger.info(
+        { processId: interpreter.id, tookMs, fromSnapshot: snapshotPath !== null },
+        'A Python interpreter is ready',
+      );
       return { process: interpreter, heapBytes };
     } catch (error) {
       interpreter.kill('it did not start');

@@ -1,17 +1,19 @@
 /**
- * The process of one interpreter. Reads requests from standard input and writes replies to standard output, both
- * synchronously: the event loop never turns between requests, so no timer, promise or finalizer that a guest managed
- * to leave behind could ever run, and a server that is gone ends this process with its next read.
+ * The process of one interpreter: takes one request after another from the server, and ends when the server is gone.
+ *
+ * The server limits the time of a call, by SIGINT and then by SIGKILL. For the case that it dies while endless code
+ * runs here, everything happens within a lease, which code that nobody waits for outlives only once.
  */
-import { constants, readFileSync, readSync, writeSync } from 'node:fs';
-import { bootSealed, makeSnapshot, type SealOptions } from './sealed-interpreter.js';
+import { constants, readFileSync } from 'node:fs';
+import { longestCallMs, type ReplyFrame, type RequestHeader } from './frames.js';
+import { InterruptibleSection } from './interruptible-section.js';
 import {
-  decodeRequestHeader,
-  encodeReply,
-  REQUEST_HEADER_BYTES,
-  type ReplyFrame,
-  type RequestFrame,
-} from './frames.js';
+  bootSealed,
+  makeSnapshot,
+  type SealedInterpreter,
+  type SealOptions,
+} from './sealed-interpreter.js';
+import { ServerPipe } from './server-pipe.js';
 
 /** The first request of every interpreter's process. */
 export interface BootRequest extends Omit<SealOptions, 'snapshot' | 'runner'> {
@@ -19,12 +21,13 @@ export interface BootRequest extends Omit<SealOptions, 'snapshot' | 'runner'> {
   readonly task: 'serve' | 'snapshot';
   readonly runnerPath: string;
   readonly snapshotPath: string | null;
+  /** Code that nobody waits for any more runs this long at most, or twice its own limit if that is longer. */
+  readonly leaseMs: number;
 }
 
-const STDIN = 0;
-const STDOUT = 1;
 const NOTHING = Buffer.alloc(0);
-const pause = new Int32Array(new SharedArrayBuffer(4));
+/** Taken before this global is removed. */
+const now = performance.now.bind(performance);
 /** What Node offers and an interpreter's process has no use for, in case somebody finds a way into its JavaScript. */
 const UNUSED_GLOBALS = [
   ...['fetch', 'WebSocket', 'EventSource', 'Request', 'Response', 'Headers', 'FormData', 'Blob'],
@@ -37,25 +40,51 @@ await main();
 
 async function main(): Promise<void> {
   allowPyodideToStart();
-  const { request } = receive();
+  const pipe = new ServerPipe();
+  const { request } = pipe.receiveBody(pipe.receiveHeader());
   // Comes from our own server.
   const boot = JSON.parse(request.toString()) as BootRequest;
   const runner = readFileSync(boot.runnerPath, 'utf8');
   if (boot.task === 'snapshot') {
     const snapshot = await makeSnapshot({ ...boot, runner, snapshot: null });
-    send({ ...emptyReply(), result: Buffer.from(snapshot) });
+    pipe.send({ ...emptyReply(), result: Buffer.from(snapshot) });
     return;
   }
   const snapshot = boot.snapshotPath === null ? null : readFileSync(boot.snapshotPath);
   const interpreter = await bootSealed({ ...boot, runner, snapshot });
   for (const name of UNUSED_GLOBALS) Reflect.deleteProperty(globalThis, name);
   globalThis.gc?.();
-  send({ ...emptyReply(), heapBytes: interpreter.heapBytes });
+  pipe.send({ ...emptyReply(), heapBytes: interpreter.heapBytes });
+  serve(interpreter, pipe, boot.leaseMs);
+}
+
+/** Never returns. */
+function serve(interpreter: SealedInterpreter, pipe: ServerPipe, shortestLeaseMs: number): void {
+  let leaseMs = shortestLeaseMs;
+  let leaseEndsAt = 0;
+  let header: RequestHeader | null = null;
+  const answerWithinLease = (): void => {
+    for (;;) {
+      header ??= pipe.receiveHeader();
+      const longestMs = longestCallMs(header.timeoutMs);
+      if (now() + longestMs > leaseEndsAt) {
+        // Longer than the server lets the call run before it kills this process.
+        leaseMs = Math.max(shortestLeaseMs, 2 * longestMs);
+        return;
+      }
+      const frame = pipe.receiveBody(header);
+      header = null;
+      const reply = interpreter.call(frame);
+      pipe.send({ ...reply, heapBytes: interpreter.heapBytes });
+      // After the answer has left: nobody waits for it unless the next request is there already.
+      interpreter.restoreIfChanged();
+    }
+  };
+  const lease = new InterruptibleSection('__stepwright_serve', answerWithinLease);
   for (;;) {
-    const reply = interpreter.call(receive());
-    send({ ...reply, heapBytes: interpreter.heapBytes });
-    // After the answer has left: nobody waits for it unless the next request is there already.
-    interpreter.restoreIfChanged();
+    leaseEndsAt = now() + leaseMs;
+    // A lease that ends while nobody asks for anything is followed by another one. Anything else is an orphan.
+    if (!lease.run(leaseMs) && !pipe.isWaiting) process.exit(1);
   }
 }
 
@@ -69,45 +98,4 @@ function allowPyodideToStart(): void {
 function emptyReply(): ReplyFrame {
   const numbers = { progress: 0, deniedCalls: 0, heapBytes: 0 };
   return { outcome: 'answered', output: NOTHING, result: NOTHING, ...numbers };
-}
-
-function receive(): RequestFrame {
-  const header = decodeRequestHeader(readExactly(REQUEST_HEADER_BYTES));
-  const request = readExactly(header.requestBytes);
-  const variables = readExactly(header.variablesBytes);
-  return { request, variables, timeoutMs: header.timeoutMs, pure: header.pure };
-}
-
-function readExactly(bytes: number): Buffer {
-  const buffer = Buffer.allocUnsafe(bytes);
-  let offset = 0;
-  while (offset < bytes) {
-    const count = retryWhileBusy(() => readSync(STDIN, buffer, offset, bytes - offset, null));
-    // The server is gone or has no more use for this process.
-    if (count === 0) process.exit(0);
-    offset += count;
-  }
-  return buffer;
-}
-
-function send(reply: ReplyFrame): void {
-  const frame = encodeReply(reply);
-  let offset = 0;
-  while (offset < frame.length) {
-    offset += retryWhileBusy(() => writeSync(STDOUT, frame, offset, frame.length - offset));
-  }
-}
-
-/** A pipe may be in non-blocking mode; then there is nothing better to do than to look again. */
-function retryWhileBusy(operation: () => number): number {
-  for (;;) {
-    try {
-      return operation();
-    } catch (error) {
-      const code = error instanceof Error && 'code' in error ? error.code : undefined;
-      if (code === 'EOF' || code === 'EPIPE') return process.exit(0);
-      if (code !== 'EAGAIN') throw error;
-      Atomics.wait(pause, 0, 0, 1);
-    }
-  }
 }

@@ -9,7 +9,7 @@
 export const OUTCOMES = [
   /** The Python side answered; its text may still report an error of the user's code. */
   'answered',
-  /** The watchdog stopped it. The interpreter has been restored and serves on. */
+  /** The server broke it off, because its time was over. The interpreter is restored and serves on. */
   'timeout',
   /** The answer is larger than the limit. */
   'too-large',
@@ -47,6 +47,16 @@ export const REQUEST_HEADER_BYTES = 16;
 export const REPLY_HEADER_BYTES = 24;
 
 const PURE = 1;
+/** The last byte of every request's header; see server-pipe.ts. */
+export const REQUEST_MARK = 0x5a;
+
+/** Beyond the call's own limit: breaking it off, restoring the interpreter, and a machine under load. */
+const GRACE_MS = 1_000;
+
+/** When the server stops waiting for a call and kills its process. */
+export function longestCallMs(timeoutMs: number): number {
+  return 2 * timeoutMs + GRACE_MS;
+}
 
 export function encodeRequestHeader(frame: RequestFrame): Buffer {
   const header = Buffer.allocUnsafe(REQUEST_HEADER_BYTES);
@@ -54,6 +64,7 @@ export function encodeRequestHeader(frame: RequestFrame): Buffer {
   header.writeUInt32LE(frame.variables.length, 4);
   header.writeUInt32LE(frame.timeoutMs, 8);
   header.writeUInt32LE(frame.pure ? PURE : 0, 12);
+  header[REQUEST_HEADER_BYTES - 1] = REQUEST_MARK;
   return header;
 }
 
@@ -69,7 +80,7 @@ export function decodeRequestHeader(header: Buffer): RequestHeader {
     requestBytes: header.readUInt32LE(0),
     variablesBytes: header.readUInt32LE(4),
     timeoutMs: header.readUInt32LE(8),
-    pure: header.readUInt32LE(12) === PURE,
+    pure: header[12] === PURE,
   };
 }
 

@@ -63,8 +63,6 @@ export interface PoolStatistics {
   readonly timeouts: number;
 }
 
-/** Beyond the call's own limit and the watchdog's: restoring, and a machine under load. */
-const GRACE_MS = 1_000;
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 5_000;
 const FAILED_BOOTS_UNTIL_UNAVAILABLE = 3;
@@ -312,13 +310,15 @@ export class InterpreterPool {
     holders.set(call, interpreter);
     const { request, variables, timeoutMs, pure } = call;
     const frame = { request, variables, timeoutMs, pure };
-    const end = await interpreter.process.call(frame, 2 * timeoutMs + GRACE_MS);
+    const end = await interpreter.process.call(frame);
     holders.delete(call);
     interpreter.running = null;
     interpreter.isPristine = !call.pure;
     const disposition = call.deliver(end);
     if (disposition === 'retry') this.queue.putBack(call.lane, call);
-    if (disposition !== 'keep' || this.hasGrown(interpreter, end)) this.discard(interpreter);
+    if (disposition !== 'keep' || isLate(end) || this.hasGrown(interpreter, end)) {
+      this.discard(interpreter);
+    }
     if (this.isStopping && disposition === 'retry') this.refuseAll('the server is stopping');
     if (this.busy.length === 0) this.idleAgain?.();
     this.dispatch();
@@ -396,6 +396,10 @@ export class InterpreterPool {
 
 /** Which interpreter has which call now. */
 const holders = new WeakMap<QueuedCall, Interpreter>();
+
+function isLate(end: CallEnd): boolean {
+  return end.kind === 'reply' && end.isLate;
+}
 
 function unavailable(reason: string): ScriptError {
   return { type: 'Unavailable', message: `Python is not available: ${reason}` };

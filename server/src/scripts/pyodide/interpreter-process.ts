@@ -5,21 +5,34 @@
  * the call that it had, and is dead from then on.
  */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
-import { encodeRequestHeader, ReplyReader, type ReplyFrame, type RequestFrame } from './frames.js';
+import {
+  encodeRequestHeader,
+  longestCallMs,
+  ReplyReader,
+  type ReplyFrame,
+  type RequestFrame,
+} from './frames.js';
 import type { BootRequest } from './child-main.js';
 import type { ChildCommand } from './child-command.js';
 
 /** How a call ended, as the server sees it. */
 export type CallEnd =
-  | { readonly kind: 'reply'; readonly reply: ReplyFrame }
-  /** It did not answer in time and was killed. */
+  | {
+      readonly kind: 'reply';
+      readonly reply: ReplyFrame;
+      /** It answered while it was being interrupted; what the interrupt will hit now, nobody knows. */
+      readonly isLate: boolean;
+    }
+  /** It did not answer in time and is gone. */
   | { readonly kind: 'unresponsive' }
   /** It is gone; nobody knows why. */
   | { readonly kind: 'died'; readonly reason: string };
 
 interface Pending {
+  readonly frame: RequestFrame;
   readonly settle: (end: CallEnd) => void;
-  readonly deadline: NodeJS.Timeout;
+  deadline: NodeJS.Timeout;
+  isInterrupted: boolean;
 }
 
 const BOOT_DEADLINE_MS = 60_000;
@@ -61,6 +74,11 @@ export class InterpreterProcess {
     });
   }
 
+  /** The id of the process; undefined when it could not be started. */
+  get id(): number | undefined {
+    return this.child.pid;
+  }
+
   get isDead(): boolean {
     return this.dead;
   }
@@ -75,28 +93,44 @@ export class InterpreterProcess {
     const giveUp = (): void => this.kill('its start was given up');
     if (signal.aborted) giveUp();
     signal.addEventListener('abort', giveUp);
-    const end = await this.call(
-      {
-        request: Buffer.from(JSON.stringify(request)),
-        variables: NOTHING,
-        timeoutMs: 0,
-        pure: false,
-      },
-      BOOT_DEADLINE_MS,
-    );
+    const frame = {
+      request: Buffer.from(JSON.stringify(request)),
+      variables: NOTHING,
+      timeoutMs: 0,
+      pure: false,
+    };
+    const end = await this.exchange(frame, BOOT_DEADLINE_MS, () => {
+      this.end({ kind: 'unresponsive' });
+    });
     signal.removeEventListener('abort', giveUp);
     if (end.kind === 'reply') return end.reply;
     throw new Error(end.kind === 'died' ? end.reason : 'it did not answer in time');
   }
 
-  /** @param deadlineMs when the process is killed if it has not answered, whatever its own watchdog does */
-  call(frame: RequestFrame, deadlineMs: number): Promise<CallEnd> {
+  /** Interrupts the call when its time is over, and kills the process when that does not help. */
+  call(frame: RequestFrame): Promise<CallEnd> {
+    return this.exchange(frame, frame.timeoutMs, () => {
+      // What has come already is read before that.
+      setImmediate(() => this.interrupt(frame));
+    });
+  }
+
+  private exchange(frame: RequestFrame, limitMs: number, atLimit: () => void): Promise<CallEnd> {
     if (this.dead) return Promise.resolve({ kind: 'died', reason: 'it had ended already' });
     return new Promise((settle) => {
-      const deadline = setTimeout(() => this.end({ kind: 'unresponsive' }), deadlineMs);
-      this.pending = { settle, deadline };
+      const deadline = setTimeout(atLimit, limitMs);
+      this.pending = { frame, settle, deadline, isInterrupted: false };
       this.send(frame);
     });
+  }
+
+  private interrupt(frame: RequestFrame): void {
+    const { pending } = this;
+    if (pending?.frame !== frame) return;
+    pending.isInterrupted = true;
+    const leftMs = longestCallMs(frame.timeoutMs) - frame.timeoutMs;
+    pending.deadline = setTimeout(() => this.end({ kind: 'unresponsive' }), leftMs);
+    this.child.kill('SIGINT');
   }
 
   /** Ends the process at once. A call in flight ends as `died`. */
@@ -129,9 +163,12 @@ export class InterpreterProcess {
       if (reply === null) return;
       const pending = this.pending;
       if (pending === null) throw new Error('a reply that nobody asked for');
+      const { isInterrupted } = pending;
+      const wasBrokenOff = reply.outcome === 'timeout';
+      if (wasBrokenOff && !isInterrupted) throw new Error('somebody else interrupted it');
       this.pending = null;
       clearTimeout(pending.deadline);
-      pending.settle({ kind: 'reply', reply });
+      pending.settle({ kind: 'reply', reply, isLate: isInterrupted && !wasBrokenOff });
     } catch (error) {
       this.end({ kind: 'died', reason: error instanceof Error ? error.message : String(error) });
     }
@@ -144,7 +181,8 @@ export class InterpreterProcess {
     this.pending = null;
     if (pending === null) return;
     clearTimeout(pending.deadline);
-    pending.settle(end);
+    // Where there is no SIGINT, it ends the process.
+    pending.settle(pending.isInterrupted ? { kind: 'unresponsive' } : end);
   }
 
   private describeExit(code: number | null, signal: NodeJS.Signals | null): string {

@@ -7,13 +7,13 @@
  *     interface on the raw WebAssembly exports; there are no proxies and no callbacks.
  *  I2 All state of Python lives in linear memory. It is copied when sealed and copied back, so that code that is not
  *     proven pure meets a pristine interpreter and leaves nothing behind.
- *  I3 The watchdog is on for every call. V8 stops WebAssembly anywhere, inside of one regex or one power as well.
+ *  I3 Every call can be broken off from outside. V8 stops WebAssembly anywhere, inside of one regex or one power as well.
  *  I4 Purity comes from the caller, who decided it without asking this interpreter.
  */
-import vm from 'node:vm';
 import { DeniedCall, Gates } from './gates.js';
 import { createGuestCalls, PrintedText } from './guest-calls.js';
 import type { Outcome } from './frames.js';
+import { InterruptibleSection } from './interruptible-section.js';
 import {
   importPyodide,
   type EmscriptenSettings,
@@ -39,7 +39,6 @@ export interface SealOptions {
 export interface CallRequest {
   readonly request: Buffer;
   readonly variables: Buffer;
-  readonly timeoutMs: number;
   readonly pure: boolean;
 }
 
@@ -181,7 +180,7 @@ export class SealedInterpreter {
   private readonly scratch: Pointer;
   private readonly pristineMemory: Uint8Array;
   private readonly pristineStack: Pointer;
-  private readonly watched: vm.Script;
+  private readonly interruptible: InterruptibleSection;
   private readonly encoder = new TextEncoder();
 
   private arguments: readonly Buffer[] = [];
@@ -201,10 +200,7 @@ export class SealedInterpreter {
     this.runFunction = this.lookUp('run');
     this.progressCell = this.python.PyByteArray_AsString(this.lookUp('progress')) >>> 0;
     this.configure(options);
-    // The watchdog belongs to vm.Script, which can only run in a context by name.
-    const entrance = `__${MODULE_NAME}_call`;
-    Object.defineProperty(globalThis, entrance, { value: () => this.callPython() });
-    this.watched = new vm.Script(`${entrance}()`);
+    this.interruptible = new InterruptibleSection(`__${MODULE_NAME}_call`, () => this.callPython());
     this.arguments = [
       Buffer.from('{"kind":"expressions","sources":[],"targets":[]}'),
       EMPTY_OBJECT,
@@ -220,13 +216,13 @@ export class SealedInterpreter {
     return this.python.memory.buffer.byteLength;
   }
 
-  call({ request, variables, timeoutMs, pure }: CallRequest): CallOutcome {
+  call({ request, variables, pure }: CallRequest): CallOutcome {
     if (this.dirty || (this.used && !pure)) this.restore();
     this.arguments = [request, variables];
     this.answer = NOTHING;
     this.gates.forgetDenied();
     this.dirty = this.used = true;
-    const failure = this.runWatched(timeoutMs);
+    const failure = this.runInterruptible();
     const deniedCalls = this.gates.deniedCalls;
     const outcome = deniedCalls > 0 ? 'denied' : (failure?.outcome ?? 'answered');
     if (pure && outcome === 'answered' && ++this.pureCalls < PURE_CALLS_BETWEEN_RESTORES) {
@@ -266,7 +262,7 @@ export class SealedInterpreter {
 
   private expectDenied(source: string, gate: string): void {
     const request = Buffer.from(JSON.stringify({ kind: 'script', source }));
-    const call = { request, variables: EMPTY_OBJECT, timeoutMs: 10_000, pure: false };
+    const call = { request, variables: EMPTY_OBJECT, pure: false };
     const { outcome, result } = this.call(call);
     const names = result.toString();
     if (outcome === 'denied' && names === gate) return;
@@ -280,16 +276,15 @@ export class SealedInterpreter {
       JSON.stringify({ kind: 'expressions', sources: ['data.a + 1'], targets: [null] }),
     );
     const variables = Buffer.from('{"data":{"a":41}}');
-    const { outcome, result } = this.call({ request, variables, timeoutMs: 10_000, pure: false });
+    const { outcome, result } = this.call({ request, variables, pure: false });
     this.restoreIfChanged();
     if (outcome === 'answered' && result.toString() === '{}\n42') return;
     throw new Error(`The interpreter does not answer: ${outcome} ${result.toString()}`);
   }
 
-  private runWatched(timeoutMs: number): { outcome: Outcome; note: string } | null {
+  private runInterruptible(): { outcome: Outcome; note: string } | null {
     try {
-      this.watched.runInThisContext({ timeout: timeoutMs });
-      return null;
+      return this.interruptible.run() ? null : { outcome: 'timeout', note: '' };
     } catch (error) {
       return describeFailure(error);
     }
@@ -407,8 +402,5 @@ function describeFailure(error: unknown): { outcome: Outcome; note: string } {
   if (error instanceof ResultTooLarge) return { outcome: 'too-large', note: error.message };
   if (error instanceof RangeError) return { outcome: 'overflow', note: '' };
   if (!(error instanceof Error)) return { outcome: 'broken', note: 'trap' };
-  const timedOut = 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
-  return timedOut
-    ? { outcome: 'timeout', note: '' }
-    : { outcome: 'broken', note: `${error.name}: ${error.message}`.slice(0, 200) };
+  return { outcome: 'broken', note: `${error.name}: ${error.message}`.slice(0, 200) };
 }

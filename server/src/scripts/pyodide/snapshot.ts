@@ -15,6 +15,7 @@ import {
 import { InterpreterProcess } from './interpreter-process.js';
 import { readPyodideVersion } from './pyodide-module.js';
 
+const LEASE_MS = 60_000;
 const MAX_SNAPSHOT_BYTES = 256 * (1 << 20);
 
 /** Names what is inside, so that a stale one is never found. */
@@ -36,7 +37,7 @@ export function createBootRequest(
 ): BootRequest {
   // Pyodide wants the slash.
   const pyodideFolder = `${findPyodideFolder()}/`;
-  return { ...limits, ...task, pyodideFolder, runnerPath: RUNNER_PATH };
+  return { ...limits, ...task, pyodideFolder, runnerPath: RUNNER_PATH, leaseMs: LEASE_MS };
 }
 
 /**

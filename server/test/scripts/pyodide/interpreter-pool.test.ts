@@ -65,7 +65,7 @@ const CALL: PoolCall<string> = {
   request: Buffer.from('request'),
   variables: Buffer.alloc(0),
   pure: true,
-  timeoutMs: 200,
+  timeoutMs: 5000,
   read: (answer) => answer.toString(),
 };
 
@@ -101,7 +101,6 @@ describe('InterpreterPool', () => {
   });
 
   it.each([
-    ['timeout', 1, 'Timeout', 0],
     ['too-large', 2, 'ResultTooLarge', 0],
     ['denied', 3, 'SandboxViolation', 1],
     ['overflow', 4, 'RecursionError', 1],
@@ -133,6 +132,47 @@ describe('InterpreterPool', () => {
     expect(await hanging).toMatchObject({ ok: false, error: { type: 'Timeout' } });
     expect(await waiting).toMatchObject({ ok: true, answer: 'served' });
     expect(pool.statistics).toMatchObject({ timeouts: 1, replaced: 1 });
+  });
+
+  it('interrupts a call whose time is over, and keeps the process that says so', async () => {
+    const { pool, processes } = startPool(
+      'process.once("SIGINT", () => reply("", 1)); if (!request.includes("slow")) reply("served")',
+    );
+    // Started before its time counts.
+    expect(await pool.run(CALL)).toMatchObject({ ok: true, answer: 'served' });
+    const slow = { ...CALL, request: Buffer.from('slow'), timeoutMs: 50 };
+    expect(await pool.run(slow)).toMatchObject({ ok: false, error: { type: 'Timeout' } });
+    expect(pool.statistics).toMatchObject({ timeouts: 1, replaced: 0 });
+    expect(processes).toHaveLength(1);
+  });
+
+  it('uses an answer that comes while it interrupts, but not the process', async () => {
+    const { pool } = startPool(
+      'process.once("SIGINT", () => reply("late")); if (!request.includes("slow")) reply("served")',
+    );
+    await pool.run(CALL);
+    const slow = { ...CALL, request: Buffer.from('slow'), timeoutMs: 50 };
+    expect(await pool.run(slow)).toMatchObject({ ok: true, answer: 'late' });
+    expect(pool.statistics).toMatchObject({ timeouts: 0, replaced: 1 });
+    expect(await pool.run(CALL)).toMatchObject({ ok: true, answer: 'served' });
+  });
+
+  it('kills a process that is not impressed by being interrupted', async () => {
+    const { pool, processes } = startPool(
+      'process.on("SIGINT", () => {}); if (!request.includes("slow")) reply("served")',
+    );
+    await pool.run(CALL);
+    const slow = { ...CALL, request: Buffer.from('slow'), timeoutMs: 50 };
+    expect(await pool.run(slow)).toMatchObject({ ok: false, error: { type: 'Timeout' } });
+    expect(processes[0]!.isDead).toBe(true);
+    expect(await pool.run(CALL)).toMatchObject({ ok: true, answer: 'served' });
+  });
+
+  it('makes a call again that somebody else interrupted', async () => {
+    const { pool, processes } = startPool('reply("", 1)');
+    expect(await pool.run(CALL)).toMatchObject({ ok: false, error: { type: 'InterpreterCrash' } });
+    expect(processes.length).toBeGreaterThanOrEqual(2);
+    expect(pool.statistics).toMatchObject({ timeouts: 0, replaced: 2 });
   });
 
   it('gives an interpreter up that has grown, when another is ready', async () => {

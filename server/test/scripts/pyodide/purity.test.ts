@@ -82,7 +82,7 @@ afterAll(async () => {
 async function call(request: object, pure: boolean): Promise<string> {
   const variables = Buffer.from(JSON.stringify({ data: DATA, context: { Index: 0 } }));
   const frame = { request: Buffer.from(JSON.stringify(request)), variables, timeoutMs: 2000, pure };
-  const end = await interpreter.call(frame, 20_000);
+  const end = await interpreter.call(frame);
   if (end.kind !== 'reply') throw new Error(end.kind);
   const { outcome, result } = end.reply;
   // A pure expression may take too long; then the interpreter was restored, and there is nothing to see.

@@ -1,0 +1,120 @@
+/** Interpreters' processes that are interrupted: when they work, when they wait, and when the server is gone. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  createChildCommand,
+  findPyodideFolder,
+} from '../../../src/scripts/pyodide/child-command.js';
+import { encodeRequestHeader, type RequestFrame } from '../../../src/scripts/pyodide/frames.js';
+import { InterpreterProcess } from '../../../src/scripts/pyodide/interpreter-process.js';
+import {
+  createBootRequest,
+  defaultSnapshotPath,
+  ensureSnapshot,
+} from '../../../src/scripts/pyodide/snapshot.js';
+
+const LIMITS = {
+  memoryLimitBytes: 160 << 20,
+  resultLimitBytes: 2 << 20,
+  outputLimitBytes: 1 << 16,
+  recursionMax: 1000,
+  environment: {},
+};
+const running: InterpreterProcess[] = [];
+afterEach(async () => {
+  for (const process of running.splice(0)) {
+    process.kill('done');
+    await process.waitForExit();
+  }
+});
+
+async function start(leaseMs = 60_000): Promise<InterpreterProcess> {
+  const snapshotPath = defaultSnapshotPath();
+  await ensureSnapshot(snapshotPath, AbortSignal.timeout(60_000));
+  const interpreter = new InterpreterProcess(
+    createChildCommand(findPyodideFolder(), [snapshotPath]),
+    8 << 20,
+  );
+  running.push(interpreter);
+  const request = createBootRequest(LIMITS, { task: 'serve', snapshotPath });
+  await interpreter.boot({ ...request, leaseMs }, AbortSignal.timeout(60_000));
+  return interpreter;
+}
+
+function frame(source: string, timeoutMs: number, pure = true): RequestFrame {
+  const request = { kind: 'expressions', sources: [source], targets: [null], pure };
+  return {
+    request: Buffer.from(JSON.stringify(request)),
+    variables: Buffer.from('{}'),
+    timeoutMs,
+    pure,
+  };
+}
+
+const ENDLESS = 'sum(1 for x in range(10 ** 12))';
+/** Nothing in these tests takes this long. */
+const LONG_MS = 30_000;
+/** In which a process comes to rest, or notices a signal. Nothing can be seen from outside. */
+const SETTLING_MS = 200;
+
+async function outcomeOf(interpreter: InterpreterProcess, asked: RequestFrame): Promise<string> {
+  const end = await interpreter.call(asked);
+  return end.kind === 'reply' ? `${end.reply.outcome} ${end.reply.result.toString()}` : end.kind;
+}
+
+describe('an interpreter that is interrupted', () => {
+  it('ends what it does and serves on, again and again', async () => {
+    const interpreter = await start();
+    for (let round = 0; round < 5; round += 1) {
+      expect(await outcomeOf(interpreter, frame(ENDLESS, 50))).toBe('timeout ');
+      expect(await outcomeOf(interpreter, frame('1 + 1', LONG_MS))).toBe('answered {}\n2');
+    }
+  });
+
+  it('ends code that is not pure and serves on', async () => {
+    const interpreter = await start();
+    expect(await outcomeOf(interpreter, frame('(lambda: sum(iter(int, 1)))()', 50, false))).toBe(
+      'timeout ',
+    );
+    expect(await outcomeOf(interpreter, frame('1 + 1', LONG_MS))).toBe('answered {}\n2');
+  });
+
+  it('does not mind while it waits, as when somebody presses Ctrl-C', async () => {
+    const interpreter = await start();
+    expect(await outcomeOf(interpreter, frame('1 + 1', LONG_MS))).toBe('answered {}\n2');
+    for (let round = 0; round < 3; round += 1) {
+      await wait(SETTLING_MS);
+      process.kill(interpreter.id!, 'SIGINT');
+      await wait(SETTLING_MS);
+      expect(await outcomeOf(interpreter, frame('2 + 2', LONG_MS))).toBe('answered {}\n4');
+    }
+  });
+
+  it('serves on after its lease has ended while it waited', async () => {
+    const interpreter = await start(50);
+    await wait(SETTLING_MS);
+    expect(await outcomeOf(interpreter, frame('2 + 2', LONG_MS))).toBe('answered {}\n4');
+    expect(await outcomeOf(interpreter, frame('3 + 3', LONG_MS))).toBe('answered {}\n6');
+  });
+
+  it('ends by itself when the server is gone while endless code runs', async () => {
+    const { file, args, cwd } = createChildCommand(findPyodideFolder(), [defaultSnapshotPath()]);
+    const orphan = spawn(file, args, { cwd, env: {}, stdio: ['pipe', 'pipe', 'inherit'] });
+    const ended = once(orphan, 'exit');
+    const task = { task: 'serve', snapshotPath: defaultSnapshotPath() } as const;
+    const boot = Buffer.from(JSON.stringify({ ...createBootRequest(LIMITS, task), leaseMs: 100 }));
+    send(orphan.stdin, { ...frame('', 0), request: boot });
+    await once(orphan.stdout, 'data');
+    send(orphan.stdin, frame(ENDLESS, 50));
+    orphan.stdin.end();
+    orphan.stdout.destroy();
+    expect(await ended).toEqual([1, null]);
+  });
+});
+
+function send(pipe: Writable, asked: RequestFrame): void {
+  pipe.write(Buffer.concat([encodeRequestHeader(asked), asked.request, asked.variables]));
+}
