@@ -454,6 +454,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/workflow/{id}/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Explain a workflow
+         * @description Why a workflow stands where it stands: one reason for each step that runs or waits, in words and as values, and what an operator can do about it.
+         */
+        get: operations["explainWorkflow"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/workflow/{id}/resume": {
         parameters: {
             query?: never;
@@ -641,6 +661,16 @@ export interface components {
          * @enum {string}
          */
         ActivityItemState: "waiting" | "held" | "deferred";
+        /** @description Who might take an activity that nobody holds, as of the last heartbeats. */
+        ActivityPolling: {
+            /**
+             * Format: int32
+             * @description Workers that wait for it now, on all nodes.
+             */
+            pollers: number;
+            /** @description ISO 8601, UTC; null: never, since the nodes started. */
+            lastPollTime: string | null;
+        };
         /**
          * @description The work of one name that is not done yet.
          * @example {
@@ -832,6 +862,53 @@ export interface components {
             /** @description The `cursor` of the next page; null on the last one. */
             nextCursor: string | null;
         };
+        /**
+         * @description Why a workflow stands where it stands.
+         * @example {
+         *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
+         *       "status": "Runnable",
+         *       "time": "2026-05-04T10:32:30.123Z",
+         *       "summary": "approve: waits for event approved/42 since 12 min; no such event has been published since its effective date",
+         *       "reasons": [
+         *         {
+         *           "kind": "event",
+         *           "text": "waits for event approved/42 since 12 min; no such event has been published since its effective date",
+         *           "since": "2026-05-04T10:20:30.123Z",
+         *           "until": null,
+         *           "executionId": 2,
+         *           "stepId": "approve",
+         *           "stepType": "WaitFor",
+         *           "stepName": null,
+         *           "attempt": 1,
+         *           "item": null,
+         *           "index": null,
+         *           "eventName": "approved",
+         *           "eventKey": "42",
+         *           "error": null,
+         *           "actions": [
+         *             "publish-event",
+         *             "terminate"
+         *           ]
+         *         }
+         *       ],
+         *       "moreReasons": 0
+         *     }
+         */
+        Explanation: {
+            workflowId: string;
+            status: components["schemas"]["WorkflowStatus"];
+            /** @description When it was asked; ISO 8601, UTC. */
+            time: string;
+            /** @description The most important reason in one sentence. */
+            summary: string;
+            /** @description The most important first, at most about fifty. Containers are not among them, only what runs or waits inside. */
+            reasons: components["schemas"]["WaitReason"][];
+            /**
+             * Format: int32
+             * @description How many open steps are not explained.
+             */
+            moreReasons: number;
+        };
         /** @description A Python expression; a number, boolean or null is that constant. */
         Expression: string | number | boolean | null;
         /**
@@ -843,6 +920,13 @@ export interface components {
         ExtendedLease: {
             /** @description When the item goes back to the queue: ISO 8601, UTC. */
             tokenExpiry: string;
+        };
+        /** @description The worker that holds an activity. */
+        HoldingWorker: {
+            /** @description Empty for a worker that gave no name. */
+            workerId: string;
+            /** @description ISO 8601, UTC; null: it holds the activity without a lease. */
+            leaseUntil: string | null;
         };
         /** @description Any JSON value: an object, list, text, number, boolean or null. */
         JsonValue: unknown;
@@ -943,6 +1027,11 @@ export interface components {
             /** @description Always null. */
             nextCursor: string | null;
         };
+        /**
+         * @description What an operator can do about it.
+         * @enum {string}
+         */
+        OperatorAction: "suspend" | "resume" | "terminate" | "retry" | "publish-event" | "complete-activity" | "fail-activity";
         /**
          * @description An error. `code` says what happened and stays the same; `detail` is for people. Ids that help (such as `workflowId`) are members too.
          * @example {
@@ -1274,6 +1363,45 @@ export interface components {
              */
             version: number;
         };
+        /** @description One reason why a workflow stands where it stands. */
+        WaitReason: {
+            kind: components["schemas"]["WaitReasonKind"];
+            /** @description In words, for people. */
+            text: string;
+            /** @description ISO 8601, UTC. */
+            since: string | null;
+            /** @description When the time of the wait, the pause or the lease is over; ISO 8601, UTC. */
+            until: string | null;
+            /**
+             * Format: double
+             * @description Null for what concerns the workflow as a whole.
+             */
+            executionId: number | null;
+            stepId: string | null;
+            stepType: string | null;
+            stepName: string | null;
+            /** Format: double */
+            attempt: number | null;
+            /** @description The item and index of the enclosing Foreach. */
+            item: components["schemas"]["JsonValue"];
+            /** Format: double */
+            index: number | null;
+            eventName?: string;
+            eventKey?: string;
+            activityName?: string;
+            /** @description Of the child that is waited for. */
+            workflowId?: string;
+            nodeId?: string;
+            worker?: components["schemas"]["HoldingWorker"];
+            queue?: components["schemas"]["ActivityPolling"];
+            error: components["schemas"]["StepError"] | null;
+            actions: components["schemas"]["OperatorAction"][];
+        };
+        /**
+         * @description What a step waits for, or what holds the workflow up. `suspended`: by an operator, or by a step that failed (`error` is set). `set-aside`: the server gave it up, because nodes stopped while they ran it or it cannot be read. `running`: an HTTP call or a script is under way. `scheduled`: it is due, and its turn has not come.
+         * @enum {string}
+         */
+        WaitReasonKind: "suspended" | "set-aside" | "timer" | "retry" | "event" | "activity" | "workflow" | "running" | "scheduled" | "ended";
         /**
          * @description Work for a worker, to be answered with its token.
          * @example {
@@ -3806,6 +3934,124 @@ export interface operations {
                      *     lastError: null
                      */
                     "application/yaml": components["schemas"]["Workflow"];
+                };
+            };
+            /** @description There is no valid token, where the server asks for one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such workflow */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    explainWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the workflow */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
+                     *       "status": "Runnable",
+                     *       "time": "2026-05-04T10:32:30.123Z",
+                     *       "summary": "approve: waits for event approved/42 since 12 min; no such event has been published since its effective date",
+                     *       "reasons": [
+                     *         {
+                     *           "kind": "event",
+                     *           "text": "waits for event approved/42 since 12 min; no such event has been published since its effective date",
+                     *           "since": "2026-05-04T10:20:30.123Z",
+                     *           "until": null,
+                     *           "executionId": 2,
+                     *           "stepId": "approve",
+                     *           "stepType": "WaitFor",
+                     *           "stepName": null,
+                     *           "attempt": 1,
+                     *           "item": null,
+                     *           "index": null,
+                     *           "eventName": "approved",
+                     *           "eventKey": "42",
+                     *           "error": null,
+                     *           "actions": [
+                     *             "publish-event",
+                     *             "terminate"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "moreReasons": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Explanation"];
+                    /**
+                     * @example workflowId: 01hx5v3x9t6k2m4n8p0q
+                     *     status: Runnable
+                     *     time: 2026-05-04T10:32:30.123Z
+                     *     summary: "approve: waits for event approved/42 since 12 min; no such event has
+                     *       been published since its effective date"
+                     *     reasons:
+                     *       - kind: event
+                     *         text: waits for event approved/42 since 12 min; no such event has been published
+                     *           since its effective date
+                     *         since: 2026-05-04T10:20:30.123Z
+                     *         until: null
+                     *         executionId: 2
+                     *         stepId: approve
+                     *         stepType: WaitFor
+                     *         stepName: null
+                     *         attempt: 1
+                     *         item: null
+                     *         index: null
+                     *         eventName: approved
+                     *         eventKey: "42"
+                     *         error: null
+                     *         actions:
+                     *           - publish-event
+                     *           - terminate
+                     *     moreReasons: 0
+                     */
+                    "application/yaml": components["schemas"]["Explanation"];
                 };
             };
             /** @description There is no valid token, where the server asks for one */

@@ -21,6 +21,7 @@ import {
 import type { Request as HttpRequest } from 'express';
 import { PAGE_SIZE_DEFAULT } from './api-limits.js';
 import { objectBody } from './body-reader.js';
+import { toExplanation } from './map/explanation.js';
 import { toIdempotencyKey } from './map/idempotency.js';
 import { checkedName } from './map/name.js';
 import { toPageRequest, toWirePage } from './map/page.js';
@@ -31,6 +32,7 @@ import {
   toWorkflow,
   toWorkflowSummary,
 } from './map/workflow.js';
+import type { Explanation } from './models/explanation.js';
 import type { Problem } from './models/problem.js';
 import type {
   StepExecutionPage,
@@ -154,6 +156,20 @@ export class WorkflowController extends Controller {
       await this.services.host.listWorkflowSteps(workflowId, page),
       toStepExecution,
     );
+  }
+
+  /**
+   * Why a workflow stands where it stands: one reason for each step that runs or waits, in words and as values, and what
+   * an operator can do about it.
+   *
+   * @summary Explain a workflow
+   * @param id The id of the workflow
+   */
+  @Get('{id}/explain')
+  @Response<Problem>(404, 'There is no such workflow')
+  @Security('bearer', ['conductor:viewer'])
+  async explainWorkflow(@Path() id: string): Promise<Explanation> {
+    return toExplanation(await this.services.host.explainWorkflow(checkedName(id, 'workflow id')));
   }
 
   /**

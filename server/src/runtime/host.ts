@@ -10,6 +10,7 @@ import type { Json, JsonObject } from '../engine/json.js';
 import type { InstanceStatus, Store } from '../store/store.js';
 import type { Backplane, ChangeBatch } from '../backplane/backplane.js';
 import type { ChangeFilter } from './change-watch.js';
+import type { Explanation } from './explain/explanation.js';
 import type { NodeDetails } from './node-details.js';
 import type { EventName } from './event-queries.js';
 import type {
@@ -253,6 +254,8 @@ export interface WorkflowHost extends Service {
   listWorkflows(request: InstanceListRequest): Promise<Page<InstanceListItem>>;
   /** What ran, in order, then what is open. @throws AppError `workflow_not_found` */
   listWorkflowSteps(id: string, page: PageRequest): Promise<Page<StepView>>;
+  /** Why it stands where it stands, in words. @throws AppError `workflow_not_found` */
+  explainWorkflow(id: string): Promise<Explanation>;
   /** What changes from now on, here and, where they can be heard, on other nodes. @throws AppError `too_many_requests` */
   watchChanges(filter: ChangeFilter): ChangeListener;
   /** @throws AppError `workflow_not_found`, `status_conflict` */

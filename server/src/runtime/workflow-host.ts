@@ -10,6 +10,8 @@ import type { JsonObject } from '../engine/json.js';
 import { AppError } from '../errors.js';
 import type { ScriptRuntimeStatistics } from '../scripts/script-runtime.js';
 import { StoreUnavailableError, type ControlAction } from '../store/store.js';
+import { explainWorkflow } from './explain/explain-workflow.js';
+import type { Explanation } from './explain/explanation.js';
 import type { ChangeFilter } from './change-watch.js';
 import type { EventName } from './event-queries.js';
 import type * as Host from './host.js';
@@ -187,6 +189,14 @@ export class StepwrightHost implements Host.WorkflowHost {
 
   listWorkflowSteps(id: string, page: Host.PageRequest): Promise<Host.Page<Host.StepView>> {
     return this.#ask(() => this.#services.queries.listSteps(id, page));
+  }
+
+  explainWorkflow(id: string): Promise<Explanation> {
+    const { clock, store } = this.#options;
+    const { catalog, nodes, queries } = this.#services;
+    return this.#ask(async () =>
+      explainWorkflow(await queries.load(id), { clock, store, catalog, nodes }),
+    );
   }
 
   watchChanges(filter: ChangeFilter): Host.ChangeListener {

@@ -472,6 +472,8 @@ export interface Store extends Service {
     readonly claim: ActivityClaim;
     readonly deferMs: number;
   }): Promise<ActivityRecord | null>;
+  /** Those of these items that are there, in any order. */
+  getActivities(ids: readonly string[]): Promise<readonly ActivityRecord[]>;
   /** Which of these names have an item with `availableAt <= now` that is not done. */
   findAvailableActivities(names: readonly string[], now: number): Promise<readonly string[]>;
   /**

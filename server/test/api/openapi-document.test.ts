@@ -69,6 +69,7 @@ describe('openapi.json', () => {
         'POST /api/workflow/{id}',
         'GET /api/workflow/{id}',
         'DELETE /api/workflow/{id}',
+        'GET /api/workflow/{id}/explain',
         'GET /api/workflow/{id}/steps',
         'PUT /api/workflow/{id}/suspend',
         'PUT /api/workflow/{id}/resume',

@@ -27,6 +27,7 @@ const CALLS = [
   ['GET', '/api/workflow', ['viewer'], 200],
   ['GET', '/api/workflow/x', ['viewer'], 404],
   ['GET', '/api/workflow/x/steps', ['viewer'], 404],
+  ['GET', '/api/workflow/x/explain', ['viewer'], 404],
   ['GET', '/api/node', ['viewer'], 200],
   // A filter that is refused: with a good one the stream would go on for as long as the token lasts.
   ['GET', '/api/stream?workflowId=%00', ['viewer'], 400],

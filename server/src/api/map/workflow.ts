@@ -83,7 +83,7 @@ export function toStepExecution(step: host.StepView): wire.StepExecution {
   };
 }
 
-function toStepError(error: host.StepErrorView): wire.StepError {
+export function toStepError(error: host.StepErrorView): wire.StepError {
   const { stepId, message, type, traceback, data, attempt, time } = error;
   return { stepId, message, type, traceback, data, attempt, time: toWireTime(time) };
 }

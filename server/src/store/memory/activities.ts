@@ -65,6 +65,13 @@ export function claimActivity(
   return claimed?.record ?? null;
 }
 
+export function getActivities(
+  data: MemoryData,
+  [ids]: OperationArguments<'getActivities'>,
+): readonly ActivityRecord[] {
+  return ids.flatMap((id) => data.activities.get(id)?.record ?? []);
+}
+
 export function findAvailableActivities(
   data: MemoryData,
   [names, now]: OperationArguments<'findAvailableActivities'>,

@@ -43,6 +43,7 @@ const OPERATIONS: SynchronousOperations<MemoryData> = {
   controlInstance: instances.controlInstance,
   readHistory: instances.readHistory,
   claimActivity: activities.claimActivity,
+  getActivities: activities.getActivities,
   findAvailableActivities: activities.findAvailableActivities,
   completeActivity: activities.completeActivity,
   extendActivity: activities.extendActivity,

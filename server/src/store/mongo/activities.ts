@@ -55,6 +55,14 @@ export async function completeActivity(
   return { outcome: 'accepted', activity, message, posted };
 }
 
+export async function getActivities(
+  { activities }: MongoContext,
+  [ids]: OperationArguments<'getActivities'>,
+): Promise<readonly ActivityRecord[]> {
+  const found = await activities.find({ _id: { $in: ids.map(encodeText) } }).toArray();
+  return found.map(activityOf);
+}
+
 export async function extendActivity(
   { activities }: MongoContext,
   [activityId, tokenHash, leaseExpiresAt]: OperationArguments<'extendActivity'>,

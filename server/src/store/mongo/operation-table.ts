@@ -35,6 +35,7 @@ export const MONGO_OPERATIONS: AsynchronousOperations<MongoContext> = {
   controlInstance: instances.controlInstance,
   readHistory: instances.readHistory,
   claimActivity,
+  getActivities: activities.getActivities,
   findAvailableActivities: activities.findAvailableActivities,
   completeActivity: activities.completeActivity,
   extendActivity: activities.extendActivity,

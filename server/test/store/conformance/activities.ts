@@ -268,6 +268,17 @@ export function describeActivities(test: StoreUnderTest): void {
     });
   });
 
+  describe('getActivities', () => {
+    it('answers the items that are there, as they are', async () => {
+      await offer('i', [activityOf('i/1', 'i'), activityOf('i/2', 'i')]);
+      const held = await claim('w', 2000, 9000);
+      const found = await test.store.getActivities(['i/1', 'i/2', 'nope']);
+      expect(found.map(({ id }) => id).sort()).toEqual(['i/1', 'i/2']);
+      expect(found.find(({ id }) => id === held!.id)).toEqual(held);
+      expect(await test.store.getActivities([])).toEqual([]);
+    });
+  });
+
   describe('findUnsettledActivities', () => {
     it('finds done items that no commit has taken in, with their result, oldest first', async () => {
       await offer('i', [

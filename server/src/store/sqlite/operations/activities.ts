@@ -38,6 +38,13 @@ export function claimActivity(
   return null;
 }
 
+export function getActivities(
+  database: Database,
+  [ids]: OperationArguments<'getActivities'>,
+): readonly ActivityRecord[] {
+  return ids.flatMap((id) => readActivity(database, id) ?? []);
+}
+
 export function findAvailableActivities(
   database: Database,
   [names, now]: OperationArguments<'findAvailableActivities'>,

@@ -34,6 +34,7 @@ export const SQLITE_OPERATIONS: SynchronousOperations<Database> = {
   controlInstance: instances.controlInstance,
   readHistory: instances.readHistory,
   claimActivity: activities.claimActivity,
+  getActivities: activities.getActivities,
   findAvailableActivities: activities.findAvailableActivities,
   completeActivity: activities.completeActivity,
   extendActivity: activities.extendActivity,
