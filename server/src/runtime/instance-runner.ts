@@ -275,7 +275,10 @@ export class InstanceRunner implements Service {
   /** For the environment: an actor has given up its instance. One that was outdated is read again. */
   abandoned(actor: InstanceActor, outdated: boolean): void {
     this.#forget(actor);
-    if (outdated) this.look(actor.id);
+    if (!outdated) return;
+    // What is stored may say nothing of what is under way; a node that stops cannot look any more.
+    this.#leavesWork ||= this.#stopping;
+    this.look(actor.id);
   }
 
   /** For the environment: an instance that cannot be run is suspended, with the reason where users see it. */

@@ -42,6 +42,7 @@ const FOUND: readonly (readonly [number, string])[] = [
   [876, 'a start that came while its node stopped ran on after the stop'],
   [957, 'a repeated start of a child stood in the way of its take-over'],
   [3586, 'a node whose first heartbeat failed ran unknown, and nobody missed it when it died'],
+  [5631, 'a node that stopped signed off although a late commit of its own had overtaken it'],
 ];
 
 describe('simulated nodes', () => {
