@@ -1,5 +1,6 @@
 /** Activities that are handed out: results, leases. */
 import type { OperationArguments, OperationResult } from '../operations.js';
+import type { ActivityRecord } from '../store.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import { activityOf, resultOf } from './activity-documents.js';
 import type { MongoContext } from './mongo-context.js';
