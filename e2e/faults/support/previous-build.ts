@@ -22,7 +22,7 @@ export interface PreviousBuild {
 /** The commit since which the stored format is today's; null where there is no history. */
 export function oldestOfThisFormat(): string | null {
   try {
-    const options = { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] } as const;
+    const options = { cwd: ROOT, encoding: 'utf8', stdio: 'pipe' } as const;
     const commit = execFileSync('git', ['log', '-1', '--format=%h', '--', ...FORMAT], options);
     return commit.trim() === '' ? null : commit.trim();
   } catch {
