@@ -17,7 +17,7 @@
 import { failStep } from '../engine/fail-step.js';
 import { applyStatus, haltRun } from '../engine/lifecycle.js';
 import { applyEffect, applyMessage, type EffectResult, type Message } from '../engine/messages.js';
-import type { Run } from '../engine/run.js';
+import { stepOf, type Run } from '../engine/run.js';
 import { STATE_VERSION, writeState } from '../engine/snapshot.js';
 import { enterStep, leaveStep, nextWork, type StepWork } from '../engine/step-work.js';
 import { fireTimers, nextTimer } from '../engine/timers.js';
@@ -33,7 +33,7 @@ import { EffectRunner, hasUnderWay } from './effect-runner.js';
 import type { Insert } from './first-insertion.js';
 import { inOrder, readMessage, type ArrivedMessage } from './message-codec.js';
 import { timesOf } from './new-instance.js';
-import { shownValue } from './shown-value.js';
+import { shownInputs } from './shown-value.js';
 import { UnsavedChanges } from './unsaved-changes.js';
 
 /** How long one pass may run before it is committed and others get their turn. */
@@ -282,7 +282,8 @@ export class InstanceActor {
       const evaluated = evaluator.inputs(run.instance, pointer, work.inputs);
       const inputs = evaluated instanceof Promise ? await evaluated : evaluated;
       run.now = clock.now();
-      if (inputs.ok) enterStep(run, pointer, inputs.value, shownValue(inputs.value));
+      const { type } = stepOf(run, pointer);
+      if (inputs.ok) enterStep(run, pointer, inputs.value, shownInputs(type, inputs.value));
       else failStep(run, pointer, inputs.failure);
       return;
     }

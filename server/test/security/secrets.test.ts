@@ -46,6 +46,7 @@ describe('environment in expressions and scripts', () => {
     PublicKey: 'third-secret',
     MONGO_COPY: 'see mongodb://user:first-secret@db/x for more',
     API_URL: 'http://callee',
+    API_KEY: 'word-for-the-callee',
   };
   let server: Awaited<ReturnType<typeof startWithEnvironment>>;
   beforeAll(async () => {
@@ -78,6 +79,35 @@ describe('environment in expressions and scripts', () => {
     const { text } = await server.client.call('GET', `/api/workflow/${id}?wait=20`);
     expect(text).toContain(id);
     expect(text).not.toContain('-secret');
+  });
+
+  it('reaches a callee in headers and parameters, and is not shown with the step that sent it', async () => {
+    const received: string[] = [];
+    const callee = createServer((request, response) => {
+      received.push(String(request.headers.authorization), String(request.url));
+      response.end('null');
+    });
+    await new Promise<void>((resolve) => callee.listen(0, '127.0.0.1', resolve));
+    const { port } = callee.address() as AddressInfo;
+    const call = step('call', 'HttpRequest', {
+      BaseUrl: `"http://127.0.0.1:${port}"`,
+      Resource: '"/pay"',
+      Headers: { '@Authorization': '"Bearer " + environment["API_KEY"]', 'X-Shown': 'yes' },
+      Parameters: { '@api_key': 'environment["API_KEY"]' },
+    });
+    const { workflowId } = await server.client.run([call]);
+    await new Promise((resolve) => callee.close(resolve));
+    expect(received).toEqual(['Bearer word-for-the-callee', '/pay?api_key=word-for-the-callee']);
+
+    const [shown] = await server.client.steps(workflowId);
+    expect(shown?.inputs).toMatchObject({
+      Headers: { Authorization: '[redacted]', 'X-Shown': 'yes' },
+      Parameters: { api_key: '[redacted]' },
+    });
+    for (const path of ['', '/steps', '/explain', '/audit']) {
+      const { text } = await server.client.call('GET', `/api/workflow/${workflowId}${path}`);
+      expect(text).not.toContain('word-for-the-callee');
+    }
   });
 
   it('shows no secret to a script that looks everywhere', async () => {

@@ -36,7 +36,8 @@ describe.skipIf(mongo === null)('side records of two commits at a time', () => {
 
   function contextOf(parts: Collections): MongoContext {
     const candidates = new CandidateFinder(parts.activities);
-    return { ...parts, candidates, lazyWrites: new LazyWrites(parts) };
+    const readServerTime = (): Promise<void> => Promise.resolve();
+    return { ...parts, candidates, readServerTime, lazyWrites: new LazyWrites(parts) };
   }
 
   /** The collection, with something that happens before each bulk write. */
