@@ -67,7 +67,14 @@ export class Fleet {
       ...options.settings,
       ...options.settingsOf?.(index),
     }));
-    await Promise.all(Array.from({ length: options.count }, (_, index) => fleet.restart(index)));
+    const indexes = Array.from({ length: options.count }, (_, index) => index);
+    const starts = await Promise.allSettled(indexes.map((index) => fleet.restart(index)));
+    const failed = starts.find((start) => start.status === 'rejected');
+    if (failed !== undefined) {
+      // Those that did start would outlive the test.
+      await fleet.stop();
+      throw failed.reason;
+    }
     return fleet;
   }
 
