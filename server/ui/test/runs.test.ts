@@ -43,7 +43,7 @@ describe.runIf(browserPath !== null)('the page of runs', () => {
     await page.getByLabel('Version').fill('1');
     await page.keyboard.press('Enter');
     expect(new URL(page.url()).search).toBe(
-      '?status=Runnable&definition=order-fulfilment&version=1&reference=order-4711',
+      '?status=Runnable&definitionId=order-fulfilment&version=1&reference=order-4711',
     );
     await page.reload();
     await row(page, shop.order).waitFor();
@@ -95,7 +95,7 @@ describe.runIf(browserPath !== null)('the page of runs', () => {
     await page.getByText('No run has this id or reference').waitFor();
     await search('order-fulfilment');
     await expect.poll(() => rowCount(page)).toBe(2);
-    expect(new URL(page.url()).search).toBe('?definition=order-fulfilment');
+    expect(new URL(page.url()).search).toBe('?definitionId=order-fulfilment');
     await search('order-4700');
     await expect.poll(() => rowCount(page)).toBe(1);
     await row(page, shop.invoice).waitFor();
@@ -120,7 +120,7 @@ describe.runIf(browserPath !== null)('the page of runs', () => {
   });
 
   test('a new run comes to the top, or is announced where a row is selected', async () => {
-    const page = await pages.open('/runs?definition=greeting');
+    const page = await pages.open('/runs?definitionId=greeting');
     await settled(page);
     const first = await pages.client.workflows.start('greeting', { name: 'Bo' });
     await row(page, first.id).waitFor();
@@ -136,7 +136,7 @@ describe.runIf(browserPath !== null)('the page of runs', () => {
 
   test('a run that has left the filter stays in its place, and is gone when the list is read again', async () => {
     const { id } = await pages.client.workflows.start('reminder', {});
-    const page = await pages.open('/runs?definition=reminder&status=Runnable');
+    const page = await pages.open('/runs?definitionId=reminder&status=Runnable');
     await row(page, id).waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
     await pages.client.workflows.terminate(id);
@@ -147,7 +147,7 @@ describe.runIf(browserPath !== null)('the page of runs', () => {
   });
 
   test('the stream that broke is said, taken up again, and what was missed is read', async () => {
-    const page = await pages.open('/runs?definition=greeting');
+    const page = await pages.open('/runs?definitionId=greeting');
     await settled(page);
     pages.expectComplaint(/ERR_|Failed to load/);
     await pages.server.restart();

@@ -96,8 +96,8 @@ async function stayConnected({ token, signal, batches, onState }: Connection): P
       for await (const event of readEvents('/api/stream', {
         ...{ token, signal },
         onOpen: () => {
-          // What changed while nobody listened is not told.
-          if (seen.wasLive) batches.add({ name: 'lag', data: {} });
+          // What changed before is not told: what was read until now may be old.
+          batches.add({ name: 'lag', data: {} });
           seen.wasLive = true;
           seen.failures = 0;
           onState('live');

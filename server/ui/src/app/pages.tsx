@@ -4,6 +4,7 @@ import { Redirect, Route, Switch } from 'wouter';
 import { Page } from '../components/page.js';
 import { EmptyState } from '../components/empty-state.js';
 import { DefinitionsRoutes } from '../pages/definitions/definitions-routes.js';
+import { RunPage } from '../pages/run/run-page.js';
 import { RunsPage } from '../pages/runs/runs-page.js';
 
 export const NAVIGATION: readonly { readonly path: string; readonly label: string }[] = [
@@ -19,6 +20,7 @@ export function Pages(): ReactNode {
       </Route>
       <Route path="/runs" component={RunsPage} />
       <Route path="/definitions/*?" component={DefinitionsRoutes} />
+      <Route path="/runs/*" component={RunPage} />
       <Route>
         <Page title="Nothing here">
           <EmptyState title="There is no page at this address.">

@@ -8,7 +8,9 @@ interface PageProps {
   readonly children: ReactNode;
 }
 
-let isFirstPage = true;
+/** Where the tab was opened: null before its first page. There the focus is where the browser puts it. */
+let firstPath: string | null = null;
+let hasNavigated = false;
 
 /** What is right of the navigation. Its heading takes the focus when one comes from another page. */
 export function Page({ title, heading, actions, children }: PageProps): ReactNode {
@@ -17,9 +19,11 @@ export function Page({ title, heading, actions, children }: PageProps): ReactNod
     document.title = `${title} · Stepwright`;
   }, [title]);
   useEffect(() => {
-    // A page that was just loaded has its focus where the browser puts it.
-    if (!isFirstPage) headingRef.current?.focus({ preventScroll: true });
-    isFirstPage = false;
+    const { pathname } = window.location;
+    firstPath ??= pathname;
+    hasNavigated ||= pathname !== firstPath;
+    if (!hasNavigated) return;
+    headingRef.current?.focus({ preventScroll: true });
     window.scrollTo(0, 0);
   }, []);
   return (

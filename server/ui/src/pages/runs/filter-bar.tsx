@@ -42,8 +42,8 @@ export function FilterBar({ filter, onChange }: FilterBarProps): ReactNode {
       </label>
       <TextFilter
         label="Definition"
-        value={filter.definition}
-        onChange={(definition) => set({ definition })}
+        value={filter.definitionId}
+        onChange={(definitionId) => set({ definitionId })}
       />
       <TextFilter
         label="Version"

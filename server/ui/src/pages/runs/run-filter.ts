@@ -12,7 +12,7 @@ export const STATUSES: readonly WorkflowStatus[] = [
 /** Texts as they are in the address; empty where nothing is asked for. */
 export interface RunFilter {
   readonly status: string;
-  readonly definition: string;
+  readonly definitionId: string;
   readonly version: string;
   readonly reference: string;
   /** Local times as an input of the type `datetime-local` has them. */
@@ -25,7 +25,7 @@ export interface RunFilter {
 }
 
 export const NO_FILTER: RunFilter = {
-  ...{ status: '', definition: '', version: '', reference: '' },
+  ...{ status: '', definitionId: '', version: '', reference: '' },
   ...{ from: '', to: '', failed: '', unchanged: '' },
 };
 
@@ -84,7 +84,7 @@ export function isSameFilter(a: RunFilter, b: RunFilter): boolean {
 export function toQuery(filter: RunFilter, nowMs: number): RunQuery {
   return {
     status: STATUSES.find((status) => status === filter.status),
-    definitionId: textOr(filter.definition),
+    definitionId: textOr(filter.definitionId),
     version: filter.version === '' ? undefined : Number(filter.version),
     reference: textOr(filter.reference),
     startedFrom: localTime(filter.from),

@@ -35,7 +35,7 @@ export function SearchBox(): ReactNode {
       setText('');
       if (found.kind === 'run') navigate(toPath('runs', found.id));
       else if (found.kind === 'definition') {
-        navigate(`/runs?${filterText({ ...NO_FILTER, definition: found.id })}`);
+        navigate(`/runs?${filterText({ ...NO_FILTER, definitionId: found.id })}`);
       } else navigate(`/runs?${filterText({ ...NO_FILTER, reference: found.text })}`);
     } catch (error) {
       session.noticeFailure(error);

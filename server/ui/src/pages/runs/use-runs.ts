@@ -1,10 +1,11 @@
 /** One page of runs that stays true by the live stream: rows change in place, new ones are counted or put on top. */
 import type { Page, WorkflowSummary } from '@stepwright/sdk';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useState } from 'react';
 import type { RunQuery } from '../../api/operator-api.js';
 import { useLive, usePollInterval } from '../../app/live.js';
 import { useSession } from '../../app/session.js';
+import { useThrottled } from '../../app/use-throttled.js';
 import { filterText, matches, toQuery, type RunFilter } from './run-filter.js';
 
 export const PAGE_SIZE = 50;
@@ -49,7 +50,10 @@ export function useRuns({ filter, cursor, mayInsert }: RunsOptions): Runs {
     refetchInterval: usePollInterval(),
   });
   const { refetch } = runs;
-  const reread = useThrottled(useCallback(() => void refetch(), [refetch]));
+  const reread = useThrottled(
+    useCallback(() => void refetch(), [refetch]),
+    REREAD_MS,
+  );
 
   useLive(({ workflows, lag }) => {
     const page = queries.getQueryData<Page<WorkflowSummary>>(key);
@@ -112,32 +116,4 @@ function withIds(
     if (ids.size <= NEW_COUNT_MAX) ids.add(workflowId);
   }
   return ids;
-}
-
-/** At once, then not again for a while; what is asked for meanwhile is done once at its end. */
-function useThrottled(call: () => void): () => void {
-  const newest = useRef(call);
-  const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
-  const isWanted = useRef(false);
-  useEffect(() => {
-    newest.current = call;
-  });
-  useEffect(
-    () => () => {
-      if (timer.current !== null) clearTimeout(timer.current);
-    },
-    [],
-  );
-  return useCallback(() => {
-    const run = (): void => {
-      isWanted.current = false;
-      newest.current();
-      timer.current = setTimeout(() => {
-        timer.current = null;
-        if (isWanted.current) run();
-      }, REREAD_MS);
-    };
-    if (timer.current === null) run();
-    else isWanted.current = true;
-  }, []);
 }

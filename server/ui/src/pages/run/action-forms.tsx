@@ -1,0 +1,148 @@
+/** Forms that put a waiting run right: what to send, checked before it is sent. */
+import { useState, type ReactNode } from 'react';
+import type { WaitReason } from '../../api/operator-api.js';
+import { useSession } from '../../app/session.js';
+import { Button } from '../../components/button.js';
+import { FormDialog } from '../../components/confirm-dialog.js';
+import { ProblemView } from '../../components/problem-view.js';
+import { useToasts } from '../../components/toasts.js';
+
+export type FormKind = 'publish-event' | 'complete-activity' | 'fail-activity';
+
+interface FormProps {
+  readonly workflowId: string;
+  readonly reason: WaitReason;
+  readonly kind: FormKind;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+const WORDS = {
+  'publish-event': {
+    title: 'Publish the event',
+    submit: 'Publish',
+    data: 'Data of the event, as JSON',
+    start: '{}',
+    said: 'The event was published',
+  },
+  'complete-activity': {
+    title: 'Complete the activity',
+    submit: 'Complete',
+    data: 'Result, as JSON',
+    start: '{}',
+    said: 'The activity was completed',
+  },
+  'fail-activity': {
+    title: 'Fail the activity',
+    submit: 'Fail it',
+    data: 'What went wrong, as JSON',
+    start: '"failed by an operator"',
+    said: 'The activity was failed',
+  },
+} as const;
+
+const NOTES = {
+  'publish-event': 'Every run that waits for this event gets it, not only this one.',
+  'complete-activity':
+    'The step gets this as the result of its worker. A worker that holds the work can no longer answer.',
+  'fail-activity':
+    'The step fails, and what its definition says about errors follows. A worker that holds the work can no longer answer.',
+} as const;
+
+export function ActionForm(props: FormProps): ReactNode {
+  const { reason, kind, onClose } = props;
+  const words = WORDS[kind];
+  const [text, setText] = useState<string>(words.start);
+  const { send, error, isBusy } = useSend(props);
+  const parsed = parseJson(text);
+  return (
+    <FormDialog title={words.title} onClose={onClose}>
+      <form
+        className="action-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (parsed.problem === null) void send(parsed.value);
+        }}
+      >
+        <p className="action-target">
+          <bdi>
+            {kind === 'publish-event'
+              ? `${reason.eventName ?? ''} / ${reason.eventKey ?? ''}`
+              : (reason.activityName ?? reason.stepId)}
+          </bdi>
+        </p>
+        <label className="field">
+          <span>{words.data}</span>
+          <textarea
+            rows={6}
+            value={text}
+            autoFocus
+            spellCheck={false}
+            aria-invalid={parsed.problem !== null}
+            onChange={({ target }) => setText(target.value)}
+          />
+        </label>
+        <p className="form-problem" role="status">
+          {parsed.problem}
+        </p>
+        <p className="hint">{NOTES[kind]}</p>
+        {error !== null && <ProblemView error={error} />}
+        <div className="dialog-buttons">
+          <Button onPress={onClose}>Cancel</Button>
+          <Button
+            type="submit"
+            variant={kind === 'fail-activity' ? 'danger' : 'primary'}
+            isDisabled={isBusy || parsed.problem !== null}
+          >
+            {words.submit}
+          </Button>
+        </div>
+      </form>
+    </FormDialog>
+  );
+}
+
+interface Sending {
+  readonly send: (data: unknown) => Promise<void>;
+  readonly error: unknown;
+  readonly isBusy: boolean;
+}
+
+function useSend({ workflowId, reason, kind, onDone }: FormProps): Sending {
+  const { api } = useSession();
+  const { say } = useToasts();
+  const [error, setError] = useState<unknown>(null);
+  const [isBusy, setBusy] = useState(false);
+  const send = async (data: unknown): Promise<void> => {
+    setBusy(true);
+    setError(null);
+    try {
+      if (kind === 'publish-event') {
+        const { eventName: name = '', eventKey: key = '' } = reason;
+        await api.publishEvent({ name, key, data }, workflowId);
+      } else {
+        const executionId = reason.executionId ?? 0;
+        const how = kind === 'complete-activity' ? 'success' : 'fail';
+        await api.endActivity({ workflowId, executionId }, how, data);
+      }
+      say(`${WORDS[kind].said}.`);
+      onDone();
+    } catch (failure) {
+      setError(failure);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { send, error, isBusy };
+}
+
+function parseJson(text: string): { readonly value: unknown; readonly problem: string | null } {
+  try {
+    return { value: JSON.parse(text) as unknown, problem: null };
+  } catch (error) {
+    return {
+      value: null,
+      problem: error instanceof Error ? `No JSON: ${error.message}` : 'No JSON',
+    };
+  }
+}

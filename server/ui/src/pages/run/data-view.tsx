@@ -1,0 +1,91 @@
+import type { StepExecution, Workflow } from '@stepwright/sdk';
+import type { ReactNode } from 'react';
+import { DataTable, type Column } from '../../components/data-table.js';
+import { JsonView } from '../../components/json-view.js';
+import { TimeAgo } from '../../components/time-ago.js';
+import type { Executions } from './use-run.js';
+
+interface Change {
+  readonly field: string;
+  readonly value: unknown;
+  readonly execution: StepExecution;
+}
+
+const CHANGES_SHOWN = 200;
+
+const COLUMNS: readonly Column<Change>[] = [
+  {
+    key: 'when',
+    header: 'When',
+    kind: 'time',
+    cell: ({ execution }) => <TimeAgo time={execution.endTime} />,
+  },
+  {
+    key: 'field',
+    header: 'Field',
+    cell: ({ field }) => (
+      <code>
+        <bdi>{field}</bdi>
+      </code>
+    ),
+  },
+  {
+    key: 'value',
+    header: 'Became',
+    kind: 'wide',
+    cell: ({ value }) => <JsonView value={value} openLevels={0} label="New value" />,
+  },
+  {
+    key: 'step',
+    header: 'By',
+    cell: ({ execution }) => <bdi>{execution.name ?? execution.stepId}</bdi>,
+  },
+];
+
+/** The data as they are, and what each step changed in them. */
+export function DataView({
+  run,
+  executions,
+}: {
+  readonly run: Workflow;
+  readonly executions: Executions | undefined;
+}): ReactNode {
+  const changes = changesOf(executions?.items ?? []);
+  return (
+    <div className="data-view">
+      <section className="panel" aria-labelledby="data-now">
+        <h2 id="data-now">Data now</h2>
+        <JsonView value={run.data} label="Data" />
+      </section>
+      <section aria-labelledby="data-changes">
+        <h2 id="data-changes">Changes, newest first</h2>
+        {changes.length === 0 ? (
+          <p className="hint">No step has changed the data.</p>
+        ) : (
+          <DataTable
+            label="Changes of the data"
+            columns={COLUMNS}
+            rows={changes.slice(0, CHANGES_SHOWN)}
+            rowKey={({ field, execution }) => `${execution.executionId}/${field}`}
+          />
+        )}
+        {changes.length > CHANGES_SHOWN && (
+          <p className="hint">
+            The newest {CHANGES_SHOWN} of {changes.length} changes.
+          </p>
+        )}
+      </section>
+    </div>
+  );
+}
+
+function changesOf(executions: readonly StepExecution[]): Change[] {
+  return executions
+    .flatMap((execution) => {
+      const { outputs } = execution;
+      if (typeof outputs !== 'object' || outputs === null || Array.isArray(outputs)) return [];
+      const entries: readonly (readonly [string, unknown])[] = Object.entries(outputs);
+      return entries.map(([field, value]) => ({ field, value, execution }));
+    })
+    .sort((a, b) => ((a.execution.endTime ?? '') < (b.execution.endTime ?? '') ? 1 : -1));
+}

@@ -1,0 +1,229 @@
+import type { Workflow } from '@stepwright/sdk';
+import { useMemo, type ReactNode } from 'react';
+import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components/Tabs';
+import { Link, useLocation, useSearch } from 'wouter';
+import { toPath, usePathParts } from '../../app/path.js';
+import { CopyText } from '../../components/copy-text.js';
+import { Loading } from '../../components/loading.js';
+import { Page } from '../../components/page.js';
+import { ProblemView } from '../../components/problem-view.js';
+import { StatusBadge } from '../../components/status-badge.js';
+import { durationText, exactTime, TimeAgo, useNow } from '../../components/time-ago.js';
+import { liveStatesOf } from '../../graph/live-states.js';
+import { WorkflowGraph } from '../../graph/workflow-graph.js';
+import { useSession } from '../../app/session.js';
+import { useQuery } from '@tanstack/react-query';
+import { AuditList } from './audit-list.js';
+import { DataView } from './data-view.js';
+import { RunActions, useControl } from './run-actions.js';
+import { StepList } from './step-list.js';
+import { Timeline } from './timeline.js';
+import {
+  type Executions,
+  useExecutions,
+  useExplanation,
+  useLiveRun,
+  useRereadRun,
+  useRun,
+} from './use-run.js';
+import { WhyPanel } from './why-panel.js';
+
+const TABS = ['overview', 'steps', 'data', 'history'] as const;
+const TAB_LABELS = { overview: 'Overview', steps: 'Steps', data: 'Data', history: 'History' };
+type TabName = (typeof TABS)[number];
+
+/** One run: what it waits for, what it did, and how to put it right. */
+export function RunPage(): ReactNode {
+  const [, workflowId = ''] = usePathParts();
+  return <RunOf key={workflowId} workflowId={workflowId} />;
+}
+
+function RunOf({ workflowId }: { readonly workflowId: string }): ReactNode {
+  useLiveRun(workflowId);
+  const run = useRun(workflowId);
+  if (run.data === undefined) {
+    return (
+      <Page title="Run">
+        {run.error === null ? (
+          <Loading />
+        ) : (
+          <ProblemView error={run.error} onRetry={() => void run.refetch()} />
+        )}
+      </Page>
+    );
+  }
+  return <LoadedRun run={run.data} error={run.error} />;
+}
+
+function LoadedRun({
+  run,
+  error,
+}: {
+  readonly run: Workflow;
+  readonly error: Error | null;
+}): ReactNode {
+  const { workflowId, definitionId, version, status } = run;
+  const reread = useRereadRun(workflowId);
+  const control = useControl(workflowId, reread);
+  const isOpen = status === 'Runnable' || status === 'Suspended';
+  const explanation = useExplanation(workflowId, isOpen);
+  const hasRetry = explanation.data?.reasons.some(({ kind }) => kind === 'retry') ?? false;
+  return (
+    <Page
+      title={`${definitionId} · ${workflowId}`}
+      heading={
+        <>
+          <span className="run-heading">
+            <bdi>{definitionId}</bdi> <span className="quiet">v{version}</span>
+          </span>{' '}
+          <StatusBadge status={status} />
+        </>
+      }
+      actions={<RunActions status={status} hasRetry={hasRetry} control={control} />}
+    >
+      {error !== null && <ProblemView error={error} onRetry={reread} />}
+      <Facts run={run} />
+      {explanation.data !== undefined && (
+        <WhyPanel explanation={explanation.data} control={control} onDone={reread} />
+      )}
+      {explanation.error !== null && (
+        <ProblemView error={explanation.error} onRetry={() => void explanation.refetch()} />
+      )}
+      <RunTabs run={run} />
+    </Page>
+  );
+}
+
+function Facts({ run }: { readonly run: Workflow }): ReactNode {
+  const nowMs = useNow();
+  const { workflowId, definitionId, reference, startTime, endTime, lastChangeTime } = run;
+  const endMs = endTime === null ? nowMs : Date.parse(endTime);
+  return (
+    <dl className="facts">
+      <Fact label="Run">
+        <code>{workflowId}</code> <CopyText text={workflowId} what="the id of the run" />
+      </Fact>
+      <Fact label="Definition">
+        <Link href={`${toPath('definitions', definitionId)}?version=${run.version}`}>
+          <bdi>{definitionId}</bdi>
+        </Link>{' '}
+        version {run.version}
+      </Fact>
+      <Fact label="Reference">
+        {reference === null ? <span className="none">–</span> : <bdi>{reference}</bdi>}
+      </Fact>
+      <Fact label="Started">
+        <span title={startTime}>{exactTime(startTime)}</span>
+      </Fact>
+      <Fact label={endTime === null ? 'Changed' : 'Ended'}>
+        <TimeAgo time={endTime ?? lastChangeTime} />
+      </Fact>
+      <Fact label={endTime === null ? 'Open for' : 'Took'}>
+        {durationText(Math.max(0, endMs - Date.parse(startTime)))}
+      </Fact>
+    </dl>
+  );
+}
+
+function Fact({
+  label,
+  children,
+}: {
+  readonly label: string;
+  readonly children: ReactNode;
+}): ReactNode {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function RunTabs({ run }: { readonly run: Workflow }): ReactNode {
+  const search = new URLSearchParams(useSearch());
+  const [, navigate] = useLocation();
+  const tab = TABS.find((name) => name === search.get('tab')) ?? 'overview';
+  const executions = useExecutions(run.workflowId);
+  const show = (next: TabName, step: string | null = null): void => {
+    const parameters = new URLSearchParams({
+      ...(next !== 'overview' && { tab: next }),
+      ...(step !== null && { step }),
+    });
+    const text = parameters.toString();
+    navigate(`${toPath('runs', run.workflowId)}${text === '' ? '' : `?${text}`}`);
+  };
+  return (
+    <Tabs
+      className="tabs"
+      selectedKey={tab}
+      onSelectionChange={(key) => show(TABS.find((name) => name === key) ?? 'overview')}
+    >
+      <TabList className="tab-list" aria-label="Views of the run">
+        {TABS.map((name) => (
+          <Tab key={name} id={name} className="tab">
+            {TAB_LABELS[name]}
+          </Tab>
+        ))}
+      </TabList>
+      {executions.error !== null && <ProblemView error={executions.error} />}
+      <TabPanel id="overview">
+        <Overview run={run} executions={executions.data} onSelect={(step) => show('steps', step)} />
+      </TabPanel>
+      <TabPanel id="steps">
+        <StepList
+          workflowId={run.workflowId}
+          stepId={search.get('step')}
+          executions={executions.data}
+          onClear={() => show('steps')}
+        />
+      </TabPanel>
+      <TabPanel id="data">
+        <DataView run={run} executions={executions.data} />
+      </TabPanel>
+      <TabPanel id="history">
+        <AuditList workflowId={run.workflowId} />
+      </TabPanel>
+    </Tabs>
+  );
+}
+
+/** Where it is: in the graph of its definition, and in time. */
+function Overview({
+  run,
+  executions,
+  onSelect,
+}: {
+  readonly run: Workflow;
+  readonly executions: Executions | undefined;
+  readonly onSelect: (stepId: string) => void;
+}): ReactNode {
+  const { client } = useSession();
+  const { definitionId, version } = run;
+  const definition = useQuery({
+    queryKey: ['definition', definitionId, version],
+    queryFn: ({ signal }) => client.definitions.get(definitionId, { version, signal }),
+    // A version never changes.
+    staleTime: Infinity,
+  });
+  const states = useMemo(() => liveStatesOf(executions?.items ?? []), [executions]);
+  return (
+    <>
+      {definition.error !== null && <ProblemView error={definition.error} />}
+      {definition.data !== undefined && (
+        <WorkflowGraph
+          definition={definition.data}
+          states={states}
+          onSelectStep={onSelect}
+          label="Steps of the definition and their state in this run"
+        />
+      )}
+      {executions !== undefined && (
+        <section aria-labelledby="timeline-title" className="timeline-section">
+          <h2 id="timeline-title">Timeline</h2>
+          <Timeline run={run} executions={executions} onSelect={onSelect} />
+        </section>
+      )}
+    </>
+  );
+}
