@@ -24,6 +24,12 @@ export type WorkflowStatus = Schemas['WorkflowStatus'];
 export type WorkflowSummary = Schemas['WorkflowSummary'];
 /** One execution of a step in a workflow. */
 export type StepExecution = Schemas['StepExecution'];
+/** Why a workflow stands where it stands. */
+export type Explanation = Schemas['Explanation'];
+/** One reason of an explanation. */
+export type WaitReason = Schemas['WaitReason'];
+/** One process of the server. */
+export type ServerNode = Schemas['Node'];
 /** The failure of a step. */
 export type StepError = Schemas['StepError'];
 /** An event that was stored. */

@@ -1,9 +1,11 @@
 import type { ActivityDeclarations } from './activity-types.js';
 import type { ServerInfo } from './api-types.js';
+import { followChanges, type Change, type StreamOptions } from './change-stream.js';
 import type { CallOptions, ClientOptions } from './options.js';
 import { ActivitiesResource } from './resources/activities.js';
 import { DefinitionsResource } from './resources/definitions.js';
 import { EventsResource } from './resources/events.js';
+import { NodesResource } from './resources/nodes.js';
 import { StepsResource } from './resources/steps.js';
 import { WorkflowsResource } from './resources/workflows.js';
 import { Transport } from './transport.js';
@@ -18,8 +20,33 @@ export interface StepwrightClient<D extends ActivityDeclarations = ActivityDecla
   readonly events: EventsResource;
   readonly activities: ActivitiesResource<D>;
   readonly steps: StepsResource;
+  readonly nodes: NodesResource;
   /** What was declared, for workers that use this client. */
   readonly declaredActivities: Declared<D>;
+  /**
+   * What changes from now on, for as long as the loop runs. Lost connections are made again by themselves; `lag` then says
+   * that something may have been missed. Read what you show once before the loop, and again at each `lag`.
+   *
+   * @throws ApiError when the server refuses (401, 403), NetworkError when it cannot be reached at first
+   *
+   * @example
+   * ```ts
+   * const stop = new AbortController();
+   * const watching = (async () => {
+   *   for await (const change of client.stream({ definitionId: 'greeting', signal: stop.signal })) {
+   *     if (change.type !== 'workflow' || change.workflow.status !== 'Complete') continue;
+   *     console.log('completed'); // completed
+   *     stop.abort();
+   *   }
+   * })();
+   * while (!stop.signal.aborted) {
+   *   await client.workflows.start('greeting', { name: 'Ada' });
+   *   await new Promise((resolve) => setTimeout(resolve, 200));
+   * }
+   * await watching;
+   * ```
+   */
+  stream(options?: StreamOptions): AsyncIterable<Change>;
   /** The server that answers. */
   info(options?: CallOptions): Promise<ServerInfo>;
 }
@@ -53,8 +80,10 @@ export function createClient<const D extends ActivityDeclarations = ActivityDecl
     events: new EventsResource(transport),
     activities: new ActivitiesResource<D>(transport),
     steps: new StepsResource(transport),
+    nodes: new NodesResource(transport),
     // Without declarations D is the type of all of them.
     declaredActivities: options.activities as Declared<D>,
+    stream: (streamOptions = {}) => followChanges(transport, streamOptions),
     info: (callOptions) =>
       transport.call('get', '/api/info', { repeatable: 'always', subject: {} }, callOptions),
   };

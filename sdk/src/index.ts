@@ -23,6 +23,7 @@ export type {
   DefinitionSummary,
   EventSummary,
   EventWaiter,
+  Explanation,
   ExtendedLease,
   Page,
   Problem,
@@ -30,16 +31,19 @@ export type {
   PublishedEvent,
   RegisteredDefinition,
   ServerInfo,
+  ServerNode,
   StepDocument,
   StepError,
   StepExecution,
   StepSummary,
   StoredStep,
+  WaitReason,
   WorkItem,
   Workflow,
   WorkflowStatus,
   WorkflowSummary,
 } from './api-types.js';
+export type { Change, StreamOptions } from './change-stream.js';
 export { createClient } from './client.js';
 export type { StepwrightClient } from './client.js';
 export {
@@ -65,6 +69,7 @@ export type { PagedList } from './paged-list.js';
 export type { ActivitiesResource, PullOptions, WorkReference } from './resources/activities.js';
 export type { DefinitionsResource } from './resources/definitions.js';
 export type { EventFilter, EventsResource } from './resources/events.js';
+export type { NodesResource } from './resources/nodes.js';
 export type { StepsResource } from './resources/steps.js';
 export type { WorkflowHandle } from './resources/workflow-handle.js';
 export type {

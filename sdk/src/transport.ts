@@ -92,6 +92,34 @@ export class Transport {
     }
   }
 
+  /** One attempt of a call whose answer goes on for as long as the signal lets it. */
+  async open(
+    path: ApiPath,
+    query: object,
+    signal: AbortSignal,
+  ): Promise<ReadableStream<Uint8Array>> {
+    const failed = { call: `GET ${path}`, subject: {}, attempts: 1 };
+    const url = `${this.#baseUrl}${path}${queryText(query)}`;
+    const request = new Request(url, { headers: { accept: 'text/event-stream' }, signal });
+    await this.#authorize(request);
+    let response: Response;
+    try {
+      response = await this.#fetch(request);
+    } catch (cause) {
+      throw new NetworkError({ ...failed, cause });
+    }
+    if (response.ok && response.body !== null) return response.body;
+    const text = await response.text();
+    const problem = problemOf(response, jsonOf(text));
+    throw new ApiError({ ...failed, problem, retryAfterMs: retryAfterMs(response) });
+  }
+
+  async #authorize(request: Request): Promise<void> {
+    if (this.#token === undefined) return;
+    const token = typeof this.#token === 'string' ? this.#token : await this.#token();
+    request.headers.set('authorization', `Bearer ${token}`);
+  }
+
   #kyOptions(
     method: string,
     call: CallNature & { readonly body?: unknown },
@@ -126,10 +154,7 @@ export class Transport {
     progress: Progress,
   ): Promise<Response> {
     progress.attempts += 1;
-    if (this.#token !== undefined) {
-      const token = typeof this.#token === 'string' ? this.#token : await this.#token();
-      request.headers.set('authorization', `Bearer ${token}`);
-    }
+    await this.#authorize(request);
     try {
       const { status, statusText, headers, body } = await wholeAnswer(this.#fetch(request, init));
       const response = new Response(body, { status, statusText, headers });
@@ -191,6 +216,15 @@ function contentOf(body: unknown): { readonly text: string; readonly mediaType: 
 /** In a list, what JSON does not know (undefined, a function) becomes null rather than nothing. */
 function jsonText(value: unknown): string {
   return JSON.stringify([value]).slice(1, -1);
+}
+
+/** What is no JSON stays a text. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 async function readAnswer(response: Response, progress: Progress): Promise<unknown> {

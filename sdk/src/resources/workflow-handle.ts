@@ -1,4 +1,4 @@
-import type { DataObject, StepExecution, Workflow } from '../api-types.js';
+import type { DataObject, Explanation, StepExecution, Workflow } from '../api-types.js';
 import type { CallOptions } from '../options.js';
 import type { PagedList } from '../paged-list.js';
 import type { WaitOptions, WorkflowsResource } from './workflows.js';
@@ -48,6 +48,11 @@ export class WorkflowHandle<TData extends object = DataObject> {
   /** Ends it for good. One that has ended stays as it is. */
   terminate(options?: CallOptions): Promise<Workflow<TData>> {
     return this.#workflows.terminate<TData>(this.id, options);
+  }
+
+  /** Why it stands where it stands, in words and as values. */
+  explain(options?: CallOptions): Promise<Explanation> {
+    return this.#workflows.explain(this.id, options);
   }
 
   /** What ran, in order, then what is open. */

@@ -1,6 +1,7 @@
 /** Workflows: starting them, finding them, telling them what to do. */
 import type {
   DataObject,
+  Explanation,
   StepExecution,
   Workflow,
   WorkflowStatus,
@@ -131,6 +132,27 @@ export class WorkflowsResource {
     options: CallOptions = {},
   ): Promise<Workflow<TData>> {
     return this.#get<TData>(workflowId, 0, options);
+  }
+
+  /**
+   * Why a workflow stands where it stands: one reason for each step that runs or waits, the most important first.
+   *
+   * @throws ApiError `workflow_not_found`
+   *
+   * @example
+   * ```ts
+   * const approval = await client.workflows.start('approval', { order: 21 });
+   * const { summary, reasons } = await client.workflows.explain(approval.id);
+   * console.log(summary, reasons.map(({ kind }) => kind));
+   * ```
+   */
+  explain(workflowId: string, options: CallOptions = {}): Promise<Explanation> {
+    return this.#transport.call(
+      'get',
+      '/api/workflow/{id}/explain',
+      { path: { id: workflowId }, repeatable: 'always', subject: { workflowId } },
+      options,
+    );
   }
 
   /**

@@ -1,0 +1,164 @@
+/** `client.stream`: changes of a real server over a network that breaks, and of servers that answer as a test says. */
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { createClient, isApiError, isNetworkError, type Change } from '../src/index.js';
+import type { StepwrightClient } from '../src/index.js';
+import { GREETING } from './support/definitions.js';
+import { HttpAnswers, problem, reset, type Answer } from './support/http-answers.js';
+import type { ServerProcess } from './support/server-process.js';
+import { startServer } from './support/started-server.js';
+import { TcpProxy } from './support/tcp-proxy.js';
+
+/** What the loop gave so far, and how it ended. */
+function follow(client: StepwrightClient, filter: { definitionId?: string } = {}) {
+  const leave = new AbortController();
+  const changes: Change[] = [];
+  const ended = (async () => {
+    const { signal } = leave;
+    for await (const change of client.stream({ ...filter, signal })) changes.push(change);
+  })();
+  ended.catch(() => undefined);
+  onTestFinished(() => leave.abort());
+  return { changes, ended, leave };
+}
+
+async function answering(...answers: readonly Answer[]): Promise<HttpAnswers> {
+  const server = await HttpAnswers.start(...answers);
+  onTestFinished(() => server.close());
+  return server;
+}
+
+const events =
+  (...blocks: readonly string[]): Answer =>
+  (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.end(blocks.map((block) => `${block}\n\n`).join(''));
+  };
+
+describe('stream, of a server', () => {
+  let server: ServerProcess;
+  let proxy: TcpProxy;
+  let client: StepwrightClient;
+  beforeAll(async () => {
+    ({ server } = await startServer());
+    proxy = await TcpProxy.start(server.url);
+    client = createClient({ baseUrl: proxy.url });
+    await client.definitions.register(GREETING);
+  });
+  afterAll(async () => {
+    await proxy.close();
+    await server.remove();
+  });
+
+  /** Starts workflows until one is told of: when the server listens cannot be seen from here. */
+  const untilTold = async (changes: readonly Change[], from = 0): Promise<void> => {
+    await expect
+      .poll(
+        async () => {
+          await client.workflows.start('greeting', { name: 'Ada' });
+          const told = changes.slice(from);
+          return told.some((one) => one.type === 'workflow' && one.workflow.status === 'Complete');
+        },
+        { timeout: 15_000, interval: 200 },
+      )
+      .toBe(true);
+  };
+
+  it('tells of changes, connects again when the network breaks, and says that something was missed', async () => {
+    const { changes, ended, leave } = follow(client, { definitionId: 'greeting' });
+    await untilTold(changes);
+    const before = changes.length;
+    proxy.cut();
+    await expect
+      .poll(() => changes.slice(before), { timeout: 10_000 })
+      .toContainEqual({ type: 'lag' });
+    await untilTold(changes, changes.length);
+    leave.abort();
+    await ended;
+  });
+
+  it('hangs up when the loop is left', async () => {
+    const listeners = async (): Promise<string | undefined> => {
+      const text = await (await fetch(`${server.url}/metrics`)).text();
+      return /^stepwright_change_listeners (\d+)$/m.exec(text)?.[1];
+    };
+    const first = (async () => {
+      for await (const change of client.stream()) return change;
+      return null;
+    })();
+    await expect.poll(listeners).toBe('1');
+    await client.definitions.register(GREETING);
+    expect(await first).toMatchObject({ type: 'definition', id: 'greeting' });
+    await expect.poll(listeners).toBe('0');
+  });
+});
+
+describe('stream, of what may answer', () => {
+  it('reads events in pieces, and leaves out what it does not know', async () => {
+    const server = await answering(
+      events(
+        'retry: 2000',
+        ': nothing',
+        'event: later\ndata: {}',
+        'event: lag\ndata: {}',
+        'event: x',
+      ),
+    );
+    for await (const change of createClient({ baseUrl: server.url }).stream()) {
+      expect(change).toEqual({ type: 'lag' });
+      break;
+    }
+  });
+
+  it('sends a fresh token with each connection, and what is to be followed', async () => {
+    const server = await answering(events('event: lag\ndata: {}'));
+    let asked = 0;
+    const client = createClient({ baseUrl: server.url, token: () => `token-${(asked += 1)}` });
+    const { leave, ended } = follow(client, { definitionId: 'a b' });
+    await expect.poll(() => server.seen.length, { timeout: 5000 }).toBeGreaterThan(1);
+    leave.abort();
+    await ended;
+    expect(server.seen[0]).toMatchObject({
+      path: '/api/stream?definitionId=a+b',
+      headers: { authorization: 'Bearer token-1', accept: 'text/event-stream' },
+    });
+    expect(server.seen[1]?.headers.authorization).toBe('Bearer token-2');
+  });
+
+  it.each([
+    [401, 'unauthenticated'],
+    [403, 'forbidden'],
+    [404, 'route_not_found'],
+  ])('fails with %i, which trying again does not mend', async (status, code) => {
+    const server = await answering(problem(status, code));
+    const error: unknown = await follow(createClient({ baseUrl: server.url })).ended.catch(
+      (reason: unknown) => reason,
+    );
+    expect(isApiError(error, code)).toBe(true);
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it('tries again while a server is too busy', async () => {
+    const server = await answering(problem(503, 'stopping'), events('event: lag\ndata: {}'));
+    const { changes, leave } = follow(createClient({ baseUrl: server.url }));
+    await expect.poll(() => changes.length, { timeout: 5000 }).toBeGreaterThan(0);
+    leave.abort();
+  });
+
+  it('gives up a server that was never there', { timeout: 30_000 }, async () => {
+    const server = await answering(reset);
+    const error: unknown = await follow(createClient({ baseUrl: server.url })).ended.catch(
+      (reason: unknown) => reason,
+    );
+    expect(isNetworkError(error)).toBe(true);
+    expect(server.seen.length).toBeGreaterThan(1);
+  });
+
+  it('does nothing when its signal has fired before', async () => {
+    const server = await answering(reset);
+    const signal = AbortSignal.abort();
+    for await (const change of createClient({ baseUrl: server.url }).stream({ signal })) {
+      expect.fail(change.type);
+    }
+    expect(server.seen).toEqual([]);
+  });
+});
