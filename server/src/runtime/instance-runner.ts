@@ -300,9 +300,14 @@ export class InstanceRunner implements Service {
     const record = await this.#environment.store.getInstance(id);
     if (record === null || this.#isNewer(record)) return;
     const { nodes } = this.#options;
-    if (record.owner === nodes.id) await this.#activate(record);
-    else if (record.owner === null || !nodes.isAlive(record.owner)) {
-      await this.#claim(id, record.epoch, record.owner !== null && nodes.isKnown(record.owner));
+    const { epoch, owner } = record;
+    if (owner === nodes.id) return this.#activate(record);
+    const wasKnown = owner !== null && nodes.isKnown(owner);
+    if (owner === null || (await nodes.isGone(owner))) {
+      await this.#claim(id, epoch, owner !== null && nodes.isKnown(owner));
+    } else if (!wasKnown) {
+      // Whoever asked for this look took it for nobody's. Only then: a hint makes every node look.
+      this.#options.hintOwner(id);
     }
   }
 

@@ -46,6 +46,9 @@ export class NodeRegistry implements Service {
   readonly #options: NodeRegistryOptions;
   readonly #beat: PeriodicTask;
   #nodes = new Map<string, NodeRecord>();
+  /** The last reading on demand, whether it succeeded or not, and the one that waits for its end. */
+  #reading: Promise<void> = Promise.resolve();
+  #nextReading: Promise<void> | null = null;
   /** Dead nodes that were taken over already, so that the log says it once. */
   readonly #takenOver = new Set<string>();
   #beats = 0;
@@ -86,6 +89,15 @@ export class NodeRegistry implements Service {
     if (nodeId === this.id) return true;
     const node = this.#nodes.get(nodeId);
     return node !== undefined && this.looksAlive(node);
+  }
+
+  /**
+   * Whether nobody runs what this node owns. One that is not known yet may have come since the nodes were last read, so
+   * they are read again: a node writes its record before it owns anything.
+   */
+  async isGone(nodeId: string): Promise<boolean> {
+    if (!this.isAlive(nodeId) && !this.isKnown(nodeId)) await this.#readNodesAnew();
+    return !this.isAlive(nodeId);
   }
 
   /** Judges by a record that was just read. */
@@ -161,6 +173,17 @@ export class NodeRegistry implements Service {
     for (const id of this.#takenOver) {
       if (!this.#nodes.has(id) || this.isAlive(id)) this.#takenOver.delete(id);
     }
+  }
+
+  /** A reading that began after the call; callers of the same moment share one. */
+  #readNodesAnew(): Promise<void> {
+    this.#nextReading ??= this.#reading.then(() => {
+      this.#nextReading = null;
+      const reading = this.#readNodes();
+      this.#reading = reading.catch(() => undefined);
+      return reading;
+    });
+    return this.#nextReading;
   }
 
   async #readNodes(): Promise<void> {
