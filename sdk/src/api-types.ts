@@ -22,6 +22,12 @@ export type RegisteredDefinition = Schemas['RegisteredDefinition'];
 export type WorkflowStatus = Schemas['WorkflowStatus'];
 /** A workflow in a list: everything but its data. */
 export type WorkflowSummary = Schemas['WorkflowSummary'];
+/** What can be done to many workflows at once. */
+export type ControlAction = Schemas['ControlRequest']['action'];
+/** What became of one of many workflows. */
+export type ControlResult = Schemas['ControlResult'];
+/** Something that was done to a workflow. */
+export type WorkflowAction = Schemas['WorkflowAction'];
 /** One execution of a step in a workflow. */
 export type StepExecution = Schemas['StepExecution'];
 /** Why a workflow stands where it stands. */

@@ -17,6 +17,8 @@ export type {
 export type {
   ActivityItem,
   ActivityQueue,
+  ControlAction,
+  ControlResult,
   DataObject,
   DefinitionCheck,
   DefinitionDocument,
@@ -40,6 +42,7 @@ export type {
   WaitReason,
   WorkItem,
   Workflow,
+  WorkflowAction,
   WorkflowStatus,
   WorkflowSummary,
 } from './api-types.js';

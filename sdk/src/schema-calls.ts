@@ -2,7 +2,7 @@
 import type { paths } from './generated/schema.js';
 
 export type ApiPath = keyof paths;
-export type ApiMethod = 'get' | 'post' | 'put' | 'delete';
+export type ApiMethod = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 type Operation<P extends ApiPath, M extends ApiMethod> = paths[P][M];
 
@@ -14,7 +14,9 @@ export type MethodOf<P extends ApiPath> = {
 /** Every member may also be undefined, which leaves it out. */
 type Loose<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
-type PathParameters<O> = O extends { parameters: { path: infer Parameters } } ? Parameters : never;
+type PathParameters<O> = O extends { parameters: { path: infer Parameters extends object } }
+  ? Parameters
+  : never;
 
 type QueryParameters<O> = O extends { parameters: { query?: infer Query } }
   ? NonNullable<Query>

@@ -423,7 +423,11 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Control many workflows
+         * @description Does the same to many workflows, to each by itself: what cannot be done to one does not keep it from the others.
+         */
+        patch: operations["controlWorkflows"];
         trace?: never;
     };
     "/api/workflow/{id}": {
@@ -449,6 +453,26 @@ export interface paths {
          * @description Ends a workflow for good. One that has ended stays as it is.
          */
         delete: operations["terminateWorkflow"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflow/{id}/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what was done to a workflow
+         * @description What was done to a workflow and by whom, newest first: suspended, resumed, terminated, tried again, answered for a worker, an event published for it. The newest 100 are kept.
+         */
+        get: operations["listWorkflowActions"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -494,6 +518,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/workflow/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Retry failed steps now
+         * @description Tries every step again at once that waits for its next try after a failure.
+         */
+        put: operations["retryWorkflow"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/workflow/{id}/steps": {
         parameters: {
             query?: never;
@@ -508,6 +552,46 @@ export interface paths {
         get: operations["listWorkflowSteps"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflow/{id}/steps/{executionId}/fail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Fail an awaited activity
+         * @description Fails an activity that a workflow waits for, in place of its worker. The body says why, in any JSON value, and is shown as the step's error.
+         */
+        post: operations["failAwaitedActivity"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflow/{id}/steps/{executionId}/success": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Complete an awaited activity
+         * @description Completes an activity that a workflow waits for, in place of its worker. The body is the result: any JSON value; none is null. Where a worker holds the work, its token is stale from then on.
+         */
+        post: operations["completeAwaitedActivity"];
         delete?: never;
         options?: never;
         head?: never;
@@ -709,6 +793,45 @@ export interface components {
             items: components["schemas"]["ActivityQueue"][];
             /** @description Always null: there is one page. */
             nextCursor: string | null;
+        };
+        /** @description What became of each workflow, in the order of the request. */
+        ControlAnswer: {
+            results: components["schemas"]["ControlResult"][];
+        };
+        /**
+         * @description One action for many workflows.
+         * @example {
+         *       "action": "resume",
+         *       "workflowIds": [
+         *         "01hx5v3x9t6k2m4n8p0q"
+         *       ]
+         *     }
+         */
+        ControlRequest: {
+            /**
+             * @description `retry` tries steps again at once that wait for their next try.
+             * @enum {string}
+             */
+            action: "suspend" | "resume" | "terminate" | "retry";
+            workflowIds: string[];
+        };
+        /**
+         * @description What became of one workflow.
+         * @example {
+         *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
+         *       "outcome": "done",
+         *       "status": "Runnable"
+         *     }
+         */
+        ControlResult: {
+            workflowId: string;
+            /**
+             * @description `refused`: its status does not allow it; `missing`: there is no such workflow.
+             * @enum {string}
+             */
+            outcome: "done" | "refused" | "missing";
+            /** @description The status afterwards; null when there is no such workflow. */
+            status: components["schemas"]["WorkflowStatus"] | null;
         };
         /**
          * @description An object whose members are the caller's own.
@@ -1472,6 +1595,30 @@ export interface components {
             data: components["schemas"]["DataObject"];
             /** @description The newest step error while it matters. */
             lastError: components["schemas"]["StepError"] | null;
+        };
+        /**
+         * @description Something that was done to a workflow.
+         * @example {
+         *       "time": "2026-05-04T10:20:30.123Z",
+         *       "actor": "ada",
+         *       "action": "complete-activity",
+         *       "detail": "step charge (execution 3)"
+         *     }
+         */
+        WorkflowAction: {
+            /** @description ISO 8601, UTC. */
+            time: string;
+            /** @description The subject (`sub`) of the caller's token; `anonymous` where it has none, or the server asks for none. */
+            actor: string;
+            /** @enum {string} */
+            action: "suspend" | "resume" | "terminate" | "retry" | "publish-event" | "complete-activity" | "fail-activity";
+            detail: string | null;
+        };
+        /** @description What was done to a workflow, newest first. */
+        WorkflowActionList: {
+            items: components["schemas"]["WorkflowAction"][];
+            /** @description Always null: there is one page. */
+            nextCursor: string | null;
         };
         /** @description Workflows, newest first, one page of them. */
         WorkflowPage: {
@@ -2788,7 +2935,10 @@ export interface operations {
     };
     publishEvent: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description For the sake of which workflow it is published: noted in what was done to that workflow */
+                workflowId?: string;
+            };
             header?: {
                 /** @description A text of your own: the same key with the same event answers as the first time, and publishes nothing. */
                 "Idempotency-Key"?: string;
@@ -2858,6 +3008,15 @@ export interface operations {
             };
             /** @description The token lacks the scope */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such workflow */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3632,6 +3791,99 @@ export interface operations {
             };
         };
     };
+    controlWorkflows: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "action": "resume",
+                 *       "workflowIds": [
+                 *         "01hx5v3x9t6k2m4n8p0q"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ControlRequest"];
+                /**
+                 * @example action: resume
+                 *     workflowIds:
+                 *       - 01hx5v3x9t6k2m4n8p0q
+                 */
+                "application/yaml": components["schemas"]["ControlRequest"];
+            };
+        };
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ControlAnswer"];
+                    "application/yaml": components["schemas"]["ControlAnswer"];
+                };
+            };
+            /** @description The body is wrong */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no valid token, where the server asks for one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is neither JSON nor YAML */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     getWorkflow: {
         parameters: {
             query?: {
@@ -3974,6 +4226,87 @@ export interface operations {
             };
         };
     };
+    listWorkflowActions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the workflow */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "time": "2026-05-04T10:20:30.123Z",
+                     *           "actor": "ada",
+                     *           "action": "complete-activity",
+                     *           "detail": "step charge (execution 3)"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WorkflowActionList"];
+                    /**
+                     * @example items:
+                     *       - time: 2026-05-04T10:20:30.123Z
+                     *         actor: ada
+                     *         action: complete-activity
+                     *         detail: step charge (execution 3)
+                     *     nextCursor: null
+                     */
+                    "application/yaml": components["schemas"]["WorkflowActionList"];
+                };
+            };
+            /** @description There is no valid token, where the server asks for one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such workflow */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     explainWorkflow: {
         parameters: {
             query?: never;
@@ -4192,6 +4525,106 @@ export interface operations {
             };
         };
     };
+    retryWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the workflow */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
+                     *       "definitionId": "greeting",
+                     *       "version": 1,
+                     *       "reference": null,
+                     *       "status": "Runnable",
+                     *       "startTime": "2026-05-04T10:20:30.123Z",
+                     *       "endTime": null,
+                     *       "lastChangeTime": "2026-05-04T10:20:30.123Z",
+                     *       "failureTime": null,
+                     *       "data": {
+                     *         "name": "Ada"
+                     *       },
+                     *       "lastError": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Workflow"];
+                    /**
+                     * @example workflowId: 01hx5v3x9t6k2m4n8p0q
+                     *     definitionId: greeting
+                     *     version: 1
+                     *     reference: null
+                     *     status: Runnable
+                     *     startTime: 2026-05-04T10:20:30.123Z
+                     *     endTime: null
+                     *     lastChangeTime: 2026-05-04T10:20:30.123Z
+                     *     failureTime: null
+                     *     data:
+                     *       name: Ada
+                     *     lastError: null
+                     */
+                    "application/yaml": components["schemas"]["Workflow"];
+                };
+            };
+            /** @description No step waits for another try */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no valid token, where the server asks for one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such workflow */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listWorkflowSteps: {
         parameters: {
             query?: {
@@ -4301,6 +4734,208 @@ export interface operations {
             };
             /** @description There is no such workflow */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    failAwaitedActivity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the workflow */
+                id: string;
+                /** @description The execution that waits */
+                executionId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "customer": "c-17",
+                 *       "amount": 250
+                 *     }
+                 */
+                "application/json": components["schemas"]["JsonValue"];
+                /**
+                 * @example customer: c-17
+                 *     amount: 250
+                 */
+                "application/yaml": components["schemas"]["JsonValue"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The execution does not wait for an activity, or the body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no valid token, where the server asks for one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such workflow or execution */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is neither JSON nor YAML */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    completeAwaitedActivity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the workflow */
+                id: string;
+                /** @description The execution that waits */
+                executionId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "customer": "c-17",
+                 *       "amount": 250
+                 *     }
+                 */
+                "application/json": components["schemas"]["JsonValue"];
+                /**
+                 * @example customer: c-17
+                 *     amount: 250
+                 */
+                "application/yaml": components["schemas"]["JsonValue"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The execution does not wait for an activity, or the body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no valid token, where the server asks for one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such workflow or execution */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is neither JSON nor YAML */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,9 +1,12 @@
 /** Workflows: starting them, finding them, telling them what to do. */
 import type {
+  ControlAction,
+  ControlResult,
   DataObject,
   Explanation,
   StepExecution,
   Workflow,
+  WorkflowAction,
   WorkflowStatus,
   WorkflowSummary,
 } from '../api-types.js';
@@ -320,6 +323,134 @@ export class WorkflowsResource {
     return asWorkflow<TData>(workflow);
   }
 
+  /**
+   * Tries every step again at once that waits for its next try.
+   *
+   * @throws ApiError `workflow_not_found`; `status_conflict` when no step waits for another try
+   *
+   * @example
+   * ```ts
+   * const yesterday = new Date(Date.now() - 86_400_000);
+   * for await (const { workflowId, status } of client.workflows.list({ failedFrom: yesterday })) {
+   *   if (status === 'Runnable') await client.workflows.retry(workflowId);
+   * }
+   * ```
+   */
+  retry<TData extends object = DataObject>(
+    workflowId: string,
+    options: CallOptions = {},
+  ): Promise<Workflow<TData>> {
+    return this.#steer<TData>('retry', workflowId, options);
+  }
+
+  /**
+   * Does the same to up to 100 workflows, to each by itself, and tells what became of each.
+   *
+   * @example
+   * ```ts
+   * const { id } = await client.workflows.start('approval', { order: 7 });
+   * for (const { workflowId, outcome } of await client.workflows.control('suspend', [id, 'none'])) {
+   *   console.log(workflowId, outcome);
+   * }
+   * ```
+   */
+  async control(
+    action: ControlAction,
+    workflowIds: readonly string[],
+    options: CallOptions = {},
+  ): Promise<readonly ControlResult[]> {
+    const json = { action, workflowIds: [...workflowIds] };
+    const call = { body: { json }, repeatable: 'refused', subject: {} } as const;
+    return (await this.#transport.call('patch', '/api/workflow', call, options)).results;
+  }
+
+  /**
+   * Completes an activity that a workflow waits for, in place of its worker.
+   *
+   * @param executionId of the step that waits, as `steps` tells it
+   * @param result any JSON value
+   * @throws ApiError `workflow_not_found`, `execution_not_found`; `status_conflict` when it does not wait for an activity
+   *
+   * @example
+   * ```ts
+   * const { id } = await client.workflows.start('payment', { amount: 250 });
+   * for await (const { executionId, waitsFor } of client.workflows.steps(id)) {
+   *   if (waitsFor?.kind !== 'activity') continue;
+   *   await client.workflows.completeActivity(id, executionId, { receipt: 'by hand' });
+   * }
+   * ```
+   */
+  completeActivity(
+    workflowId: string,
+    executionId: number,
+    result: unknown = null,
+    options: CallOptions = {},
+  ): Promise<void> {
+    return this.#answer('success', { workflowId, executionId, data: result }, options);
+  }
+
+  /**
+   * Fails an activity that a workflow waits for, in place of its worker.
+   *
+   * @param executionId of the step that waits, as `steps` tells it
+   * @param reason any JSON value; shown as the step's error
+   * @throws ApiError `workflow_not_found`, `execution_not_found`; `status_conflict` when it does not wait for an activity
+   *
+   * @example
+   * ```ts
+   * const { id } = await client.workflows.start('payment', { amount: 250 });
+   * for await (const { executionId, waitsFor } of client.workflows.steps(id)) {
+   *   if (waitsFor?.kind !== 'activity') continue;
+   *   await client.workflows.failActivity(id, executionId, 'the shop has closed');
+   * }
+   * ```
+   */
+  failActivity(
+    workflowId: string,
+    executionId: number,
+    reason: unknown = null,
+    options: CallOptions = {},
+  ): Promise<void> {
+    return this.#answer('fail', { workflowId, executionId, data: reason }, options);
+  }
+
+  /**
+   * What was done to a workflow and by whom, newest first; the newest 100 are kept.
+   *
+   * @throws ApiError `workflow_not_found`
+   *
+   * @example
+   * ```ts
+   * const { id } = await client.workflows.start('approval', { order: 7 });
+   * await client.workflows.suspend(id);
+   * for (const { action, actor } of await client.workflows.audit(id)) console.log(action, actor); // suspend anonymous
+   * ```
+   */
+  async audit(workflowId: string, options: CallOptions = {}): Promise<readonly WorkflowAction[]> {
+    const path = { id: workflowId };
+    const call = { path, repeatable: 'always', subject: { workflowId } } as const;
+    return (await this.#transport.call('get', '/api/workflow/{id}/audit', call, options)).items;
+  }
+
+  /** Not repeated after a lost answer: it would be refused, because nothing waits any more. */
+  async #answer(
+    how: 'success' | 'fail',
+    { workflowId, executionId, data }: { workflowId: string; executionId: number; data: unknown },
+    options: CallOptions,
+  ): Promise<void> {
+    await this.#transport.call(
+      'post',
+      `/api/workflow/{id}/steps/{executionId}/${how}`,
+      {
+        path: { id: workflowId, executionId },
+        body: { json: data },
+        repeatable: 'refused',
+        subject: { workflowId },
+      },
+      options,
+    );
+  }
+
   async #get<TData extends object>(
     workflowId: string,
     waitSeconds: number,
@@ -342,7 +473,7 @@ export class WorkflowsResource {
 
   /** Not repeated after a lost answer: somebody else may have steered the workflow otherwise in between. */
   async #steer<TData extends object>(
-    verb: 'suspend' | 'resume',
+    verb: 'suspend' | 'resume' | 'retry',
     workflowId: string,
     options: CallOptions,
   ): Promise<Workflow<TData>> {

@@ -21,10 +21,11 @@ import { PAGE_SIZE_DEFAULT } from './api-limits.js';
 import { requiredBody } from './body-reader.js';
 import { checkedEventName, toEventFilter, toEventSummary, toEventWaiter } from './map/event.js';
 import { toIdempotencyKey } from './map/idempotency.js';
+import { checkedName } from './map/name.js';
 import { toPageRequest, toWirePage } from './map/page.js';
 import type { EventPage, EventWaiterPage, PublishedEvent } from './models/event.js';
 import type { Problem } from './models/problem.js';
-import type { ApiServices } from './request-context.js';
+import { actorOf, type ApiServices } from './request-context.js';
 
 @Route('api/event')
 @Tags('Events')
@@ -40,11 +41,13 @@ export class EventController extends Controller {
    * @summary Publish an event
    * @param name The name of the event
    * @param key The key that the waiting step names
+   * @param workflowId For the sake of which workflow it is published: noted in what was done to that workflow
    * @param idempotencyKey A text of your own: the same key with the same event answers as the first time, and publishes nothing.
    */
   @Post('{name}/{key}')
   @SuccessResponse(202, 'Stored')
   @Response<Problem>(400, 'The body cannot be read')
+  @Response<Problem>(404, 'There is no such workflow')
   @Response<Problem>(409, 'The idempotency key was used with another event')
   @Response<Problem>(413, 'The body is too large')
   @Response<Problem>(415, 'The body is neither JSON nor YAML')
@@ -56,14 +59,20 @@ export class EventController extends Controller {
     @Path() key: string,
     @Body() data: unknown,
     @Request() request: HttpRequest,
+    @Query() workflowId?: string,
     @Header('Idempotency-Key') idempotencyKey?: string,
   ): Promise<PublishedEvent> {
     // The body reader makes JSON values only.
     const eventData = data as Json;
+    const forWorkflow = workflowId !== undefined && {
+      workflowId: checkedName(workflowId, 'workflow id'),
+      actor: await actorOf(request),
+    };
     return this.services.host.publishEvent({
       ...checkedEventName(name, key),
       data: eventData,
       idempotency: toIdempotencyKey(request, idempotencyKey, eventData),
+      ...(forWorkflow !== false && { forWorkflow }),
     });
   }
 

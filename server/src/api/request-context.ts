@@ -64,6 +64,14 @@ export function responseOf(request: Request): Response {
   return request.res;
 }
 
+const ACTOR_LENGTH_MAX = 200;
+
+/** Who calls, as records of what was done name them: what the token says about itself. */
+export async function actorOf(request: Request): Promise<string> {
+  const token = await contextOf(request).verifiedToken;
+  return token?.subject?.slice(0, ACTOR_LENGTH_MAX) ?? 'anonymous';
+}
+
 /** Who calls, as far as limits tell callers apart. */
 export function addressOf(request: Request): string {
   return request.ip ?? '';

@@ -19,6 +19,7 @@ import {
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
+import type { SteerAction } from '../runtime/operator-views.js';
 import { PAGE_SIZE_DEFAULT } from './api-limits.js';
 import { objectBody } from './body-reader.js';
 import { toExplanation } from './map/explanation.js';
@@ -40,7 +41,7 @@ import type {
   WorkflowPage,
   WorkflowQuery,
 } from './models/workflow.js';
-import { addressOf, callerGone, type ApiServices } from './request-context.js';
+import { actorOf, addressOf, callerGone, type ApiServices } from './request-context.js';
 
 @Route('api/workflow')
 @Tags('Workflows')
@@ -182,8 +183,8 @@ export class WorkflowController extends Controller {
   @Response<Problem>(400, 'The workflow is not Runnable')
   @Response<Problem>(404, 'There is no such workflow')
   @Security('bearer', ['conductor:controller'])
-  async suspendWorkflow(@Path() id: string): Promise<Workflow> {
-    return toWorkflow(await this.services.host.suspendWorkflow(checkedName(id, 'workflow id')));
+  async suspendWorkflow(@Path() id: string, @Request() request: HttpRequest): Promise<Workflow> {
+    return this.control(request, id, 'suspend');
   }
 
   /**
@@ -196,8 +197,8 @@ export class WorkflowController extends Controller {
   @Response<Problem>(400, 'The workflow is not Suspended')
   @Response<Problem>(404, 'There is no such workflow')
   @Security('bearer', ['conductor:controller'])
-  async resumeWorkflow(@Path() id: string): Promise<Workflow> {
-    return toWorkflow(await this.services.host.resumeWorkflow(checkedName(id, 'workflow id')));
+  async resumeWorkflow(@Path() id: string, @Request() request: HttpRequest): Promise<Workflow> {
+    return this.control(request, id, 'resume');
   }
 
   /**
@@ -209,7 +210,27 @@ export class WorkflowController extends Controller {
   @Delete('{id}')
   @Response<Problem>(404, 'There is no such workflow')
   @Security('bearer', ['conductor:controller'])
-  async terminateWorkflow(@Path() id: string): Promise<Workflow> {
-    return toWorkflow(await this.services.host.terminateWorkflow(checkedName(id, 'workflow id')));
+  async terminateWorkflow(@Path() id: string, @Request() request: HttpRequest): Promise<Workflow> {
+    return this.control(request, id, 'terminate');
+  }
+
+  /**
+   * Tries every step again at once that waits for its next try after a failure.
+   *
+   * @summary Retry failed steps now
+   * @param id The id of the workflow
+   */
+  @Put('{id}/retry')
+  @Response<Problem>(400, 'No step waits for another try')
+  @Response<Problem>(404, 'There is no such workflow')
+  @Security('bearer', ['conductor:controller'])
+  async retryWorkflow(@Path() id: string, @Request() request: HttpRequest): Promise<Workflow> {
+    return this.control(request, id, 'retry');
+  }
+
+  private async control(request: HttpRequest, id: string, action: SteerAction): Promise<Workflow> {
+    const workflowId = checkedName(id, 'workflow id');
+    const actor = await actorOf(request);
+    return toWorkflow(await this.services.host.controlWorkflow(workflowId, action, actor));
   }
 }

@@ -2,7 +2,7 @@
 import { failStep, type Failure } from './fail-step.js';
 import type { InstanceStatus } from './instance.js';
 import type { Json, JsonObject } from './json.js';
-import { executionKey, type Pointer } from './pointer.js';
+import { executionKey, type Pointer, type PointerState } from './pointer.js';
 import { finish, setState, stopWaitingAnswered, type Run } from './run.js';
 import { settle } from './settle.js';
 import { eventKey, isTaken, markTaken } from './taken-events.js';
@@ -33,7 +33,12 @@ export interface ChildMessage {
   readonly data: JsonObject;
 }
 
-export type Message = EventMessage | ActivityMessage | ChildMessage;
+/** Somebody does not want to wait until failed steps are tried again. */
+export interface RetryNowMessage {
+  readonly kind: 'retry-now';
+}
+
+export type Message = EventMessage | ActivityMessage | ChildMessage | RetryNowMessage;
 
 /** Takes a message in. One that nobody waits for is dropped: events can still be found in the store later. */
 export function applyMessage(run: Run, message: Message): void {
@@ -46,6 +51,9 @@ export function applyMessage(run: Run, message: Message): void {
       break;
     case 'child':
       applyChild(run, message);
+      break;
+    case 'retry-now':
+      applyRetryNow(run);
       break;
   }
   settle(run);
@@ -108,6 +116,23 @@ function applyChild(run: Run, message: ChildMessage): void {
   if (pointer.state.workflowId !== message.workflowId) return;
   const { workflowId, status, data } = message;
   finish(run, pointer, { WorkflowId: workflowId, Status: status, Data: data });
+}
+
+/** Every wait for a next attempt is over now; the timers, which come next, do the rest. */
+function applyRetryNow(run: Run): void {
+  if (run.instance.status !== 'Runnable') return;
+  for (const pointer of run.instance.pointers.values()) {
+    const { state } = pointer;
+    if (!waitsForRetry(state) || state.until <= run.now) continue;
+    setState(run, pointer, { ...state, until: run.now });
+  }
+}
+
+/** Whether a failed step will be tried again. */
+export function waitsForRetry(
+  state: PointerState,
+): state is Extract<PointerState, { kind: 'sleeping' }> {
+  return state.kind === 'sleeping' && state.reason === 'retry';
 }
 
 /** How an effect ended: with the variables of `step`, or with a failure. */

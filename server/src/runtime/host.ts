@@ -7,7 +7,7 @@
  */
 import type { DocumentProblem } from '../engine/definition.js';
 import type { Json, JsonObject } from '../engine/json.js';
-import type { InstanceStatus, Store } from '../store/store.js';
+import type { AuditEntry, InstanceStatus, Store } from '../store/store.js';
 import type { Backplane, ChangeBatch } from '../backplane/backplane.js';
 import type { ChangeFilter } from './change-watch.js';
 import type { Explanation } from './explain/explanation.js';
@@ -16,8 +16,10 @@ import type { EventName } from './event-queries.js';
 import type {
   ActivityItemView,
   ActivityQueueView,
+  ControlOutcome,
   EventView,
   EventWaiterView,
+  SteerAction,
 } from './operator-views.js';
 import type { Service } from './service.js';
 
@@ -153,6 +155,8 @@ export interface PublishRequest {
   readonly key: string;
   readonly data: Json;
   readonly idempotency: IdempotencyKey | null;
+  /** For the sake of which instance, and by whom: noted there. */
+  readonly forWorkflow?: { readonly workflowId: string; readonly actor: string };
 }
 
 export interface PublishedEvent {
@@ -258,14 +262,30 @@ export interface WorkflowHost extends Service {
   explainWorkflow(id: string): Promise<Explanation>;
   /** What changes from now on, here and, where they can be heard, on other nodes. @throws AppError `too_many_requests` */
   watchChanges(filter: ChangeFilter): ChangeListener;
-  /** @throws AppError `workflow_not_found`, `status_conflict` */
-  suspendWorkflow(id: string): Promise<InstanceView>;
-  /** @throws AppError `workflow_not_found`, `status_conflict` */
-  resumeWorkflow(id: string): Promise<InstanceView>;
-  /** An instance that has ended stays as it is. @throws AppError `workflow_not_found` */
-  terminateWorkflow(id: string): Promise<InstanceView>;
+  /**
+   * Suspends, resumes, terminates, or tries failed steps again at once. Terminating leaves one that has ended as it is.
+   * @throws AppError `workflow_not_found`, `status_conflict`
+   */
+  controlWorkflow(id: string, action: SteerAction, actor: string): Promise<InstanceView>;
+  /** Each by itself; what became of each, in the order of the ids. */
+  controlWorkflows(
+    ids: readonly string[],
+    action: SteerAction,
+    actor: string,
+  ): Promise<readonly ControlOutcome[]>;
+  /**
+   * Answers a waiting Activity step in place of its worker.
+   * @throws AppError `workflow_not_found`, `execution_not_found`, `status_conflict`
+   */
+  answerAwaitedActivity(
+    execution: { readonly workflowId: string; readonly executionId: number },
+    result: { readonly succeeded: boolean; readonly data: Json },
+    actor: string,
+  ): Promise<void>;
+  /** What was done to an instance and by whom, newest first. @throws AppError `workflow_not_found` */
+  listWorkflowActions(id: string): Promise<readonly AuditEntry[]>;
 
-  /** Durable before it resolves. @throws AppError `idempotency_conflict` */
+  /** Durable before it resolves. @throws AppError `idempotency_conflict`, `workflow_not_found` */
   publishEvent(request: PublishRequest): Promise<PublishedEvent>;
   /** Newest first; of one name and key, or all. */
   listEvents(of: EventName | null, page: PageRequest): Promise<Page<EventView>>;

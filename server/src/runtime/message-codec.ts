@@ -64,6 +64,7 @@ const SHAPES: Readonly<Record<string, Readonly<Record<string, string>> | undefin
   event: { eventId: 'string', name: 'string', key: 'string', publishedAt: 'number' },
   'event-reference': { eventId: 'string' },
   activity: { activityId: 'string', succeeded: 'boolean' },
+  'retry-now': {},
   child: { pointerId: 'number', attempt: 'number', workflowId: 'string', status: 'string' },
 };
 

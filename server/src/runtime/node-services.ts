@@ -21,8 +21,10 @@ import { Evaluator } from './evaluator.js';
 import { EventPublisher } from './event-publisher.js';
 import { EventQueries } from './event-queries.js';
 import { Housekeeping } from './housekeeping.js';
+import { InstanceControl } from './instance-control.js';
 import { InstanceQueries } from './instance-queries.js';
 import { InstanceRunner } from './instance-runner.js';
+import { activityNames } from './instance-views.js';
 import { NodeEnvironment, type ChildStart } from './node-environment.js';
 import { LoadMeter } from './load-meter.js';
 import { POLLED_NAMES_MAX, writeDetails, type NodeDetails } from './node-details.js';
@@ -78,6 +80,7 @@ export class NodeServices {
   readonly runner: InstanceRunner;
   readonly housekeeping: Housekeeping;
   readonly queries: InstanceQueries;
+  readonly control: InstanceControl;
   readonly eventQueries: EventQueries;
   readonly activityQueries: ActivityQueries;
   readonly #options: NodeServicesOptions;
@@ -129,6 +132,7 @@ export class NodeServices {
       broker: this.broker,
     });
     this.queries = new InstanceQueries({ store, catalog: this.catalog });
+    this.control = this.#createControl();
     this.eventQueries = new EventQueries(store);
     this.activityQueries = new ActivityQueries({
       ...{ store, clock },
@@ -157,6 +161,19 @@ export class NodeServices {
       pollers: this.broker.polls(POLLED_NAMES_MAX),
       backplane: { kind: backplane.kind, connected: backplane.healthy },
     };
+  }
+
+  #createControl(): InstanceControl {
+    return new InstanceControl({
+      ...this.#options,
+      queries: this.queries,
+      controlled: (record, action) => {
+        this.runner.controlled(record);
+        if (action === 'terminate') this.endWaiters.ended(record.id);
+        if (action === 'resume') this.broker.resumed(activityNames(record));
+      },
+      posted: (...message) => this.runner.posted(...message),
+    });
   }
 
   #createSteps(): StepScripts {

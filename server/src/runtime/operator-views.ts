@@ -1,5 +1,6 @@
 /** What whoever runs the server looks at: events, who waits for them, and the queues of activities. Times are milliseconds. */
 import type { Json } from '../engine/json.js';
+import type { ControlAction, InstanceStatus } from '../store/store.js';
 
 export interface EventView {
   readonly id: string;
@@ -45,4 +46,14 @@ export interface ActivityItemView {
   readonly workerId: string | null;
   /** Null: it is held without a lease, or not held. */
   readonly leaseUntil: number | null;
+}
+
+/** What can be done to an instance as a whole; `retry`: steps that wait for another try are tried now. */
+export type SteerAction = ControlAction | 'retry';
+
+export interface ControlOutcome {
+  readonly workflowId: string;
+  /** `refused`: its status does not allow it. */
+  readonly outcome: 'done' | 'refused' | 'missing';
+  readonly status: InstanceStatus | null;
 }

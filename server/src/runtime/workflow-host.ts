@@ -9,14 +9,15 @@ import { toObject, toText } from '../engine/convert-input.js';
 import type { JsonObject } from '../engine/json.js';
 import { AppError } from '../errors.js';
 import type { ScriptRuntimeStatistics } from '../scripts/script-runtime.js';
-import { StoreUnavailableError, type ControlAction } from '../store/store.js';
+import { StoreUnavailableError, type AuditEntry } from '../store/store.js';
 import { explainWorkflow } from './explain/explain-workflow.js';
 import type { Explanation } from './explain/explanation.js';
 import type { ChangeFilter } from './change-watch.js';
 import type { EventName } from './event-queries.js';
 import type * as Host from './host.js';
 import { hashOf, newId } from './ids.js';
-import { activityNames, viewInstance, viewNew, viewStarted } from './instance-views.js';
+import type { InstanceControl } from './instance-control.js';
+import { viewInstance, viewNew, viewStarted } from './instance-views.js';
 import type { ChildStart } from './node-environment.js';
 import { viewNode } from './node-views.js';
 import { NOT_ATOMIC, ONE_NODE_ONLY } from './node-registry.js';
@@ -203,22 +204,42 @@ export class StepwrightHost implements Host.WorkflowHost {
     return this.#services.changes.watch(filter);
   }
 
-  suspendWorkflow(id: string): Promise<Host.InstanceView> {
-    return this.#control(id, 'suspend');
+  controlWorkflow(
+    id: string,
+    action: Views.SteerAction,
+    actor: string,
+  ): Promise<Host.InstanceView> {
+    return this.#ask(() => this.#services.control.steer(id, action, actor));
   }
 
-  resumeWorkflow(id: string): Promise<Host.InstanceView> {
-    return this.#control(id, 'resume');
+  controlWorkflows(
+    ids: readonly string[],
+    action: Views.SteerAction,
+    actor: string,
+  ): Promise<readonly Views.ControlOutcome[]> {
+    return this.#ask(() => this.#services.control.steerMany(ids, action, actor));
   }
 
-  terminateWorkflow(id: string): Promise<Host.InstanceView> {
-    return this.#control(id, 'terminate');
+  answerAwaitedActivity(...args: Parameters<InstanceControl['answer']>): Promise<void> {
+    return this.#ask(() => this.#services.control.answer(...args));
+  }
+
+  listWorkflowActions(id: string): Promise<readonly AuditEntry[]> {
+    return this.#ask(() => this.#services.control.actions(id));
   }
 
   // -- events and activities
 
   async publishEvent(request: Host.PublishRequest): Promise<Host.PublishedEvent> {
-    const published = await this.#ask(() => this.#services.publisher.publish(request));
+    const { publisher, queries, control } = this.#services;
+    const { forWorkflow } = request;
+    const published = await this.#ask(async () => {
+      if (forWorkflow === undefined) return publisher.publish(request);
+      await queries.load(forWorkflow.workflowId);
+      const answer = await publisher.publish(request);
+      await control.notePublished(forWorkflow.workflowId, request, forWorkflow.actor);
+      return answer;
+    });
     this.#options.metrics.eventPublished();
     return published;
   }
@@ -396,26 +417,6 @@ export class StepwrightHost implements Host.WorkflowHost {
     this.#options.metrics.workflowStarted();
   }
 
-  async #control(id: string, action: ControlAction): Promise<Host.InstanceView> {
-    const { clock, store } = this.#options;
-    const result = await this.#ask(() => store.controlInstance(id, action, clock.now()));
-    if (result.outcome === 'missing') throw workflowNotFound(id);
-    if (result.outcome === 'done') {
-      this.#services.runner.controlled(result.record);
-      if (action === 'terminate') this.#services.endWaiters.ended(id);
-      if (action === 'resume') this.#services.broker.resumed(activityNames(result.record));
-    } else if (action !== 'terminate') {
-      throw new AppError(
-        'status_conflict',
-        `a workflow that is ${result.record.status} cannot be ${PAST[action]}`,
-        {
-          fields: { workflowId: id, workflowStatus: result.record.status },
-        },
-      );
-    }
-    return viewInstance(result.record);
-  }
-
   #heard(hint: Hint): void {
     switch (hint.kind) {
       case 'instance':
@@ -458,12 +459,4 @@ export class StepwrightHost implements Host.WorkflowHost {
       });
     }
   }
-}
-
-const PAST = { suspend: 'suspended', resume: 'resumed' } as const;
-
-function workflowNotFound(id: string): AppError {
-  return new AppError('workflow_not_found', `there is no workflow '${id}'`, {
-    fields: { workflowId: id },
-  });
 }

@@ -195,6 +195,22 @@ export type ControlResult =
   | { readonly outcome: 'refused'; readonly record: InstanceRecord }
   | { readonly outcome: 'missing' };
 
+/** What somebody did to an instance. */
+export type AuditAction =
+  ControlAction | 'retry' | 'publish-event' | 'complete-activity' | 'fail-activity';
+
+export interface AuditEntry {
+  readonly time: number;
+  /** Who did it, as far as the server knows. */
+  readonly actor: string;
+  readonly action: AuditAction;
+  /** What exactly, in words. */
+  readonly detail: string | null;
+}
+
+/** Of each instance so many entries are kept, the newest. */
+export const AUDIT_ENTRIES_MAX = 100;
+
 export interface InstanceFilter {
   readonly status?: InstanceStatus;
   readonly definitionId?: string;
@@ -447,15 +463,29 @@ export interface Store extends Service {
    * does not exist or has ended. A message whose id is in the inbox already counts as posted and changes nothing.
    */
   postMessages(
-    messages: readonly { readonly instanceId: string; readonly message: InboxMessage }[],
+    messages: readonly {
+      readonly instanceId: string;
+      readonly message: InboxMessage;
+      /** Noted in the same step, when the message is added. */
+      readonly audit?: AuditEntry;
+    }[],
   ): Promise<readonly (PostedMessage | null)[]>;
   /**
    * Changes the status at once, whoever owns the instance: suspend from Runnable; resume from Suspended; terminate from
    * either, which sets `endTime` to `at`. Raises `inSeq`, sets `wakeAt` to 0 so that the owner notices, and
    * `lastChangeAt` to `at`.
-   * Resume makes deferred activities of the instance available again.
+   * Resume makes deferred activities of the instance available again. `audit` is noted in the same step.
    */
-  controlInstance(id: string, action: ControlAction, at: number): Promise<ControlResult>;
+  controlInstance(
+    id: string,
+    action: ControlAction,
+    at: number,
+    audit?: AuditEntry,
+  ): Promise<ControlResult>;
+  /** Notes what somebody did for the sake of an instance, whatever its status. False: there is none. */
+  appendAudit(instanceId: string, entry: AuditEntry): Promise<boolean>;
+  /** The newest first, at most AUDIT_ENTRIES_MAX. Null: there is no such instance. */
+  listAudit(instanceId: string): Promise<readonly AuditEntry[] | null>;
   /** Step records with `sequence >= from`, in order. */
   readHistory(instanceId: string, from: number, limit: number): Promise<readonly HistoryRecord[]>;
 
@@ -487,7 +517,14 @@ export interface Store extends Service {
     readonly result: ActivityResult;
     readonly now: number;
     readonly message: InboxMessage;
+    /** Noted together with the message. */
+    readonly audit?: AuditEntry;
   }): Promise<CompleteActivityResult>;
+  /**
+   * Gives an item that is not done to the holder of this claim, whoever held it before: that token is stale from now on.
+   * Null: there is no such item, or it is done.
+   */
+  takeOverActivity(activityId: string, claim: ActivityClaim): Promise<ActivityRecord | null>;
   /** Extends the lease of the item held by the token. False: stale. */
   extendActivity(activityId: string, tokenHash: string, leaseExpiresAt: number): Promise<boolean>;
   /** Gives the item back to the queue, at its old place, and answers its name. Null: stale; nothing changed. */

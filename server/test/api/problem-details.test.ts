@@ -14,6 +14,7 @@ const STATUSES: Record<ErrorCode, number> = {
   body_too_large: 413,
   definition_not_found: 404,
   workflow_not_found: 404,
+  execution_not_found: 404,
   step_not_found: 404,
   activity_not_found: 404,
   no_work: 404,
@@ -112,7 +113,7 @@ describe('problem documents', () => {
 
   it.each([
     ['PATCH', '/api/workflow/w1', 'DELETE, GET, POST'],
-    ['POST', '/api/workflow', 'GET'],
+    ['POST', '/api/workflow', 'GET, PATCH'],
     ['DELETE', '/api/definition', 'GET, POST'],
     ['GET', '/api/workflow/w1/suspend', 'PUT'],
     ['GET', '/api/event/a/b', 'POST'],

@@ -124,15 +124,16 @@ describe('GET /api/workflow/{id}', () => {
 
 describe('control of a workflow', () => {
   it.each([
-    ['PUT', '/api/workflow/w1/suspend', 'suspendWorkflow'],
-    ['PUT', '/api/workflow/w1/resume', 'resumeWorkflow'],
-    ['DELETE', '/api/workflow/w1', 'terminateWorkflow'],
-  ])('%s %s answers the instance', async (method, path, call) => {
-    const api = await startApi({ host: { [call]: async () => SOME_INSTANCE } });
+    ['PUT', '/api/workflow/w1/suspend', 'suspend'],
+    ['PUT', '/api/workflow/w1/resume', 'resume'],
+    ['PUT', '/api/workflow/w1/retry', 'retry'],
+    ['DELETE', '/api/workflow/w1', 'terminate'],
+  ])('%s %s answers the instance', async (method, path, action) => {
+    const api = await startApi({ host: { controlWorkflow: async () => SOME_INSTANCE } });
     const response = await api.fetch(path, { method });
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual(SOME_WORKFLOW);
-    expect(api.calls).toEqual([{ method: call, args: ['w1'] }]);
+    expect(api.calls).toEqual([{ method: 'controlWorkflow', args: ['w1', action, 'anonymous'] }]);
   });
 });
 

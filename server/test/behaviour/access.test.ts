@@ -31,6 +31,11 @@ const CALLS = [
   ['GET', '/api/node', ['viewer'], 200],
   // A filter that is refused: with a good one the stream would go on for as long as the token lasts.
   ['GET', '/api/stream?workflowId=%00', ['viewer'], 400],
+  ['GET', '/api/workflow/x/audit', ['viewer'], 404],
+  ['PUT', '/api/workflow/x/retry', ['controller'], 404],
+  ['PATCH', '/api/workflow', ['controller'], 415],
+  ['POST', '/api/workflow/x/steps/1/success', ['controller'], 415],
+  ['POST', '/api/workflow/x/steps/1/fail', ['controller'], 415],
   ['PUT', '/api/workflow/x/suspend', ['controller'], 404],
   ['PUT', '/api/workflow/x/resume', ['controller'], 404],
   ['DELETE', '/api/workflow/x', ['controller'], 404],
@@ -74,7 +79,7 @@ describe('with auth=true', () => {
 
   const call = (method: string, path: string, bearer: string | null) =>
     client.call(method, path, {
-      ...(method === 'POST' ? { body: 'x', type: 'text/plain' } : {}),
+      ...(method === 'POST' || method === 'PATCH' ? { body: 'x', type: 'text/plain' } : {}),
       headers: bearer === null ? {} : { authorization: `Bearer ${bearer}` },
     });
 

@@ -65,6 +65,24 @@ scenarios('a step error', (start) => {
     expect(driver.instance.lastError).toBeNull();
   });
 
+  it('is not waited for any longer when somebody wants it tried again now', () => {
+    const driver = start([
+      fork('f', 'a', 'b', 'c'),
+      work('a', { retryInterval: 500 }),
+      work('b'),
+      delay('c', 500),
+    ]);
+    driver.failEffect(driver.effect('a'));
+    driver.deliver({ kind: 'retry-now' });
+    expect(driver.pointer('a')).toMatchObject({ attempt: 2, state: { kind: 'effect' } });
+    expect(driver.pointer('b').attempt).toBe(1);
+    expect(driver.pointer('c').state.kind).toBe('sleeping');
+    driver.failEffect(driver.effect('a'));
+    driver.suspend();
+    driver.deliver({ kind: 'retry-now' });
+    expect(driver.pointer('a').state).toMatchObject({ until: driver.now + 500_000 });
+  });
+
   it('is lastError only until its step is cancelled', () => {
     const driver = start([
       fork('f', 'a', 'b'),

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/store/store.js';
 import { describeActivities } from './conformance/activities.js';
 import { describeActivityLists } from './conformance/activity-lists.js';
+import { describeAudit } from './conformance/audit.js';
 import { describeConcurrency } from './conformance/concurrency.js';
 import { describeDefinitions } from './conformance/definitions.js';
 import { describeEvents } from './conformance/events.js';
@@ -60,6 +61,7 @@ export function describeStore(title: string, createFixture: () => Promise<StoreF
     describeSideRecords(underTest);
     describeActivities(underTest);
     describeActivityLists(underTest);
+    describeAudit(underTest);
     describeEvents(underTest);
     describeHousekeeping(underTest);
     describeOddValues(underTest);

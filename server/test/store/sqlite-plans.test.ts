@@ -95,6 +95,9 @@ function runEveryOperation(database: Database): void {
   run.findOwnedInstances(database, ['o', 5]);
   run.postMessages(database, [[{ instanceId: 'i', message: { id: 'n', body: '' } }]]);
   run.controlInstance(database, ['suspended', 'resume', 1]);
+  const audit = { time: 1, actor: 'a', action: 'resume', detail: null } as const;
+  run.appendAudit(database, ['i', audit]);
+  run.listAudit(database, ['i']);
   run.readHistory(database, ['i', 0, 5]);
   const claim = claimBy('w');
   const request = { name: 'ship', now: 2000, claim, deferMs: 10 };

@@ -95,7 +95,11 @@ export function completeActivity(
   const { succeeded, data: resultData, hash } = request.result;
   const activity: ActivityRecord = { ...known.record, done: true };
   const { id, body } = request.message;
-  const posted = postMessage(data, activity.instanceId, { id, body });
+  const { instanceId } = activity;
+  const posted = postMessage(data, {
+    ...{ instanceId, message: { id, body } },
+    ...(request.audit !== undefined && { audit: request.audit }),
+  });
   data.activities.set(activity.id, {
     record: activity,
     deferred: false,
@@ -104,6 +108,17 @@ export function completeActivity(
     settled: posted === null,
   });
   return { outcome: 'accepted', activity, message: request.message, posted };
+}
+
+export function takeOverActivity(
+  data: MemoryData,
+  [activityId, claim]: OperationArguments<'takeOverActivity'>,
+): ActivityRecord | null {
+  const known = data.activities.get(activityId);
+  if (known === undefined || known.record.done) return null;
+  const taken = held(known, claim);
+  data.activities.set(activityId, taken);
+  return taken.record;
 }
 
 export function extendActivity(

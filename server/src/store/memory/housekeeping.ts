@@ -27,6 +27,7 @@ export function purge(
   for (const id of ended) {
     data.instances.delete(id);
     data.history.delete(id);
+    data.actions.delete(id);
   }
   for (const { id, instanceId } of data.subscriptions.values()) {
     if (ended.has(instanceId)) data.subscriptions.delete(id);

@@ -12,6 +12,7 @@ import type {
 } from '../store.js';
 import { compareText } from '../text-order.js';
 import { makeDeferredAvailable, settleAllOf } from './activities.js';
+import { noteAction } from './audit.js';
 import { isLive, type MemoryData } from './memory-data.js';
 import { insertSideRecords, removeSideRecords } from './side-records.js';
 
@@ -115,7 +116,7 @@ export function findOwnedInstances(
 
 export function controlInstance(
   data: MemoryData,
-  [id, action, at]: OperationArguments<'controlInstance'>,
+  [id, action, at, audit]: OperationArguments<'controlInstance'>,
 ): OperationResult<'controlInstance'> {
   const current = data.instances.get(id);
   if (current === undefined) return { outcome: 'missing' };
@@ -130,6 +131,7 @@ export function controlInstance(
     wakeAt: 0,
   };
   data.instances.set(id, record);
+  noteAction(data, id, audit);
   if (action === 'resume') makeDeferredAvailable(data, id);
   if (action === 'terminate') settleAllOf(data, id);
   return { outcome: 'done', record };

@@ -2,6 +2,7 @@
 import type {
   ActivityRecord,
   ActivityResult,
+  AuditEntry,
   DefinitionRecord,
   EventRecord,
   HistoryRecord,
@@ -41,6 +42,8 @@ export interface MemoryData {
   readonly subscriptions: Map<string, SubscriptionRecord>;
   readonly activities: Map<string, StoredActivity>;
   readonly events: Map<string, StoredEvent>;
+  /** By instance, the oldest first. */
+  readonly actions: Map<string, readonly AuditEntry[]>;
   readonly nodes: Map<string, NodeRecord>;
 }
 
@@ -54,6 +57,7 @@ export function emptyMemoryData(): MemoryData {
     subscriptions: new Map(),
     activities: new Map(),
     events: new Map(),
+    actions: new Map(),
     nodes: new Map(),
   };
 }

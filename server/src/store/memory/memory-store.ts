@@ -13,6 +13,7 @@ import { storeMethods, type CallOperation, type SynchronousOperations } from '..
 import type { Store } from '../store.js';
 import * as activities from './activities.js';
 import * as activityLists from './activity-lists.js';
+import * as audit from './audit.js';
 import * as definitions from './definitions.js';
 import * as events from './events.js';
 import * as housekeeping from './housekeeping.js';
@@ -41,11 +42,14 @@ const OPERATIONS: SynchronousOperations<MemoryData> = {
   findOwnedInstances: instances.findOwnedInstances,
   postMessages,
   controlInstance: instances.controlInstance,
+  appendAudit: audit.appendAudit,
+  listAudit: audit.listAudit,
   readHistory: instances.readHistory,
   claimActivity: activities.claimActivity,
   getActivities: activities.getActivities,
   findAvailableActivities: activities.findAvailableActivities,
   completeActivity: activities.completeActivity,
+  takeOverActivity: activities.takeOverActivity,
   extendActivity: activities.extendActivity,
   releaseActivity: activities.releaseActivity,
   findUnsettledActivities: activities.findUnsettledActivities,

@@ -1,19 +1,19 @@
 /** Messages to instances: appended to the inbox once, while the instance lives. */
 import type { OperationArguments, OperationResult } from '../operations.js';
-import type { InboxMessage, PostedMessage } from '../store.js';
+import type { PostedMessage } from '../store.js';
+import { noteAction } from './audit.js';
 import { isLive, type MemoryData } from './memory-data.js';
 
 export function postMessages(
   data: MemoryData,
   [messages]: OperationArguments<'postMessages'>,
 ): OperationResult<'postMessages'> {
-  return messages.map(({ instanceId, message }) => postMessage(data, instanceId, message));
+  return messages.map((posted) => postMessage(data, posted));
 }
 
 export function postMessage(
   data: MemoryData,
-  instanceId: string,
-  { id, body }: InboxMessage,
+  { instanceId, message: { id, body }, audit }: OperationArguments<'postMessages'>[0][number],
 ): PostedMessage | null {
   const current = data.instances.get(instanceId);
   if (current === undefined || !isLive(current.status)) return null;
@@ -24,5 +24,6 @@ export function postMessage(
   const inSeq = current.inSeq + 1;
   const inbox = [...current.inbox, { id, body }];
   data.instances.set(instanceId, { ...current, inbox, inSeq, wakeAt: 0 });
+  noteAction(data, instanceId, audit);
   return { instanceId, inSeq, epoch, owner };
 }

@@ -51,7 +51,10 @@ export async function completeActivity(
     return { outcome: known === null ? 'stale' : 'repeated' };
   }
   const activity = activityOf(completed);
-  const posted = await postMessage(context, activity.instanceId, message);
+  const posted = await postMessage(context, {
+    ...{ instanceId: activity.instanceId, message },
+    ...(request.audit !== undefined && { audit: request.audit }),
+  });
   if (posted === null) context.lazyWrites.settleActivities([_id]);
   return { outcome: 'accepted', activity, message, posted };
 }
@@ -62,6 +65,26 @@ export async function getActivities(
 ): Promise<readonly ActivityRecord[]> {
   const found = await activities.find({ _id: { $in: ids.map(encodeText) } }).toArray();
   return found.map(activityOf);
+}
+
+export async function takeOverActivity(
+  { activities }: MongoContext,
+  [activityId, claim]: OperationArguments<'takeOverActivity'>,
+): Promise<ActivityRecord | null> {
+  const taken = await activities.findOneAndUpdate(
+    { _id: encodeText(activityId), done: false },
+    {
+      $set: {
+        availableAt: claim.leaseExpiresAt,
+        tokenHash: encodeText(claim.tokenHash),
+        workerId: encodeText(claim.workerId),
+        deferred: false,
+      },
+      $inc: { attempt: 1 },
+    },
+    { returnDocument: 'after' },
+  );
+  return taken === null ? null : activityOf(taken);
 }
 
 export async function extendActivity(

@@ -6,7 +6,7 @@
  * text-codec.ts; long texts are packed.
  */
 import { MongoServerError, type AnyBulkWriteOperation, type Collection, type Db } from 'mongodb';
-import type { InstanceStatus } from '../store.js';
+import type { AuditAction, InstanceStatus } from '../store.js';
 import type { PackedText } from './packed-text.js';
 
 /** A version of something with a name; `_id` is `<name>:<version>`, so that one writer gets each version. */
@@ -34,6 +34,13 @@ export interface InboxEntry {
   readonly body: PackedText;
 }
 
+export interface AuditDocument {
+  readonly time: number;
+  readonly actor: string;
+  readonly action: AuditAction;
+  readonly detail: string | null;
+}
+
 export interface InstanceDocument {
   readonly _id: string;
   readonly definitionId: string;
@@ -58,6 +65,8 @@ export interface InstanceDocument {
   readonly state: PackedText;
   readonly schemaVersion: number;
   readonly requestHash: string | null;
+  /** The oldest first; not read with the rest. */
+  readonly audit?: readonly AuditDocument[];
 }
 
 /** Which commit wrote a side record; see side-records.ts. */

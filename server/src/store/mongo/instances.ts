@@ -15,6 +15,7 @@ import {
 } from '../store.js';
 import { encodeText } from '../text-codec.js';
 import { makeDeferredAvailable } from './activity-queue.js';
+import { auditPush } from './audit.js';
 import type { InstanceDocument } from './collections.js';
 import { changeFieldsOf, instanceDocumentOf, instanceOf, summaryOf } from './instance-documents.js';
 import type { MongoContext } from './mongo-context.js';
@@ -30,6 +31,9 @@ const NEXT_STATUS: Readonly<
   resume: { from: ['Suspended'], to: 'Runnable' },
   terminate: { from: ['Runnable', 'Suspended'], to: 'Terminated' },
 };
+
+/** Who runs an instance has no use for what people did to it. */
+const WITHOUT_AUDIT = { audit: 0 } as const;
 
 /** Others may change an instance between our update and our look at why it did nothing, that often. */
 const CONTROL_ATTEMPTS_MAX = 10;
@@ -64,7 +68,7 @@ export async function getInstance(
   { instances }: MongoContext,
   [id]: OperationArguments<'getInstance'>,
 ): Promise<InstanceRecord | null> {
-  const document = await instances.findOne({ _id: encodeText(id) });
+  const document = await instances.findOne({ _id: encodeText(id) }, { projection: WITHOUT_AUDIT });
   return document === null ? null : instanceOf(document);
 }
 
@@ -95,7 +99,7 @@ export async function listInstances(
   }
   const found = await instances
     .find(conditions.length === 0 ? {} : { $and: conditions }, {
-      projection: { state: 0, inbox: 0 },
+      projection: { state: 0, inbox: 0, ...WITHOUT_AUDIT },
     })
     .sort({ [field]: isNewestFirst ? -1 : 1, _id: isNewestFirst ? -1 : 1 })
     .limit(limit)
@@ -150,7 +154,7 @@ export async function claimInstance(
   const claimed = await instances.findOneAndUpdate(
     { _id: encodeText(id), epoch, ...known },
     { $set: { owner: encodeText(owner) }, $inc: { epoch: 1, crashes: fromDeadNode ? 1 : 0 } },
-    { returnDocument: 'after' },
+    { returnDocument: 'after', projection: WITHOUT_AUDIT },
   );
   return claimed === null ? null : instanceOf(claimed);
 }
@@ -172,7 +176,7 @@ export function findOwnedInstances(
 
 export async function controlInstance(
   context: MongoContext,
-  [id, action, at]: OperationArguments<'controlInstance'>,
+  [id, action, at, audit]: OperationArguments<'controlInstance'>,
 ): Promise<OperationResult<'controlInstance'>> {
   const { from, to } = NEXT_STATUS[action];
   const isEnd = action === 'terminate';
@@ -187,9 +191,10 @@ export async function controlInstance(
           [isEnd ? 'endTime' : 'openChangedAt']: at,
         },
         ...(isEnd && { $unset: { openChangedAt: '' } }),
+        ...(audit !== undefined && { $push: auditPush(audit) }),
         $inc: { inSeq: 1 },
       },
-      { returnDocument: 'after' },
+      { returnDocument: 'after', projection: WITHOUT_AUDIT },
     );
     if (changed !== null) {
       if (action === 'resume') await makeDeferredAvailable(context, encodeText(id));

@@ -1,8 +1,9 @@
 /** Messages to instances: one filtered update appends, counts and wakes (rule S3). */
 import type { AnyBulkWriteOperation } from 'mongodb';
 import type { OperationArguments, OperationResult } from '../operations.js';
-import type { InboxMessage, InstanceStatus, PostedMessage } from '../store.js';
+import type { InstanceStatus, PostedMessage } from '../store.js';
 import { encodeText } from '../text-codec.js';
+import { auditPush } from './audit.js';
 import type { InstanceDocument } from './collections.js';
 import type { MongoContext } from './mongo-context.js';
 import { decodeOptional, packText } from './packed-text.js';
@@ -40,14 +41,14 @@ export async function postMessages(
 
 export async function postMessage(
   context: MongoContext,
-  instanceId: string,
-  message: InboxMessage,
+  message: OperationArguments<'postMessages'>[0][number],
 ): Promise<PostedMessage | null> {
-  const [posted] = await postMessages(context, [[{ instanceId, message }]]);
+  const [posted] = await postMessages(context, [[message]]);
   return posted ?? null;
 }
 
 function appendMessage({
+  audit,
   instanceId,
   message,
 }: OperationArguments<'postMessages'>[0][number]): AnyBulkWriteOperation<InstanceDocument> {
@@ -56,7 +57,7 @@ function appendMessage({
     updateOne: {
       filter: { _id: encodeText(instanceId), status: { $in: [...LIVE] }, 'inbox.id': { $ne: id } },
       update: {
-        $push: { inbox: { id, body: packText(message.body) } },
+        $push: { inbox: { id, body: packText(message.body) }, ...auditPush(audit) },
         $inc: { inSeq: 1 },
         $set: { wakeAt: 0 },
       },

@@ -4,6 +4,7 @@ import * as activities from './activities.js';
 import * as activityLists from './activity-lists.js';
 import { claimActivity } from './activity-queue.js';
 import { probeAtomicity } from './atomicity-probe.js';
+import * as audit from './audit.js';
 import * as definitions from './definitions.js';
 import * as events from './events.js';
 import * as housekeeping from './housekeeping.js';
@@ -33,11 +34,14 @@ export const MONGO_OPERATIONS: AsynchronousOperations<MongoContext> = {
   findOwnedInstances: instances.findOwnedInstances,
   postMessages,
   controlInstance: instances.controlInstance,
+  appendAudit: audit.appendAudit,
+  listAudit: audit.listAudit,
   readHistory: instances.readHistory,
   claimActivity,
   getActivities: activities.getActivities,
   findAvailableActivities: activities.findAvailableActivities,
   completeActivity: activities.completeActivity,
+  takeOverActivity: activities.takeOverActivity,
   extendActivity: activities.extendActivity,
   releaseActivity: activities.releaseActivity,
   findUnsettledActivities: activities.findUnsettledActivities,

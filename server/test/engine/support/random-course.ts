@@ -18,6 +18,7 @@ const KINDS = [
   'stale-activity',
   'old-event',
   'event-again',
+  'retry-now',
   'suspend',
   'resume',
 ] as const;
@@ -97,6 +98,9 @@ export class Course {
         driver.oversleep(pick);
         return;
       }
+      case 'retry-now':
+        driver.deliver({ kind: 'retry-now' });
+        return;
       case 'suspend':
         if (driver.status === 'Runnable') driver.suspend();
         return;

@@ -113,16 +113,22 @@ export class Scenario {
   async #suspendForAWhile(id: string): Promise<void> {
     const { random, scheduler } = this.#world;
     await scheduler.pause('a controller waits', random.below(1500));
-    await this.#control(() => this.#world.persist((host) => host.suspendWorkflow(id)));
+    await this.#control(() =>
+      this.#world.persist((host) => host.controlWorkflow(id, 'suspend', 'somebody')),
+    );
     await scheduler.pause('a controller waits', random.below(4000));
-    await this.#control(() => this.#world.persist((host) => host.resumeWorkflow(id)));
+    await this.#control(() =>
+      this.#world.persist((host) => host.controlWorkflow(id, 'resume', 'somebody')),
+    );
   }
 
   async #terminate(id: string): Promise<void> {
     const { random, scheduler } = this.#world;
     await scheduler.pause('a controller waits', random.below(2500));
     this.isTerminated = true;
-    const view = await this.#world.persist((host) => host.terminateWorkflow(id));
+    const view = await this.#world.persist((host) =>
+      host.controlWorkflow(id, 'terminate', 'somebody'),
+    );
     const hasEnded = view.status === 'Terminated' || view.status === 'Complete';
     hold(hasEnded, 'terminated is terminated', () => `${id} is ${view.status}`);
   }

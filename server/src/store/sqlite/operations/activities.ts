@@ -61,8 +61,9 @@ export function findAvailableActivities(
 
 export function completeActivity(
   database: Database,
-  [{ activityId, tokenHash, result, now, message }]: OperationArguments<'completeActivity'>,
+  [request]: OperationArguments<'completeActivity'>,
 ): OperationResult<'completeActivity'> {
+  const { activityId, tokenHash, result, now, message, audit } = request;
   const item = readActivity(database, activityId);
   if (item?.tokenHash !== tokenHash) return { outcome: 'stale' };
   const id = encodeText(activityId);
@@ -70,7 +71,8 @@ export function completeActivity(
     const stored = database.get('SELECT resultHash FROM activities WHERE id = ?', id);
     return { outcome: stored?.textOrNull('resultHash') === result.hash ? 'repeated' : 'stale' };
   }
-  const posted = postMessage(database, item.instanceId, message);
+  const { instanceId } = item;
+  const posted = postMessage(database, { instanceId, message, ...(audit && { audit }) });
   database.run(
     `UPDATE activities SET done = 1, doneAt = ?, settled = ?, deferred = 0, succeeded = ?, resultHash = ?, resultData = ?
       WHERE id = ?`,
@@ -82,6 +84,14 @@ export function completeActivity(
     id,
   );
   return { outcome: 'accepted', activity: { ...item, done: true }, message, posted };
+}
+
+export function takeOverActivity(
+  database: Database,
+  [activityId, claim]: OperationArguments<'takeOverActivity'>,
+): ActivityRecord | null {
+  const item = readActivity(database, activityId);
+  return item === null || item.done ? null : take(database, item, claim);
 }
 
 export function extendActivity(

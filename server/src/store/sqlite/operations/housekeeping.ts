@@ -117,7 +117,7 @@ function purgeHistory(database: Database, instanceId: string, limit: number): nu
 
 function purgeInstance(database: Database, instanceId: string): void {
   const id = encodeText(instanceId);
-  for (const table of ['inbox', 'subscriptions', 'activities'] as const) {
+  for (const table of ['inbox', 'actions', 'subscriptions', 'activities'] as const) {
     database.run(`DELETE FROM ${table} WHERE instanceId = ?`, id);
   }
   database.run('DELETE FROM instances WHERE id = ?', id);

@@ -14,6 +14,7 @@ import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import type { Row } from '../row.js';
 import { makeDeferredAvailable, settleAllOf } from './activity-rows.js';
+import { noteAction } from './audit.js';
 import { insertInstanceRow, readInstance, SUMMARY_COLUMNS, summaryOf } from './instance-rows.js';
 import { clearInbox } from './messages.js';
 import { insertSideRecords, removeSideRecords } from './side-records.js';
@@ -137,7 +138,7 @@ export function findOwnedInstances(
 
 export function controlInstance(
   database: Database,
-  [id, action, at]: OperationArguments<'controlInstance'>,
+  [id, action, at, audit]: OperationArguments<'controlInstance'>,
 ): OperationResult<'controlInstance'> {
   const current = readInstance(database, id);
   if (current === null) return { outcome: 'missing' };
@@ -153,6 +154,7 @@ export function controlInstance(
     inSeq,
     encodeText(id),
   );
+  noteAction(database, id, audit);
   if (action === 'resume') makeDeferredAvailable(database, id);
   if (action === 'terminate') settleAllOf(database, id);
   const changes = { status: to, endTime, lastChangeAt: at, inSeq, wakeAt: 0 };

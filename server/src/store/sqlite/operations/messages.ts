@@ -3,18 +3,18 @@ import type { OperationArguments, OperationResult } from '../../operations.js';
 import type { InboxMessage, PostedMessage } from '../../store.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
+import { noteAction } from './audit.js';
 
 export function postMessages(
   database: Database,
   [messages]: OperationArguments<'postMessages'>,
 ): OperationResult<'postMessages'> {
-  return messages.map(({ instanceId, message }) => postMessage(database, instanceId, message));
+  return messages.map((posted) => postMessage(database, posted));
 }
 
 export function postMessage(
   database: Database,
-  instanceId: string,
-  message: InboxMessage,
+  { instanceId, message, audit }: OperationArguments<'postMessages'>[0][number],
 ): PostedMessage | null {
   const storedId = encodeText(instanceId);
   const instance = database.get(
@@ -32,6 +32,7 @@ export function postMessage(
   );
   if (added > 0) {
     database.run('UPDATE instances SET inSeq = ?, wakeAt = 0 WHERE id = ?', inSeq + 1, storedId);
+    noteAction(database, instanceId, audit);
   }
   return {
     instanceId,

@@ -3,6 +3,7 @@ import type { SynchronousOperations } from '../../operations.js';
 import type { Database } from '../database.js';
 import * as activities from './activities.js';
 import * as activityLists from './activity-lists.js';
+import * as audit from './audit.js';
 import * as definitions from './definitions.js';
 import * as events from './events.js';
 import * as housekeeping from './housekeeping.js';
@@ -32,11 +33,14 @@ export const SQLITE_OPERATIONS: SynchronousOperations<Database> = {
   findOwnedInstances: instances.findOwnedInstances,
   postMessages,
   controlInstance: instances.controlInstance,
+  appendAudit: audit.appendAudit,
+  listAudit: audit.listAudit,
   readHistory: instances.readHistory,
   claimActivity: activities.claimActivity,
   getActivities: activities.getActivities,
   findAvailableActivities: activities.findAvailableActivities,
   completeActivity: activities.completeActivity,
+  takeOverActivity: activities.takeOverActivity,
   extendActivity: activities.extendActivity,
   releaseActivity: activities.releaseActivity,
   findUnsettledActivities: activities.findUnsettledActivities,

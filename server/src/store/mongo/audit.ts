@@ -1,0 +1,42 @@
+/** What somebody did to an instance: the newest entries, in its own document. */
+import type { OperationArguments } from '../operations.js';
+import { AUDIT_ENTRIES_MAX, type AuditEntry } from '../store.js';
+import { decodeText, encodeText } from '../text-codec.js';
+import type { AuditDocument } from './collections.js';
+import type { MongoContext } from './mongo-context.js';
+import { decodeOptional, encodeOptional } from './packed-text.js';
+
+export async function appendAudit(
+  { instances }: MongoContext,
+  [instanceId, entry]: OperationArguments<'appendAudit'>,
+): Promise<boolean> {
+  const update = { $push: auditPush(entry) };
+  const { matchedCount } = await instances.updateOne({ _id: encodeText(instanceId) }, update);
+  return matchedCount > 0;
+}
+
+export async function listAudit(
+  { instances }: MongoContext,
+  [instanceId]: OperationArguments<'listAudit'>,
+): Promise<readonly AuditEntry[] | null> {
+  const found = await instances.findOne(
+    { _id: encodeText(instanceId) },
+    { projection: { audit: 1 } },
+  );
+  if (found === null) return null;
+  return (found.audit ?? []).toReversed().map(({ time, actor, action, detail }) => ({
+    ...{ time, action },
+    actor: decodeText(actor),
+    detail: decodeOptional(detail),
+  }));
+}
+
+/** A part of the update that does what is noted: its `$push`. Nothing without an entry. */
+export function auditPush(entry: AuditEntry | undefined): {
+  readonly audit?: { readonly $each: AuditDocument[]; readonly $slice: number };
+} {
+  if (entry === undefined) return {};
+  const { action, actor, detail, time } = entry;
+  const stored = { time, action, actor: encodeText(actor), detail: encodeOptional(detail) };
+  return { audit: { $each: [stored], $slice: -AUDIT_ENTRIES_MAX } };
+}

@@ -1,0 +1,115 @@
+/** Contract cases: what was done to an instance, and work that is taken over from its worker. */
+import { describe, expect, it } from 'vitest';
+import { AUDIT_ENTRIES_MAX, type AuditEntry } from '../../../src/store/store.js';
+import type { StoreUnderTest } from '../conformance.js';
+import { activityOf, claimBy, commitOf, instanceOf, NO_SIDE } from '../records.js';
+
+const CALLERS = 8;
+
+function entryOf(detail: string | null, changes: Partial<AuditEntry> = {}): AuditEntry {
+  return { time: 1, actor: 'ada', action: 'retry', detail, ...changes };
+}
+
+export function describeAudit(test: StoreUnderTest): void {
+  const insert = (id = 'i', side = NO_SIDE) =>
+    test.store.insertInstance({ record: instanceOf(id), side });
+  const details = async (id = 'i') => (await test.store.listAudit(id))?.map(({ detail }) => detail);
+
+  describe('what was done to an instance', () => {
+    it('is noted with control actions and messages that are carried out, newest first', async () => {
+      await insert();
+      const suspend = entryOf(null, { action: 'suspend', time: 5 });
+      await test.store.controlInstance('i', 'suspend', 5, suspend);
+      await test.store.controlInstance('i', 'suspend', 6, entryOf('refused'));
+      const message = { id: 'm', body: '' };
+      const posted = { instanceId: 'i', message, audit: entryOf('posted \ud800') };
+      await test.store.postMessages([posted]);
+      await test.store.postMessages([posted]);
+      expect(await test.store.listAudit('i')).toEqual([entryOf('posted \ud800'), suspend]);
+    });
+
+    it('outlives commits and the end of the instance, and goes with it', async () => {
+      await insert();
+      expect(await test.store.appendAudit('i', entryOf('one'))).toBe(true);
+      const end = { status: 'Complete', endTime: 5 } as const;
+      await test.store.commitInstance(commitOf(instanceOf('i'), end));
+      expect(await test.store.appendAudit('i', entryOf('two'))).toBe(true);
+      expect(await details()).toEqual(['two', 'one']);
+      const purged = { instancesEndedBefore: 9, eventsPublishedBefore: 0, activitiesDoneBefore: 0 };
+      await test.store.purge({ ...purged, limit: 5 });
+      expect(await test.store.listAudit('i')).toBeNull();
+      await insert();
+      expect(await details()).toEqual([]);
+    });
+
+    it('is unknown for an unknown instance', async () => {
+      expect(await test.store.appendAudit('x', entryOf(null))).toBe(false);
+      expect(await test.store.listAudit('x')).toBeNull();
+    });
+
+    it('is bounded: the newest entries are kept', async () => {
+      await insert();
+      const count = AUDIT_ENTRIES_MAX + 3;
+      for (let n = 1; n <= count; n += 1) await test.store.appendAudit('i', entryOf(`${n}`));
+      const kept = (await details()) ?? [];
+      expect(kept).toHaveLength(AUDIT_ENTRIES_MAX);
+      expect([kept[0], kept.at(-1)]).toEqual([`${count}`, '4']);
+    });
+
+    it('is not part of the record', async () => {
+      await insert();
+      await test.store.appendAudit('i', entryOf('one'));
+      expect(await test.store.getInstance('i')).toEqual(instanceOf('i'));
+      const claim = { id: 'i', epoch: 1, owner: 'n', fromDeadNode: false };
+      const claimed = await test.store.claimInstance(claim);
+      expect(claimed).toEqual(instanceOf('i', { owner: 'n', epoch: 2 }));
+    });
+  });
+
+  describe('takeOverActivity', () => {
+    const complete = (worker: string, store = test.store) =>
+      store.completeActivity({
+        activityId: 'i/1',
+        tokenHash: `token-${worker}`,
+        result: { succeeded: true, data: `"${worker}"`, hash: worker },
+        now: 3000,
+        message: { id: 'result', body: worker },
+        audit: entryOf(worker, { action: 'complete-activity' }),
+      });
+
+    it('makes the token of whoever held it stale', async () => {
+      await insert('i', {
+        ...NO_SIDE,
+        activities: [activityOf('i/1', 'i', { claim: claimBy('w') })],
+      });
+      const taken = await test.store.takeOverActivity('i/1', claimBy('ada', 9000));
+      expect(taken).toMatchObject({
+        ...{ id: 'i/1', tokenHash: 'token-ada', workerId: 'ada', availableAt: 9000, attempt: 2 },
+      });
+      expect(await complete('w')).toEqual({ outcome: 'stale' });
+      expect(await complete('ada')).toMatchObject({ outcome: 'accepted' });
+      expect(await details()).toEqual(['ada']);
+      expect(await test.store.takeOverActivity('i/1', claimBy('bob'))).toBeNull();
+      expect(await test.store.takeOverActivity('i/2', claimBy('bob'))).toBeNull();
+    });
+
+    it('of it and the answer of the worker one is accepted', async () => {
+      await insert('i', {
+        ...NO_SIDE,
+        activities: [activityOf('i/1', 'i', { claim: claimBy('w') })],
+      });
+      const other = await test.open();
+      const outcomes = await Promise.all(
+        Array.from({ length: CALLERS }, async (_, caller) => {
+          const store = caller % 2 === 0 ? test.store : other;
+          if (caller === 3) return complete('w', store);
+          const taken = await store.takeOverActivity('i/1', claimBy(`c${caller}`, 9000));
+          return taken === null ? { outcome: 'stale' } : complete(`c${caller}`, store);
+        }),
+      );
+      expect(outcomes.filter(({ outcome }) => outcome === 'accepted')).toHaveLength(1);
+      expect((await test.store.getInstance('i'))!.inbox).toHaveLength(1);
+      expect(await details()).toHaveLength(1);
+    });
+  });
+}
