@@ -3,13 +3,21 @@ import type { ReactNode } from 'react';
 import { Redirect, Route, Switch } from 'wouter';
 import { Page } from '../components/page.js';
 import { EmptyState } from '../components/empty-state.js';
+import { ActivitiesRoutes } from '../pages/activities/activities-routes.js';
 import { DefinitionsRoutes } from '../pages/definitions/definitions-routes.js';
+import { EventsPage } from '../pages/events/events-page.js';
+import { NodesPage } from '../pages/nodes/nodes-page.js';
 import { RunPage } from '../pages/run/run-page.js';
 import { RunsPage } from '../pages/runs/runs-page.js';
+import { StepsRoutes } from '../pages/steps/steps-routes.js';
 
 export const NAVIGATION: readonly { readonly path: string; readonly label: string }[] = [
   { path: '/runs', label: 'Runs' },
   { path: '/definitions', label: 'Definitions' },
+  { path: '/events', label: 'Events' },
+  { path: '/activities', label: 'Activities' },
+  { path: '/steps', label: 'Steps' },
+  { path: '/nodes', label: 'Nodes' },
 ];
 
 export function Pages(): ReactNode {
@@ -20,6 +28,12 @@ export function Pages(): ReactNode {
       </Route>
       <Route path="/runs" component={RunsPage} />
       <Route path="/definitions/*?" component={DefinitionsRoutes} />
+      <Route path="/new-definition" component={DefinitionsRoutes} />
+      <Route path="/events" component={EventsPage} />
+      <Route path="/activities/*?" component={ActivitiesRoutes} />
+      <Route path="/steps/*?" component={StepsRoutes} />
+      <Route path="/new-step" component={StepsRoutes} />
+      <Route path="/nodes" component={NodesPage} />
       <Route path="/runs/*" component={RunPage} />
       <Route>
         <Page title="Nothing here">

@@ -8,7 +8,7 @@ interface Box {
 }
 
 /** Below this, letters cannot be read. */
-const LEGIBLE_ZOOM = 0.6;
+const LEGIBLE_ZOOM = 0.45;
 const MARGIN = 10;
 
 /** All of it where that can be read; else its beginning, in a size that can be read. */

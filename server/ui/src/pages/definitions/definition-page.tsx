@@ -1,23 +1,30 @@
 import type { DefinitionDocument } from '@stepwright/sdk';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useState, type ReactNode } from 'react';
-import { Link, useSearchParams } from 'wouter';
+import { Link } from 'wouter';
+import { useAddressQuery } from '../../app/address-query.js';
 import { useLive, usePollInterval } from '../../app/live.js';
+import { toPath } from '../../app/path.js';
 import { useSession } from '../../app/session.js';
+import { Button } from '../../components/button.js';
+import { EmptyState } from '../../components/empty-state.js';
 import { JsonView } from '../../components/json-view.js';
 import { Loading } from '../../components/loading.js';
 import { Page } from '../../components/page.js';
 import { ProblemView } from '../../components/problem-view.js';
+import { LazyCodeEditor } from '../../editor/lazy-code-editor.js';
 import { atPointer, findStep } from '../../graph/find-step.js';
 import { readDefinition } from '../../graph/read-definition.js';
 import { WorkflowGraph } from '../../graph/workflow-graph.js';
+import { documentText, type DocumentFormat } from './document-text.js';
+import { StartForm } from './start-form.js';
 import './definitions.css';
 
 /** One definition: its graph and document in any version. */
 export function DefinitionPage({ id }: { readonly id: string }): ReactNode {
   const { client } = useSession();
   const queries = useQueryClient();
-  const [search, setSearch] = useSearchParams();
+  const [search, setSearch] = useAddressQuery();
   const newest = useQuery({
     queryKey: ['definition', id, 'newest'],
     queryFn: ({ signal }) => client.definitions.get(id, { signal }),
@@ -30,45 +37,165 @@ export function DefinitionPage({ id }: { readonly id: string }): ReactNode {
   });
   const newestVersion = newest.data?.version ?? 1;
   const version = wantedVersion(search.get('version'), newestVersion);
-  const shown = useDefinition(id, version, newest.data);
+  const shown = useDefinition(id, version, newest.data !== undefined);
+  const view = VIEWS.find((name) => name === search.get('view')) ?? 'graph';
   const error = newest.error ?? shown.error;
+  const choose = (name: string, value: string): void =>
+    setSearch({ ...Object.fromEntries(search), [name]: value });
   return (
     <Page
       title={id}
       heading={<bdi>{id}</bdi>}
-      actions={
-        newest.data !== undefined && (
-          <>
-            <VersionChoice
-              {...{ version, newestVersion }}
-              onChoose={(next) => {
-                setSearch((before) => {
-                  before.set('version', String(next));
-                  return before;
-                });
-              }}
-            />
-            <Link className="button" href={`/runs?definitionId=${encodeURIComponent(id)}`}>
-              Runs
-            </Link>
-          </>
-        )
-      }
+      actions={newest.data !== undefined && <Actions id={id} />}
     >
       {error !== null && <ProblemView error={error} onRetry={() => void newest.refetch()} />}
       {shown.isPending && error === null && <Loading />}
-      {shown.data !== undefined && <DefinitionGraph definition={shown.data} />}
+      {shown.data !== undefined && (
+        <>
+          <Description text={shown.data.description ?? null} />
+          <div className="definition-bar">
+            <ViewChoice view={view} onChoose={(next) => choose('view', next)} />
+            <VersionChoice
+              {...{ version, newestVersion }}
+              onChoose={(next) => choose('version', String(next))}
+            />
+          </div>
+          {view === 'graph' && <DefinitionGraph definition={shown.data} />}
+          {view === 'document' && <DefinitionText definition={shown.data} />}
+          {view === 'changes' && <DefinitionChanges {...{ id, version, newestVersion }} />}
+        </>
+      )}
     </Page>
   );
 }
 
+function Actions({ id }: { readonly id: string }): ReactNode {
+  const [isStarting, setStarting] = useState(false);
+  return (
+    <>
+      <Link className="button" href={`/runs?definitionId=${encodeURIComponent(id)}`}>
+        Runs
+      </Link>
+      <Link className="button" href={toPath('definitions', id, 'edit')}>
+        Edit
+      </Link>
+      <Button variant="primary" needs="controller" onPress={() => setStarting(true)}>
+        Start a run
+      </Button>
+      {isStarting && <StartForm definitionId={id} onClose={() => setStarting(false)} />}
+    </>
+  );
+}
+
+function Description({ text }: { readonly text: string | null }): ReactNode {
+  if (text === null || text === '') return null;
+  return (
+    <p className="quiet">
+      <bdi>{text}</bdi>
+    </p>
+  );
+}
+
+const VIEWS = ['graph', 'document', 'changes'] as const;
+type View = (typeof VIEWS)[number];
+const VIEW_LABELS = { graph: 'Graph', document: 'Document', changes: 'Changes' } as const;
+
+function ViewChoice({
+  view,
+  onChoose,
+}: {
+  readonly view: View;
+  readonly onChoose: (view: View) => void;
+}): ReactNode {
+  return (
+    <span className="graph-views" role="group" aria-label="Show">
+      {VIEWS.map((name) => (
+        <button
+          key={name}
+          type="button"
+          aria-pressed={view === name}
+          onClick={() => onChoose(name)}
+        >
+          {VIEW_LABELS[name]}
+        </button>
+      ))}
+    </span>
+  );
+}
+
+function DefinitionText({ definition }: { readonly definition: DefinitionDocument }): ReactNode {
+  const [format, setFormat] = useState<DocumentFormat>('yaml');
+  return (
+    <div className="stacked">
+      <label className="inline-field">
+        <span>Format</span>
+        <select
+          value={format}
+          onChange={({ target }) => setFormat(target.value === 'json' ? 'json' : 'yaml')}
+        >
+          <option value="yaml">YAML</option>
+          <option value="json">JSON</option>
+        </select>
+      </label>
+      <LazyCodeEditor
+        label="Definition document"
+        language={format}
+        value={documentText(definition, format)}
+      />
+    </div>
+  );
+}
+
+/** One version against another, the one before it at first. */
+function DefinitionChanges({
+  id,
+  version,
+  newestVersion,
+}: {
+  readonly id: string;
+  readonly version: number;
+  readonly newestVersion: number;
+}): ReactNode {
+  const [other, setOther] = useState(Math.max(1, version - 1));
+  const before = useDefinition(id, other, true);
+  const after = useDefinition(id, version, true);
+  const error = before.error ?? after.error;
+  if (newestVersion === 1) {
+    return (
+      <EmptyState title="There is one version only.">
+        <p>Store another one, and what has changed is shown here.</p>
+      </EmptyState>
+    );
+  }
+  return (
+    <div className="stacked">
+      <VersionChoice
+        label="Compared with version"
+        version={other}
+        newestVersion={newestVersion}
+        onChoose={setOther}
+      />
+      {error !== null && <ProblemView error={error} />}
+      {before.data?.version === other && after.data?.version === version && (
+        <LazyCodeEditor
+          key={`${other} ${version}`}
+          label={`Changes from version ${other} to version ${version}`}
+          language="yaml"
+          value={documentText(after.data, 'yaml')}
+          original={documentText(before.data, 'yaml')}
+        />
+      )}
+    </div>
+  );
+}
+
 /** A version never changes, so it is asked for once. */
-function useDefinition(id: string, version: number, newest: DefinitionDocument | undefined) {
+function useDefinition(id: string, version: number, isWanted: boolean) {
   const { client } = useSession();
   return useQuery({
     queryKey: ['definition', id, version],
     queryFn: ({ signal }) => client.definitions.get(id, { version, signal }),
-    enabled: newest !== undefined,
+    enabled: isWanted,
     staleTime: Infinity,
     placeholderData: keepPreviousData,
   });
@@ -78,14 +205,16 @@ function VersionChoice({
   version,
   newestVersion,
   onChoose,
+  label = 'Version',
 }: {
   readonly version: number;
   readonly newestVersion: number;
   readonly onChoose: (version: number) => void;
+  readonly label?: string;
 }): ReactNode {
   return (
     <label className="inline-field">
-      <span>Version</span>
+      <span>{label}</span>
       <input
         type="number"
         min={1}
@@ -119,11 +248,6 @@ function DefinitionGraph({ definition }: { readonly definition: DefinitionDocume
           </h2>
           <JsonView value={atPointer(definition, step.pointer)} label="Members of the step" />
         </section>
-      )}
-      {definition.description !== null && definition.description !== undefined && (
-        <p className="quiet definition-description">
-          <bdi>{definition.description}</bdi>
-        </p>
       )}
     </div>
   );

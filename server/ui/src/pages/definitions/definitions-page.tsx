@@ -49,14 +49,24 @@ export function DefinitionsPage(): ReactNode {
   });
   const { data } = definitions;
   return (
-    <Page title="Definitions">
+    <Page
+      title="Definitions"
+      actions={
+        <Link className="button primary" href="/new-definition">
+          New definition
+        </Link>
+      }
+    >
       {definitions.error !== null && (
         <ProblemView error={definitions.error} onRetry={() => void definitions.refetch()} />
       )}
       {definitions.isPending && <Loading />}
       {data?.items.length === 0 && (
         <EmptyState title="There are no definitions yet.">
-          <p>A definition says which steps a run takes. Send a file to store one:</p>
+          <p>
+            A definition says which steps a run takes. Write one here with{' '}
+            <Link href="/new-definition">New definition</Link>, or send a file:
+          </p>
           <pre>
             curl -H &apos;Content-Type: application/yaml&apos; --data-binary @definition.yaml{' '}
             {window.location.origin}/api/definition

@@ -1,10 +1,14 @@
 import type { ReactNode } from 'react';
 import { usePathParts } from '../../app/path.js';
+import { DefinitionEditorPage } from './definition-editor-page.js';
 import { DefinitionPage } from './definition-page.js';
 import { DefinitionsPage } from './definitions-page.js';
 
-/** `/definitions` and `/definitions/<id>`. */
+/** `/definitions`, `/definitions/<id>`, `/definitions/<id>/edit` and `/new-definition`. */
 export function DefinitionsRoutes(): ReactNode {
-  const [, id = ''] = usePathParts();
-  return id === '' ? <DefinitionsPage /> : <DefinitionPage key={id} id={id} />;
+  const [root, id = '', verb] = usePathParts();
+  if (root === 'new-definition') return <DefinitionEditorPage key="new" id={null} />;
+  if (id === '') return <DefinitionsPage />;
+  if (verb === 'edit') return <DefinitionEditorPage key={`edit ${id}`} id={id} />;
+  return <DefinitionPage key={id} id={id} />;
 }

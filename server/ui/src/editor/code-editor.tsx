@@ -1,0 +1,146 @@
+/** The text editor of the page. A chunk of its own: import it with `LazyCodeEditor`. */
+import { autocompletion, closeBrackets, type CompletionSource } from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { json } from '@codemirror/lang-json';
+import { python } from '@codemirror/lang-python';
+import { yaml } from '@codemirror/lang-yaml';
+import { bracketMatching, foldGutter, indentOnInput, indentUnit } from '@codemirror/language';
+import { lintGutter, lintKeymap, setDiagnostics, type Diagnostic } from '@codemirror/lint';
+import { unifiedMergeView } from '@codemirror/merge';
+import { searchKeymap } from '@codemirror/search';
+import { EditorState, type Extension } from '@codemirror/state';
+import {
+  drawSelection,
+  EditorView,
+  hoverTooltip,
+  keymap,
+  lineNumbers,
+  type HoverTooltipSource,
+} from '@codemirror/view';
+import { useEffect, useRef, type ReactNode } from 'react';
+import type { EditorProblem } from './editor-problem.js';
+import { EDITOR_THEME } from './editor-theme.js';
+
+export type EditorLanguage = 'yaml' | 'json' | 'python';
+
+export interface CodeEditorProps {
+  /** What is edited, for those who do not see it. */
+  readonly label: string;
+  /** The text at first; a text that differs from the editor's replaces it. */
+  readonly value: string;
+  readonly language: EditorLanguage;
+  /** Without it the text can only be read. */
+  readonly onChange?: (text: string) => void;
+  readonly problems?: readonly EditorProblem[];
+  readonly completions?: CompletionSource;
+  readonly hover?: HoverTooltipSource;
+  /** Shown as what this text was before: additions and removals are marked. */
+  readonly original?: string;
+}
+
+export default function CodeEditor(props: CodeEditorProps): ReactNode {
+  const { value, problems } = props;
+  const host = useRef<HTMLDivElement>(null);
+  const view = useEditorView(host, props);
+  useEffect(() => {
+    const editor = view.current;
+    if (editor === null || editor.state.doc.toString() === value) return;
+    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
+  }, [view, value]);
+  useEffect(() => {
+    const editor = view.current;
+    if (editor === null || problems === undefined) return;
+    editor.dispatch(setDiagnostics(editor.state, problems.map(diagnosticIn(editor.state))));
+  }, [view, problems]);
+  return <div className="code-editor" ref={host} />;
+}
+
+function useEditorView(
+  host: React.RefObject<HTMLDivElement | null>,
+  props: CodeEditorProps,
+): React.RefObject<EditorView | null> {
+  const view = useRef<EditorView | null>(null);
+  const newest = useRef(props);
+  useEffect(() => {
+    newest.current = props;
+  });
+  const { language, original, label, onChange } = props;
+  const isReadOnly = onChange === undefined;
+  useEffect(() => {
+    const element = host.current;
+    if (element === null) return undefined;
+    // Within a shadow root the editor's styles are sheets made by script; outside of one they would be style elements,
+    // which the page's policy forbids.
+    const root = element.shadowRoot ?? element.attachShadow({ mode: 'open' });
+    const editor = new EditorView({
+      ...{ root, parent: root, doc: newest.current.value },
+      extensions: [
+        extensionsOf({ language, label, isReadOnly, original }),
+        EditorView.updateListener.of(({ docChanged, state }) => {
+          if (docChanged) newest.current.onChange?.(state.doc.toString());
+        }),
+        autocompletion({
+          override: [(context) => newest.current.completions?.(context) ?? null],
+        }),
+        hoverTooltip((...args) => newest.current.hover?.(...args) ?? null),
+      ],
+    });
+    view.current = editor;
+    return () => {
+      view.current = null;
+      editor.destroy();
+    };
+  }, [host, language, original, label, isReadOnly]);
+  return view;
+}
+
+const LANGUAGES: Readonly<Record<EditorLanguage, () => Extension>> = {
+  ...{ yaml, json, python },
+};
+
+function extensionsOf({
+  language,
+  label,
+  isReadOnly,
+  original,
+}: {
+  readonly language: EditorLanguage;
+  readonly label: string;
+  readonly isReadOnly: boolean;
+  readonly original: string | undefined;
+}): Extension[] {
+  return [
+    EDITOR_THEME,
+    LANGUAGES[language](),
+    lineNumbers(),
+    foldGutter(),
+    drawSelection(),
+    bracketMatching(),
+    EditorView.lineWrapping,
+    indentUnit.of(language === 'python' ? '    ' : '  '),
+    EditorView.contentAttributes.of({ 'aria-label': label }),
+    EditorState.readOnly.of(isReadOnly),
+    // Tab leaves the editor, so that the keyboard is not caught in it.
+    keymap.of([...searchKeymap, ...historyKeymap, ...lintKeymap, ...defaultKeymap]),
+    isReadOnly ? [] : [history(), closeBrackets(), indentOnInput(), lintGutter()],
+    original === undefined
+      ? []
+      : unifiedMergeView({
+          ...{ original, mergeControls: false, gutter: true },
+          collapseUnchanged: { margin: 3, minSize: 8 },
+        }),
+  ];
+}
+
+/** The text may have changed since it was checked. */
+function diagnosticIn({ doc }: EditorState): (problem: EditorProblem) => Diagnostic {
+  return ({ from, to, message, isWarning }) => {
+    const start = Math.min(Math.max(0, from), doc.length);
+    return {
+      from: start,
+      to: Math.min(Math.max(start, to), doc.length),
+      severity: isWarning ? 'warning' : 'error',
+      message,
+    };
+  };
+}

@@ -1,0 +1,15 @@
+import { lazy, Suspense, type ReactNode } from 'react';
+import { Loading } from '../components/loading.js';
+import type { CodeEditorProps } from './code-editor.js';
+import './editor.css';
+
+const CodeEditor = lazy(() => import('./code-editor.js'));
+
+/** The editor, fetched when it is first needed. */
+export function LazyCodeEditor(props: CodeEditorProps): ReactNode {
+  return (
+    <Suspense fallback={<Loading />}>
+      <CodeEditor {...props} />
+    </Suspense>
+  );
+}

@@ -1,0 +1,84 @@
+import type { ActivityQueue } from '@stepwright/sdk';
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import { toPath } from '../../app/path.js';
+import { useSession } from '../../app/session.js';
+import { DataTable, type Column } from '../../components/data-table.js';
+import { EmptyState } from '../../components/empty-state.js';
+import { Loading } from '../../components/loading.js';
+import { Page } from '../../components/page.js';
+import { ProblemView } from '../../components/problem-view.js';
+import { TimeAgo } from '../../components/time-ago.js';
+
+const COLUMNS: readonly Column<ActivityQueue>[] = [
+  {
+    ...{ key: 'name', header: 'Activity', kind: 'wide' },
+    cell: ({ activityName }) => (
+      <Link href={toPath('activities', activityName)}>
+        <bdi>{activityName}</bdi>
+      </Link>
+    ),
+  },
+  { key: 'waiting', header: 'Waiting', kind: 'number', cell: ({ waiting }) => waiting },
+  {
+    ...{ key: 'oldest', header: 'Oldest', kind: 'time' },
+    cell: ({ oldestTime }) => <TimeAgo time={oldestTime} />,
+  },
+  { key: 'held', header: 'Held', kind: 'number', cell: ({ held }) => held },
+  { key: 'workers', header: 'Workers', kind: 'wide', cell: (queue) => <Workers {...queue} /> },
+];
+
+const REFRESH_MS = 3000;
+
+/** The queues of work for workers: how much, how old, and whether anybody asks for it. */
+export function ActivitiesPage(): ReactNode {
+  const { client } = useSession();
+  const queues = useQuery({
+    queryKey: ['activity queues'],
+    queryFn: ({ signal }) => client.activities.queues({ signal }),
+    refetchInterval: REFRESH_MS,
+  });
+  const { data, error } = queues;
+  return (
+    <Page title="Activities">
+      {error !== null && <ProblemView error={error} onRetry={() => void queues.refetch()} />}
+      {queues.isPending && <Loading />}
+      {data?.length === 0 && (
+        <EmptyState title="No work is waiting.">
+          <p>
+            Steps of the type Activity put work here, and workers take it with{' '}
+            <code>GET /api/activity/&lt;name&gt;</code>.
+          </p>
+        </EmptyState>
+      )}
+      {data !== undefined && data.length > 0 && (
+        <DataTable
+          label="Queues"
+          columns={COLUMNS}
+          rows={data}
+          rowKey={({ activityName }) => activityName}
+        />
+      )}
+    </Page>
+  );
+}
+
+/** Work that nobody asks for is what an operator looks for. */
+function Workers({ pollers, lastPollTime, waiting }: ActivityQueue): ReactNode {
+  if (pollers > 0) {
+    return (
+      <span className="badge good">
+        {pollers} {pollers === 1 ? 'poll waits' : 'polls wait'}
+      </span>
+    );
+  }
+  return (
+    <>
+      {waiting > 0 && <span className="badge warning">nobody asks for it</span>}{' '}
+      <span className="quiet">
+        last asked <TimeAgo time={lastPollTime} />
+      </span>
+    </>
+  );
+}

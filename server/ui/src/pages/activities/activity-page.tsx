@@ -1,0 +1,98 @@
+import type { ActivityItem } from '@stepwright/sdk';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import { toPath } from '../../app/path.js';
+import { useSession } from '../../app/session.js';
+import { DataTable, type Column } from '../../components/data-table.js';
+import { EmptyState } from '../../components/empty-state.js';
+import { Loading } from '../../components/loading.js';
+import { Page } from '../../components/page.js';
+import { Pager, usePaging } from '../../components/pager.js';
+import { ProblemView } from '../../components/problem-view.js';
+import { TimeAgo } from '../../components/time-ago.js';
+
+const STATES = {
+  waiting: { word: 'waiting', tone: 'waiting' },
+  held: { word: 'held', tone: 'running' },
+  deferred: { word: 'put off: its run is not running', tone: 'warning' },
+} as const;
+
+const COLUMNS: readonly Column<ActivityItem>[] = [
+  {
+    ...{ key: 'state', header: 'State' },
+    cell: ({ state }) => (
+      <span className={`badge ${STATES[state].tone}`}>{STATES[state].word}</span>
+    ),
+  },
+  {
+    ...{ key: 'run', header: 'Run', kind: 'id' },
+    cell: ({ workflowId }) => (
+      <Link href={toPath('runs', workflowId)}>
+        <code>{workflowId}</code>
+      </Link>
+    ),
+  },
+  {
+    ...{ key: 'execution', header: 'Execution', kind: 'number' },
+    cell: ({ executionId }) => executionId,
+  },
+  { key: 'attempt', header: 'Hand-out', kind: 'number', cell: ({ attempt }) => attempt },
+  {
+    ...{ key: 'offered', header: 'Offered', kind: 'time' },
+    cell: ({ offeredTime }) => <TimeAgo time={offeredTime} />,
+  },
+  {
+    ...{ key: 'worker', header: 'Held by', kind: 'wide' },
+    cell: ({ workerId, state }) =>
+      state === 'held' ? <bdi>{workerId ?? 'a worker without a name'}</bdi> : '–',
+  },
+  {
+    ...{ key: 'lease', header: 'Lease ends', kind: 'time' },
+    cell: ({ leaseUntil, state }) =>
+      state === 'held' && leaseUntil === null ? 'never' : <TimeAgo time={leaseUntil} />,
+  },
+];
+
+const REFRESH_MS = 3000;
+
+/** The items of one queue, oldest first. They are completed or failed by hand on the page of their run. */
+export function ActivityPage({ name }: { readonly name: string }): ReactNode {
+  const { client } = useSession();
+  const paging = usePaging(name);
+  const items = useQuery({
+    queryKey: ['activity items', name, paging.cursor ?? null],
+    queryFn: ({ signal }) =>
+      client.activities.items(name, { limit: 50, signal }).page(paging.cursor),
+    placeholderData: keepPreviousData,
+    refetchInterval: REFRESH_MS,
+  });
+  const { data, error } = items;
+  return (
+    <Page title={name} heading={<bdi>{name}</bdi>}>
+      {error !== null && <ProblemView error={error} onRetry={() => void items.refetch()} />}
+      {items.isPending && <Loading />}
+      {data?.items.length === 0 && (
+        <EmptyState title="No work of this name is waiting.">
+          <p>
+            <Link href="/activities">All queues</Link>
+          </p>
+        </EmptyState>
+      )}
+      {data !== undefined && data.items.length > 0 && (
+        <>
+          <p className="hint">
+            Open the run of an item to complete or fail it in place of a worker.
+          </p>
+          <DataTable
+            label="Work items"
+            columns={COLUMNS}
+            rows={data.items}
+            rowKey={({ workflowId, executionId }) => `${workflowId} ${executionId}`}
+          />
+          <Pager paging={paging} nextCursor={data.nextCursor} />
+        </>
+      )}
+    </Page>
+  );
+}

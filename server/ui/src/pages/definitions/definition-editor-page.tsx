@@ -1,0 +1,223 @@
+import type { DefinitionCheck, ProblemItem } from '@stepwright/sdk';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useMemo, useState, type ReactNode } from 'react';
+import { useLocation } from 'wouter';
+import { toPath } from '../../app/path.js';
+import { useSession } from '../../app/session.js';
+import { Button } from '../../components/button.js';
+import { Loading } from '../../components/loading.js';
+import { Page } from '../../components/page.js';
+import { ProblemView } from '../../components/problem-view.js';
+import { useToasts } from '../../components/toasts.js';
+import { definitionCompletion, definitionHover } from '../../editor/definition-completion.js';
+import { readSchema } from '../../editor/definition-schema.js';
+import { LazyCodeEditor } from '../../editor/lazy-code-editor.js';
+import { placeProblems } from '../../editor/problem-places.js';
+import { WorkflowGraph } from '../../graph/workflow-graph.js';
+import { documentText, formatOf, NEW_DEFINITION, readDocument } from './document-text.js';
+import './definitions.css';
+
+/** Writes a definition, new or the next version of one that is there. */
+export function DefinitionEditorPage({ id }: { readonly id: string | null }): ReactNode {
+  const { client } = useSession();
+  const known = useQuery({
+    queryKey: ['definition', id, 'to edit'],
+    queryFn: ({ signal }) => client.definitions.get(id ?? '', { signal }),
+    enabled: id !== null,
+    // What is being written must not be replaced.
+    staleTime: Infinity,
+    gcTime: 0,
+  });
+  const title = id === null ? 'New definition' : `Edit ${id}`;
+  if (id !== null && known.data === undefined) {
+    return (
+      <Page title={title}>
+        {known.error === null ? <Loading /> : <ProblemView error={known.error} />}
+      </Page>
+    );
+  }
+  const text = known.data === undefined ? NEW_DEFINITION : documentText(known.data, 'yaml');
+  return <Editor title={title} initialText={text} />;
+}
+
+const CHECK_PAUSE_MS = 400;
+
+function Editor({
+  title,
+  initialText,
+}: {
+  readonly title: string;
+  readonly initialText: string;
+}): ReactNode {
+  const [text, setText] = useState(initialText);
+  const settled = useSettled(text, CHECK_PAUSE_MS);
+  const format = formatOf(settled);
+  const check = useCheck(settled);
+  const help = useHelp();
+  const preview = usePreview(settled);
+  const completions = useMemo(() => help && definitionCompletion(help, format), [help, format]);
+  const hover = useMemo(() => help && definitionHover(help), [help]);
+  const problems = useMemo(
+    () =>
+      check.data === undefined
+        ? []
+        : [
+            ...placeProblems(settled, check.data.errors, false),
+            ...placeProblems(settled, check.data.warnings, true),
+          ],
+    [check.data, settled],
+  );
+  const convert = (): void => {
+    const document = readDocument(text);
+    if (typeof document !== 'object' || document === null) return;
+    setText(documentText(document, format === 'json' ? 'yaml' : 'json'));
+  };
+  return (
+    <Page
+      title={title}
+      actions={
+        <>
+          <Button onPress={convert} isDisabled={readDocument(text) === undefined}>
+            To {format === 'json' ? 'YAML' : 'JSON'}
+          </Button>
+          <StoreButton text={text} isValid={check.data?.valid !== false} />
+        </>
+      }
+    >
+      <div className="definition-editor">
+        <div className="definition-editor-text">
+          <LazyCodeEditor
+            label="Definition document"
+            value={text}
+            language={format}
+            onChange={setText}
+            problems={problems}
+            {...(completions !== undefined && { completions })}
+            {...(hover !== undefined && { hover })}
+          />
+          {check.error !== null && <ProblemView error={check.error} />}
+          {check.data !== undefined && <Findings check={check.data} />}
+        </div>
+        <WorkflowGraph definition={preview} label="Preview of the steps" />
+      </div>
+    </Page>
+  );
+}
+
+function useCheck(text: string) {
+  const { client } = useSession();
+  return useQuery({
+    queryKey: ['definition check', text],
+    queryFn: ({ signal }) => client.definitions.validate(text, { signal }),
+    gcTime: 0,
+    placeholderData: (before) => before,
+  });
+}
+
+function useHelp() {
+  const schema = useQuery({
+    queryKey: ['definition schema'],
+    queryFn: async ({ signal }) => {
+      const response = await fetch('/schemas/definition.json', { signal });
+      return readSchema(await response.json());
+    },
+    staleTime: Infinity,
+  });
+  return schema.data;
+}
+
+/** The last text that could be read. */
+function usePreview(text: string): unknown {
+  const document = useMemo(() => readDocument(text), [text]);
+  const [last, setLast] = useState(document);
+  if (document !== undefined && document !== last) setLast(document);
+  return document ?? last;
+}
+
+function useSettled<T>(value: T, pauseMs: number): T {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), pauseMs);
+    return () => clearTimeout(timer);
+  }, [value, pauseMs]);
+  return settled;
+}
+
+function StoreButton({
+  text,
+  isValid,
+}: {
+  readonly text: string;
+  readonly isValid: boolean;
+}): ReactNode {
+  const { client } = useSession();
+  const { say, complain } = useToasts();
+  const queries = useQueryClient();
+  const [, navigate] = useLocation();
+  const [isPending, setPending] = useState(false);
+  const store = async (): Promise<void> => {
+    setPending(true);
+    try {
+      const { id, version } = await client.definitions.register(text);
+      await queries.invalidateQueries({ queryKey: ['definition', id, 'newest'] });
+      say(`Stored ${id} as version ${version}`);
+      navigate(toPath('definitions', id));
+    } catch (error) {
+      complain('Not stored', error);
+      setPending(false);
+    }
+  };
+  return (
+    <Button
+      variant="primary"
+      needs="author"
+      isDisabled={!isValid}
+      isPending={isPending}
+      onPress={() => void store()}
+    >
+      Store as new version
+    </Button>
+  );
+}
+
+const FINDINGS_SHOWN = 30;
+
+function Findings({ check }: { readonly check: DefinitionCheck }): ReactNode {
+  const { errors, warnings } = check;
+  if (errors.length + warnings.length === 0) {
+    return (
+      <p className="hint" role="status">
+        The server finds nothing wrong.
+      </p>
+    );
+  }
+  return (
+    <ul className="findings" role="status" aria-label="What the server finds">
+      {errors.slice(0, FINDINGS_SHOWN).map((item, at) => (
+        <Finding key={at} item={item} kind="error" />
+      ))}
+      {warnings.slice(0, FINDINGS_SHOWN).map((item, at) => (
+        <Finding key={at} item={item} kind="warning" />
+      ))}
+    </ul>
+  );
+}
+
+function Finding({
+  item,
+  kind,
+}: {
+  readonly item: ProblemItem;
+  readonly kind: 'error' | 'warning';
+}): ReactNode {
+  const { line, column, pointer, message } = item;
+  return (
+    <li>
+      <span className={kind === 'error' ? 'badge bad' : 'badge warning'}>{kind}</span>{' '}
+      <code className="quiet">
+        {line === undefined ? pointer : `line ${line}, column ${column ?? 1}`}
+      </code>{' '}
+      <bdi>{message}</bdi>
+    </li>
+  );
+}

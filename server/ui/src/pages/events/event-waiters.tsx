@@ -1,0 +1,72 @@
+import type { EventWaiter } from '@stepwright/sdk';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import { toPath } from '../../app/path.js';
+import { useSession } from '../../app/session.js';
+import { DataTable, type Column } from '../../components/data-table.js';
+import { Pager, usePaging } from '../../components/pager.js';
+import { ProblemView } from '../../components/problem-view.js';
+import { TimeAgo } from '../../components/time-ago.js';
+
+const COLUMNS: readonly Column<EventWaiter>[] = [
+  {
+    ...{ key: 'run', header: 'Run', kind: 'id' },
+    cell: ({ workflowId }) => (
+      <Link href={toPath('runs', workflowId)}>
+        <code>{workflowId}</code>
+      </Link>
+    ),
+  },
+  {
+    ...{ key: 'execution', header: 'Execution', kind: 'number' },
+    cell: ({ executionId }) => executionId,
+  },
+  {
+    ...{ key: 'since', header: 'Takes events from', kind: 'time' },
+    cell: ({ since }) => <TimeAgo time={since} />,
+  },
+];
+
+const REFRESH_MS = 5000;
+
+/** The steps that wait for one event. */
+export function EventWaiters({
+  eventName,
+  eventKey,
+}: {
+  readonly eventName: string;
+  readonly eventKey: string;
+}): ReactNode {
+  const { client } = useSession();
+  const paging = usePaging(JSON.stringify([eventName, eventKey]));
+  const waiters = useQuery({
+    queryKey: ['event waiters', eventName, eventKey, paging.cursor ?? null],
+    queryFn: ({ signal }) =>
+      client.events.waiting(eventName, eventKey, { limit: 20, signal }).page(paging.cursor),
+    placeholderData: keepPreviousData,
+    refetchInterval: REFRESH_MS,
+  });
+  const { data, error } = waiters;
+  if (error !== null) return <ProblemView error={error} />;
+  if (data === undefined) return null;
+  return (
+    <section className="event-waiters">
+      <h2>Who waits for it</h2>
+      {data.items.length === 0 ? (
+        <p className="hint">No run waits for this event now.</p>
+      ) : (
+        <>
+          <DataTable
+            label="Runs that wait"
+            columns={COLUMNS}
+            rows={data.items}
+            rowKey={({ workflowId, executionId }) => `${workflowId} ${executionId}`}
+          />
+          <Pager paging={paging} nextCursor={data.nextCursor} />
+        </>
+      )}
+      <h2>What was published</h2>
+    </section>
+  );
+}

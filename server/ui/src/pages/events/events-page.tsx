@@ -1,0 +1,125 @@
+import type { EventSummary } from '@stepwright/sdk';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { Link } from 'wouter';
+import { useAddressQuery } from '../../app/address-query.js';
+import { toPath } from '../../app/path.js';
+import { useSession } from '../../app/session.js';
+import { Button } from '../../components/button.js';
+import { DataTable, type Column } from '../../components/data-table.js';
+import { EmptyState } from '../../components/empty-state.js';
+import { JsonView } from '../../components/json-view.js';
+import { Loading } from '../../components/loading.js';
+import { Page } from '../../components/page.js';
+import { Pager, usePaging } from '../../components/pager.js';
+import { ProblemView } from '../../components/problem-view.js';
+import { TimeAgo } from '../../components/time-ago.js';
+import { EventFilterForm } from './event-filter-form.js';
+import { EventWaiters } from './event-waiters.js';
+import { PublishForm } from './publish-form.js';
+import './events.css';
+
+const REFRESH_MS = 5000;
+
+/** What was published lately, who took it, and who waits for more. */
+export function EventsPage(): ReactNode {
+  const { client } = useSession();
+  const queries = useQueryClient();
+  const [search, setSearch] = useAddressQuery();
+  const [isPublishing, setPublishing] = useState(false);
+  const name = search.get('name') ?? '';
+  const key = search.get('key') ?? '';
+  const isFiltered = name !== '' && key !== '';
+  const filter = isFiltered ? { eventName: name, eventKey: key } : {};
+  const paging = usePaging(`events ${JSON.stringify(filter)}`);
+  const events = useQuery({
+    queryKey: ['events', filter, paging.cursor ?? null],
+    queryFn: ({ signal }) =>
+      client.events.list({ ...filter, limit: 50, signal }).page(paging.cursor),
+    placeholderData: keepPreviousData,
+    refetchInterval: REFRESH_MS,
+  });
+  const { data, error } = events;
+  return (
+    <Page
+      title="Events"
+      actions={
+        <Button variant="primary" needs="controller" onPress={() => setPublishing(true)}>
+          Publish an event
+        </Button>
+      }
+    >
+      <EventFilterForm
+        key={`${name}/${key}`}
+        {...{ name, eventKey: key }}
+        onFilter={(next) => setSearch(next)}
+      />
+      {error !== null && <ProblemView error={error} onRetry={() => void events.refetch()} />}
+      {isFiltered && <EventWaiters eventName={name} eventKey={key} />}
+      {events.isPending && <Loading />}
+      {data?.items.length === 0 && (
+        <EmptyState title={isFiltered ? 'No such event was published.' : 'No events yet.'}>
+          <p>Events wake steps of the type WaitFor. Publish one here, or from a program.</p>
+        </EmptyState>
+      )}
+      {data !== undefined && data.items.length > 0 && (
+        <>
+          <DataTable label="Events" columns={COLUMNS} rows={data.items} rowKey={({ id }) => id} />
+          <Pager paging={paging} nextCursor={data.nextCursor} />
+        </>
+      )}
+      {isPublishing && (
+        <PublishForm
+          {...{ initialName: name, initialKey: key }}
+          onClose={() => setPublishing(false)}
+          onPublished={() => void queries.invalidateQueries({ queryKey: ['events'] })}
+        />
+      )}
+    </Page>
+  );
+}
+
+const COLUMNS: readonly Column<EventSummary>[] = [
+  {
+    ...{ key: 'name', header: 'Event', kind: 'wide' },
+    cell: ({ name, key }) => (
+      <Link href={`/events?${new URLSearchParams({ name, key }).toString()}`}>
+        <bdi>{name}</bdi> / <bdi>{key}</bdi>
+      </Link>
+    ),
+  },
+  {
+    ...{ key: 'published', header: 'Published', kind: 'time' },
+    cell: ({ publishTime }) => <TimeAgo time={publishTime} />,
+  },
+  {
+    ...{ key: 'data', header: 'Data', kind: 'wide' },
+    cell: ({ data, dataOmitted, name, key }) =>
+      dataOmitted ? (
+        <span className="hint">too long for a list</span>
+      ) : (
+        <JsonView value={data} openLevels={0} label={`Data of ${name}/${key}`} />
+      ),
+  },
+  {
+    ...{ key: 'taken', header: 'Taken by', kind: 'wide' },
+    cell: (event) => <Takers event={event} />,
+  },
+];
+
+function Takers({ event }: { readonly event: EventSummary }): ReactNode {
+  const { deliveredTo, takenBy } = event;
+  if (deliveredTo === null) return <span className="hint">being delivered</span>;
+  if (takenBy.length === 0) return <span className="hint">nobody yet</span>;
+  const more = deliveredTo - takenBy.length;
+  return (
+    <span className="event-takers">
+      {takenBy.map((workflowId) => (
+        <Link key={workflowId} href={toPath('runs', workflowId)}>
+          <code>{workflowId}</code>
+        </Link>
+      ))}
+      {more > 0 && <span className="hint">and {more} more</span>}
+    </span>
+  );
+}

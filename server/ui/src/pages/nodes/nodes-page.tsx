@@ -1,0 +1,103 @@
+import type { ServerNode } from '@stepwright/sdk';
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { useSession } from '../../app/session.js';
+import { DataTable, type Column } from '../../components/data-table.js';
+import { Loading } from '../../components/loading.js';
+import { Page } from '../../components/page.js';
+import { ProblemView } from '../../components/problem-view.js';
+import { TimeAgo } from '../../components/time-ago.js';
+
+const COLUMNS: readonly Column<ServerNode>[] = [
+  {
+    ...{ key: 'state', header: 'State' },
+    cell: ({ alive }) => (
+      <span className={`badge ${alive ? 'good' : 'bad'}`}>{alive ? 'alive' : 'gone'}</span>
+    ),
+  },
+  {
+    ...{ key: 'node', header: 'Node', kind: 'wide' },
+    cell: ({ nodeId, hostname, pid, isThis }) => (
+      <>
+        <code>{nodeId}</code> {isThis && <span className="badge">answers you</span>}
+        <br />
+        <span className="quiet">
+          <bdi>{hostname}</bdi>, process {pid}
+        </span>
+      </>
+    ),
+  },
+  { key: 'url', header: 'Listens at', kind: 'wide', cell: ({ url }) => <bdi>{url}</bdi> },
+  { key: 'version', header: 'Version', cell: ({ version }) => version },
+  {
+    ...{ key: 'start', header: 'Started', kind: 'time' },
+    cell: ({ startTime }) => <TimeAgo time={startTime} />,
+  },
+  {
+    ...{ key: 'beat', header: 'Heartbeat', kind: 'time' },
+    cell: ({ lastBeatTime }) => <TimeAgo time={lastBeatTime} />,
+  },
+  { key: 'load', header: 'Load', kind: 'wide', cell: (node) => <Load node={node} /> },
+  { key: 'store', header: 'Store', cell: (node) => <Connections node={node} /> },
+];
+
+const REFRESH_MS = 3000;
+
+/** The servers of the fleet: who is alive, how busy, and what each is connected to. */
+export function NodesPage(): ReactNode {
+  const { client } = useSession();
+  const nodes = useQuery({
+    queryKey: ['nodes'],
+    queryFn: async ({ signal }) => (await client.nodes.list({ signal }).page()).items,
+    refetchInterval: REFRESH_MS,
+  });
+  const { data, error } = nodes;
+  return (
+    <Page title="Nodes">
+      {error !== null && <ProblemView error={error} onRetry={() => void nodes.refetch()} />}
+      {nodes.isPending && <Loading />}
+      {data !== undefined && (
+        <>
+          <p className="hint">
+            {data.filter(({ alive }) => alive).length} of {data.length} alive. Runs of a node that
+            is gone are taken over by the others.
+          </p>
+          <DataTable label="Nodes" columns={COLUMNS} rows={data} rowKey={({ nodeId }) => nodeId} />
+        </>
+      )}
+    </Page>
+  );
+}
+
+function Load({ node: { load, alive } }: { readonly node: ServerNode }): ReactNode {
+  if (load === null || !alive) return <span className="none">–</span>;
+  const { cpuPercent, memoryBytes, eventLoopDelayMs } = load;
+  return (
+    <>
+      {Math.round(cpuPercent)} % CPU, {Math.round(memoryBytes / 1_048_576)} MiB, delay{' '}
+      {Math.round(eventLoopDelayMs)} ms
+      <br />
+      <span className="quiet">
+        {load.instancesInMemory} runs in memory, {load.callsUnderWay} calls, {load.parkedPolls}{' '}
+        polls
+      </span>
+    </>
+  );
+}
+
+function Connections({ node: { store, backplane } }: { readonly node: ServerNode }): ReactNode {
+  return (
+    <>
+      <span className={`badge ${store.reachable ? 'good' : 'bad'}`}>
+        {store.kind}
+        {!store.reachable && ', not reachable'}
+      </span>{' '}
+      {backplane !== null && (
+        <span className={`badge ${backplane.connected ? 'good' : 'warning'}`}>
+          backplane {backplane.kind}
+          {!backplane.connected && ', not connected'}
+        </span>
+      )}
+    </>
+  );
+}

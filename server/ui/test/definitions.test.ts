@@ -1,0 +1,174 @@
+/** Goal: a definition can be found, seen, compared, changed and started, with what the server says about it in place. */
+import { describe, expect, test } from 'vitest';
+import { browserPath } from './support/browser.js';
+import { usePages } from './support/page-test.js';
+import { pasteText } from './support/paste-text.js';
+
+const HOSTILE = '<img src=x onerror="alert(1)">/%2F"';
+
+function approval(limit: number): string {
+  return `
+id: approval
+description: Asks for approval
+steps:
+  - id: check
+    stepType: Decide
+    selectNextStep: { ask: data.amount > ${limit}, done: data.amount <= ${limit} }
+  - id: ask
+    stepType: Sequence
+    saga: true
+    do:
+      - - id: wait
+          stepType: WaitFor
+          inputs: { EventName: '"approved"', EventKey: data.orderId }
+          compensateWith: [{ id: withdraw, stepType: NoOp }]
+    nextStepId: check
+  - id: done
+    stepType: NoOp
+`;
+}
+
+describe.runIf(browserPath !== null)('the pages of definitions', () => {
+  const pages = usePages({
+    seed: async (client) => {
+      await client.definitions.register(approval(100));
+      await client.definitions.register(approval(200));
+      await client.definitions.register({
+        id: HOSTILE,
+        description: HOSTILE,
+        steps: [
+          { id: HOSTILE, name: HOSTILE, stepType: 'NoOp', selectNextStep: { [HOSTILE]: 'False' } },
+        ],
+      });
+    },
+  });
+
+  test('the list leads to a definition, whatever its name, and its graph shows the steps', async () => {
+    const page = await pages.open('/definitions');
+    await page.getByRole('link', { name: HOSTILE }).click();
+    await page.getByRole('heading', { name: HOSTILE, level: 1 }).waitFor();
+    await page.getByRole('button', { name: new RegExp('^<img.*NoOp') }).waitFor();
+    await page.goto(`${pages.server.url}/ui/definitions`);
+    await page.getByRole('link', { name: 'approval' }).click();
+    await page.getByRole('button', { name: /^wait, WaitFor/ }).waitFor();
+    expect(await page.locator('.edge-label').allTextContents()).toContain('data.amount > 200');
+    expect(await page.locator('.edge-backward').count()).toBe(1);
+    expect(await page.locator('.edge-undo').count()).toBe(1);
+  });
+
+  test('a step is chosen with the keyboard, and what is written about it is shown', async () => {
+    const page = await pages.open('/definitions/approval');
+    const step = page.getByRole('button', { name: /^wait, WaitFor/ });
+    await step.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'wait', level: 2 }).waitFor();
+    expect(await step.getAttribute('aria-pressed')).toBe('true');
+    await page.getByText('"data.orderId"').waitFor();
+  });
+
+  test('the steps can be read as a list', async () => {
+    const page = await pages.open('/definitions/approval');
+    await page.getByRole('button', { name: 'List' }).click();
+    await page.getByText('to ask if data.amount > 200').waitFor();
+    await page.getByText('undone by').waitFor();
+  });
+
+  test('the graph zooms with its buttons', async () => {
+    const page = await pages.open('/definitions/approval');
+    const scale = (): Promise<string> =>
+      page.locator('.react-flow__viewport').evaluate((element) => element.style.transform);
+    const first = await page.getByRole('button', { name: 'Zoom out' }).waitFor().then(scale);
+    await page.getByRole('button', { name: 'Zoom out' }).click();
+    await expect.poll(scale).not.toBe(first);
+    const smaller = await scale();
+    await page.getByRole('button', { name: 'Fit' }).click();
+    await expect.poll(scale).not.toBe(smaller);
+  });
+
+  test('two versions are compared, and the document is shown as YAML and as JSON', async () => {
+    const page = await pages.open('/definitions/approval?view=changes');
+    await page.locator('.cm-deletedChunk', { hasText: 'data.amount > 100' }).waitFor();
+    await page.locator('.cm-changedLine', { hasText: 'data.amount > 200' }).first().waitFor();
+    await page.getByRole('button', { name: 'Document' }).click();
+    await page.locator('.cm-line', { hasText: 'stepType: WaitFor' }).waitFor();
+    await page.getByLabel('Format').selectOption('JSON');
+    await page.locator('.cm-line', { hasText: '"stepType": "WaitFor"' }).waitFor();
+    await page.getByLabel('Version').fill('1');
+    await page.locator('.cm-line', { hasText: 'data.amount > 100' }).waitFor();
+  });
+
+  test('a run is started from the form, which refuses what is no JSON object', async () => {
+    const page = await pages.open('/definitions/approval');
+    await page.getByRole('button', { name: 'Start a run' }).click();
+    const data = page.getByLabel('Data, a JSON object');
+    await data.fill('{amount');
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await page.getByText('This is not JSON').waitFor();
+    await data.fill('{"amount": 300, "orderId": "o-1"}');
+    await page.getByLabel('Reference').fill('from-the-form');
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await page.waitForURL(/\/ui\/runs\/.+/);
+    const runs = await pages.client.workflows.list({ reference: 'from-the-form' }).page();
+    expect(runs.items).toHaveLength(1);
+    expect(page.url()).toContain(runs.items[0]!.workflowId);
+  });
+});
+
+describe.runIf(browserPath !== null)('the editor of definitions', () => {
+  const pages = usePages({
+    seed: async (client) => {
+      await client.definitions.register(approval(100));
+    },
+  });
+  const document = { name: 'Definition document' };
+
+  test('marks what the server finds, draws the steps meanwhile, and stores the next version', async () => {
+    const page = await pages.open('/definitions/approval/edit');
+    const editor = page.getByRole('textbox', document);
+    await page.getByText('The server finds nothing wrong.').waitFor();
+    await pasteText(editor, 'Id: approval\nSteps:\n  - Id: one\n    StepType: Activty\n');
+    await page.getByText(/line 4, column \d+/).waitFor();
+    await page.locator('.cm-lintRange-error').first().waitFor();
+    await page.locator('.graph-title', { hasText: 'one' }).waitFor();
+    const store = page.getByRole('button', { name: 'Store as new version' });
+    expect(await store.isDisabled()).toBe(true);
+    await pasteText(editor, 'Id: approval\nSteps:\n  - Id: one\n    StepType: NoOp\n');
+    await page.getByText('The server finds nothing wrong.').waitFor();
+    await store.click();
+    await page.getByText('Stored approval as version 2').waitFor();
+    expect((await pages.client.definitions.get('approval')).version).toBe(2);
+  });
+
+  test('completes members, step types and inputs, and explains them', async () => {
+    const page = await pages.open('/new-definition');
+    const editor = page.getByRole('textbox', document);
+    await pasteText(editor, 'Id: x\nSteps:\n  - Id: a\n    Step');
+    await page.keyboard.press('Control+Space');
+    await page.getByRole('option', { name: 'StepType' }).waitFor();
+    await pasteText(editor, 'Id: x\nSteps:\n  - Id: a\n    StepType: Wait');
+    await page.keyboard.press('Control+Space');
+    await page.getByRole('option', { name: 'WaitFor' }).waitFor();
+    await pasteText(
+      editor,
+      'Id: x\nSteps:\n  - Id: a\n    StepType: WaitFor\n    Inputs:\n      Event',
+    );
+    await page.keyboard.press('Control+Space');
+    await page.getByRole('option', { name: 'EventKey' }).waitFor();
+    await pasteText(editor, 'Id: x\nSteps:\n  - Id: a\n    StepType: WaitFor\n');
+    await page.locator('.cm-line', { hasText: 'StepType' }).getByText('StepType').hover();
+    await page.locator('.cm-tooltip-hover', { hasText: 'step types' }).waitFor();
+  });
+
+  test('turns YAML into JSON, and marks the place that a JSON pointer names', async () => {
+    const page = await pages.open('/new-definition');
+    await page.getByRole('button', { name: 'To JSON' }).click();
+    await page.locator('.cm-line', { hasText: '"Steps": [' }).waitFor();
+    const editor = page.getByRole('textbox', document);
+    await pasteText(
+      editor,
+      '{"Id": "x", "Steps": [{"Id": "a", "StepType": "NoOp", "NextStepId": "gone"}]}',
+    );
+    await page.locator('.cm-lintRange-error', { hasText: '"gone"' }).waitFor();
+    await page.getByText('there is no such step').waitFor();
+  });
+});
