@@ -32,6 +32,7 @@ export function createAskInterpreter(
     return pool.run({
       ...call,
       ...encoded,
+      isRisky: !call.pure && request.kind !== 'syntax',
       lane: isExpression ? 'expressions' : 'scripts',
       timeoutMs: isExpression ? settings.expressionTimeoutMs : settings.scriptTimeoutMs,
     });

@@ -39,6 +39,8 @@ export interface PoolCall<Answer> {
   readonly request: Buffer;
   readonly variables: Buffer;
   readonly pure: boolean;
+  /** It runs code that may break its interpreter. */
+  readonly isRisky: boolean;
   readonly timeoutMs: number;
   /** @throws MalformedAnswer when the interpreter cannot be trusted any more */
   readonly read: (answer: Buffer) => Answer;
@@ -100,6 +102,8 @@ export class InterpreterPool {
   private replaced = 0;
   private timeouts = 0;
   private idleAgain: (() => void) | null = null;
+  /** A spare costs memory. A server whose expressions are all harmless does without. */
+  private needsSpares = false;
 
   constructor(private readonly options: PoolOptions) {
     this.queue = new CallQueue(options.queueLimit);
@@ -147,6 +151,7 @@ export class InterpreterPool {
   }
 
   run<Answer>(call: PoolCall<Answer>): Promise<CallResult<Answer>> {
+    if (call.isRisky) this.bootSpares();
     return new Promise((resolve) => {
       const queued = this.prepare(call, resolve);
       const refusal = this.findRefusal(call.signal);
@@ -334,7 +339,15 @@ export class InterpreterPool {
     if (!this.interpreters.delete(interpreter)) return;
     this.replaced += 1;
     interpreter.process.kill('it is replaced');
+    this.needsSpares = true;
     this.bootMissing();
+  }
+
+  private bootSpares(): void {
+    if (this.needsSpares) return;
+    this.needsSpares = true;
+    // Before the first interpreter is ready, its boot goes on to the spares.
+    if (this.hasBooted) this.bootMissing();
   }
 
   private killHolderOf(call: QueuedCall): void {
@@ -343,7 +356,7 @@ export class InterpreterPool {
 
   private bootMissing(): void {
     const { interpreters, spares } = this.options;
-    const isComplete = this.interpreters.size >= interpreters + spares;
+    const isComplete = this.interpreters.size >= interpreters + (this.needsSpares ? spares : 0);
     if (this.booting !== null || this.retryTimer !== null) return;
     if (this.isStopping || isComplete) return;
     this.booting = this.options.boot(this.stopping.signal).then(

@@ -52,7 +52,7 @@ export class InterpreterProcess {
   constructor(command: ChildCommand, maxReplyBytes: number) {
     this.reader = new ReplyReader(maxReplyBytes);
     this.child = spawn(command.file, command.args, {
-      env: {},
+      env: command.environment ?? {},
       cwd: command.cwd,
       stdio: ['pipe', 'pipe', 'pipe'],
       windowsHide: true,

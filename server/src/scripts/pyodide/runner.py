@@ -35,6 +35,8 @@ USER_FILES = ('<expression>', '<script>')
 MESSAGE_LIMIT = 2000
 TRACEBACK_LIMIT = 4000
 CODE_CACHE_SIZE = 2000
+REQUEST_CACHE_SIZE = 500
+LONGEST_CACHED_REQUEST = 2000
 
 # How many items of a request were begun. The host reads these two bytes after it had to stop a call.
 progress = bytearray(2)
@@ -206,6 +208,8 @@ def _encode(value):
         return _quote(value)
     if kind is bool or value is None:
         return 'null' if value is None else 'true' if value else 'false'
+    if kind is int and -LARGEST_INTEGER <= value <= LARGEST_INTEGER:
+        return repr(value)
     if isinstance(value, int) and abs(value) > LARGEST_INTEGER:
         size = f'of {value.bit_length()} bits' if value.bit_length() > 128 else str(int(value))
         raise OverflowError(f'the integer {size} is beyond 2**53 and cannot be stored exactly; store it as text')
@@ -464,8 +468,23 @@ def _check_syntax(request):
 # The host's side
 
 
+_requests = {}
+
+
+def _read_request(text):
+    """A step sends the same expressions in every run."""
+    request = _requests.get(text)
+    if request is None:
+        request = json.loads(text)
+        if len(text) <= LONGEST_CACHED_REQUEST:
+            if len(_requests) >= REQUEST_CACHE_SIZE:
+                _requests.clear()
+            _requests[text] = request
+    return request
+
+
 def run(request, variables, hints):
-    request = json.loads(request)
+    request = _read_request(request)
     kind = request['kind']
     if kind == 'expressions':
         return _run_expressions(request, variables, _DECODERS[hints])
@@ -492,6 +511,7 @@ def _warm_up():
     datetime.datetime.strptime('2020-01-01', '%Y-%m-%d')
     datetime.datetime.now().astimezone()
     _compiled.clear()
+    _requests.clear()
 
 
 _warm_up()

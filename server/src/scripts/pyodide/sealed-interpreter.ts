@@ -14,6 +14,7 @@ import { DeniedCall, Gates } from './gates.js';
 import { createGuestCalls, PrintedText } from './guest-calls.js';
 import type { Outcome } from './frames.js';
 import { InterruptibleSection } from './interruptible-section.js';
+import { PlacedSnapshot, PristineMemory } from './pristine-memory.js';
 import {
   importPyodide,
   type EmscriptenSettings,
@@ -27,8 +28,8 @@ export interface SealOptions {
   readonly pyodideFolder: string;
   /** The text of runner.py. */
   readonly runner: string;
-  /** Memory of an interpreter that has run `runner` already. */
-  readonly snapshot: Uint8Array | null;
+  /** Memory of an interpreter that has run `runner` already. It is used up. */
+  readonly snapshot: Uint8Array<ArrayBuffer> | null;
   readonly memoryLimitBytes: number;
   readonly resultLimitBytes: number;
   readonly outputLimitBytes: number;
@@ -50,19 +51,21 @@ export interface CallOutcome {
   readonly deniedCalls: number;
 }
 
-declare const WebAssembly: object;
+declare const WebAssembly: {
+  instantiate: (code: ArrayBuffer | Uint8Array, imports: object) => Promise<unknown>;
+};
 
 const NOTHING = Buffer.alloc(0);
 const EMPTY_OBJECT = Buffer.from('{}');
 /** Pure calls leave freed memory behind; now and then it is cleaned too. */
 const PURE_CALLS_BETWEEN_RESTORES = 1000;
+/** Node shares the memory of small ones. */
+const SMALL_MODULE_BYTES = 1 << 20;
 const MODULE_NAME = '_stepwright';
 
 /** JSON text of an object with a key that is also the name of a dict method; see `Record` in runner.py. */
-const DICT_METHOD_KEYS = [
-  ...['clear', 'copy', 'fromkeys', 'get', 'items', 'keys'],
-  ...['pop', 'popitem', 'setdefault', 'update', 'values'],
-].map((name) => Buffer.from(`"${name}":`));
+const DICT_METHOD_KEY =
+  /"(?:clear|copy|fromkeys|get|items|keys|pop|popitem|setdefault|update|values)":/;
 /** An integer that may be beyond 2^53, and is a float then. */
 const LONG_NUMBER = /\d{16}/;
 
@@ -81,10 +84,10 @@ export async function makeSnapshot(options: SealOptions): Promise<Uint8Array> {
 }
 
 export async function bootSealed(options: SealOptions): Promise<SealedInterpreter> {
-  const snapshot = options.snapshot;
-  const booted = await bootModule(options, snapshot === null ? {} : { _loadSnapshot: snapshot });
+  const { snapshot } = options;
+  const booted = await bootModule(options, {});
   if (snapshot === null) loadRunner(booted.python, options.runner);
-  else releaseMemory(snapshot);
+  else releaseMemory(snapshot.buffer);
   booted.python.runPython(`import ${MODULE_NAME}; ${MODULE_NAME}.finish()`);
   const interpreter = new SealedInterpreter(booted, options);
   interpreter.testSeal();
@@ -93,9 +96,10 @@ export async function bootSealed(options: SealOptions): Promise<SealedInterprete
 
 async function bootModule(
   options: SealOptions,
-  snapshotOption: { _makeSnapshot?: true; _loadSnapshot?: Uint8Array },
+  snapshotOption: { _makeSnapshot?: true },
 ): Promise<BootedModule> {
   removeStackSwitching();
+  releaseCodeOnceCompiled();
   const { loadPyodide, createPyodideModule } = await importPyodide(options.pyodideFolder);
   let exports: PythonExports | null = null;
   const printed = new PrintedText(options.outputLimitBytes);
@@ -120,6 +124,10 @@ async function bootModule(
     };
     return createPyodideModule(settings);
   };
+  const loadOption =
+    options.snapshot === null
+      ? {}
+      : { _loadSnapshot: placed(options.snapshot, () => requireExports(exports).memory.buffer) };
   const python = await loadPyodide({
     indexURL: options.pyodideFolder,
     env: { HOME: '/', TZ: 'UTC' },
@@ -130,6 +138,7 @@ async function bootModule(
     stderr: () => undefined,
     createPyodideModule: installGates,
     ...snapshotOption,
+    ...loadOption,
   });
   return { python, exports: requireExports(exports), gates, printed };
 }
@@ -160,9 +169,26 @@ function loadRunner(python: PyodideInterface, runner: string): void {
   );
 }
 
-/** Pyodide keeps the snapshot's 31 MB alive through its settings; moving them elsewhere frees them. */
-function releaseMemory(bytes: Uint8Array): void {
-  const { buffer } = bytes;
+function placed(snapshot: Uint8Array<ArrayBuffer>, target: () => ArrayBuffer): Uint8Array {
+  const { buffer, byteOffset, length } = snapshot;
+  const image = new PlacedSnapshot(buffer, byteOffset, length);
+  image.target = target;
+  return image;
+}
+
+/** Pyodide keeps the file of its module alive, 9 MB, of which V8 has made its own copy. */
+function releaseCodeOnceCompiled(): void {
+  const { instantiate } = WebAssembly;
+  WebAssembly.instantiate = async (code, imports) => {
+    const instantiated = await instantiate(code, imports);
+    const bytes = ArrayBuffer.isView(code) ? code.buffer : code;
+    if (bytes.byteLength > SMALL_MODULE_BYTES) releaseMemory(bytes);
+    return instantiated;
+  };
+}
+
+/** Frees what others keep alive and will not look at again, by moving it elsewhere. */
+function releaseMemory(buffer: ArrayBufferLike): void {
   if (buffer instanceof ArrayBuffer) structuredClone(buffer, { transfer: [buffer] });
 }
 
@@ -178,7 +204,7 @@ export class SealedInterpreter {
   private readonly progressCell: Pointer;
   /** Room for the argument vector of a call and for the length of its result. */
   private readonly scratch: Pointer;
-  private readonly pristineMemory: Uint8Array;
+  private readonly pristineMemory: PristineMemory;
   private readonly pristineStack: Pointer;
   private readonly interruptible: InterruptibleSection;
   private readonly encoder = new TextEncoder();
@@ -208,7 +234,7 @@ export class SealedInterpreter {
     this.callPython();
     this.gates.seal();
     this.printed.take();
-    this.pristineMemory = this.memory().slice();
+    this.pristineMemory = new PristineMemory(this.python.memory.buffer);
     this.pristineStack = this.python.emscripten_stack_get_current();
   }
 
@@ -291,10 +317,7 @@ export class SealedInterpreter {
   }
 
   private restore(): void {
-    const memory = this.memory();
-    memory.set(this.pristineMemory);
-    // Memory never shrinks; what was added is emptied.
-    if (memory.length > this.pristineMemory.length) memory.fill(0, this.pristineMemory.length);
+    this.pristineMemory.restore(this.python.memory.buffer);
     this.python._emscripten_stack_restore(this.pristineStack);
     this.dirty = this.used = false;
     this.pureCalls = 0;
@@ -392,8 +415,9 @@ export class SealedInterpreter {
 
 /** Tells the runner which of its JSON decoders these variables need: the plain one is twice as fast. */
 function describeVariables(variables: Buffer): string {
-  const shadowing = DICT_METHOD_KEYS.some((key) => variables.includes(key));
-  const longNumbers = LONG_NUMBER.test(variables.toString('latin1'));
+  const text = variables.toString('latin1');
+  const shadowing = DICT_METHOD_KEY.test(text);
+  const longNumbers = LONG_NUMBER.test(text);
   return `${shadowing ? 'm' : ''}${longNumbers ? 'n' : ''}`;
 }
 

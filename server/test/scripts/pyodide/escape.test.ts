@@ -219,7 +219,7 @@ describe('the runtime', () => {
       [
         'needle = "TENANT-" + "A-7d0e"',
         'found = [repr(o)[:80] for o in gc.get_objects() if needle in repr(o)]',
-        'found += [k for k in G["_compiled"] if needle in k]',
+        'found += [k for k in [*G["_compiled"], *G["_requests"]] if needle in k]',
         'found = [f for f in found if "needle" not in f]',
       ].join('\n'),
     );

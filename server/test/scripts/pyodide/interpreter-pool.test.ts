@@ -65,6 +65,7 @@ const CALL: PoolCall<string> = {
   request: Buffer.from('request'),
   variables: Buffer.alloc(0),
   pure: true,
+  isRisky: false,
   timeoutMs: 5000,
   read: (answer) => answer.toString(),
 };
@@ -127,7 +128,8 @@ describe('InterpreterPool', () => {
 
   it('kills a process that does not answer, and takes the spare', async () => {
     const { pool } = startPool('if (!request.includes("hang")) reply("served")', { spares: 1 });
-    const hanging = pool.run({ ...CALL, request: Buffer.from('hang'), timeoutMs: 50 });
+    const hang = { request: Buffer.from('hang'), timeoutMs: 50, isRisky: true };
+    const hanging = pool.run({ ...CALL, ...hang });
     const waiting = pool.run(CALL);
     expect(await hanging).toMatchObject({ ok: false, error: { type: 'Timeout' } });
     expect(await waiting).toMatchObject({ ok: true, answer: 'served' });
@@ -175,11 +177,23 @@ describe('InterpreterPool', () => {
     expect(pool.statistics).toMatchObject({ timeouts: 0, replaced: 2 });
   });
 
+  it('boots a spare when something runs for the first time that may need one', async () => {
+    const { pool, processes } = startPool('reply("served")', { spares: 1 });
+    expect(await pool.run(CALL)).toMatchObject({ ok: true });
+    expect(processes).toHaveLength(1);
+    expect(await pool.run({ ...CALL, isRisky: true })).toMatchObject({ ok: true });
+    await vi.waitFor(() => expect(pool.statistics.interpreters).toBe(2));
+    expect(await pool.run({ ...CALL, isRisky: true })).toMatchObject({ ok: true });
+    expect(processes).toHaveLength(2);
+  });
+
   it('gives an interpreter up that has grown, when another is ready', async () => {
     const { pool } = startPool(`reply("x", 0, ${100 * (1 << 20)})`, { spares: 1 });
+    await pool.run({ ...CALL, isRisky: true });
     await vi.waitFor(() => expect(pool.statistics.interpreters).toBe(2));
+    const { replaced } = pool.statistics;
     expect((await pool.run(CALL)).ok).toBe(true);
-    expect(pool.statistics.replaced).toBe(1);
+    expect(pool.statistics.replaced).toBe(replaced + 1);
     await vi.waitFor(() => expect(pool.statistics.interpreters).toBe(2));
   });
 

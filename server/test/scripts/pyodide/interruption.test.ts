@@ -94,8 +94,8 @@ describe('an interpreter that is interrupted', () => {
   });
 
   it('serves on after its lease has ended while it waited', async () => {
-    const interpreter = await start(50);
-    await wait(SETTLING_MS);
+    const interpreter = await start(500);
+    await wait(500 + SETTLING_MS);
     expect(await outcomeOf(interpreter, frame('2 + 2', LONG_MS))).toBe('answered {}\n4');
     expect(await outcomeOf(interpreter, frame('3 + 3', LONG_MS))).toBe('answered {}\n6');
   });

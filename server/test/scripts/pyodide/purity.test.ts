@@ -39,7 +39,7 @@ const FINGERPRINT = withPrelude(
   [
     'import decimal, re, warnings',
     // The last two are made by the look itself.
-    'skip = ("_compiled", "progress", "__spec__", "__warningregistry__")',
+    'skip = ("_compiled", "_requests", "progress", "__spec__", "__warningregistry__")',
     'def look(d):',
     '  return {k: [id(v), len(v) if isinstance(v, (dict, list, set, frozenset, tuple, str, bytes)) else 0] for k, v in d.items() if type(k) is str and k not in skip}',
     'modules = {n: look(vars(m)) for n, m in sys.modules.items() if hasattr(m, "__dict__") and n != "__main__"}',

@@ -1,0 +1,90 @@
+/**
+ * A copy of an interpreter's memory, and how it is put back.
+ *
+ * Almost half of the memory is zero. Those pages are neither kept nor written as long as they are zero, because the
+ * system gives a process no memory for a page that was never written.
+ */
+const CHUNK_BYTES = 16_384;
+const ZEROS = Buffer.alloc(CHUNK_BYTES);
+
+interface Run {
+  readonly start: number;
+  readonly bytes: Buffer;
+}
+
+export class PristineMemory {
+  /** What is not zero, in order. */
+  private readonly runs: readonly Run[];
+
+  constructor(memory: ArrayBuffer) {
+    this.runs = findRuns(memory).map(({ start, end }) => ({
+      start,
+      bytes: Buffer.from(memory.slice(start, end)),
+    }));
+  }
+
+  /** Makes the memory as it was. It may have grown meanwhile; what was added is emptied. */
+  restore(memory: ArrayBuffer): void {
+    const target = Buffer.from(memory);
+    let restored = 0;
+    for (const { start, bytes } of this.runs) {
+      clear(target, restored, start);
+      bytes.copy(target, start);
+      restored = start + bytes.length;
+    }
+    clear(target, restored, target.length);
+  }
+}
+
+/**
+ * A snapshot of Pyodide that is placed in the same way. Pyodide would copy it as a whole; asked for its part that is
+ * memory, this one puts that where it belongs, and gives Pyodide nothing to copy.
+ */
+export class PlacedSnapshot extends Uint8Array {
+  static get [Symbol.species](): Uint8ArrayConstructor {
+    return Uint8Array;
+  }
+
+  /** Where to put it, once the module has been instantiated. */
+  target: () => ArrayBuffer = () => {
+    throw new Error('The snapshot has no place yet');
+  };
+
+  override subarray(start?: number, end?: number): Uint8Array<ArrayBuffer> {
+    const part = super.subarray(start, end);
+    // Only the memory reaches to the end.
+    if (end !== undefined) return part;
+    const image = Buffer.from(part.buffer, part.byteOffset, part.length);
+    const target = Buffer.from(this.target());
+    for (let offset = 0; offset < image.length; offset += CHUNK_BYTES) {
+      const chunk = image.subarray(offset, offset + CHUNK_BYTES);
+      if (isZero(chunk)) clear(target, offset, offset + chunk.length);
+      else chunk.copy(target, offset);
+    }
+    return new Uint8Array(0);
+  }
+}
+
+function findRuns(memory: ArrayBuffer): { start: number; end: number }[] {
+  const bytes = Buffer.from(memory);
+  const runs: { start: number; end: number }[] = [];
+  for (let start = 0; start < bytes.length; start += CHUNK_BYTES) {
+    const end = Math.min(start + CHUNK_BYTES, bytes.length);
+    if (isZero(bytes.subarray(start, end))) continue;
+    const last = runs.at(-1);
+    if (last?.end === start) last.end = end;
+    else runs.push({ start, end });
+  }
+  return runs;
+}
+
+function clear(memory: Buffer, from: number, to: number): void {
+  for (let start = from; start < to; start += CHUNK_BYTES) {
+    const chunk = memory.subarray(start, Math.min(start + CHUNK_BYTES, to));
+    if (!isZero(chunk)) chunk.fill(0);
+  }
+}
+
+function isZero(chunk: Buffer): boolean {
+  return chunk.equals(chunk.length === CHUNK_BYTES ? ZEROS : ZEROS.subarray(0, chunk.length));
+}
