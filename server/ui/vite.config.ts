@@ -19,8 +19,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     chunkSizeWarningLimit: 2000,
     modulePreload: { polyfill: false },
-    // "use client" means nothing where there is only a client.
-    rolldownOptions: { checks: { moduleLevelDirective: false } },
+    // "use client" means nothing where there is only a client; a busy machine is no news.
+    rolldownOptions: { checks: { moduleLevelDirective: false, bundlerTimings: false } },
   },
   // `pnpm --filter @stepwright/ui exec vite`: a server with hot reload in front of one that runs already.
   server: { proxy: { '/api': 'http://127.0.0.1:5001', '/schemas': 'http://127.0.0.1:5001' } },

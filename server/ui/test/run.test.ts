@@ -138,6 +138,38 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
     await page.waitForURL(/tab=steps&step=charge/);
   });
 
+  test('an awaited activity is completed by hand, and one is failed', async () => {
+    const page = await openRun(shop.unpaid);
+    await why(page).getByText('activity charge-card').first().waitFor();
+    await why(page).getByRole('button', { name: 'Fail …' }).click();
+    await page.getByRole('dialog').getByLabel('What went wrong').fill('"no such card"');
+    await page.getByRole('dialog').getByRole('button', { name: 'Fail it' }).click();
+    await expect.poll(() => status(page).textContent()).toBe('Suspended');
+    await why(page).locator('.error-type').first().waitFor();
+    await page.locator('.page-actions').getByRole('button', { name: 'Resume' }).click();
+    await expect.poll(() => status(page).textContent()).toBe('Runnable');
+    await why(page).getByRole('button', { name: 'Complete …' }).click();
+    await page.getByRole('dialog').getByLabel('Result').fill('{"receipt": "by-hand"}');
+    await page.getByRole('dialog').getByRole('button', { name: 'Complete' }).click();
+    await expect
+      .poll(async () => (await pages.client.workflows.get(shop.unpaid)).data)
+      .toMatchObject({ receipt: 'by-hand' });
+    await why(page).getByText('waits for event approved/order-4712').waitFor();
+    await page.getByRole('tab', { name: 'History' }).click();
+    const history = page.getByRole('table', { name: 'Actions on this run' });
+    for (const action of ['complete activity', 'resume', 'fail activity']) {
+      await history.getByText(action).waitFor();
+    }
+  });
+
+  test('a step that waits for its retry is tried at once', async () => {
+    const page = await openRun(shop.sync);
+    await why(page).getByText('retry 1 in').waitFor();
+    await page.locator('.page-actions').getByRole('button', { name: 'Retry now' }).click();
+    await page.getByText('The steps that waited for a retry are tried now.').waitFor();
+    await why(page).getByText('retry 2 in').waitFor();
+  });
+
   test('a run that does not exist is said so', async () => {
     pages.expectComplaint(/404/);
     const page = await pages.open('/runs/no-such-run');

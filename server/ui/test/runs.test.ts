@@ -20,6 +20,14 @@ describe.runIf(browserPath !== null)('the page of runs', () => {
     await page.getByText('Live', { exact: true }).waitFor();
   };
 
+  const startReminders = (count: number, reference: string): Promise<string[]> =>
+    Promise.all(
+      Array.from({ length: count }, async () => {
+        const { id } = await pages.client.workflows.start('reminder', {}, { reference });
+        return id;
+      }),
+    );
+
   test('every run is there, newest first, with its status', async () => {
     const page = await pages.open('/runs');
     await settled(page);
@@ -144,6 +152,68 @@ describe.runIf(browserPath !== null)('the page of runs', () => {
     await page.reload();
     await row(page, shop.reminder).waitFor();
     expect(await row(page, id).count()).toBe(0);
+  });
+
+  test('selected runs are suspended and resumed together, after a question', async () => {
+    const ids = await startReminders(3, 'together');
+    const page = await pages.open('/runs?reference=together');
+    await settled(page);
+    await page.getByLabel('Select all on this page').check();
+    await page.getByText('3 selected').waitFor();
+    await page.getByRole('button', { name: 'Suspend', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('3 selected').waitFor();
+    await page.getByRole('button', { name: 'Suspend', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Suspend' }).click();
+    await page.getByText('Suspend is done: 3 of 3 done').waitFor();
+    for (const id of ids)
+      await expect.poll(() => row(page, id).textContent()).toContain('Suspended');
+    await page.getByLabel(`Select run ${ids[0]!}`).check();
+    await page.getByRole('button', { name: 'Resume', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click();
+    await page.getByText('Resume is done: 1 of 1 done').waitFor();
+    await page.getByLabel('Select all on this page').check();
+    await page.getByRole('button', { name: 'Retry now' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Retry now' }).click();
+    await page.getByText('0 of 3 done, 3 not possible in their state').waitFor();
+  });
+
+  test('everything that matches the filter is terminated, on all pages, with progress', async () => {
+    const ids = await startReminders(130, 'many');
+    const page = await pages.open('/runs?reference=many');
+    await settled(page);
+    await page.getByLabel('All that match').check();
+    await page.getByRole('button', { name: 'Terminate', exact: true }).click();
+    await page.getByText('This cannot be undone.').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Terminate' }).click();
+    await page.getByText('Terminate is done: 130 done').waitFor();
+    for (const id of [ids[0]!, ids[64]!, ids[129]!]) {
+      expect((await pages.client.workflows.get(id)).status).toBe('Terminated');
+    }
+  });
+
+  test('a job over many runs can be stopped between two batches', async () => {
+    await startReminders(130, 'stop');
+    const page = await pages.open('/runs?reference=stop');
+    await settled(page);
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route('**/api/workflow', async (route) => {
+      if (route.request().method() === 'PATCH') await held;
+      await route.continue();
+    });
+    await page.getByLabel('All that match').check();
+    await page.getByRole('button', { name: 'Suspend', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Suspend' }).click();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    release();
+    await page.getByText('Suspend was stopped: 100 done').waitFor();
+    const { items } = await pages.client.workflows
+      .list({ reference: 'stop', status: 'Suspended', limit: 500 })
+      .page();
+    expect(items).toHaveLength(100);
   });
 
   test('the stream that broke is said, taken up again, and what was missed is read', async () => {

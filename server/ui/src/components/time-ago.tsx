@@ -28,10 +28,10 @@ function subscribe(listener: () => void): () => void {
 export function TimeAgo({ time }: { readonly time: string | null }): ReactNode {
   const nowMs = useNow();
   if (time === null) return <span className="none">–</span>;
-  const ms = nowMs - Date.parse(time);
+  const ms = Math.trunc((nowMs - Date.parse(time)) / 1000) * 1000;
   // Clocks of two machines differ a little: what was just now is not in the future.
   const text =
-    ms > -1500 && ms < 1000
+    ms > -2000 && ms < 1000
       ? 'now'
       : ms > 0
         ? `${durationText(ms)} ago`
@@ -54,7 +54,7 @@ const UNITS: readonly (readonly [unit: string, ms: number])[] = [
 export function durationText(ms: number): string {
   if (!Number.isFinite(ms)) return '–';
   if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`;
-  if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`;
+  if (ms < 10_000) return `${(ms / 1000).toFixed(1).replace('.0', '')} s`;
   const at = UNITS.findIndex(([, unitMs]) => ms >= unitMs);
   const [unit, unitMs] = UNITS[at] ?? ['s', 1000];
   const whole = Math.floor(ms / unitMs);

@@ -97,11 +97,13 @@ function StepBox({ data: { node }, id }: Props): ReactNode {
       type="button"
       className={classes.join(' ')}
       aria-pressed={selectedStepId === step.id}
-      aria-label={inWords(node, step, state)}
       onFocus={bringIntoView}
       onClick={() => onSelectStep(step.id)}
     >
-      {content}
+      <span className="visually-hidden">{inWords(node, step, state)}</span>
+      <span className="graph-step-content" aria-hidden="true">
+        {content}
+      </span>
     </button>
   );
 }

@@ -1,0 +1,120 @@
+/** Goal: readable in both themes, usable with the keyboard alone, and within 390 pixels. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { browserPath } from './support/browser.js';
+import { usePages } from './support/page-test.js';
+import { openShop, type Shop } from './support/shop.js';
+
+const AXE_FILE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+interface AxeResults {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly impact: string | null;
+    readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
+  }[];
+}
+
+/** What axe finds that is serious, one line each. */
+async function seriousProblems(page: Page): Promise<string[]> {
+  await page.evaluate(() =>
+    Promise.allSettled(document.getAnimations().map((one) => one.finished)),
+  );
+  // Evaluated by the tool of the tests, which the page's policy does not concern.
+  await page.evaluate(readFileSync(AXE_FILE, 'utf8'));
+  const results = await page.evaluate<AxeResults>('axe.run(document)');
+  return results.violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary = '' }) => `${id}: ${html} ${failureSummary}`),
+    );
+}
+
+describe.runIf(browserPath !== null)('everybody can use the page', () => {
+  let shop: Shop;
+  const pages = usePages({
+    seed: async (client) => {
+      shop = await openShop(client);
+    },
+  });
+  /** Where each view is, and what shows that it is all there. */
+  const views = (): Record<string, readonly [path: string, text: string]> => ({
+    runs: ['/runs', 'runs on this page'],
+    'no runs': ['/runs?reference=nobody', 'No run matches the filter.'],
+    'a waiting run': [`/runs/${shop.unpaid}`, 'Charge the card'],
+    'a failed run': [`/runs/${shop.invoice}?tab=steps`, 'Python traceback'],
+    'its data': [`/runs/${shop.order}?tab=data`, 'Ada Lovelace'],
+  });
+  const names = ['runs', 'no runs', 'a waiting run', 'a failed run', 'its data'];
+  const openView = async (name: string, options: BrowserContextOptions): Promise<Page> => {
+    const [path, text] = views()[name]!;
+    const page = await pages.open(path, options);
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.getByText(text).first().waitFor();
+    await page.locator('main .loading').waitFor({ state: 'detached' });
+    return page;
+  };
+
+  test.each(names.flatMap((name) => [[name, 'light'] as const, [name, 'dark'] as const]))(
+    '%s, %s: axe finds nothing serious',
+    async (name, colorScheme) => {
+      const page = await openView(name, { colorScheme });
+      expect(await seriousProblems(page)).toEqual([]);
+    },
+  );
+
+  test.each(names)('%s fits into 390 pixels', async (name) => {
+    const page = await openView(name, { viewport: { width: 390, height: 780 } });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
+      390,
+    );
+  });
+
+  test('with the keyboard alone: find a run, open it, terminate it, and go back', async () => {
+    const { id } = await pages.client.workflows.start('reminder', {}, { reference: 'by-keyboard' });
+    pages.expectComplaint(/404/);
+    const page = await openView('runs', {});
+    const focused = (): Promise<string> =>
+      page.evaluate(() => {
+        const { activeElement: element } = document;
+        return element?.getAttribute('aria-label') ?? element?.textContent ?? '';
+      });
+    const tabTo = async (name: string | RegExp): Promise<void> => {
+      for (let presses = 0; presses < 80; presses += 1) {
+        await page.keyboard.press('Tab');
+        const text = await focused();
+        if (typeof name === 'string' ? text === name : name.test(text)) return;
+      }
+      throw new Error(`Tab does not come to ${String(name)}`);
+    };
+    await tabTo(/^Find a run/);
+    await page.keyboard.type('by-keyboard');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/reference=by-keyboard/);
+    await page.locator(`tr[data-key="${id}"]`).waitFor();
+    await tabTo(id);
+    await page.keyboard.press('Enter');
+    await page.waitForURL((url) => url.pathname.endsWith(id));
+    // The heading has the focus, so that what follows begins there.
+    await page.locator('h1:focus', { hasText: 'reminder' }).waitFor();
+    await tabTo('Terminate');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    expect(await focused()).toBe('Terminate');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.locator('h1 .badge').textContent()).toBe('Terminated');
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
+  });
+
+  test('tabs are changed with the arrow keys', async () => {
+    const page = await pages.open(`/runs/${shop.order}`);
+    await page.getByRole('tab', { name: 'Overview' }).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.waitForURL(/tab=steps/);
+    await page.keyboard.press('ArrowRight');
+    await page.waitForURL(/tab=data/);
+  });
+});

@@ -1,0 +1,87 @@
+/** Goal: ten thousand runs are shown in bounded pages, and followed while many more start and end. */
+import type { StepwrightClient } from '@stepwright/sdk';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { browserPath } from './support/browser.js';
+import { usePages } from './support/page-test.js';
+
+const RUNS = 10_000;
+
+const DEFINITION = `
+Id: tick
+Steps:
+  - Id: tick
+    StepType: NoOp
+    Outputs:
+      done: 'True'
+`;
+
+async function startMany(client: StepwrightClient, count: number): Promise<void> {
+  let next = 0;
+  const startSome = async (): Promise<void> => {
+    while (next < count) {
+      next += 1;
+      await client.workflows.start('tick', {}, { reference: `batch-${next % 100}` });
+    }
+  };
+  await Promise.all(Array.from({ length: 24 }, startSome));
+}
+
+describe.runIf(browserPath !== null)('ten thousand runs', () => {
+  const pages = usePages({
+    seed: async (client) => {
+      await client.definitions.register(DEFINITION);
+      await startMany(client, RUNS);
+    },
+  });
+
+  /** Every call of the list that the page makes. */
+  const watchLists = (page: Page): string[] => {
+    const seen: string[] = [];
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      if (pathname === '/api/workflow') seen.push(searchParams.get('limit') ?? 'none');
+    });
+    return seen;
+  };
+
+  test('the list asks for pages, and shows one at a time', async () => {
+    const page = await pages.open('/runs');
+    const limits = watchLists(page);
+    await page.reload();
+    await page.locator('tbody tr').nth(49).waitFor();
+    expect(await page.locator('tbody tr').count()).toBe(50);
+    const first = await page.locator('tbody tr').first().getAttribute('data-key');
+    for (let number = 2; number <= 4; number += 1) {
+      await page.getByRole('button', { name: 'Next' }).click();
+      await page.getByText(`Page ${number}`).waitFor();
+    }
+    await expect
+      .poll(() => page.locator('tbody tr').first().getAttribute('data-key'))
+      .not.toBe(first);
+    await page.getByRole('button', { name: 'Previous' }).click();
+    await page.getByText('Page 3').waitFor();
+    await page.getByRole('button', { name: 'First' }).click();
+    await expect.poll(() => page.locator('tbody tr').first().getAttribute('data-key')).toBe(first);
+    expect(limits.length).toBeGreaterThan(3);
+    expect(limits.every((limit) => Number(limit) <= 100)).toBe(true);
+  });
+
+  test('it is followed under load: rows stay one page, requests stay few, the newest run is shown in the end', async () => {
+    const page = await pages.open('/runs');
+    await page.locator('tbody tr').nth(49).waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    const limits = watchLists(page);
+    const began = performance.now();
+    await startMany(pages.client, 1000);
+    const { id } = await pages.client.workflows.start('tick', {}, { reference: 'the last one' });
+    await page.locator(`tr[data-key="${id}"]`).waitFor();
+    await expect
+      .poll(() => page.locator(`tr[data-key="${id}"]`).textContent())
+      .toContain('Complete');
+    expect(await page.locator('tbody tr').count()).toBe(50);
+    // A `lag` has the list read again, every two seconds at most.
+    const seconds = (performance.now() - began) / 1000;
+    expect(limits.length).toBeLessThan(5 + seconds);
+  });
+});

@@ -1,0 +1,84 @@
+/** Goal: with `auth` on the page asks for a token, keeps it in the tab, and honours its scopes. */
+import type { Page } from 'playwright-core';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { browserPath } from './support/browser.js';
+import { usePages } from './support/page-test.js';
+import { AUTH_SETTINGS, makeToken } from './support/tokens.js';
+
+const DEFINITION = `
+Id: nap
+Steps:
+  - Id: sleep
+    StepType: Delay
+    Inputs:
+      Period: 86400
+`;
+
+describe.runIf(browserPath !== null)('signing in', () => {
+  let runId = '';
+  const pages = usePages({
+    environment: AUTH_SETTINGS,
+    token: makeToken('seed', 'conductor:admin'),
+    seed: async (client) => {
+      await client.definitions.register(DEFINITION);
+      runId = (await client.workflows.start('nap', {})).id;
+    },
+  });
+
+  beforeEach(() => {
+    // The browser itself writes refused calls to its console.
+    pages.expectComplaint(/40[13]/);
+  });
+
+  const signIn = async (page: Page, token: string): Promise<void> => {
+    await page.getByLabel('Bearer token').fill(token);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+  };
+
+  test('a token is asked for, used, kept over a reload, and forgotten when signing out', async () => {
+    const page = await pages.open('/runs');
+    await page.getByText('This server asks for a token.').waitFor();
+    await signIn(page, `Bearer ${makeToken('ada', 'conductor:viewer')}`);
+    await page.locator(`tr[data-key="${runId}"]`).waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.getByTitle('ada').waitFor();
+    await page.reload();
+    await page.locator(`tr[data-key="${runId}"]`).waitFor();
+    expect(await page.evaluate(() => localStorage.getItem('stepwright.token'))).toBeNull();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText('You have signed out.').waitFor();
+    expect(await page.locator('tbody tr').count()).toBe(0);
+    await page.reload();
+    await page.getByText('This server asks for a token.').waitFor();
+  });
+
+  test('a bad token is told, and asked for again', async () => {
+    const page = await pages.open('/runs');
+    await signIn(page, 'rubbish');
+    await page.getByText('The server does not accept the token').waitFor();
+  });
+
+  test('a token without the scope to look is told which one is missing', async () => {
+    const page = await pages.open('/runs');
+    await signIn(page, makeToken('till', 'conductor:worker'));
+    await page.getByText('This call needs the scope conductor:viewer').waitFor();
+    await page.getByText('403 forbidden').waitFor();
+  });
+
+  test('who may only look cannot act, and is told why', async () => {
+    const page = await pages.open(`/runs/${runId}`);
+    await signIn(page, makeToken('ada', 'conductor:viewer'));
+    const suspend = page.getByRole('button', { name: 'Suspend' });
+    await suspend.hover();
+    await page.getByText('Your token lacks the scope conductor:controller').waitFor();
+    await suspend.click({ force: true });
+    expect((await pages.client.workflows.get(runId)).status).toBe('Runnable');
+  });
+
+  test('a controller may act', async () => {
+    const page = await pages.open(`/runs/${runId}`);
+    await signIn(page, makeToken('grace', 'conductor:viewer conductor:controller'));
+    await page.getByRole('button', { name: 'Suspend' }).click();
+    await expect.poll(() => page.locator('h1 .badge').textContent()).toBe('Suspended');
+  });
+});
