@@ -1,60 +1,23 @@
-/** What the page asks the server for beside what the SDK has methods for. */
+/** What the page asks the server for: the calls of the SDK, in the form in which the page needs them. */
 import {
   ApiError,
   NetworkError,
+  type ControlAction,
+  type ControlResult,
+  type Explanation,
   type Page,
-  type StepError,
+  type StepwrightClient,
+  type WaitReason,
+  type WorkflowAction,
+  type WorkflowFilter,
   type WorkflowStatus,
   type WorkflowSummary,
 } from '@stepwright/sdk';
 
-export type ControlAction = 'suspend' | 'resume' | 'terminate' | 'retry';
+export type { ControlAction, Explanation, WaitReason, WorkflowAction as AuditEntry };
 
-export type FixingAction = ControlAction | 'publish-event' | 'complete-activity' | 'fail-activity';
-
-export interface ControlResult {
-  readonly workflowId: string;
-  readonly outcome: 'done' | 'refused' | 'missing';
-  readonly status: WorkflowStatus | null;
-}
-
-export interface AuditEntry {
-  readonly time: string;
-  readonly actor: string;
-  readonly action: FixingAction;
-  readonly detail: string | null;
-}
-
-/** One reason why a run waits. */
-export interface WaitReason {
-  readonly kind: string;
-  readonly text: string;
-  readonly since: string | null;
-  readonly until: string | null;
-  readonly executionId: number | null;
-  readonly stepId: string | null;
-  readonly stepType: string | null;
-  readonly stepName: string | null;
-  readonly attempt: number | null;
-  readonly index: number | null;
-  readonly eventName?: string;
-  readonly eventKey?: string;
-  readonly activityName?: string;
-  /** Of a sub-workflow that is waited for. */
-  readonly workflowId?: string;
-  readonly nodeId?: string;
-  readonly error: StepError | null;
-  readonly actions: readonly FixingAction[];
-}
-
-export interface Explanation {
-  readonly workflowId: string;
-  readonly status: WorkflowStatus;
-  readonly time: string;
-  readonly summary: string;
-  readonly reasons: readonly WaitReason[];
-  readonly moreReasons: number;
-}
+/** What would put a run right. */
+export type FixingAction = WaitReason['actions'][number];
 
 export interface RunQuery {
   readonly status?: WorkflowStatus | undefined;
@@ -72,14 +35,13 @@ export interface RunQuery {
 export interface OperatorApi {
   readonly listRuns: (query: RunQuery, signal?: AbortSignal) => Promise<Page<WorkflowSummary>>;
   readonly explain: (workflowId: string, signal?: AbortSignal) => Promise<Explanation>;
-  readonly audit: (workflowId: string, signal?: AbortSignal) => Promise<Page<AuditEntry>>;
+  readonly audit: (workflowId: string, signal?: AbortSignal) => Promise<readonly WorkflowAction[]>;
   readonly retry: (workflowId: string) => Promise<unknown>;
   /** At most 100 at once. */
   readonly control: (
     action: ControlAction,
     workflowIds: readonly string[],
-    signal?: AbortSignal,
-  ) => Promise<{ readonly results: readonly ControlResult[] }>;
+  ) => Promise<readonly ControlResult[]>;
   readonly publishEvent: (
     event: { readonly name: string; readonly key: string; readonly data: unknown },
     workflowId: string,
@@ -91,69 +53,49 @@ export interface OperatorApi {
   ) => Promise<unknown>;
 }
 
-interface CallParts {
-  readonly query?: object;
-  readonly body?: unknown;
-  readonly signal?: AbortSignal | undefined;
-}
-
-export function createOperatorApi(token: string | null): OperatorApi {
-  const call = <Answer>(method: string, path: string, parts: CallParts = {}): Promise<Answer> =>
-    callApi<Answer>({ method, path, token, ...parts });
-  const at = (workflowId: string): string => `/api/workflow/${encodeURIComponent(workflowId)}`;
+export function createOperatorApi(client: StepwrightClient, token: string | null): OperatorApi {
+  const { workflows } = client;
   return {
-    listRuns: (query, signal) => call('GET', '/api/workflow', { query, signal }),
-    explain: (id, signal) => call('GET', `${at(id)}/explain`, { signal }),
-    audit: (id, signal) => call('GET', `${at(id)}/audit`, { signal }),
-    retry: (id) => call('PUT', `${at(id)}/retry`),
-    control: (action, workflowIds, signal) =>
-      call('PATCH', '/api/workflow', { body: { action, workflowIds }, signal }),
-    publishEvent: ({ name, key, data }, workflowId) =>
-      call('POST', `/api/event/${encodeURIComponent(name)}/${encodeURIComponent(key)}`, {
-        query: { workflowId },
-        body: data,
-      }),
+    listRuns: ({ cursor, ...query }, signal) =>
+      workflows.list({ ...given(query), ...(signal !== undefined && { signal }) }).page(cursor),
+    explain: (id, signal) => workflows.explain(id, signal === undefined ? {} : { signal }),
+    audit: (id, signal) => workflows.audit(id, signal === undefined ? {} : { signal }),
+    retry: (id) => workflows.retry(id),
+    control: (action, workflowIds) => workflows.control(action, workflowIds),
+    publishEvent: (event, workflowId) => publishEvent(event, { workflowId, token }),
     endActivity: ({ workflowId, executionId }, how, data) =>
-      call('POST', `${at(workflowId)}/steps/${executionId}/${how}`, { body: data }),
+      how === 'success'
+        ? workflows.completeActivity(workflowId, executionId, data)
+        : workflows.failActivity(workflowId, executionId, data),
   };
 }
 
-async function callApi<Answer>(
-  call: CallParts & {
-    readonly method: string;
-    readonly path: string;
-    readonly token: string | null;
-  },
-): Promise<Answer> {
-  const { method, path, token, query = {}, body, signal } = call;
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined && value !== '') search.set(name, String(value));
-  }
-  const failed = { call: `${method} ${path}`, attempts: 1, subject: {} };
-  const response = await fetch(`${path}${search.size === 0 ? '' : `?${search.toString()}`}`, {
-    method,
+/** The members that have a value. */
+function given(query: Omit<RunQuery, 'cursor'>): WorkflowFilter {
+  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
+}
+
+/** By itself, because the SDK's call does not say for the sake of which run it is made. */
+async function publishEvent(
+  event: { readonly name: string; readonly key: string; readonly data: unknown },
+  { workflowId, token }: { readonly workflowId: string; readonly token: string | null },
+): Promise<void> {
+  const failed = { call: 'POST /api/event/{name}/{key}', attempts: 1, subject: { workflowId } };
+  const path = `/api/event/${encodeURIComponent(event.name)}/${encodeURIComponent(event.key)}`;
+  const search = new URLSearchParams({ workflowId });
+  const response = await fetch(`${path}?${search.toString()}`, {
+    method: 'POST',
     headers: {
-      accept: 'application/json',
-      ...(body !== undefined && { 'content-type': 'application/json' }),
+      'content-type': 'application/json',
       ...(token !== null && { authorization: `Bearer ${token}` }),
     },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-    ...(signal !== undefined && { signal }),
+    body: JSON.stringify(event.data),
   }).catch((cause: unknown) => {
-    if (signal?.aborted === true) throw cause;
     throw new NetworkError({ ...failed, cause });
   });
-  const text = await response.text();
-  if (!response.ok) {
-    throw new ApiError({
-      ...failed,
-      problem: problemOf(response.status, text),
-      retryAfterMs: null,
-    });
-  }
-  // The server's own tests hold its answers to their description.
-  return (text === '' ? undefined : JSON.parse(text)) as Answer;
+  if (response.ok) return;
+  const problem = problemOf(response.status, await response.text());
+  throw new ApiError({ ...failed, problem, retryAfterMs: null });
 }
 
 function problemOf(status: number, text: string): ApiError['problem'] {

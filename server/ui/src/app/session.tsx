@@ -62,13 +62,14 @@ export function SessionProvider({ children }: { readonly children: ReactNode }):
   }, []);
   const session = useMemo<Session>(() => {
     const claims = token === null ? null : readClaims(token);
+    const client = createClient({
+      baseUrl: window.location.origin,
+      ...(token !== null && { token }),
+      retry: { limit: 2 },
+    });
     return {
-      client: createClient({
-        baseUrl: window.location.origin,
-        ...(token !== null && { token }),
-        retry: { limit: 2 },
-      }),
-      api: createOperatorApi(token),
+      client,
+      api: createOperatorApi(client, token),
       ...{ token, signInReason, signIn, signOut, noticeFailure },
       name: claims?.subject ?? (token === null ? null : 'token'),
       can: (scope) =>

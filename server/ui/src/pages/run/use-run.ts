@@ -76,6 +76,6 @@ export function useAudit(workflowId: string): UseQueryResult<readonly AuditEntry
   const { api } = useSession();
   return useQuery({
     queryKey: ['run', workflowId, 'audit'],
-    queryFn: async ({ signal }) => (await api.audit(workflowId, signal)).items,
+    queryFn: ({ signal }) => api.audit(workflowId, signal),
   });
 }

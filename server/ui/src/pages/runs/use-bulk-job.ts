@@ -48,7 +48,7 @@ export function useBulkJob(onChanged: () => void): BulkJob {
       try {
         for await (const ids of batches(api, target)) {
           if (signal.aborted) break;
-          const { results } = await api.control(action, ids);
+          const results = await api.control(action, ids);
           const count = (outcome: string): number =>
             results.filter((result) => result.outcome === outcome).length;
           setProgress(
