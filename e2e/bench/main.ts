@@ -1,11 +1,14 @@
 /**
- * `pnpm bench [W1 W2 …] [--scale=0.2] [--json]`: measures the built server on the embedded store (or on `dbhost`).
+ * `pnpm bench [W1 W2 …] [--scale=0.2] [--json] [--peers=folder]`: measures the built server on the embedded store (or on
+ * `dbhost`), and after it other engines, where their scripts are.
  *
  * It is not a test: machines differ and are noisy. What can be compared are the ratios to the raw store, measured in the
  * same run. The server is on loopback, the load is bounded, and everything ends by itself.
  */
 import { cpus } from 'node:os';
 import { BenchServer } from './bench-server.ts';
+import { compareWith, measurePeers } from './peers.ts';
+import { measureRawMongo } from './raw-mongo.ts';
 import { measureRawStore } from './raw-store.ts';
 import { WORKLOADS, type Numbers } from './workloads.ts';
 
@@ -13,8 +16,10 @@ const given = process.argv.slice(2);
 const scale = Number(/--scale=([\d.]+)/.exec(given.join(' '))?.[1] ?? '1');
 const names = given.filter((argument) => /^W\d$/.test(argument));
 const asJson = given.includes('--json');
+const peersFolder = given.find((argument) => argument.startsWith('--peers='))?.slice(8);
+const { dbhost } = process.env;
 
-const raw = measureRawStore(600);
+const raw = dbhost === undefined ? measureRawStore(600) : await measureRawMongo(dbhost, 600);
 const server = await BenchServer.start();
 const results: Record<string, Numbers> = {
   machine: { cores: cpus().length },
@@ -32,6 +37,7 @@ try {
 } finally {
   await server.stop();
 }
+if (peersFolder !== undefined) await compare(peersFolder);
 if (asJson) console.log(JSON.stringify(results, null, 2));
 else {
   console.log('\nraw store: one synced write, and writes a second in synced batches of 32');
@@ -39,10 +45,29 @@ else {
   show(results['server'] ?? {});
 }
 
+async function compare(folder: string): Promise<void> {
+  const peers = await measurePeers(folder, (text) => {
+    if (!asJson) console.log(`\n${text}`);
+  });
+  for (const [peer, workloads] of Object.entries(peers)) {
+    for (const [name, theirs] of Object.entries(workloads)) {
+      const ours = results[name];
+      if (ours === undefined) continue;
+      const compared = { ...theirs, ...compareWith(ours, theirs) };
+      results[`${name} ${peer}`] = compared;
+      if (asJson) continue;
+      console.log(`${name} of ${peer}; ratios above 1 are in our favour`);
+      show(compared);
+    }
+  }
+}
+
 function ratios(numbers: Numbers): Numbers {
-  const { p50Ms, perSecond } = numbers;
+  const { p50Ms, perSecond, storeOperationsEach } = numbers;
+  const rawMs = raw.singleMs * Math.max(1, storeOperationsEach ?? 1);
   return {
     ...(p50Ms === undefined ? {} : { p50ToOneWrite: p50Ms / raw.singleMs }),
+    ...(p50Ms === undefined ? {} : { p50ToAsManyWrites: p50Ms / rawMs }),
     ...(perSecond === undefined ? {} : { shareOfRawWrites: perSecond / raw.batchedPerSecond }),
   };
 }
