@@ -70,6 +70,22 @@ describe.runIf(browserPath !== null)('the pages of events, activities, steps and
     await pages.client.activities.pull('charge', { workerId: '<w>', leaseSeconds: 500 });
     await page.getByText('<w>').waitFor();
     await page.getByText('held', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Complete' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('textbox').fill('{"receipt": ');
+    await dialog.getByRole('button', { name: 'Complete' }).click();
+    await dialog.getByRole('alert').waitFor();
+    await dialog.getByRole('textbox').fill('{"receipt": "r-1"}');
+    await dialog.getByRole('button', { name: 'Complete' }).click();
+    await page.getByText('The work was completed').waitFor();
+    await page.getByText('No work of this name is waiting.').waitFor();
+    await page.goto(`${pages.server.url}/ui/activities/${encodeURIComponent(HOSTILE)}`);
+    await page.getByRole('button', { name: 'Fail' }).click();
+    await dialog.getByRole('button', { name: 'Fail it' }).click();
+    await page.getByText('The work was failed').waitFor();
+    await expect
+      .poll(async () => (await pages.client.workflows.get(waiting)).lastError?.data)
+      .toBe('failed by an operator');
   });
 
   test('a script is compared with the one before and gets a next version, mistakes marked', async () => {

@@ -4,10 +4,12 @@
  */
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { StepwrightClient } from '@stepwright/sdk';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { browserPath } from './support/browser.js';
 import { usePages } from './support/page-test.js';
+import { pasteText } from './support/paste-text.js';
 import { openShop, type Shop } from './support/shop.js';
 
 const FOLDER = fileURLToPath(new URL('../../../docs/ui/', import.meta.url));
@@ -65,13 +67,94 @@ const PICTURES: readonly Picture[] = [
     shows: 'Charge the card',
     prepare: (page) => page.getByRole('button', { name: 'Publish the event' }).click(),
   },
+  {
+    name: 'definition',
+    path: () => '/definitions/trip',
+    shows: 'book-hotel',
+    options: { viewport: { width: 1280, height: 900 } },
+    prepare: (page) => page.locator('.react-flow__edge').first().waitFor({ state: 'attached' }),
+  },
+  { name: 'definition-changes', path: () => '/definitions/trip?view=changes', shows: 'unchanged' },
+  {
+    name: 'definition-editor',
+    path: () => '/definitions/trip/edit',
+    shows: 'book-hotel',
+    options: { colorScheme: 'dark' },
+    prepare: async (page) => {
+      const editor = page.getByRole('textbox', { name: 'Definition document' });
+      await pasteText(editor, TRIP.replace('nextStepId: book-hotel', 'nextStepId: book-hotle'));
+      await page.locator('.cm-lintRange-error').first().waitFor();
+      await page.locator('.graph-missing').waitFor();
+    },
+  },
+  { name: 'definitions', path: () => '/definitions', shows: 'trip' },
+  { name: 'events', path: () => '/events', shows: 'trip-approved' },
+  { name: 'activities', path: () => '/activities', shows: 'nobody asks for it' },
+  { name: 'activity', path: () => '/activities/book-flight', shows: 'desk-2' },
+  { name: 'step', path: () => '/steps/quote-price', shows: 'price' },
+  { name: 'nodes', path: () => '/nodes', shows: 'answers you' },
+  {
+    name: 'definition-narrow',
+    path: () => '/definitions/trip',
+    shows: 'book-hotel',
+    options: { viewport: { width: 390, height: 780 } },
+  },
 ];
+
+const TRIP = `id: trip
+description: Books a trip as one; what was booked is undone when a part fails
+steps:
+  - id: approve
+    stepType: WaitFor
+    inputs: { EventName: '"trip-approved"', EventKey: data.traveller }
+    nextStepId: book
+  - id: book
+    stepType: Sequence
+    saga: true
+    do:
+      - - id: book-flight
+          stepType: Activity
+          inputs: { ActivityName: '"book-flight"' }
+          compensateWith: [{ id: cancel-flight, stepType: NoOp }]
+          nextStepId: book-hotel
+        - id: book-hotel
+          stepType: Activity
+          inputs: { ActivityName: '"book-hotel"' }
+          compensateWith: [{ id: cancel-hotel, stepType: NoOp }]
+    nextStepId: check
+  - id: check
+    stepType: Decide
+    selectNextStep: { tell: data.get("flight"), book: not data.get("flight") }
+  - id: tell
+    stepType: EmitLog
+    inputs: { Message: '"Enjoy your trip"' }
+`;
+
+async function openTravelAgency(client: StepwrightClient): Promise<void> {
+  await client.steps.put('quote-price', 'price = nights * 80\n');
+  await client.steps.put('quote-price', '# Taxes are not in it.\nprice = nights * rate\n');
+  await client.definitions.register(
+    TRIP.replace('inputs: { Message', 'name: Tell\n    inputs: { Message'),
+  );
+  await client.definitions.register(TRIP);
+  for (const traveller of ['ada', 'grace', 'edsger']) {
+    await client.workflows.start('trip', { traveller });
+    await client.events.publish('trip-approved', traveller, { by: 'Barbara' });
+  }
+  await client.workflows.start('trip', { traveller: 'alan' });
+  await client.activities.pull('book-flight', {
+    workerId: 'desk-2',
+    waitSeconds: 5,
+    leaseSeconds: 900,
+  });
+}
 
 describe.runIf(isWanted)('pictures for the documentation', () => {
   let shop: Shop;
   const pages = usePages({
     seed: async (client) => {
       shop = await openShop(client);
+      await openTravelAgency(client);
       await client.workflows.suspend(shop.reminder);
       await client.workflows.resume(shop.reminder);
     },

@@ -47,10 +47,15 @@ const THEME = EditorView.theme({
   '.cm-panels': { color: 'var(--text)', backgroundColor: 'var(--ground)' },
   '.cm-diagnostic': { fontFamily: 'var(--sans)' },
   '.cm-changedLine': { backgroundColor: 'var(--good-soft) !important' },
-  '.cm-changedText': { background: 'color-mix(in srgb, var(--good) 28%, transparent) !important' },
+  // A line below in place of a strong ground, on which the letters would be hard to read.
+  '.cm-changedText': {
+    background: 'none !important',
+    borderBottom: '2px solid var(--good)',
+  },
   '.cm-deletedChunk': { backgroundColor: 'var(--bad-soft) !important' },
   '.cm-deletedChunk .cm-deletedText, .cm-deletedText': {
-    background: 'color-mix(in srgb, var(--bad) 28%, transparent) !important',
+    background: 'none !important',
+    borderBottom: '2px solid var(--bad)',
   },
   // The signs that are there otherwise are in few fonts.
   '.cm-collapsedLines:before, .cm-collapsedLines:after': { content: '"···"' },

@@ -1,9 +1,10 @@
 import type { ActivityItem } from '@stepwright/sdk';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { Link } from 'wouter';
 import { toPath } from '../../app/path.js';
 import { useSession } from '../../app/session.js';
+import { Button } from '../../components/button.js';
 import { DataTable, type Column } from '../../components/data-table.js';
 import { EmptyState } from '../../components/empty-state.js';
 import { Loading } from '../../components/loading.js';
@@ -11,6 +12,8 @@ import { Page } from '../../components/page.js';
 import { Pager, usePaging } from '../../components/pager.js';
 import { ProblemView } from '../../components/problem-view.js';
 import { TimeAgo } from '../../components/time-ago.js';
+import { AnswerForm, type Answer } from './answer-form.js';
+import './activities.css';
 
 const STATES = {
   waiting: { word: 'waiting', tone: 'waiting' },
@@ -56,7 +59,7 @@ const COLUMNS: readonly Column<ActivityItem>[] = [
 
 const REFRESH_MS = 3000;
 
-/** The items of one queue, oldest first. They are completed or failed by hand on the page of their run. */
+/** The items of one queue, oldest first; each can be completed or failed in place of a worker. */
 export function ActivityPage({ name }: { readonly name: string }): ReactNode {
   const { client } = useSession();
   const paging = usePaging(name);
@@ -68,6 +71,23 @@ export function ActivityPage({ name }: { readonly name: string }): ReactNode {
     refetchInterval: REFRESH_MS,
   });
   const { data, error } = items;
+  const [asked, setAsked] = useState<{ readonly item: ActivityItem; readonly answer: Answer }>();
+  const columns: readonly Column<ActivityItem>[] = [
+    ...COLUMNS,
+    {
+      ...{ key: 'answer', header: 'By hand' },
+      cell: (item) => (
+        <span className="work-buttons">
+          <Button isSmall needs="controller" onPress={() => setAsked({ item, answer: 'complete' })}>
+            Complete
+          </Button>
+          <Button isSmall needs="controller" onPress={() => setAsked({ item, answer: 'fail' })}>
+            Fail
+          </Button>
+        </span>
+      ),
+    },
+  ];
   return (
     <Page title={name} heading={<bdi>{name}</bdi>}>
       {error !== null && <ProblemView error={error} onRetry={() => void items.refetch()} />}
@@ -81,17 +101,21 @@ export function ActivityPage({ name }: { readonly name: string }): ReactNode {
       )}
       {data !== undefined && data.items.length > 0 && (
         <>
-          <p className="hint">
-            Open the run of an item to complete or fail it in place of a worker.
-          </p>
           <DataTable
             label="Work items"
-            columns={COLUMNS}
+            columns={columns}
             rows={data.items}
             rowKey={({ workflowId, executionId }) => `${workflowId} ${executionId}`}
           />
           <Pager paging={paging} nextCursor={data.nextCursor} />
         </>
+      )}
+      {asked !== undefined && (
+        <AnswerForm
+          {...asked}
+          onClose={() => setAsked(undefined)}
+          onDone={() => void items.refetch()}
+        />
       )}
     </Page>
   );

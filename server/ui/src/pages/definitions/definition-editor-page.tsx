@@ -192,14 +192,16 @@ function Findings({ check }: { readonly check: DefinitionCheck }): ReactNode {
     );
   }
   return (
-    <ul className="findings" role="status" aria-label="What the server finds">
-      {errors.slice(0, FINDINGS_SHOWN).map((item, at) => (
-        <Finding key={at} item={item} kind="error" />
-      ))}
-      {warnings.slice(0, FINDINGS_SHOWN).map((item, at) => (
-        <Finding key={at} item={item} kind="warning" />
-      ))}
-    </ul>
+    <div role="status">
+      <ul className="findings" aria-label="What the server finds">
+        {errors.slice(0, FINDINGS_SHOWN).map((item, at) => (
+          <Finding key={at} item={item} kind="error" />
+        ))}
+        {warnings.slice(0, FINDINGS_SHOWN).map((item, at) => (
+          <Finding key={at} item={item} kind="warning" />
+        ))}
+      </ul>
+    </div>
   );
 }
 
