@@ -1329,6 +1329,11 @@ export interface components {
              */
             retryBackoff?: number;
             /**
+             * Format: double
+             * @description From 0 to 1: each pause is longer by a random part of it, up to this fraction.
+             */
+            retryJitter?: number;
+            /**
              * @description What happens after the last retry.
              * @enum {string}
              */

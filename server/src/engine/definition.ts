@@ -65,6 +65,8 @@ export interface StepDefinition {
   /** Null: unlimited. */
   readonly maxRetries: number | null;
   readonly retryBackoff: number;
+  /** From 0 to 1: the part of a pause by which it may be longer. */
+  readonly retryJitter: number;
   readonly onRetriesExhausted: ExhaustedBehavior;
   readonly timeoutMs: number | null;
   /** The entry step id of the compensation chain. */

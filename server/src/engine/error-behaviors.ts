@@ -2,7 +2,7 @@
 import { cancelAll } from './cancel-inside.js';
 import type { StepDefinition } from './definition.js';
 import { endInstance } from './end-instance.js';
-import type { Pointer } from './pointer.js';
+import { executionKey, type Pointer } from './pointer.js';
 import { restart, stepOf, type Run } from './run.js';
 
 /** The longest pause that back-off can reach. */
@@ -14,7 +14,8 @@ export function tryRetry(run: Run, pointer: Pointer): boolean {
   if (step.maxRetries !== null && pointer.retries >= step.maxRetries) return false;
   const intervalMs = retryIntervalMs(step, pointer.retries);
   pointer.retries += 1;
-  restart(run, pointer, run.now + intervalMs);
+  const spread = step.retryJitter === 0 ? 0 : step.retryJitter * drawOf(run, pointer);
+  restart(run, pointer, run.now + Math.round(intervalMs * (1 + spread)));
   return true;
 }
 
@@ -24,6 +25,17 @@ function retryIntervalMs(step: StepDefinition, retries: number): number {
   const grownMs = Math.min(step.retryIntervalMs * factor, RETRY_INTERVAL_MS_MAX);
   // Back-off is bounded, but whoever asks for a longer interval gets it.
   return Math.max(grownMs, step.retryIntervalMs);
+}
+
+/** From 0 to below 1, other for each attempt of each instance, and the same whoever draws it (rule E4). */
+function drawOf(run: Run, pointer: Pointer): number {
+  let hash = 0x811c9dc5;
+  for (const letter of executionKey(run.instance.id, pointer)) {
+    hash = Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193);
+  }
+  // The low bits of neighbouring keys differ by too little; this mixes them into the high ones.
+  hash = Math.imul(hash ^ (hash >>> 16), 0x45d9f3b);
+  return ((hash ^ (hash >>> 15)) >>> 0) / 2 ** 32;
 }
 
 /** Stops the instance; resuming runs the step again, with all its retries. */

@@ -38,6 +38,7 @@ everyStore(
               RetryInterval: '00:00:01',
               MaxRetries: 1,
               RetryBackoff: 2,
+              RetryJitter: 0.5,
               OnRetriesExhausted: 'Terminate',
               ErrorBehavior: 'Retry',
               CompensateWith: [mark('Undo')],

@@ -155,6 +155,11 @@ const REFUSED: readonly RefusedCase[] = [
     codes: ['invalid_value'],
   },
   {
+    what: 'with a jitter above 1',
+    definition: of(mark('a', { RetryJitter: 1.5 })),
+    codes: ['invalid_value'],
+  },
+  {
     what: 'with a backoff below 1',
     definition: of(mark('a', { RetryBackoff: 0.5 })),
     codes: ['invalid_value'],

@@ -185,6 +185,31 @@ scenarios('Retry', (start) => {
     expect(pauses).toEqual([1, 3, 9, 24, 24]);
   });
 
+  it('pauses up to RetryJitter longer, differently for each step and attempt, and the same when it is told again', () => {
+    const count = 200;
+    const pausesOf = (): number[] => {
+      const steps = Array.from({ length: count }, (_, at) =>
+        work(`s${at}`, { retryInterval: 100, retryJitter: 0.5 }),
+      );
+      const inside = steps.map((step) => [step]);
+      const driver = start([{ ...box('all', inside), stepType: 'Parallel' }]);
+      const failedAt = driver.now;
+      for (const { id } of steps) driver.failEffect(driver.effect(id));
+      return [...driver.instance.pointers.values()].flatMap(({ state }) =>
+        state.kind === 'sleeping' ? [(state.until - failedAt) / 1000] : [],
+      );
+    };
+    const pauses = pausesOf();
+    expect(pauses).toHaveLength(count);
+    expect(Math.min(...pauses)).toBeGreaterThanOrEqual(100);
+    expect(Math.max(...pauses)).toBeLessThanOrEqual(150);
+    for (const from of [100, 110, 120, 130, 140]) {
+      const within = pauses.filter((pause) => pause >= from && pause < from + 10).length;
+      expect(within, `pauses from ${from} to ${from + 10} s`).toBeGreaterThan(count / 10);
+    }
+    expect(pausesOf()).toEqual(pauses);
+  });
+
   it('without an interval stays without one, however often and with whatever back-off', () => {
     const driver = start([work('a', { retryInterval: 0, retryBackoff: 1000 })]);
     for (let retry = 0; retry < 200; retry += 1) driver.failEffect(driver.effect('a'));

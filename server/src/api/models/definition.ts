@@ -78,6 +78,10 @@ export interface StepDocument {
    */
   retryBackoff?: number;
   /**
+   * From 0 to 1: each pause is longer by a random part of it, up to this fraction.
+   */
+  retryJitter?: number;
+  /**
    * What happens after the last retry.
    */
   onRetriesExhausted?: 'Suspend' | 'Terminate' | 'Compensate';

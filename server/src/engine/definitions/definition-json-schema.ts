@@ -50,6 +50,7 @@ const STEP_SCHEMAS: Readonly<Record<StepMember, JsonObject>> = {
   retryInterval: DURATION,
   maxRetries: { type: ['integer', 'null'], minimum: 0 },
   retryBackoff: { type: ['number', 'null'], minimum: 1 },
+  retryJitter: { type: ['number', 'null'], minimum: 0, maximum: 1 },
   onRetriesExhausted: errorBehavior(ERROR_BEHAVIORS.filter((behavior) => behavior !== 'Retry')),
   timeout: { ...DURATION, exclusiveMinimum: 0 },
   compensateWith: STEPS,

@@ -94,6 +94,7 @@ function parseStep(reader: StepReader, place: StepsPlace): string | null {
       DEFAULT_RETRY_INTERVAL_MS,
     maxRetries: reader.number('maxRetries', [0, MAX_RETRIES], true),
     retryBackoff: reader.number('retryBackoff', [1, MAX_BACKOFF], false) ?? 1,
+    retryJitter: reader.number('retryJitter', [0, 1], false) ?? 0,
     onRetriesExhausted:
       reader.errorBehavior('onRetriesExhausted', EXHAUSTED_BEHAVIORS) ?? 'Suspend',
     timeoutMs: parseTimeout(reader),

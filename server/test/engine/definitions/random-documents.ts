@@ -48,6 +48,7 @@ const optionalMembers = fc.record(
     RetryInterval: fc.constantFrom(5, '00:00:10', 'PT1M', '1.00:00:00'),
     MaxRetries: fc.nat(1_000_000_000),
     RetryBackoff: fc.double({ min: 1, max: 10, noNaN: true }),
+    RetryJitter: fc.double({ min: 0, max: 1, noNaN: true }),
     OnRetriesExhausted: fc.constantFrom('Suspend', 'Terminate', 'Compensate', 2),
     Timeout: fc.integer({ min: 1, max: 1000 }),
     Saga: fc.boolean(),

@@ -18,6 +18,7 @@ export interface StepSource {
   readonly retryInterval?: number | string;
   readonly maxRetries?: number;
   readonly retryBackoff?: number;
+  readonly retryJitter?: number;
   readonly onRetriesExhausted?: string;
   readonly timeout?: number | string;
   readonly compensateWith?: readonly StepSource[];
