@@ -7,7 +7,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { Json } from '../engine/json.js';
 import type { Logger } from '../logger.js';
-import type { WorkflowHost } from '../runtime/host.js';
+import { ANONYMOUS, type WorkflowHost } from '../runtime/host.js';
 import type { GuessLimit, RefusalLimit, WaitingLimit } from './address-limits.js';
 import type { ApiLimits } from './api-limits.js';
 import type { TokenVerifier, VerifiedToken } from './authentication.js';
@@ -69,7 +69,7 @@ const ACTOR_LENGTH_MAX = 200;
 /** Who calls, as records of what was done name them: what the token says about itself. */
 export async function actorOf(request: Request): Promise<string> {
   const token = await contextOf(request).verifiedToken;
-  return token?.subject?.slice(0, ACTOR_LENGTH_MAX) ?? 'anonymous';
+  return token?.subject?.slice(0, ACTOR_LENGTH_MAX) ?? ANONYMOUS;
 }
 
 /** Who calls, as far as limits tell callers apart. */

@@ -23,6 +23,9 @@ import type {
 } from './operator-views.js';
 import type { Service } from './service.js';
 
+/** Who acts where no token says who it is. */
+export const ANONYMOUS = 'anonymous';
+
 export interface Page<Item> {
   readonly items: readonly Item[];
   /** Opaque; null on the last page. */

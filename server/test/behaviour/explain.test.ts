@@ -242,7 +242,7 @@ const CASES: readonly Case[] = [
       await client.terminate(id);
       return id;
     },
-    reason: { kind: 'ended', text: /^terminated \d+ s ago/ },
+    reason: { kind: 'ended', text: /^terminated by an operator \d+ s ago/ },
   },
   {
     of: 'an end by a failure',

@@ -7,9 +7,17 @@ import { executionKey, type Pointer } from '../../engine/pointer.js';
 import { readState, STATE_VERSION } from '../../engine/snapshot.js';
 import { eventKey, isTaken } from '../../engine/taken-events.js';
 import { AppError } from '../../errors.js';
-import type { ActivityRecord, InstanceRecord, NodeRecord, Store } from '../../store/store.js';
+import type {
+  ActivityRecord,
+  AuditAction,
+  InstanceRecord,
+  InstanceStatus,
+  NodeRecord,
+  Store,
+} from '../../store/store.js';
 import type { Clock } from '../clock.js';
 import type { DefinitionCatalog } from '../definition-catalog.js';
+import { ANONYMOUS } from '../host.js';
 import { nameKeyOf } from '../ids.js';
 import type { NodeRegistry } from '../node-registry.js';
 import { pollingOf } from '../node-views.js';
@@ -66,7 +74,7 @@ async function explain(
     definition: await findDefinition(record, options),
     isNewer,
     owner: ownerOf(record, options, asked),
-    actor: null,
+    actor: await actorOf(record, options),
     leaves,
     moreLeaves: all.length - leaves.length,
     of: instance === null ? new Map() : await factsOf(instance, leaves, options, asked),
@@ -97,6 +105,30 @@ async function findDefinition(
     if (error instanceof AppError && error.code === 'internal') return null;
     throw error;
   });
+}
+
+const CAUSE_OF: Partial<Record<InstanceStatus, AuditAction>> = {
+  Suspended: 'suspend',
+  Terminated: 'terminate',
+};
+
+/** What else changes a status on request. */
+const CONTROL_ACTIONS: ReadonlySet<AuditAction> = new Set(['suspend', 'resume', 'terminate']);
+
+/** Whoever made the status what it is, unless a failure did. */
+async function actorOf(
+  { id, status }: InstanceRecord,
+  { store }: ExplainOptions,
+): Promise<InstanceFacts['actor']> {
+  const cause = CAUSE_OF[status];
+  if (cause === undefined) return null;
+  const entries = (await store.listAudit(id)) ?? [];
+  const last = entries.find(({ action }) => CONTROL_ACTIONS.has(action));
+  return last?.action === cause ? { name: nameOf(last.actor), time: last.time } : null;
+}
+
+function nameOf(actor: string): string {
+  return actor === ANONYMOUS ? 'an operator' : actor;
 }
 
 function ownerOf(
