@@ -1,15 +1,17 @@
 /** Every page: its address, its place in the navigation, its component. */
-import type { ReactNode } from 'react';
+import { lazy, type ReactNode } from 'react';
 import { Redirect, Route, Switch } from 'wouter';
 import { Page } from '../components/page.js';
 import { EmptyState } from '../components/empty-state.js';
 import { ActivitiesRoutes } from '../pages/activities/activities-routes.js';
-import { DefinitionsRoutes } from '../pages/definitions/definitions-routes.js';
 import { EventsPage } from '../pages/events/events-page.js';
 import { NodesPage } from '../pages/nodes/nodes-page.js';
 import { RunPage } from '../pages/run/run-page.js';
 import { RunsPage } from '../pages/runs/runs-page.js';
-import { StepsRoutes } from '../pages/steps/steps-routes.js';
+
+// Apart, for the sake of those who only look at runs: they bring a reader of YAML along.
+const StepsRoutes = lazy(() => import('../pages/steps/steps-routes.js'));
+const DefinitionsRoutes = lazy(() => import('../pages/definitions/definitions-routes.js'));
 
 export const NAVIGATION: readonly { readonly path: string; readonly label: string }[] = [
   { path: '/runs', label: 'Runs' },

@@ -5,7 +5,7 @@ import { DefinitionPage } from './definition-page.js';
 import { DefinitionsPage } from './definitions-page.js';
 
 /** `/definitions`, `/definitions/<id>`, `/definitions/<id>/edit` and `/new-definition`. */
-export function DefinitionsRoutes(): ReactNode {
+export default function DefinitionsRoutes(): ReactNode {
   const [root, id = '', verb] = usePathParts();
   if (root === 'new-definition') return <DefinitionEditorPage key="new" id={null} />;
   if (id === '') return <DefinitionsPage />;

@@ -8,7 +8,7 @@ import { StepPage } from './step-page.js';
 import { StepsPage } from './steps-page.js';
 
 /** `/steps`, `/steps/<name>` and `/new-step`. */
-export function StepsRoutes(): ReactNode {
+export default function StepsRoutes(): ReactNode {
   const [root, name = ''] = usePathParts();
   if (root === 'new-step') return <NewStepPage />;
   return name === '' ? <StepsPage /> : <StepPage key={name} name={name} />;
