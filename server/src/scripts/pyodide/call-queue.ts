@@ -3,6 +3,7 @@
  * everybody else, nor the other way round. Within a lane: first come, first served. Bounded.
  */
 
+/** `scripts` is also for expressions that took too long before. */
 export type Lane = 'expressions' | 'scripts';
 
 /** So many calls of the one lane may pass a waiting call of the other. */

@@ -1,5 +1,6 @@
 /** One question to an interpreter, between what the server means and the bytes that travel. */
 import type { JsonObject } from '../../engine/json.js';
+import { BoundedCache } from '../expressions/bounded-cache.js';
 import type { ScriptError } from '../script-runtime.js';
 import type { CallResult, InterpreterPool } from './interpreter-pool.js';
 import type { RuntimeSettings } from './runtime-options.js';
@@ -19,33 +20,45 @@ export type AskInterpreter = <Answer>(call: InterpreterCall<Answer>) => Promise<
 /** More than this could not be held by an interpreter's memory and is not even sent. */
 const MAX_INPUT_BYTES = 48 * (1 << 20);
 
+/** So many requests that ended by a time-out are remembered. */
+const MAX_SLOW = 1_000;
+const MAX_SLOW_LENGTH = 1 << 20;
+
 export function createAskInterpreter(
   pool: InterpreterPool,
   settings: Pick<RuntimeSettings, 'expressionTimeoutMs' | 'scriptTimeoutMs'>,
 ): AskInterpreter {
-  return ({ request, variables, ...call }) => {
+  const slow = new BoundedCache<true>(MAX_SLOW, MAX_SLOW_LENGTH);
+  return async ({ request, variables, ...call }) => {
     const encoded = encode(request, variables);
     if ('type' in encoded) {
-      return Promise.resolve({ ok: false, error: encoded, progress: 0, output: '' });
+      return { ok: false, error: encoded, progress: 0, output: '' };
     }
     const isExpression = request.kind === 'expressions';
-    return pool.run({
+    const { text, ...bytes } = encoded;
+    // What took too long before waits with the scripts, so that a flood of it does not hold up everybody else.
+    const lane = isExpression && slow.get(text) === undefined ? 'expressions' : 'scripts';
+    const result = await pool.run({
       ...call,
-      ...encoded,
+      ...bytes,
       isRisky: !call.pure && request.kind !== 'syntax',
-      lane: isExpression ? 'expressions' : 'scripts',
+      lane,
       timeoutMs: isExpression ? settings.expressionTimeoutMs : settings.scriptTimeoutMs,
     });
+    if (isExpression && !result.ok && result.error.type === 'Timeout') slow.set(text, true);
+    return result;
   };
 }
 
 function encode(
   request: JsonObject,
   variables: JsonObject,
-): { request: Buffer; variables: Buffer } | ScriptError {
+): { text: string; request: Buffer; variables: Buffer } | ScriptError {
   try {
+    const text = JSON.stringify(request);
     const encoded = {
-      request: Buffer.from(JSON.stringify(request)),
+      text,
+      request: Buffer.from(text),
       variables: Buffer.from(JSON.stringify(variables)),
     };
     const bytes = encoded.request.length + encoded.variables.length;

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import {
   createChildCommand,
   findPyodideFolder,
@@ -15,6 +15,7 @@ import {
   defaultSnapshotPath,
   ensureSnapshot,
 } from '../../../src/scripts/pyodide/snapshot.js';
+import { startRuntime } from './start-runtime.js';
 
 const LIMITS = {
   memoryLimitBytes: 160 << 20,
@@ -112,6 +113,31 @@ describe('an interpreter that is interrupted', () => {
     orphan.stdin.end();
     orphan.stdout.destroy();
     expect(await ended).toEqual([1, null]);
+  });
+});
+
+describe('expressions that always take too long', () => {
+  it('do not hold up others once that is known', async () => {
+    const started = await startRuntime({ expressionTimeoutMs: 300 });
+    onTestFinished(() => started.runtime.stop());
+    expect(await started.evaluate(ENDLESS)).toMatchObject({
+      ok: false,
+      error: { type: 'Timeout' },
+    });
+    const ended: string[] = [];
+    const flood = Array.from({ length: 6 }, async () => {
+      const result = await started.evaluate(ENDLESS);
+      ended.push(result.ok ? 'endless?' : result.error.type);
+    });
+    const harmless = Array.from({ length: 6 }, async () => {
+      const result = await started.evaluate('abs(data.n)', { n: -1 });
+      ended.push(result.ok ? 'served' : result.error.type);
+    });
+    await Promise.all(harmless);
+    // One was running when they came, and one more may go before them.
+    expect(ended.filter((end) => end === 'Timeout').length).toBeLessThanOrEqual(2);
+    expect(ended.filter((end) => end === 'served')).toHaveLength(6);
+    await Promise.all(flood);
   });
 });
 
