@@ -71,7 +71,7 @@ export type {
 export type { PagedList } from './paged-list.js';
 export type { ActivitiesResource, PullOptions, WorkReference } from './resources/activities.js';
 export type { DefinitionsResource } from './resources/definitions.js';
-export type { EventFilter, EventsResource } from './resources/events.js';
+export type { EventFilter, EventsResource, PublishOptions } from './resources/events.js';
 export type { NodesResource } from './resources/nodes.js';
 export type { StepsResource } from './resources/steps.js';
 export type { WorkflowHandle } from './resources/workflow-handle.js';

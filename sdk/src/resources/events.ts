@@ -12,6 +12,11 @@ export interface EventFilter {
   readonly eventKey?: string;
 }
 
+export interface PublishOptions extends IdempotentCallOptions {
+  /** The workflow for whose sake this is done: it is noted among its actions. Others that wait get the event all the same. */
+  readonly workflowId?: string;
+}
+
 /** Publishes and reads events: `client.events`. */
 export class EventsResource {
   readonly #transport: Transport;
@@ -37,13 +42,14 @@ export class EventsResource {
     eventName: string,
     eventKey: string,
     data: unknown = null,
-    { idempotencyKey = newIdempotencyKey(), ...options }: IdempotentCallOptions = {},
+    { idempotencyKey = newIdempotencyKey(), workflowId, ...options }: PublishOptions = {},
   ): Promise<PublishedEvent> {
     return this.#transport.call(
       'post',
       '/api/event/{name}/{key}',
       {
         path: { name: eventName, key: eventKey },
+        query: { workflowId },
         body: { json: data },
         repeatable: 'always',
         subject: { eventName, eventKey },

@@ -1,17 +1,15 @@
 /** What the page asks the server for: the calls of the SDK, in the form in which the page needs them. */
-import {
-  ApiError,
-  NetworkError,
-  type ControlAction,
-  type ControlResult,
-  type Explanation,
-  type Page,
-  type StepwrightClient,
-  type WaitReason,
-  type WorkflowAction,
-  type WorkflowFilter,
-  type WorkflowStatus,
-  type WorkflowSummary,
+import type {
+  ControlAction,
+  ControlResult,
+  Explanation,
+  Page,
+  StepwrightClient,
+  WaitReason,
+  WorkflowAction,
+  WorkflowFilter,
+  WorkflowStatus,
+  WorkflowSummary,
 } from '@stepwright/sdk';
 
 export type { ControlAction, Explanation, WaitReason, WorkflowAction as AuditEntry };
@@ -53,7 +51,7 @@ export interface OperatorApi {
   ) => Promise<unknown>;
 }
 
-export function createOperatorApi(client: StepwrightClient, token: string | null): OperatorApi {
+export function createOperatorApi(client: StepwrightClient): OperatorApi {
   const { workflows } = client;
   return {
     listRuns: ({ cursor, ...query }, signal) =>
@@ -62,7 +60,8 @@ export function createOperatorApi(client: StepwrightClient, token: string | null
     audit: (id, signal) => workflows.audit(id, signal === undefined ? {} : { signal }),
     retry: (id) => workflows.retry(id),
     control: (action, workflowIds) => workflows.control(action, workflowIds),
-    publishEvent: (event, workflowId) => publishEvent(event, { workflowId, token }),
+    publishEvent: ({ data, key, name }, workflowId) =>
+      client.events.publish(name, key, data, { workflowId }),
     endActivity: ({ workflowId, executionId }, how, data) =>
       how === 'success'
         ? workflows.completeActivity(workflowId, executionId, data)
@@ -73,41 +72,4 @@ export function createOperatorApi(client: StepwrightClient, token: string | null
 /** The members that have a value. */
 function given(query: Omit<RunQuery, 'cursor'>): WorkflowFilter {
   return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
-}
-
-/** By itself, because the SDK's call does not say for the sake of which run it is made. */
-async function publishEvent(
-  event: { readonly name: string; readonly key: string; readonly data: unknown },
-  { workflowId, token }: { readonly workflowId: string; readonly token: string | null },
-): Promise<void> {
-  const failed = { call: 'POST /api/event/{name}/{key}', attempts: 1, subject: { workflowId } };
-  const path = `/api/event/${encodeURIComponent(event.name)}/${encodeURIComponent(event.key)}`;
-  const search = new URLSearchParams({ workflowId });
-  const response = await fetch(`${path}?${search.toString()}`, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      ...(token !== null && { authorization: `Bearer ${token}` }),
-    },
-    body: JSON.stringify(event.data),
-  }).catch((cause: unknown) => {
-    throw new NetworkError({ ...failed, cause });
-  });
-  if (response.ok) return;
-  const problem = problemOf(response.status, await response.text());
-  throw new ApiError({ ...failed, problem, retryAfterMs: null });
-}
-
-function problemOf(status: number, text: string): ApiError['problem'] {
-  const unknown = {
-    ...{ type: 'about:blank', title: `HTTP ${status}`, status },
-    ...{ code: `http_${status}`, detail: `The server answered with ${status}` },
-  };
-  try {
-    const parsed: unknown = JSON.parse(text);
-    if (typeof parsed !== 'object' || parsed === null) return unknown;
-    return { ...unknown, ...parsed };
-  } catch {
-    return unknown;
-  }
 }

@@ -69,7 +69,7 @@ export function SessionProvider({ children }: { readonly children: ReactNode }):
     });
     return {
       client,
-      api: createOperatorApi(client, token),
+      api: createOperatorApi(client),
       ...{ token, signInReason, signIn, signOut, noticeFailure },
       name: claims?.subject ?? (token === null ? null : 'token'),
       can: (scope) =>

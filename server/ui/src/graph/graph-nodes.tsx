@@ -133,7 +133,9 @@ function StepContent({
           {step.isSaga && 'saga · '}
           {step.type}
         </span>
-        <bdi title={wait ?? step.detail ?? ''}>{wait === null ? step.detail : `⏳ ${wait}`}</bdi>
+        <bdi title={wait ?? step.detail ?? ''}>
+          {wait === null ? step.detail : `waits: ${wait}`}
+        </bdi>
       </span>
     </>
   );
