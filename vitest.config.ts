@@ -36,7 +36,11 @@ export default defineConfig({
       ...project('server', { ...UNIT, globalSetup: ['test/support/mongo-container.ts'] }),
       ...project('sdk', UNIT),
       ...project('worker-sdk', UNIT),
-      ...project('ui', { ...END_TO_END, include: UNIT.include }, 'server/ui'),
+      ...project(
+        'ui',
+        { ...END_TO_END, include: UNIT.include, expect: { poll: { timeout: 20_000 } } },
+        'server/ui',
+      ),
       ...project('e2e', {
         ...END_TO_END,
         include: [...END_TO_END.include, ...NIGHTLY],

@@ -1,7 +1,7 @@
 /** One page of runs that stays true by the live stream: rows change in place, new ones are counted or put on top. */
 import type { Page, WorkflowSummary } from '@stepwright/sdk';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useCallback, useState } from 'react';
+import { useCallback, useRef, useState } from 'react';
 import type { RunQuery } from '../../api/operator-api.js';
 import { useLive, usePollInterval } from '../../app/live.js';
 import { useSession } from '../../app/session.js';
@@ -11,6 +11,8 @@ import { filterText, matches, toQuery, type RunFilter } from './run-filter.js';
 export const PAGE_SIZE = 50;
 /** More new runs than this are "many". */
 export const NEW_COUNT_MAX = 999;
+/** So many changes are remembered while a list is on its way; far more than one page shows. */
+const CHANGES_MAX = 5000;
 /** Lists are read again after a `lag` at most this often. */
 const REREAD_MS = 2000;
 
@@ -38,13 +40,16 @@ export function useRuns({ filter, cursor, mayInsert }: RunsOptions): Runs {
   const [fresh, setFresh] = useState<{ readonly key: string; readonly ids: ReadonlySet<string> }>({
     ...{ key: keyText, ids: new Set<string>() },
   });
+  // What changed while a list was on its way: the list may not know of it.
+  const changedMeanwhile = useRef(new Map<string, WorkflowSummary>());
   const runs = useQuery({
     queryKey: key,
     queryFn: async ({ signal }) => {
       const query = toQuery(filter, Date.now());
+      changedMeanwhile.current = new Map();
       const page = await api.listRuns({ ...query, limit: PAGE_SIZE, cursor }, signal);
       setFresh({ key: keyText, ids: new Set() });
-      return page;
+      return withNewer(page, changedMeanwhile.current);
     },
     placeholderData: keepPreviousData,
     refetchInterval: usePollInterval(),
@@ -58,6 +63,11 @@ export function useRuns({ filter, cursor, mayInsert }: RunsOptions): Runs {
   useLive(({ workflows, lag }) => {
     const page = queries.getQueryData<Page<WorkflowSummary>>(key);
     if (lag) reread();
+    if (queries.isFetching({ queryKey: key }) > 0) {
+      for (const [id, run] of workflows) {
+        if (changedMeanwhile.current.size < CHANGES_MAX) changedMeanwhile.current.set(id, run);
+      }
+    }
     if (page === undefined || workflows.size === 0) return;
     const query = toQuery(filter, Date.now());
     // Only a list that is ordered by start has a place for a new run that is known here.
@@ -104,6 +114,17 @@ function changedPage(
   const items = page.items.map((run) => changes.get(run.workflowId) ?? run);
   // The rows that fall off the end are on no other page, but the next one is not asked for by place; reading again is.
   return { ...page, items: [...inserted, ...items].slice(0, Math.max(PAGE_SIZE, items.length)) };
+}
+
+function withNewer(
+  page: Page<WorkflowSummary>,
+  changes: ReadonlyMap<string, WorkflowSummary>,
+): Page<WorkflowSummary> {
+  const items = page.items.map((run) => {
+    const change = changes.get(run.workflowId);
+    return change !== undefined && change.lastChangeTime >= run.lastChangeTime ? change : run;
+  });
+  return { ...page, items };
 }
 
 function withIds(
