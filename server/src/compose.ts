@@ -176,6 +176,7 @@ function hostSettings(config: Config): HostSettings {
     leaseMs: config.node_lease_ms,
     // The rest of the grace is for what comes after: the last commits, and telling others.
     drainMs: config.shutdown_grace_ms * 0.8,
+    crashesMax: config.instance_crashes_max,
     repairIntervalMs: 15_000,
     purgeIntervalMs: 60_000,
   };

@@ -317,6 +317,11 @@ export const SETTINGS = {
     10_000,
     'A node that gave no sign of life for so long is taken for dead, in milliseconds.',
   ),
+  instance_crashes_max: setting(
+    integer(1, 1000),
+    5,
+    'A workflow whose nodes died so often in a row, without any progress in between, is suspended as the likely cause.',
+  ),
   shutdown_grace_ms: setting(
     integer(0, 600_000),
     10_000,

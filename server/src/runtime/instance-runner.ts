@@ -40,8 +40,6 @@ const SCAN_LIMIT = 500;
 const LATE_WRITE_MS = 10_000;
 /** What a scan may come later than planned. */
 const SCAN_MARGIN_MS = 1000;
-/** So many times may an instance be taken over from a dead node, without a commit in between, before it is set aside. */
-const CRASHES_MAX = 5;
 
 export interface InstanceRunnerOptions {
   readonly environment: ActorEnvironment;
@@ -54,6 +52,8 @@ export interface InstanceRunnerOptions {
   readonly scanIntervalMs: () => number;
   /** How long calls to the outside that are under way may take to end when the node stops. */
   readonly drainMs: number;
+  /** An instance that was taken over from dead nodes so often, without a commit in between, is set aside. */
+  readonly crashesMax: number;
 }
 
 export class InstanceRunner implements Service {
@@ -338,7 +338,7 @@ export class InstanceRunner implements Service {
       this.#leavesWork = true;
       return;
     }
-    if (record.crashes >= CRASHES_MAX) {
+    if (record.crashes >= this.#options.crashesMax) {
       await this.#quarantine(
         record,
         'Poison',

@@ -56,6 +56,7 @@ export interface HostSettings extends RunnerLimits {
   readonly eventRetentionMs: number;
   readonly scanIntervalMs: number;
   readonly drainMs: number;
+  readonly crashesMax: number;
   readonly beatIntervalMs: number;
   readonly leaseMs: number;
   readonly repairIntervalMs: number;
@@ -124,6 +125,7 @@ export class NodeServices {
       changed: (record) => this.changes.controlled(record),
       scanIntervalMs: () => (this.isShared ? options.settings.scanIntervalMs : SCAN_MS_ALONE),
       drainMs: options.settings.drainMs,
+      crashesMax: options.settings.crashesMax,
     });
     this.housekeeping = new Housekeeping({
       ...options,

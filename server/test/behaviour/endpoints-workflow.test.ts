@@ -29,6 +29,8 @@ everyStore(
           status: 'Runnable',
           startTime,
           endTime: null,
+          lastChangeTime: startTime,
+          failureTime: null,
           data: { a: 1 },
           lastError: null,
         });
@@ -268,6 +270,8 @@ everyStore(
         expect(Object.keys(item!).sort()).toEqual([
           'definitionId',
           'endTime',
+          'failureTime',
+          'lastChangeTime',
           'reference',
           'startTime',
           'status',

@@ -252,7 +252,8 @@ everyStore('events', (at) => {
       const { deliveredTo } = await client.publish(name, 'k', 1);
       return { done: deliveredTo === 0, value: deliveredTo };
     });
-    expect(await client.workflow(id)).toEqual(body);
+    // Its node cleans up after the end was written, which changes nothing else.
+    expect(await client.workflow(id)).toEqual({ ...body, lastChangeTime: expect.any(String) });
   });
 
   it('have names and keys of any spelling, which count exactly', async () => {

@@ -213,13 +213,15 @@ describe.each(COUNTED)('operations of $kind', ({ available, kind, open }) => {
       const id = await client.start(definition, { n: 0, turns: 10_000 });
       const ended = await untilEnded(client, id);
       expect(ended).toMatchObject({ status: 'Complete', data: { n: 10_000 } });
-      const commits = commitsOf(calls.slice(callsBefore), id);
-      // A commit covers many turns. Where the middle of them lies in the history must be the middle of the commits too.
-      const records = commits.map(({ side }) => side.history.length);
-      const half = commitsUntil(records, 0.5);
+      const made = calls.slice(callsBefore);
+      const commits = commitsOf(made, id);
+      // How many turns a commit covers depends on the machine; that each of them is in the history once does not.
+      const records = commits.reduce((sum, { side }) => sum + side.history.length, 0);
+      expect(records).toBeGreaterThan(9900);
+      expect(records).toBeLessThanOrEqual(10_001);
       expect(commits.length).toBeLessThan(2000);
-      expect(half).toBeGreaterThan(commits.length * 0.2);
-      expect(half).toBeLessThan(commits.length * 0.8);
+      // The loop itself asks for nothing else: what is left is the start, waiting for the end, and the node's heartbeat.
+      expect(made.length - commits.length).toBeLessThan(100);
       const sizes = commits.map(({ state }) => state.length);
       expect(Math.max(...sizes.slice(commits.length / 2))).toBeLessThan(
         2 * Math.max(...sizes.slice(0, commits.length / 2)),
@@ -327,11 +329,4 @@ function commitsOf(calls: readonly StoreCall[], id: string): readonly InstanceCo
     .filter(({ name }) => name === 'commitInstance')
     .map(({ args }) => args[0] as InstanceCommit)
     .filter((commit) => commit.id === id);
-}
-
-/** How many commits it takes until this part of all records is written. */
-function commitsUntil(records: readonly number[], part: number): number {
-  const total = records.reduce((sum, count) => sum + count, 0);
-  let sum = 0;
-  return records.findIndex((count) => (sum += count) >= total * part) + 1;
 }
