@@ -206,9 +206,15 @@ describe('scopes of the operations', () => {
     }
   });
 
-  it('are asked for everywhere but at info, probes and metrics', () => {
+  it('are asked for everywhere but at info, probes, metrics and the schema', () => {
     const open = operations.filter(({ scopes }) => scopes.length === 0).map(({ path }) => path);
-    expect(open).toEqual(['/api/info', '/health/live', '/health/ready', '/metrics']);
+    expect(open).toEqual([
+      '/api/info',
+      '/health/live',
+      '/health/ready',
+      '/metrics',
+      '/schemas/definition.json',
+    ]);
   });
 
   it('come before the body', async () => {
