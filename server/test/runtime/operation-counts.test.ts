@@ -222,10 +222,8 @@ describe.each(COUNTED)('operations of $kind', ({ available, kind, open }) => {
       expect(commits.length).toBeLessThan(2000);
       // The loop itself asks for nothing else: what is left is the start, waiting for the end, and the node's heartbeat.
       expect(made.length - commits.length).toBeLessThan(100);
-      const sizes = commits.map(({ state }) => state.length);
-      expect(Math.max(...sizes.slice(commits.length / 2))).toBeLessThan(
-        2 * Math.max(...sizes.slice(0, commits.length / 2)),
-      );
+      // The newest 64 records and the open pointers, however many turns there were before.
+      expect(Math.max(...commits.map(({ state }) => state.length))).toBeLessThan(20_000);
     });
 
     it('operations do not grow with the items of a Foreach of 5,000, one after the other', async () => {
