@@ -253,7 +253,10 @@ everyStore('events', (at) => {
       return { done: deliveredTo === 0, value: deliveredTo };
     });
     // Its node cleans up after the end was written, which changes nothing else.
-    expect(await client.workflow(id)).toEqual({ ...body, lastChangeTime: expect.any(String) });
+    expect(await client.workflow(id)).toEqual({
+      ...body,
+      lastChangeTime: expect.any(String) as string,
+    });
   });
 
   it('have names and keys of any spelling, which count exactly', async () => {
