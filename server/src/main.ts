@@ -95,6 +95,7 @@ function announce(httpServer: HttpServer, settings: Config): void {
     [
       '',
       `  Stepwright listens on ${url}`,
+      `  Operator page         ${url}/ui/`,
       `  API page              ${url}/swagger`,
       `  Store                 ${settings.dbhost === null ? `one file in ${settings.data_dir}` : 'MongoDB'}`,
       '',
