@@ -5,7 +5,7 @@ import { eventually } from './support/eventually.js';
 import { inLanes } from './support/lanes.js';
 import { PersistentClient } from './support/persistent-client.js';
 import { chosen, scaled } from './support/random.js';
-import { linkOf, TcpProxy } from './support/tcp-proxy.js';
+import { linkOf, mongoThrough, TcpProxy } from './support/tcp-proxy.js';
 import { withFleet } from './support/with-fleet.js';
 import type { Instance } from './support/wire.js';
 
@@ -19,9 +19,7 @@ describe('T-05 what arrives while an instance is saved', () => {
     const dbhost = inject('dbhost');
     if (dbhost === null) skip('the link to the store is a network link only with MongoDB');
     const links = await Promise.all([0, 1].map(() => TcpProxy.start(linkOf(dbhost ?? ''))));
-    const settingsOf = (index: number): Record<string, string> => ({
-      dbhost: `mongodb://127.0.0.1:${links[index]?.port ?? 0}/?directConnection=true`,
-    });
+    const settingsOf = (index: number) => mongoThrough(links[index]);
     try {
       await withFleet({ count: 2, store: 'services', settingsOf }, async ({ fleet, random }) => {
         const client = new PersistentClient(() => fleet.urls);

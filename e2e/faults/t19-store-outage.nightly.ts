@@ -3,7 +3,7 @@ import { describe, expect, inject, it } from 'vitest';
 import { check } from './support/checker.js';
 import { eventually } from './support/eventually.js';
 import { scaled } from './support/random.js';
-import { linkOf, TcpProxy } from './support/tcp-proxy.js';
+import { linkOf, mongoThrough, TcpProxy } from './support/tcp-proxy.js';
 import { withFleet } from './support/with-fleet.js';
 import { Workload } from './support/workload.js';
 
@@ -21,8 +21,7 @@ describe.each([{ mode: 'refuse' }, { mode: 'blackhole' }] as const)(
       const dbhost = inject('dbhost');
       if (dbhost === null) skip('the link to the store is a network link only with MongoDB');
       const link = await TcpProxy.start(linkOf(dbhost ?? ''));
-      const settingsOf = (index: number): Record<string, string> =>
-        index === 0 ? { dbhost: `mongodb://127.0.0.1:${link.port}/?directConnection=true` } : {};
+      const settingsOf = (index: number) => (index === 0 ? mongoThrough(link) : {});
       try {
         await withFleet(
           { count: 2, store: 'services', settingsOf },

@@ -3,7 +3,7 @@ import { describe, expect, inject, it } from 'vitest';
 import { check } from './support/checker.js';
 import type { Fleet } from './support/fleet.js';
 import { scaled } from './support/random.js';
-import { linkOf, TcpProxy } from './support/tcp-proxy.js';
+import { linkOf, mongoThrough, TcpProxy } from './support/tcp-proxy.js';
 import { withFleet } from './support/with-fleet.js';
 import { Workload } from './support/workload.js';
 
@@ -40,9 +40,7 @@ describe('T-27 a slow store', () => {
     const dbhost = inject('dbhost');
     if (dbhost === null) skip('the link to the store is a network link only with MongoDB');
     const links = await Promise.all([0, 1].map(() => TcpProxy.start(linkOf(dbhost ?? ''))));
-    const settingsOf = (index: number): Record<string, string> => ({
-      dbhost: `mongodb://127.0.0.1:${links[index]?.port ?? 0}/?directConnection=true`,
-    });
+    const settingsOf = (index: number) => mongoThrough(links[index]);
     try {
       await withFleet(
         { count: 2, store: 'services', settingsOf },

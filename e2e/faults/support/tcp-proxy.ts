@@ -120,6 +120,11 @@ export class TcpProxy {
   }
 }
 
+/** The settings of a node that reaches MongoDB through this link. */
+export function mongoThrough(link: TcpProxy | undefined): Readonly<Record<string, string>> {
+  return { dbhost: `mongodb://127.0.0.1:${link?.port ?? 0}/?directConnection=true` };
+}
+
 /** Host and port of `mongodb://host:port`, `redis://host:port` or `http://host:port`. */
 export function linkOf(url: string): Link {
   const { hostname, port } = new URL(url);

@@ -114,20 +114,18 @@ export class NodeRegistry implements Service {
    * @throws Error that names another node that lives
    */
   async demandToBeAlone(): Promise<void> {
-    const { clock, details, self, store } = this.#options;
-    await store.putNode({ ...self, beatAt: clock.now(), details: details() });
+    await this.#writeRecord();
     await this.#readNodes();
     const [other] = this.others;
     if (other === undefined) return;
-    await store.removeNode(this.id);
+    await this.#options.store.removeNode(this.id);
     const where = `${other.hostname}, process ${other.pid}`;
     throw new Error(`${NOT_ATOMIC}, and ${other.id} (${where}) uses it already: ${ONE_NODE_ONLY}`);
   }
 
   async start(): Promise<void> {
-    const { clock, details, self, store } = this.#options;
     // Without a record nobody would take over what this node owns when it dies, so it does not start without one.
-    await store.putNode({ ...self, beatAt: clock.now(), details: details() });
+    await this.#writeRecord();
     await this.#beat.start();
   }
 
@@ -144,13 +142,18 @@ export class NodeRegistry implements Service {
   }
 
   async #beatOnce(): Promise<void> {
-    const { clock, details, self, store } = this.#options;
-    const beatAt = clock.now();
-    await store.putNode({ ...self, beatAt, details: details() });
-    this.#lastBeatAt = beatAt;
+    this.#lastBeatAt = await this.#writeRecord();
     const listIsDue = this.others.length > 0 || this.#beats % LIST_EVERY_BEATS_ALONE === 0;
     this.#beats += 1;
     if (listIsDue) await this.#lookAtOthers();
+  }
+
+  /** Answers the time that the record tells. */
+  async #writeRecord(): Promise<number> {
+    const { clock, details, self, store } = this.#options;
+    const beatAt = clock.now();
+    await store.putNode({ ...self, beatAt, details: details() });
+    return beatAt;
   }
 
   async #lookAtOthers(): Promise<void> {

@@ -1,36 +1,10 @@
 /** Goal: readable in both themes, usable with the keyboard alone, and within 390 pixels. */
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { seriousProblems } from './support/axe.js';
 import { browserPath } from './support/browser.js';
 import { usePages } from './support/page-test.js';
 import { openShop, type Shop } from './support/shop.js';
-
-const AXE_FILE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
-
-interface AxeResults {
-  readonly violations: readonly {
-    readonly id: string;
-    readonly impact: string | null;
-    readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
-  }[];
-}
-
-/** What axe finds that is serious, one line each. */
-async function seriousProblems(page: Page): Promise<string[]> {
-  await page.evaluate(() =>
-    Promise.allSettled(document.getAnimations().map((one) => one.finished)),
-  );
-  // Evaluated by the tool of the tests, which the page's policy does not concern.
-  await page.evaluate(readFileSync(AXE_FILE, 'utf8'));
-  const results = await page.evaluate<AxeResults>('axe.run(document)');
-  return results.violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) =>
-      nodes.map(({ html, failureSummary = '' }) => `${id}: ${html} ${failureSummary}`),
-    );
-}
 
 describe.runIf(browserPath !== null)('everybody can use the page', () => {
   let shop: Shop;

@@ -2,7 +2,7 @@
 import type { OperationArguments, OperationResult } from '../operations.js';
 import type { ActivityRecord } from '../store.js';
 import { decodeText, encodeText } from '../text-codec.js';
-import { activityOf, resultOf } from './activity-documents.js';
+import { activityOf, handOutTo, resultOf } from './activity-documents.js';
 import type { MongoContext } from './mongo-context.js';
 import { postMessage } from './messages.js';
 import { packText } from './packed-text.js';
@@ -73,15 +73,7 @@ export async function takeOverActivity(
 ): Promise<ActivityRecord | null> {
   const taken = await activities.findOneAndUpdate(
     { _id: encodeText(activityId), done: false },
-    {
-      $set: {
-        availableAt: claim.leaseExpiresAt,
-        tokenHash: encodeText(claim.tokenHash),
-        workerId: encodeText(claim.workerId),
-        deferred: false,
-      },
-      $inc: { attempt: 1 },
-    },
+    handOutTo(claim),
     { returnDocument: 'after' },
   );
   return taken === null ? null : activityOf(taken);

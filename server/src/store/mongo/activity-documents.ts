@@ -1,6 +1,7 @@
 /** Activities as documents. */
-import type { ActivityRecord, ActivityResult } from '../store.js';
-import { decodeText } from '../text-codec.js';
+import type { UpdateFilter } from 'mongodb';
+import type { ActivityClaim, ActivityRecord, ActivityResult } from '../store.js';
+import { decodeText, encodeText } from '../text-codec.js';
 import type { ActivityDocument } from './collections.js';
 import { decodeOptional, unpackText } from './packed-text.js';
 
@@ -16,6 +17,19 @@ export function activityOf(document: ActivityDocument): ActivityRecord {
     tokenHash: decodeOptional(document.tokenHash),
     workerId: decodeOptional(document.workerId),
     done: document.done,
+  };
+}
+
+/** The update that makes an item the claimant's, one attempt later. */
+export function handOutTo(claim: ActivityClaim): UpdateFilter<ActivityDocument> {
+  return {
+    $set: {
+      availableAt: claim.leaseExpiresAt,
+      tokenHash: encodeText(claim.tokenHash),
+      workerId: encodeText(claim.workerId),
+      deferred: false,
+    },
+    $inc: { attempt: 1 },
   };
 }
 

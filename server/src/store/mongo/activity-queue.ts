@@ -9,7 +9,7 @@ import type { WithId } from 'mongodb';
 import type { OperationArguments } from '../operations.js';
 import type { ActivityRecord } from '../store.js';
 import { encodeText } from '../text-codec.js';
-import { activityOf } from './activity-documents.js';
+import { activityOf, handOutTo } from './activity-documents.js';
 import type { Candidate } from './candidate-finder.js';
 import type { ActivityDocument } from './collections.js';
 import type { MongoContext } from './mongo-context.js';
@@ -91,19 +91,9 @@ function take(
   { claim }: ClaimRequest,
   { _id, availableAt, attempt }: Candidate,
 ): Promise<WithId<ActivityDocument> | null> {
-  return activities.findOneAndUpdate(
-    { _id, done: false, availableAt, attempt },
-    {
-      $set: {
-        availableAt: claim.leaseExpiresAt,
-        tokenHash: encodeText(claim.tokenHash),
-        workerId: encodeText(claim.workerId),
-        deferred: false,
-      },
-      $inc: { attempt: 1 },
-    },
-    { returnDocument: 'after' },
-  );
+  return activities.findOneAndUpdate({ _id, done: false, availableAt, attempt }, handOutTo(claim), {
+    returnDocument: 'after',
+  });
 }
 
 /** Undoes `take`: who held the item before holds it again. */
