@@ -7,6 +7,10 @@ import { restart, stepOf, type Run } from './run.js';
 
 /** The longest pause that back-off can reach. */
 const RETRY_INTERVAL_MS_MAX = 24 * 60 * 60 * 1000;
+/** So many retries may follow each other as quickly as the definition likes … */
+const QUICK_RETRIES_MAX = 10;
+/** … and then a step that cannot succeed waits this long at least, or it would keep a node busy for ever. */
+const LATER_RETRY_INTERVAL_MS_MIN = 100;
 
 /** Lets the step sleep until its next attempt; false when its retries are used up. */
 export function tryRetry(run: Run, pointer: Pointer): boolean {
@@ -23,8 +27,9 @@ function retryIntervalMs(step: StepDefinition, retries: number): number {
   // Bounded before it is multiplied: it may be infinite, and 0 times infinity is no number.
   const factor = Math.min(step.retryBackoff ** retries, RETRY_INTERVAL_MS_MAX);
   const grownMs = Math.min(step.retryIntervalMs * factor, RETRY_INTERVAL_MS_MAX);
+  const leastMs = retries < QUICK_RETRIES_MAX ? 0 : LATER_RETRY_INTERVAL_MS_MIN;
   // Back-off is bounded, but whoever asks for a longer interval gets it.
-  return Math.max(grownMs, step.retryIntervalMs);
+  return Math.max(grownMs, step.retryIntervalMs, leastMs);
 }
 
 /** From 0 to below 1, other for each attempt of each instance, and the same whoever draws it (rule E4). */

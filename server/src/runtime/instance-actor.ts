@@ -179,15 +179,20 @@ export class InstanceActor {
   }
 
   async #work(): Promise<void> {
-    const release = await this.#environment.takeTurn();
     try {
-      while (this.#shouldWork()) {
-        this.#wakeAgain = false;
-        await this.#stretch();
-      }
+      while (this.#shouldWork()) await this.#takeTurn();
     } catch (error) {
       this.abandon();
       await this.#environment.failed(this, error);
+    }
+  }
+
+  /** Who has more to do afterwards queues again: a few instances that never rest must not stop all others. */
+  async #takeTurn(): Promise<void> {
+    const release = await this.#environment.takeTurn();
+    try {
+      this.#wakeAgain = false;
+      if (!this.#abandoned) await this.#stretch();
     } finally {
       release();
     }

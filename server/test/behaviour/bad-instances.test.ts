@@ -173,6 +173,15 @@ everyStore(
       });
     });
 
+    it('a step that fails at once and is retried without an interval disturbs nobody', async () => {
+      const { client } = at;
+      const retried = { ErrorBehavior: 'Retry', RetryInterval: 0 };
+      const id = await client.defineAndStart([step('a', 'HttpRequest', { BaseUrl: '0' }, retried)]);
+      const late = client.untilStep(id, 'a', ({ attempt }) => attempt > 12);
+      expect(await othersWhile(client, late)).toBeLessThan(BOUND_MS);
+      expect((await client.terminate(id)).body.status).toBe('Terminated');
+    });
+
     it('data that grows without end is stopped', async () => {
       const { client } = at;
       const id = await client.defineAndStart(

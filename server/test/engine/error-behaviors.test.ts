@@ -210,9 +210,14 @@ scenarios('Retry', (start) => {
     expect(pausesOf()).toEqual(pauses);
   });
 
-  it('without an interval stays without one, however often and with whatever back-off', () => {
+  it('without an interval has none ten times, and then 100 ms, however often and with whatever back-off', () => {
     const driver = start([work('a', { retryInterval: 0, retryBackoff: 1000 })]);
-    for (let retry = 0; retry < 200; retry += 1) driver.failEffect(driver.effect('a'));
+    for (let retry = 0; retry < 10; retry += 1) driver.failEffect(driver.effect('a'));
+    for (let retry = 10; retry < 200; retry += 1) {
+      driver.failEffect(driver.effect('a'));
+      expect(driver.effects).toEqual([]);
+      driver.advance(0.1);
+    }
     expect(driver.effect('a').attempt).toBe(201);
   });
 
