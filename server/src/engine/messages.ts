@@ -3,7 +3,7 @@ import { failStep, type Failure } from './fail-step.js';
 import type { InstanceStatus } from './instance.js';
 import type { Json, JsonObject } from './json.js';
 import { executionKey, type Pointer, type PointerState } from './pointer.js';
-import { finish, setState, stopWaitingAnswered, type Run } from './run.js';
+import { endWait, finish, setState, stopWaitingAnswered, type Run } from './run.js';
 import { settle } from './settle.js';
 import { eventKey, isTaken, markTaken } from './taken-events.js';
 
@@ -42,6 +42,7 @@ export type Message = EventMessage | ActivityMessage | ChildMessage | RetryNowMe
 
 /** Takes a message in. One that nobody waits for is dropped: events can still be found in the store later. */
 export function applyMessage(run: Run, message: Message): void {
+  endWait(run);
   switch (message.kind) {
     case 'event':
       applyEvent(run, message);
@@ -140,6 +141,9 @@ export type EffectResult =
   | { readonly ok: true; readonly values: JsonObject }
   | { readonly ok: false; readonly failure: Failure };
 
+/** Failures before anything was asked of the outside: a loop that only meets these does not wait for anything. */
+const FAILURES_AT_ONCE: ReadonlySet<string> = new Set(['InputError', 'AddressRefused']);
+
 /** Takes in how an effect ended, unless its step was cancelled or tried again meanwhile. */
 export function applyEffect(
   run: Run,
@@ -148,6 +152,7 @@ export function applyEffect(
 ): void {
   const pointer = run.instance.pointers.get(execution.pointerId);
   if (pointer?.attempt !== execution.attempt) return;
+  if (result.ok || !FAILURES_AT_ONCE.has(result.failure.type)) endWait(run);
   if (pointer.state.kind === 'effect') {
     applyBody(run, pointer, result);
   } else if (pointer.state.kind === 'child') {

@@ -70,6 +70,11 @@ export interface Run {
   cancelCheckDue: boolean;
 }
 
+/** Something came that was waited for. It ends the count of steps without a wait unless other paths went on meanwhile. */
+export function endWait(run: Run): void {
+  if (run.queue.size === 0) run.instance.stepsWithoutWait = 0;
+}
+
 export function noChanges(): Changes {
   return {
     subscriptions: [],

@@ -2,7 +2,7 @@
 import { failStep } from './fail-step.js';
 import { executionKey, type Pointer, type PointerState } from './pointer.js';
 import { primitiveOf } from './primitives/primitives.js';
-import { beginAttempt, finish, type Run } from './run.js';
+import { beginAttempt, endWait, finish, type Run } from './run.js';
 import { settle } from './settle.js';
 
 /** The earliest time at which something is due; null when nothing waits for time. */
@@ -26,6 +26,7 @@ export function fireTimers(run: Run): void {
         timer.at !== null && timer.at <= run.now,
     )
     .sort((a, b) => a.at - b.at || a.pointer.id - b.pointer.id);
+  if (due.length > 0) endWait(run);
   for (const { pointer } of due) {
     // An earlier timer may have ended this pointer, or the whole instance.
     const stillDue = dueAt(pointer);

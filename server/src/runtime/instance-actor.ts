@@ -262,21 +262,16 @@ export class InstanceActor {
       await checkCancelConditions(run, this.#environment);
       if (run.commitDue && run.queue.size > 0) return false;
       run.now = clock.now();
+      if (run.instance.stepsWithoutWait > limits.stepsWithoutWaitMax && run.queue.size > 0) {
+        const message = `more than ${limits.stepsWithoutWaitMax} steps ran without a wait`;
+        haltRun(run, 'StepLimit', message);
+      }
       const work = nextWork(run);
       if (work === null) break;
       await this.#runStep(work);
-      if (run.instance.stepsWithoutWait > limits.stepsWithoutWaitMax && run.queue.size > 0) {
-        haltRun(
-          run,
-          'StepLimit',
-          `more than ${limits.stepsWithoutWaitMax} steps ran without a wait`,
-        );
-      }
       if (performance.now() - startedAt > PASS_MS_MAX) return run.queue.size === 0;
     }
-    if (run.queue.size > 0 && run.instance.status === 'Runnable') return false;
-    run.instance.stepsWithoutWait = 0;
-    return true;
+    return run.queue.size === 0 || run.instance.status !== 'Runnable';
   }
 
   async #runStep(work: StepWork): Promise<void> {

@@ -151,6 +151,17 @@ everyStore(
           ],
         ],
         [
+          'a call that fails before it is made, again and again,',
+          [
+            step(
+              'a',
+              'HttpRequest',
+              { BaseUrl: '0' },
+              { ErrorBehavior: 'Compensate', NextStepId: 'a' },
+            ),
+          ],
+        ],
+        [
           'Recur without an interval',
           [step('r', 'Recur', { Interval: 0 }, { Do: [[step('in', 'NoOp')]] })],
         ],
