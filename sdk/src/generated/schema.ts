@@ -1386,7 +1386,8 @@ export interface components {
          *         "kind": "event",
          *         "eventName": "Approved",
          *         "eventKey": "order-7"
-         *       }
+         *       },
+         *       "childWorkflowId": null
          *     }
          */
         StepExecution: {
@@ -1419,6 +1420,8 @@ export interface components {
             outputs: components["schemas"]["JsonValue"];
             error: components["schemas"]["StepError"] | null;
             waitsFor: components["schemas"]["StepWait"] | null;
+            /** @description Of a SubWorkflow step: the workflow that it starts. While the step waits it may still be about to be started. */
+            childWorkflowId: string | null;
         };
         /** @description What ran in a workflow, in order, then what is open; one page of it. */
         StepExecutionPage: {
@@ -1575,7 +1578,8 @@ export interface components {
          *       "data": {
          *         "name": "Ada"
          *       },
-         *       "lastError": null
+         *       "lastError": null,
+         *       "parent": null
          *     }
          */
         Workflow: {
@@ -1600,6 +1604,8 @@ export interface components {
             data: components["schemas"]["DataObject"];
             /** @description The newest step error while it matters. */
             lastError: components["schemas"]["StepError"] | null;
+            /** @description The SubWorkflow step that started it; null where a client did. */
+            parent: components["schemas"]["WorkflowParent"] | null;
         };
         /**
          * @description Something that was done to a workflow.
@@ -1630,6 +1636,17 @@ export interface components {
             items: components["schemas"]["WorkflowSummary"][];
             /** @description The `cursor` of the next page; null on the last one. */
             nextCursor: string | null;
+        };
+        /** @description The SubWorkflow step that started a workflow. */
+        WorkflowParent: {
+            workflowId: string;
+            /**
+             * Format: int32
+             * @description Which of its executions, see its steps.
+             */
+            executionId: number;
+            /** @description Null for a workflow that was started by an earlier version of the server. */
+            stepId: string | null;
         };
         /** @description Which workflows are wanted. */
         WorkflowQuery: {
@@ -3924,7 +3941,8 @@ export interface operations {
                      *       "data": {
                      *         "name": "Ada"
                      *       },
-                     *       "lastError": null
+                     *       "lastError": null,
+                     *       "parent": null
                      *     }
                      */
                     "application/json": components["schemas"]["Workflow"];
@@ -3941,6 +3959,7 @@ export interface operations {
                      *     data:
                      *       name: Ada
                      *     lastError: null
+                     *     parent: null
                      */
                     "application/yaml": components["schemas"]["Workflow"];
                 };
@@ -4045,7 +4064,8 @@ export interface operations {
                      *       "data": {
                      *         "name": "Ada"
                      *       },
-                     *       "lastError": null
+                     *       "lastError": null,
+                     *       "parent": null
                      *     }
                      */
                     "application/json": components["schemas"]["Workflow"];
@@ -4062,6 +4082,7 @@ export interface operations {
                      *     data:
                      *       name: Ada
                      *     lastError: null
+                     *     parent: null
                      */
                     "application/yaml": components["schemas"]["Workflow"];
                 };
@@ -4172,7 +4193,8 @@ export interface operations {
                      *       "data": {
                      *         "name": "Ada"
                      *       },
-                     *       "lastError": null
+                     *       "lastError": null,
+                     *       "parent": null
                      *     }
                      */
                     "application/json": components["schemas"]["Workflow"];
@@ -4189,6 +4211,7 @@ export interface operations {
                      *     data:
                      *       name: Ada
                      *     lastError: null
+                     *     parent: null
                      */
                     "application/yaml": components["schemas"]["Workflow"];
                 };
@@ -4462,7 +4485,8 @@ export interface operations {
                      *       "data": {
                      *         "name": "Ada"
                      *       },
-                     *       "lastError": null
+                     *       "lastError": null,
+                     *       "parent": null
                      *     }
                      */
                     "application/json": components["schemas"]["Workflow"];
@@ -4479,6 +4503,7 @@ export interface operations {
                      *     data:
                      *       name: Ada
                      *     lastError: null
+                     *     parent: null
                      */
                     "application/yaml": components["schemas"]["Workflow"];
                 };
@@ -4562,7 +4587,8 @@ export interface operations {
                      *       "data": {
                      *         "name": "Ada"
                      *       },
-                     *       "lastError": null
+                     *       "lastError": null,
+                     *       "parent": null
                      *     }
                      */
                     "application/json": components["schemas"]["Workflow"];
@@ -4579,6 +4605,7 @@ export interface operations {
                      *     data:
                      *       name: Ada
                      *     lastError: null
+                     *     parent: null
                      */
                     "application/yaml": components["schemas"]["Workflow"];
                 };
@@ -4677,7 +4704,8 @@ export interface operations {
                      *             "kind": "event",
                      *             "eventName": "Approved",
                      *             "eventKey": "order-7"
-                     *           }
+                     *           },
+                     *           "childWorkflowId": null
                      *         }
                      *       ],
                      *       "nextCursor": null
@@ -4705,6 +4733,7 @@ export interface operations {
                      *           kind: event
                      *           eventName: Approved
                      *           eventKey: order-7
+                     *         childWorkflowId: null
                      *     nextCursor: null
                      */
                     "application/yaml": components["schemas"]["StepExecutionPage"];
@@ -4991,7 +5020,8 @@ export interface operations {
                      *       "data": {
                      *         "name": "Ada"
                      *       },
-                     *       "lastError": null
+                     *       "lastError": null,
+                     *       "parent": null
                      *     }
                      */
                     "application/json": components["schemas"]["Workflow"];
@@ -5008,6 +5038,7 @@ export interface operations {
                      *     data:
                      *       name: Ada
                      *     lastError: null
+                     *     parent: null
                      */
                     "application/yaml": components["schemas"]["Workflow"];
                 };

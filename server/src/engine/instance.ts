@@ -65,11 +65,13 @@ export type OutboxMessage =
     }
   | { readonly kind: 'terminate-child'; readonly workflowId: string };
 
-/** The waiting SubWorkflow step that started this instance. */
+/** The SubWorkflow step that started this instance. */
 export interface ParentLink {
   readonly workflowId: string;
   readonly pointerId: number;
   readonly attempt: number;
+  /** Left out of instances that were started before it was noted. */
+  readonly stepId?: string;
 }
 
 export interface WorkflowInstance {

@@ -119,6 +119,14 @@ export type Memo =
   | { readonly kind: 'scheduled'; readonly at: number };
 
 /** Identifies one attempt of one pointer to the outside: subscriptions, activities, idempotency keys. */
-export function executionKey(instanceId: string, pointer: Pointer): string {
-  return `${instanceId}/${pointer.id}/${pointer.attempt}`;
+export function executionKey(
+  instanceId: string,
+  { attempt, id }: Pick<Pointer, 'id' | 'attempt'>,
+): string {
+  return `${instanceId}/${id}/${attempt}`;
+}
+
+/** The instance that an execution starts: derived from it, so that a repeated start is the same one. */
+export function childIdOf(instanceId: string, execution: Pick<Pointer, 'id' | 'attempt'>): string {
+  return executionKey(instanceId, execution).replaceAll('/', '.');
 }

@@ -89,10 +89,19 @@ export interface InstanceView {
   readonly failureTime: number | null;
   readonly data: JsonObject;
   readonly lastError: StepErrorView | null;
+  readonly parent: ParentView | null;
+}
+
+/** The SubWorkflow step that started an instance. */
+export interface ParentView {
+  readonly workflowId: string;
+  readonly executionId: number;
+  /** Null for an instance that was started before the server noted it. */
+  readonly stepId: string | null;
 }
 
 /** An instance in a list: without its data. */
-export type InstanceListItem = Omit<InstanceView, 'data' | 'lastError'>;
+export type InstanceListItem = Omit<InstanceView, 'data' | 'lastError' | 'parent'>;
 
 export interface InstanceListRequest extends PageRequest {
   readonly status?: InstanceStatus;
@@ -137,6 +146,8 @@ export interface StepView {
   readonly outputs: Json;
   readonly error: StepErrorView | null;
   readonly waitsFor: WaitView | null;
+  /** Of a SubWorkflow step: the instance that it starts. It may be about to be started. */
+  readonly childWorkflowId: string | null;
 }
 
 export interface ChangeListener {

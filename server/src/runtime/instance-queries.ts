@@ -46,17 +46,18 @@ export class InstanceQueries {
   async listSteps(id: string, page: Host.PageRequest): Promise<Host.Page<Host.StepView>> {
     const instance = loadInstance(await this.load(id));
     const definition = await this.#catalog.find(instance.definitionId, instance.version);
+    const context = { workflowId: id, definition };
     const position = decodeCursor(page.cursor, 'workflow-steps');
     const from = position === null ? 0 : Number(position[0]);
     const records = await this.#records(instance, from, page.limit);
-    const views = records.map((record) => viewRecord(record, definition));
+    const views = records.map((record) => viewRecord(record, context));
     const ended = instance.spilled + instance.recent.length;
     const openFrom = Math.max(0, from - ended);
     const open = [...instance.pointers.values()].slice(
       openFrom,
       openFrom + page.limit - views.length,
     );
-    views.push(...open.map((pointer) => viewPointer(pointer, definition, instance.endTime)));
+    views.push(...open.map((pointer) => viewPointer(pointer, context, instance.endTime)));
     const next = from + views.length;
     const hasMore = views.length > 0 && next < ended + instance.pointers.size;
     return {

@@ -1,14 +1,15 @@
 /** Instances and their steps as clients see them, from what the store keeps. */
 import type { WorkflowDefinition } from '../engine/definition.js';
-import type { StepError, StepRecord, WorkflowInstance } from '../engine/instance.js';
+import type { ParentLink, StepError, StepRecord, WorkflowInstance } from '../engine/instance.js';
 import type { JsonObject } from '../engine/json.js';
-import type { Pointer } from '../engine/pointer.js';
+import { childIdOf, type Pointer } from '../engine/pointer.js';
 import { readState } from '../engine/snapshot.js';
 import { AppError } from '../errors.js';
 import type { InstanceRecord, InstanceSummary } from '../store/store.js';
 import type {
   InstanceListItem,
   InstanceView,
+  ParentView,
   StartRequest,
   StepErrorView,
   StepView,
@@ -27,19 +28,25 @@ export function loadInstance(record: InstanceRecord): WorkflowInstance {
 }
 
 export function viewInstance(record: InstanceRecord): InstanceView {
-  const { data, lastError } = loadInstance(record);
+  const { data, lastError, parent } = loadInstance(record);
   return {
     ...listItem(record),
     data,
     lastError: lastError === null ? null : viewError(lastError),
+    parent: parent === null ? null : viewParent(parent),
   };
+}
+
+function viewParent({ pointerId, stepId, workflowId }: ParentLink): ParentView {
+  return { workflowId, executionId: pointerId, stepId: stepId ?? null };
 }
 
 /** What a start answers: the instance before its first step, however far it has come since. */
 export function viewStarted(record: InstanceSummary, data: JsonObject): InstanceView {
   const { startTime } = record;
   const fresh = { endTime: null, lastChangeTime: startTime, failureTime: null, lastError: null };
-  return { ...listItem(record), status: 'Runnable', ...fresh, data };
+  // Nobody but clients asks for the answer of a start.
+  return { ...listItem(record), status: 'Runnable', ...fresh, data, parent: null };
 }
 
 /** A new instance before its first step. */
@@ -61,6 +68,7 @@ export function viewNew(
     failureTime: null,
     data: request.data,
     lastError: null,
+    parent: null,
   };
 }
 
@@ -71,9 +79,19 @@ export function listItem(record: InstanceSummary): InstanceListItem {
   return { id, definitionId, version, reference, status, ...times };
 }
 
-export function viewRecord(record: StepRecord, definition: WorkflowDefinition | null): StepView {
+/** What a step is seen in. */
+export interface ViewContext {
+  readonly workflowId: string;
+  /** Null when it cannot be read any more. */
+  readonly definition: WorkflowDefinition | null;
+}
+
+export function viewRecord(record: StepRecord, { definition, workflowId }: ViewContext): StepView {
+  const names = stepNames(record.stepId, definition);
+  const { attempt, error, pointerId: id } = record;
+  const hasStarted = error === null || !NO_CHILD.has(error.type);
   return {
-    ...stepNames(record.stepId, definition),
+    ...names,
     executionId: record.pointerId,
     stepId: record.stepId,
     status: record.status,
@@ -86,16 +104,26 @@ export function viewRecord(record: StepRecord, definition: WorkflowDefinition | 
     outputs: record.outputs,
     error: record.error === null ? null : viewError(record.error),
     waitsFor: null,
+    childWorkflowId:
+      isSubWorkflow(record.stepId, definition) && hasStarted
+        ? childIdOf(workflowId, { id, attempt })
+        : null,
   };
 }
+
+/** Failures of a SubWorkflow step before there was a child. */
+const NO_CHILD: ReadonlySet<string> = new Set(['InputError', 'SubWorkflowFailed']);
 
 /** What is open at the end of its instance is over, also where the node that runs it has not written that yet. */
 export function viewPointer(
   pointer: Pointer,
-  definition: WorkflowDefinition | null,
+  { definition, workflowId }: ViewContext,
   instanceEndTime: number | null,
 ): StepView {
   const isOver = instanceEndTime !== null;
+  const { kind } = pointer.state;
+  const hasChild =
+    kind === 'child' || (kind === 'finishing' && isSubWorkflow(pointer.stepId, definition));
   return {
     ...stepNames(pointer.stepId, definition),
     executionId: pointer.id,
@@ -110,6 +138,7 @@ export function viewPointer(
     outputs: null,
     error: pointer.error === null ? null : viewError(pointer.error),
     waitsFor: isOver ? null : waitOf(pointer),
+    childWorkflowId: hasChild ? childIdOf(workflowId, pointer) : null,
   };
 }
 
@@ -158,6 +187,10 @@ function waitOf(pointer: Pointer): WaitView | null {
     case 'effect':
       return null;
   }
+}
+
+function isSubWorkflow(stepId: string, definition: WorkflowDefinition | null): boolean {
+  return definition?.steps.get(stepId)?.type === 'SubWorkflow';
 }
 
 function stepNames(

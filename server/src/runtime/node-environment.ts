@@ -1,5 +1,5 @@
 /** What the actors of a node share: turns to work, bodies of steps, the way to other instances. */
-import type { OutboxMessage, WorkflowInstance } from '../engine/instance.js';
+import type { OutboxMessage, ParentLink, WorkflowInstance } from '../engine/instance.js';
 import type { EmitLevel } from '../engine/input-choices.js';
 import { isJsonObject, type Json, type JsonObject } from '../engine/json.js';
 import { applyMessage, type EffectResult, type EventMessage } from '../engine/messages.js';
@@ -21,6 +21,7 @@ import type { InstanceActor } from './instance-actor.js';
 import type { InstanceRunner } from './instance-runner.js';
 import { inboxMessage } from './message-codec.js';
 import type { RuntimeMetrics } from './runtime-metrics.js';
+import { terminationWith } from './terminated-child.js';
 import { Turns } from './turns.js';
 import type { UnsavedChanges } from './unsaved-changes.js';
 
@@ -47,11 +48,7 @@ export interface NodeEnvironmentOptions {
 
 export interface ChildStart {
   readonly workflowId: string;
-  readonly parent: {
-    readonly workflowId: string;
-    readonly pointerId: number;
-    readonly attempt: number;
-  };
+  readonly parent: ParentLink;
 }
 
 export class NodeEnvironment implements ActorEnvironment {
@@ -221,8 +218,8 @@ export class NodeEnvironment implements ActorEnvironment {
     pointer: Pointer,
     state: Extract<Pointer['state'], { kind: 'child' }>,
   ): Promise<EffectResult | null> {
-    const { attempt, id: pointerId } = pointer;
-    const parent = { workflowId: run.instance.id, pointerId, attempt };
+    const { attempt, id: pointerId, stepId } = pointer;
+    const parent = { workflowId: run.instance.id, pointerId, attempt, stepId };
     try {
       await this.#options.startChild(state.inputs, { workflowId: state.workflowId, parent });
       return { ok: true, values: {} };
@@ -235,15 +232,7 @@ export class NodeEnvironment implements ActorEnvironment {
   }
 
   async #send(instance: WorkflowInstance, message: OutboxMessage): Promise<void> {
-    if (message.kind === 'terminate-child') {
-      const result = await this.store.controlInstance(
-        message.workflowId,
-        'terminate',
-        this.clock.now(),
-      );
-      if (result.outcome === 'done') this.#options.runner().controlled(result.record);
-      return;
-    }
+    if (message.kind === 'terminate-child') return this.#terminateChild(instance, message);
     const { attempt, parentId, pointerId } = message;
     const inbox = inboxMessage(`child/${instance.id}`, {
       kind: 'child',
@@ -255,6 +244,16 @@ export class NodeEnvironment implements ActorEnvironment {
     });
     const [posted] = await this.store.postMessages([{ instanceId: parentId, message: inbox }]);
     if (posted !== null && posted !== undefined) this.#options.runner().posted(posted, inbox);
+  }
+
+  async #terminateChild(
+    parent: WorkflowInstance,
+    { workflowId }: Extract<OutboxMessage, { kind: 'terminate-child' }>,
+  ): Promise<void> {
+    const { clock, store } = this;
+    const audit = terminationWith(parent, await store.listAudit(parent.id), clock.now());
+    const result = await store.controlInstance(workflowId, 'terminate', audit.time, audit);
+    if (result.outcome === 'done') this.#options.runner().controlled(result.record);
   }
 
   #emit(level: EmitLevel, fields: { readonly message: Json } & Record<string, unknown>): void {

@@ -16,6 +16,7 @@ const SOME_WORKFLOW = {
   failureTime: null,
   data: { name: 'Ada' },
   lastError: null,
+  parent: null,
 };
 
 describe('POST /api/workflow/{id}', () => {
@@ -142,8 +143,8 @@ describe('GET /api/workflow', () => {
 
   it('answers instances without their data', async () => {
     const api = await startApi({ host });
-    const { data, lastError, ...summary } = SOME_WORKFLOW;
-    expect([data, lastError]).toHaveLength(2);
+    const { data, lastError, parent, ...summary } = SOME_WORKFLOW;
+    expect([data, lastError, parent]).toHaveLength(3);
     expect(await (await api.fetch('/api/workflow')).json()).toEqual({
       items: [summary],
       nextCursor: null,
@@ -247,6 +248,7 @@ describe('GET /api/workflow/{id}/steps', () => {
     inputs: {},
     outputs: null,
     error: null,
+    childWorkflowId: null,
   } as const;
 
   it.each([

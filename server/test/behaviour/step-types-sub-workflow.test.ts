@@ -76,6 +76,91 @@ everyStore('SubWorkflow', (at) => {
     });
   });
 
+  it('leads from the child to the step that started it, and back', async () => {
+    const { client } = at;
+    const child = await client.define([step('wait', 'Delay', { Period: 3600 })]);
+    const id = await client.defineAndStart([
+      step('sub', 'SubWorkflow', { DefinitionId: `"${child}"` }),
+    ]);
+    const childId = await childOf(client, id);
+    const [{ executionId } = { executionId: -1 }] = await client.steps(id);
+    const parent = { workflowId: id, executionId, stepId: 'sub' };
+    expect(await client.workflow(childId)).toMatchObject({ parent });
+    expect(await client.workflow(id)).toMatchObject({ parent: null });
+    expect(await client.steps(id)).toMatchObject([{ childWorkflowId: childId }]);
+    await client.terminate(childId);
+    await client.ended(id);
+    expect(await client.steps(id)).toMatchObject([
+      { status: 'Complete', childWorkflowId: childId },
+    ]);
+    expect(await client.steps(childId)).toMatchObject([{ childWorkflowId: null }]);
+  });
+
+  it('notes with a child whose wait is given up why it ended', async () => {
+    const { client } = at;
+    const child = await client.define([step('wait', 'Delay', { Period: 3600 })]);
+    const middle = await client.define([
+      step('sub', 'SubWorkflow', { DefinitionId: `"${child}"` }),
+    ]);
+    const top = await client.defineAndStart([
+      step('sub', 'SubWorkflow', { DefinitionId: `"${middle}"` }),
+    ]);
+    const middleId = await childOf(client, top);
+    const leafId = await childOf(client, middleId);
+    await client.terminate(top);
+    await client.ended(leafId);
+    const entry = (parent: string) => ({
+      action: 'terminate',
+      actor: 'anonymous',
+      detail: `with its parent ${parent}`,
+    });
+    expect(await actionsOf(client, middleId)).toMatchObject([entry(top)]);
+    expect(await actionsOf(client, leafId)).toMatchObject([entry(middleId)]);
+    const { body } = await client.get<{ summary: string }>(`/api/workflow/${leafId}/explain`);
+    expect(body.summary).toContain(`terminated by an operator (with its parent ${middleId})`);
+  });
+
+  it('notes with a child whose step was cancelled that its parent gave it up', async () => {
+    const { client } = at;
+    const child = await client.define([step('wait', 'Delay', { Period: 3600 })]);
+    const id = await client.defineAndStart(
+      [
+        step(
+          'both',
+          'Parallel',
+          {},
+          {
+            Do: [
+              [
+                step(
+                  'sub',
+                  'SubWorkflow',
+                  { DefinitionId: `"${child}"` },
+                  { CancelCondition: 'data.get("stop", False)' },
+                ),
+              ],
+              [
+                step(
+                  'stop',
+                  'WaitFor',
+                  { EventName: '"stop"', EventKey: 'data.key' },
+                  { Outputs: { stop: 'True' } },
+                ),
+              ],
+            ],
+          },
+        ),
+      ],
+      { key: child },
+    );
+    const childId = await childOf(client, id);
+    await client.publish('stop', child, null);
+    await client.ended(childId);
+    expect(await actionsOf(client, childId)).toMatchObject([
+      { action: 'terminate', actor: `workflow ${id}`, detail: `its parent ${id} stopped waiting` },
+    ]);
+  });
+
   it('nests, and starts several at a time', async () => {
     const { client } = at;
     const leaf = await client.define([compute('a', { square: 'data.n ** 2' })]);
@@ -141,6 +226,10 @@ everyStore('SubWorkflow', (at) => {
     });
   });
 });
+
+async function actionsOf(client: Client, id: string): Promise<readonly unknown[]> {
+  return (await client.get<{ items: unknown[] }>(`/api/workflow/${id}/audit`)).body.items;
+}
 
 /** The instance that the step `sub` waits for. Its id is known a moment before it is started. */
 async function childOf(client: Client, id: string): Promise<string> {

@@ -173,6 +173,42 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
   test('a run that does not exist is said so', async () => {
     pages.expectComplaint(/404/);
     const page = await pages.open('/runs/no-such-run');
-    await page.getByText('404 workflow_not_found').waitFor();
+    await page.getByText('There is no run with this id.').waitFor();
+    await page.getByRole('link', { name: 'Look at all runs' }).click();
+    await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
+  });
+
+  test('a step leads to the run that it started, and that one back to the step', async () => {
+    const { workflows } = pages.client;
+    await pages.client.definitions.register({
+      id: 'dunning',
+      steps: [
+        {
+          id: 'remind-first',
+          stepType: 'SubWorkflow',
+          inputs: { DefinitionId: '"reminder"' },
+        },
+      ],
+    });
+    const parent = await workflows.start('dunning');
+    const page = await openRun(parent.id);
+    await why(page).getByText('waits for workflow').waitFor();
+    const childId = await page
+      .getByRole('link', { name: 'Open the run that it waits for' })
+      .getAttribute('href')
+      .then((href) => href!.split('/').at(-1)!);
+    // The link is there before the run is: then the page says so, and shows it once it comes.
+    pages.expectComplaint(/404/);
+    await page.getByRole('link', { name: 'Open the run that it waits for' }).click();
+    await page.locator('.run-heading', { hasText: 'reminder' }).waitFor();
+    await page.getByRole('link', { name: `run ${parent.id}` }).click();
+    await page.waitForURL((url) => url.search === '?tab=steps&step=remind-first');
+    await page.locator('.step-rows summary').first().click();
+    await page.getByRole('link', { name: childId }).waitFor();
+    await workflows.terminate(parent.id);
+    await workflows.wait(childId);
+    await page.getByRole('link', { name: childId }).click();
+    await page.getByRole('tab', { name: 'History' }).click();
+    await page.getByText(`with its parent ${parent.id}`).last().waitFor();
   });
 });

@@ -56,11 +56,12 @@ export function toWorkflowSummary(instance: host.InstanceListItem): wire.Workflo
 }
 
 export function toWorkflow(instance: host.InstanceView): wire.Workflow {
-  const { data, lastError } = instance;
+  const { data, lastError, parent } = instance;
   return {
     ...toWorkflowSummary(instance),
     data,
     lastError: lastError === null ? null : toStepError(lastError),
+    parent,
   };
 }
 
@@ -80,6 +81,7 @@ export function toStepExecution(step: host.StepView): wire.StepExecution {
     outputs: step.outputs,
     error: step.error === null ? null : toStepError(step.error),
     waitsFor: step.waitsFor === null ? null : toStepWait(step.waitsFor),
+    childWorkflowId: step.childWorkflowId,
   };
 }
 

@@ -82,6 +82,22 @@ export interface WorkflowSummary {
 }
 
 /**
+ * The SubWorkflow step that started a workflow.
+ */
+export interface WorkflowParent {
+  workflowId: string;
+  /**
+   * Which of its executions, see its steps.
+   * @isInt
+   */
+  executionId: number;
+  /**
+   * Null for a workflow that was started by an earlier version of the server.
+   */
+  stepId: string | null;
+}
+
+/**
  * One run of a definition.
  *
  * @example {
@@ -95,7 +111,8 @@ export interface WorkflowSummary {
  *   "lastChangeTime": "2026-05-04T10:20:30.123Z",
  *   "failureTime": null,
  *   "data": { "name": "Ada" },
- *   "lastError": null
+ *   "lastError": null,
+ *   "parent": null
  * }
  */
 export interface Workflow extends WorkflowSummary {
@@ -104,6 +121,10 @@ export interface Workflow extends WorkflowSummary {
    * The newest step error while it matters.
    */
   lastError: StepError | null;
+  /**
+   * The SubWorkflow step that started it; null where a client did.
+   */
+  parent: WorkflowParent | null;
 }
 
 /**
@@ -220,7 +241,8 @@ export interface StepWait {
  *   "inputs": { "EventName": "Approved", "EventKey": "order-7" },
  *   "outputs": null,
  *   "error": null,
- *   "waitsFor": { "kind": "event", "eventName": "Approved", "eventKey": "order-7" }
+ *   "waitsFor": { "kind": "event", "eventName": "Approved", "eventKey": "order-7" },
+ *   "childWorkflowId": null
  * }
  */
 export interface StepExecution {
@@ -258,6 +280,10 @@ export interface StepExecution {
   outputs: JsonValue;
   error: StepError | null;
   waitsFor: StepWait | null;
+  /**
+   * Of a SubWorkflow step: the workflow that it starts. While the step waits it may still be about to be started.
+   */
+  childWorkflowId: string | null;
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Step types whose body runs outside the engine: HTTP requests, custom steps, other instances. */
 import { toBoolean, toText } from '../convert-input.js';
-import { executionKey } from '../pointer.js';
+import { childIdOf } from '../pointer.js';
 import { setState } from '../run.js';
 import { optional, primitive, required } from './primitive.js';
 
@@ -12,12 +12,12 @@ export const effect = primitive({
   },
 });
 
-/** Starts another instance; its id is derived from this execution, so that a repeated start is the same one. */
+/** Starts another instance. */
 export const subWorkflow = primitive({
   enter(run, pointer, inputs) {
     required(inputs, 'DefinitionId', toText);
     const wait = optional(inputs, 'Wait', toBoolean, true);
-    const workflowId = executionKey(run.instance.id, pointer).replaceAll('/', '.');
+    const workflowId = childIdOf(run.instance.id, pointer);
     setState(run, pointer, { kind: 'child', workflowId, inputs, wait, started: false });
     run.changes.effects.push(pointer.id);
   },

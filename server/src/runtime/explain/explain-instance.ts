@@ -78,7 +78,8 @@ function explainEnd(facts: InstanceFacts, endTime: number): WaitReason {
     return wholeReason('ended', { text: `completed ${ago}, ${after}`, since: endTime });
   }
   if (actor !== null) {
-    const text = `terminated by ${actor.name} ${ago}, ${after}`;
+    const because = actor.detail === null ? '' : ` (${actor.detail})`;
+    const text = `terminated by ${actor.name}${because} ${ago}, ${after}`;
     return wholeReason('ended', { text, since: endTime, error });
   }
   // A step's failure that ends the instance has the time of the end.

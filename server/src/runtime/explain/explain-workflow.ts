@@ -124,7 +124,8 @@ async function actorOf(
   if (cause === undefined) return null;
   const entries = (await store.listAudit(id)) ?? [];
   const last = entries.find(({ action }) => CONTROL_ACTIONS.has(action));
-  return last?.action === cause ? { name: nameOf(last.actor), time: last.time } : null;
+  if (last?.action !== cause) return null;
+  return { name: nameOf(last.actor), time: last.time, detail: last.detail };
 }
 
 function nameOf(actor: string): string {

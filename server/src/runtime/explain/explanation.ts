@@ -104,7 +104,12 @@ export interface InstanceFacts {
   readonly isNewer: boolean;
   readonly owner: { readonly id: string; readonly isAlive: boolean } | null;
   /** Whoever suspended or terminated it last, where that is known. */
-  readonly actor: { readonly name: string; readonly time: number } | null;
+  readonly actor: {
+    readonly name: string;
+    readonly time: number;
+    /** What led to it, in words. */
+    readonly detail: string | null;
+  } | null;
   /** The leaves that are explained, and how many others there are. */
   readonly leaves: readonly Pointer[];
   readonly moreLeaves: number;

@@ -45,4 +45,5 @@ export const SOME_INSTANCE: InstanceView = {
   failureTime: null,
   data: { name: 'Ada' },
   lastError: null,
+  parent: null,
 };

@@ -1,9 +1,10 @@
-import type { Workflow } from '@stepwright/sdk';
+import { isApiError, type Workflow } from '@stepwright/sdk';
 import { useMemo, type ReactNode } from 'react';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components/Tabs';
 import { Link, useLocation, useSearch } from 'wouter';
 import { toPath, usePathParts } from '../../app/path.js';
 import { CopyText } from '../../components/copy-text.js';
+import { EmptyState } from '../../components/empty-state.js';
 import { Loading } from '../../components/loading.js';
 import { Page } from '../../components/page.js';
 import { ProblemView } from '../../components/problem-view.js';
@@ -46,6 +47,8 @@ function RunOf({ workflowId }: { readonly workflowId: string }): ReactNode {
       <Page title="Run">
         {run.error === null ? (
           <Loading />
+        ) : isMissing(run.error) ? (
+          <NoSuchRun workflowId={workflowId} />
         ) : (
           <ProblemView error={run.error} onRetry={() => void run.refetch()} />
         )}
@@ -53,6 +56,30 @@ function RunOf({ workflowId }: { readonly workflowId: string }): ReactNode {
     );
   }
   return <LoadedRun run={run.data} error={run.error} />;
+}
+
+function isMissing(error: Error): boolean {
+  return isApiError(error) && error.code === 'workflow_not_found';
+}
+
+/** A step that starts another run knows its id before that run is there; the live stream brings it. */
+function NoSuchRun({ workflowId }: { readonly workflowId: string }): ReactNode {
+  return (
+    <EmptyState title="There is no run with this id.">
+      <p>
+        <code>
+          <bdi>{workflowId}</bdi>
+        </code>
+      </p>
+      <p>
+        If a SubWorkflow step led you here, its run is about to be started and appears by itself, or
+        its start has failed. A run that ended long ago has been removed.
+      </p>
+      <p>
+        <Link href="/runs">Look at all runs</Link>
+      </p>
+    </EmptyState>
+  );
 }
 
 function LoadedRun({
@@ -96,7 +123,7 @@ function LoadedRun({
 
 function Facts({ run }: { readonly run: Workflow }): ReactNode {
   const nowMs = useNow();
-  const { workflowId, definitionId, reference, startTime, endTime, lastChangeTime } = run;
+  const { workflowId, definitionId, reference, startTime, endTime, lastChangeTime, parent } = run;
   const endMs = endTime === null ? nowMs : Date.parse(endTime);
   return (
     <dl className="facts">
@@ -112,6 +139,11 @@ function Facts({ run }: { readonly run: Workflow }): ReactNode {
       <Fact label="Reference">
         {reference === null ? <span className="none">–</span> : <bdi>{reference}</bdi>}
       </Fact>
+      {parent !== null && (
+        <Fact label="Started by">
+          <ParentRun parent={parent} />
+        </Fact>
+      )}
       <Fact label="Started">
         <span title={startTime}>{exactTime(startTime)}</span>
       </Fact>
@@ -122,6 +154,24 @@ function Facts({ run }: { readonly run: Workflow }): ReactNode {
         {durationText(Math.max(0, endMs - Date.parse(startTime)))}
       </Fact>
     </dl>
+  );
+}
+
+/** The way back up, to the step that started this run. */
+function ParentRun({ parent }: { readonly parent: NonNullable<Workflow['parent']> }): ReactNode {
+  const { stepId, workflowId } = parent;
+  const query = stepId === null ? '' : `?${new URLSearchParams({ tab: 'steps', step: stepId })}`;
+  return (
+    <>
+      {stepId !== null && (
+        <>
+          step <bdi>{stepId}</bdi> of{' '}
+        </>
+      )}
+      <Link href={`${toPath('runs', workflowId)}${query}`} title={workflowId}>
+        run <code>{workflowId}</code>
+      </Link>
+    </>
   );
 }
 

@@ -142,6 +142,7 @@ function StepDuration({ execution }: { readonly execution: StepExecution }): Rea
 
 function StepDetails({ execution }: { readonly execution: StepExecution }): ReactNode {
   const { executionId, inputs, outputs, item, error, waitsFor, startTime, endTime } = execution;
+  const { childWorkflowId } = execution;
   return (
     <div className="step-details">
       <p className="quiet">
@@ -149,6 +150,11 @@ function StepDetails({ execution }: { readonly execution: StepExecution }): Reac
         {endTime !== null && ` to ${exactTime(endTime)}`}
       </p>
       {waitsFor !== null && <WaitsFor waitsFor={waitsFor} />}
+      {childWorkflowId !== null && (
+        <p>
+          Its run: <Link href={toPath('runs', childWorkflowId)}>{childWorkflowId}</Link>
+        </p>
+      )}
       {error !== null && <ErrorDetails error={error} />}
       <div className="step-values">
         {item !== null && <LabelledJson label="Item" value={item} />}
@@ -164,14 +170,12 @@ function WaitsFor({
 }: {
   readonly waitsFor: NonNullable<StepExecution['waitsFor']>;
 }): ReactNode {
-  const { kind, until, eventName, eventKey, activityName, workflowId, open } = waitsFor;
+  const { kind, until, eventName, eventKey, activityName, open } = waitsFor;
   return (
     <p>
       Waits for {kind === 'event' && <bdi>{`the event ${eventName ?? ''}/${eventKey ?? ''}`}</bdi>}
       {kind === 'activity' && <bdi>{`a worker that does ${activityName ?? ''}`}</bdi>}
-      {kind === 'workflow' && workflowId !== undefined && (
-        <Link href={toPath('runs', workflowId)}>another run</Link>
-      )}
+      {kind === 'workflow' && 'the end of another run'}
       {kind === 'steps' && `${open ?? 0} steps inside`}
       {kind === 'retry' && 'its next try, '}
       {kind === 'time' && 'the time '}
