@@ -35,6 +35,8 @@ export interface AppErrorOptions {
   /** Ids and values that help the caller; they become members of the problem document. */
   readonly fields?: Readonly<Record<string, string | number>>;
   readonly problems?: readonly DocumentProblem[];
+  /** The parameter of the path, query or headers that is wrong. */
+  readonly parameter?: string;
   readonly retryAfterSeconds?: number;
 }
 
@@ -44,6 +46,7 @@ export class AppError extends Error {
   readonly fields: Readonly<Record<string, string | number>>;
   /** For a refused document: everything that is wrong with it. */
   readonly problems: readonly DocumentProblem[];
+  readonly parameter: string | null;
   readonly retryAfterSeconds: number | null;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
@@ -51,6 +54,7 @@ export class AppError extends Error {
     this.code = code;
     this.fields = options.fields ?? {};
     this.problems = options.problems ?? [];
+    this.parameter = options.parameter ?? null;
     this.retryAfterSeconds = options.retryAfterSeconds ?? null;
   }
 }

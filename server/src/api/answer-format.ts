@@ -5,17 +5,15 @@ import { formatYaml } from './yaml-format.js';
 const YAML_MEDIA_TYPES: readonly string[] = ['application/yaml', 'application/x-yaml', 'text/yaml'];
 const JSON_MEDIA_TYPE = 'application/json';
 /** In the order in which they win when the caller has no preference. */
-const OFFERED = [JSON_MEDIA_TYPE, 'text/json', ...YAML_MEDIA_TYPES];
+const MEDIA_TYPES = [JSON_MEDIA_TYPE, 'text/json', ...YAML_MEDIA_TYPES];
+/** With the only charset that there is, too: a range with a parameter fits nothing without it. */
+const OFFERED = [...MEDIA_TYPES, ...MEDIA_TYPES.map(withCharset)];
 
 /** Takes the place of Express's `response.json`, which tsoa calls with what a controller answers. */
 export function sendAnswer(response: Response, value: unknown): Response {
   const type = answerType(response.req);
   const isYaml = YAML_MEDIA_TYPES.includes(type);
-  return sendText(
-    response,
-    `${type}; charset=utf-8`,
-    isYaml ? formatYaml(value) : JSON.stringify(value),
-  );
+  return sendText(response, withCharset(type), isYaml ? formatYaml(value) : JSON.stringify(value));
 }
 
 /** Sends a body as it is: no entity tag, no guess about its type. */
@@ -33,5 +31,10 @@ function answerType(request: Request): string {
   }
   const preferred = request.accepts(OFFERED);
   // Whoever accepts neither still learns more from JSON than from a 406.
-  return preferred === false ? JSON_MEDIA_TYPE : preferred;
+  if (preferred === false) return JSON_MEDIA_TYPE;
+  return preferred.replace(/;.*/, '');
+}
+
+function withCharset(type: string): string {
+  return `${type}; charset=utf-8`;
 }

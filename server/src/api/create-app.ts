@@ -20,6 +20,7 @@ import type { ApiLimits } from './api-limits.js';
 import { createTokenVerifier, type AuthConfig } from './authentication.js';
 import { errorHandler } from './error-handler.js';
 import { registerOperatorPage } from './operator-page.js';
+import { parseQuery } from './query-names.js';
 import { attachContext } from './request-context.js';
 import { registerSwaggerPage } from './swagger-page.js';
 import { refuseHead, unmatched } from './unmatched.js';
@@ -42,6 +43,7 @@ export function createApp(options: AppOptions): Express {
   app.disable('x-powered-by');
   // Answers are computed anew each time; hashing them would only cost.
   app.disable('etag');
+  app.set('query parser', parseQuery);
   app.response.json = function json(value: unknown) {
     return sendAnswer(this, value);
   };

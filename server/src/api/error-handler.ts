@@ -7,6 +7,7 @@ import { StoreUnavailableError } from '../store/store.js';
 import type { ProblemItem } from './models/problem.js';
 import { PROBLEM_KINDS, PROBLEM_MEDIA_TYPE, problemDocument } from './problem-details.js';
 import { contextOf } from './request-context.js';
+import { parameterItems, parameterItemsOf } from './map/parameter-items.js';
 import { itemsWithPosition } from './map/problem-items.js';
 import { sendUnread } from './unread-body.js';
 
@@ -21,7 +22,8 @@ export const errorHandler: ErrorRequestHandler = (error: unknown, request, respo
     sendProblem(request, response, invalidParameters(error), parameterItems(error));
   } else {
     const known = knownError(error) ?? unexpected(request, error);
-    sendProblem(request, response, known, itemsWithPosition(request, known.problems));
+    const items = [...parameterItemsOf(known), ...itemsWithPosition(request, known.problems)];
+    sendProblem(request, response, known, items);
   }
 };
 
@@ -52,19 +54,9 @@ function unexpected(request: Request, error: unknown): AppError {
   });
 }
 
-/** What tsoa found in the parameters of path, query and headers; bodies are not its business. */
-function parameterItems(error: ValidateError): (ProblemItem & { parameter: string })[] {
-  return Object.entries(error.fields).map(([name, { message }]) => ({
-    code: 'invalid_parameter',
-    message,
-    // Where a method takes all of its query as one object, tsoa puts that object's name in front.
-    parameter: name.replace(/^query\./, ''),
-  }));
-}
-
 function invalidParameters(error: ValidateError): AppError {
   const sentences = parameterItems(error).map(
-    ({ parameter, message }) => `${parameter}: ${message}`,
+    ({ parameter, message }) => `${parameter} ${message}`,
   );
   return new AppError('invalid_request', sentences.join('; '));
 }

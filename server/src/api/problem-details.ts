@@ -48,13 +48,12 @@ export interface ProblemContent {
 
 export function problemDocument({ code, detail, fields, errors }: ProblemContent): Problem {
   const { status, title } = PROBLEM_KINDS[code];
+  const standard = { type: `urn:stepwright:problem:${code}`, title, status, detail, code };
   return {
+    // Named twice: first, so that people read them first; last, so that they win.
+    ...standard,
     ...fields,
-    type: `urn:stepwright:problem:${code}`,
-    title,
-    status,
-    detail,
-    code,
+    ...standard,
     ...(errors.length > 0 && { errors: [...errors] }),
   };
 }

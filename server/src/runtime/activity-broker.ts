@@ -108,10 +108,10 @@ export class ActivityBroker implements Service, WorkerReservations {
 
   async pull(request: PullRequest): Promise<WorkItem | null> {
     if (this.#stopping) {
-      throw new AppError('stopping', 'the server is stopping', { retryAfterSeconds: 1 });
+      throw new AppError('stopping', 'The server is stopping', { retryAfterSeconds: 1 });
     }
     if (request.timeoutMs > 0 && this.#waiting >= this.#options.waitersMax) {
-      throw new AppError('too_many_requests', 'too many workers wait on this server', {
+      throw new AppError('too_many_requests', 'Too many workers wait on this server', {
         retryAfterSeconds: 1,
       });
     }

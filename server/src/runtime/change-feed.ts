@@ -57,10 +57,10 @@ export class ChangeFeed {
   /** @throws AppError `too_many_requests`, `stopping` */
   watch(filter: ChangeFilter): ChangeWatch {
     if (this.#isClosed) {
-      throw new AppError('stopping', 'the server is stopping', { retryAfterSeconds: 1 });
+      throw new AppError('stopping', 'The server is stopping', { retryAfterSeconds: 1 });
     }
     if (this.#watches.size >= WATCHES_MAX) {
-      throw new AppError('too_many_requests', 'too many listen to the changes of this server', {
+      throw new AppError('too_many_requests', 'Too many listen to the changes of this server', {
         retryAfterSeconds: 5,
       });
     }

@@ -69,7 +69,7 @@ export class DefinitionCatalog {
     if (result.outcome === 'conflict') {
       throw new AppError(
         'idempotency_conflict',
-        'this Idempotency-Key was used for another definition',
+        'This Idempotency-Key was used for another definition',
       );
     }
     const { id, version } = result.record;
@@ -147,7 +147,7 @@ export class DefinitionCatalog {
     if (definition === null) {
       throw new AppError(
         'internal',
-        `a stored definition cannot be read: ${describeProblems(errors)}`,
+        `A stored definition cannot be read: ${describeProblems(errors)}`,
       );
     }
     const versioned = { ...definition, version: record.version };
@@ -211,9 +211,9 @@ function bodyOf(record: DefinitionRecord): JsonObject {
   try {
     body = JSON.parse(record.body);
   } catch (cause) {
-    throw new AppError('internal', 'a stored definition is not JSON', { cause });
+    throw new AppError('internal', 'A stored definition is not JSON', { cause });
   }
-  if (!isJsonObject(body)) throw new AppError('internal', 'a stored definition is not an object');
+  if (!isJsonObject(body)) throw new AppError('internal', 'A stored definition is not an object');
   return body;
 }
 
@@ -225,12 +225,12 @@ function summaryOf(record: DefinitionRecord): DefinitionSummary {
 function definitionNotFound(id: string, version: number | 'latest'): AppError {
   const what =
     version === 'latest' ? `definition '${id}'` : `version ${version} of definition '${id}'`;
-  return new AppError('definition_not_found', `there is no ${what}`, {
+  return new AppError('definition_not_found', `There is no ${what}`, {
     fields: { definitionId: id },
   });
 }
 
 function describeProblems(problems: readonly DocumentProblem[]): string {
   const count = problems.length === 1 ? 'one problem' : `${problems.length} problems`;
-  return `the definition has ${count}: ${problems[0]?.message ?? ''}`;
+  return `The definition has ${count}: ${problems[0]?.message ?? ''}`;
 }

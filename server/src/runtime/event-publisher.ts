@@ -47,7 +47,7 @@ export class EventPublisher {
     if (existing.requestHash !== event.requestHash) {
       throw new AppError(
         'idempotency_conflict',
-        'this Idempotency-Key was used for an event with other data',
+        'This Idempotency-Key was used for an event with other data',
       );
     }
     return {

@@ -57,7 +57,7 @@ export class InstanceControl {
     if (result.outcome === 'missing') throw workflowNotFound(id);
     if (result.outcome === 'refused' && action !== 'terminate') {
       const { status } = result.record;
-      throw conflict(result.record, `a workflow that is ${status} cannot be ${PAST[action]}`);
+      throw conflict(result.record, `A workflow that is ${status} cannot be ${PAST[action]}`);
     }
     return viewInstance(result.record);
   }
@@ -141,13 +141,13 @@ export class InstanceControl {
     const pointers = [...loadInstance(record).pointers.values()];
     const waits = pointers.some(({ state }) => waitsForRetry(state));
     if (record.status !== 'Runnable' || !waits) {
-      throw conflict(record, 'no step of this workflow waits for another try');
+      throw conflict(record, 'No step of this workflow waits for another try');
     }
     const message = inboxMessage(`retry/${newId(clock.now())}`, { kind: 'retry-now' });
     const audit = this.#entry(actor, 'retry', null);
     const [answer] = await store.postMessages([{ instanceId: id, message, audit }]);
     if (answer === null || answer === undefined) {
-      throw conflict(record, 'the workflow has ended meanwhile');
+      throw conflict(record, 'The workflow has ended meanwhile');
     }
     posted(answer, message);
     return record;
@@ -183,7 +183,7 @@ function waitingPointer(record: InstanceRecord, executionId: number): Pointer {
   const instance: WorkflowInstance = loadInstance(record);
   const pointer = instance.pointers.get(executionId);
   if (executionId >= instance.nextPointerId) {
-    throw new AppError('execution_not_found', `the workflow has no execution ${executionId}`, {
+    throw new AppError('execution_not_found', `The workflow has no execution ${executionId}`, {
       fields: { workflowId: record.id },
     });
   }
@@ -192,7 +192,7 @@ function waitingPointer(record: InstanceRecord, executionId: number): Pointer {
 }
 
 function answeredAlready(record: InstanceRecord): AppError {
-  return conflict(record, 'this execution does not wait for an activity');
+  return conflict(record, 'This execution does not wait for an activity');
 }
 
 function conflict(record: InstanceRecord, message: string): AppError {
@@ -202,7 +202,7 @@ function conflict(record: InstanceRecord, message: string): AppError {
 }
 
 function workflowNotFound(id: string): AppError {
-  return new AppError('workflow_not_found', `there is no workflow '${id}'`, {
+  return new AppError('workflow_not_found', `There is no workflow '${id}'`, {
     fields: { workflowId: id },
   });
 }

@@ -25,7 +25,7 @@ export class InstanceQueries {
   async load(id: string): Promise<InstanceRecord> {
     const record = await this.#store.getInstance(id);
     if (record !== null) return record;
-    throw new AppError('workflow_not_found', `there is no workflow '${id}'`, {
+    throw new AppError('workflow_not_found', `There is no workflow '${id}'`, {
       fields: { workflowId: id },
     });
   }

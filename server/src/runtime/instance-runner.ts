@@ -132,7 +132,7 @@ export class InstanceRunner implements Service {
   async #start(start: NewInstance): Promise<InsertInstanceResult> {
     const { startTime } = start;
     if (this.#stopping) {
-      throw new AppError('stopping', 'the server is stopping', { retryAfterSeconds: 1 });
+      throw new AppError('stopping', 'The server is stopping', { retryAfterSeconds: 1 });
     }
     if (this.#actorOf(start.id) !== undefined) {
       const record = await this.#environment.store.getInstance(start.id);

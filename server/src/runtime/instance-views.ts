@@ -21,7 +21,7 @@ export function loadInstance(record: InstanceRecord): WorkflowInstance {
   try {
     return readState(record, record.state);
   } catch (error) {
-    throw new AppError('internal', `the state of workflow ${record.id} cannot be read`, {
+    throw new AppError('internal', `The state of workflow ${record.id} cannot be read`, {
       cause: error,
     });
   }

@@ -21,8 +21,8 @@ export function decodeCursor(cursor: string | null, list: string): readonly stri
   } catch {
     // Falls through to the refusal below.
   }
-  throw new AppError('invalid_request', 'the cursor is not one that this list gave out', {
-    fields: { parameter: 'cursor' },
+  throw new AppError('invalid_request', 'The cursor is not one that this list gave out', {
+    parameter: 'cursor',
   });
 }
 

@@ -105,7 +105,7 @@ export class StepScripts {
 
 function stepNotFound(name: string, version: number | 'latest'): AppError {
   const what = version === 'latest' ? '' : `version ${version} of `;
-  return new AppError('step_not_found', `there is no ${what}custom step '${name}'`, {
+  return new AppError('step_not_found', `There is no ${what}custom step '${name}'`, {
     fields: { stepName: name },
   });
 }

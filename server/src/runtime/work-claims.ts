@@ -225,5 +225,5 @@ export class WorkClaims {
 }
 
 function staleToken(): AppError {
-  return new AppError('activity_not_found', 'no activity is held by this token');
+  return new AppError('activity_not_found', 'No activity is held by this token');
 }

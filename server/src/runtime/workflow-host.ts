@@ -140,7 +140,7 @@ export class StepwrightHost implements Host.WorkflowHost {
 
   async startWorkflow(request: Host.StartRequest): Promise<Host.InstanceView> {
     if (this.#starting >= this.#options.settings.startsMax) {
-      throw new AppError('overloaded', 'too many workflows are being started', {
+      throw new AppError('overloaded', 'Too many workflows are being started', {
         retryAfterSeconds: 1,
       });
     }
@@ -382,7 +382,7 @@ export class StepwrightHost implements Host.WorkflowHost {
       if (result.record.requestHash === requestHash) return viewStarted(result.record, data);
       throw new AppError(
         'idempotency_conflict',
-        'this Idempotency-Key was used for a start with other data',
+        'This Idempotency-Key was used for a start with other data',
         { fields: { workflowId: id } },
       );
     }
@@ -394,12 +394,12 @@ export class StepwrightHost implements Host.WorkflowHost {
     const definitionId = toText(inputs['DefinitionId'] ?? null);
     const data = toObject(inputs['Data'] ?? {});
     if (!definitionId.ok) throw new AppError('invalid_request', definitionId.message);
-    if (!data.ok) throw new AppError('invalid_request', `the input Data: ${data.message}`);
+    if (!data.ok) throw new AppError('invalid_request', `The input Data: ${data.message}`);
     const definition = await this.#services.environment.retryStore(
       () => this.#services.catalog.latest(definitionId.value),
       () => this.#state === 'stopping',
     );
-    if (definition === null) throw new AppError('stopping', 'the server is stopping');
+    if (definition === null) throw new AppError('stopping', 'The server is stopping');
     const result = await this.#services.environment.retryStore(
       () =>
         this.#services.runner.startInstance({
@@ -413,7 +413,7 @@ export class StepwrightHost implements Host.WorkflowHost {
         }),
       () => this.#state === 'stopping',
     );
-    if (result === null) throw new AppError('stopping', 'the server is stopping');
+    if (result === null) throw new AppError('stopping', 'The server is stopping');
     this.#options.metrics.workflowStarted();
   }
 
@@ -447,13 +447,13 @@ export class StepwrightHost implements Host.WorkflowHost {
   async #ask<Value>(call: () => Promise<Value>): Promise<Value> {
     if (this.#state !== 'running') {
       const what = this.#state === 'new' ? 'starting' : 'stopping';
-      throw new AppError('stopping', `the server is ${what}`, { retryAfterSeconds: 1 });
+      throw new AppError('stopping', `The server is ${what}`, { retryAfterSeconds: 1 });
     }
     try {
       return await call();
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;
-      throw new AppError('store_unavailable', 'the store does not answer', {
+      throw new AppError('store_unavailable', 'The store does not answer', {
         cause: error,
         retryAfterSeconds: 2,
       });

@@ -94,7 +94,7 @@ describe('GET /api/activity/{name}', () => {
   it('names the parameter that is wrong', async () => {
     const api = await startApi();
     const problem = await problemOf(await api.fetch('/api/activity/charge?timeout=-1&lease=0'));
-    expect(problem['detail']).toBe('timeout: must not be negative; lease: must be at least 1');
+    expect(problem['detail']).toBe('timeout must not be negative; lease must be at least 1');
     expect(problem['errors']).toEqual([
       { code: 'invalid_parameter', parameter: 'timeout', message: 'must not be negative' },
       { code: 'invalid_parameter', parameter: 'lease', message: 'must be at least 1' },

@@ -19,6 +19,9 @@ describe('answers', () => {
     ['application/json;q=0.5, application/yaml', 'application/yaml; charset=utf-8'],
     ['application/yaml;q=0.5, application/json', JSON_TYPE],
     ['application/yaml;q=0', JSON_TYPE],
+    ['APPLICATION/YAML; charset=UTF-8', 'application/yaml; charset=utf-8'],
+    ['application/x-yaml;charset=utf-8, */*;q=0.1', 'application/x-yaml; charset=utf-8'],
+    ['application/json; charset=utf-8', JSON_TYPE],
     ['application/xml', JSON_TYPE],
     ['nonsense', JSON_TYPE],
   ])('for Accept: %s have the type %s', async (accept, type) => {

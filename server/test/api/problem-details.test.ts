@@ -68,6 +68,13 @@ describe('problem documents', () => {
     });
   });
 
+  it('begin with the members that all of them have', async () => {
+    const fields = { workflowId: 'w1' };
+    const api = await failingWith(new AppError('workflow_not_found', 'No', { fields }));
+    const names = Object.keys(await problemOf(await api.fetch('/api/workflow/w1')));
+    expect(names).toEqual(['type', 'title', 'status', 'detail', 'code', 'workflowId']);
+  });
+
   it('say when to come again', async () => {
     const api = await failingWith(new AppError('overloaded', 'Busy', { retryAfterSeconds: 1.2 }));
     expect((await api.fetch('/api/workflow/w1')).headers.get('retry-after')).toBe('2');

@@ -16,7 +16,7 @@ export function toIdempotencyKey(
   if (key === undefined) return null;
   if (!KEY.test(key)) {
     throw new AppError('invalid_request', 'Idempotency-Key must be 1 to 255 printable characters', {
-      fields: { parameter: 'Idempotency-Key' },
+      parameter: 'Idempotency-Key',
     });
   }
   const hash = createHash('sha256');

@@ -31,6 +31,6 @@ export function fromWireTime(text: string, parameter: string): number {
     if (!Number.isNaN(ms)) return ms;
   }
   throw new AppError('invalid_request', `${parameter} is not an ISO 8601 time`, {
-    fields: { parameter },
+    parameter,
   });
 }

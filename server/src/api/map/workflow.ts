@@ -23,7 +23,7 @@ export function toListRequest(
     throw new AppError(
       'invalid_request',
       'failedFrom and unchangedSince each give the list an order of their own: only one of them can be asked for',
-      { fields: { parameter: 'unchangedSince' } },
+      { parameter: 'unchangedSince' },
     );
   }
   return {
