@@ -11,7 +11,8 @@ const UNIT = { include: ['test/**/*.test.ts'], testTimeout: 30_000, hookTimeout:
 // Whole servers, databases and the machine's ports: one file at a time, after the quick tests.
 const END_TO_END = {
   include: ['**/*.test.ts'],
-  testTimeout: 180_000,
+  // Tests wait for conditions, which come later on a machine that has much else to do.
+  testTimeout: 600_000,
   hookTimeout: 300_000,
   fileParallelism: false,
   sequence: { groupOrder: 1 },

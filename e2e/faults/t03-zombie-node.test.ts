@@ -10,6 +10,8 @@ import { withFleet } from './support/with-fleet.js';
 import type { Instance, Page, StepRow } from './support/wire.js';
 
 const [ZOMBIE, HEIR] = [0, 1];
+/** A paused process is not gone, so only its lease tells; a busy machine must not make it end before the pause. */
+const settings = { NODE_LEASE_MS: '8000' };
 
 const CALL_THEN_WAIT = definition('zombie', [
   {
@@ -44,7 +46,7 @@ describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
   'T-03 zombie node on $store',
   ({ store }) => {
     it('changes nothing of what was taken over while it was paused', async () => {
-      await withFleet({ count: 2, store }, async ({ fleet, ledger }) => {
+      await withFleet({ count: 2, store, settings }, async ({ fleet, ledger }) => {
         const names = Array.from({ length: scaled(10) }, (_, at) => `run-${at}`);
         const held: ServerResponse[] = [];
         ledger.respond = (_call, response) => held.push(response);
@@ -54,8 +56,8 @@ describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
         await onZombie.call('POST', '/api/definition', { body: CALL_THEN_WAIT });
         const ids = new Map<string, string>();
         for (const name of names) {
-          const body = { name, ledger: ledger.url };
-          const started = await onZombie.call('POST', '/api/workflow/zombie', { body });
+          const start = { body: { name, ledger: ledger.url }, key: name };
+          const started = await onZombie.call('POST', '/api/workflow/zombie', start);
           ids.set(name, (started.body as Instance).workflowId);
         }
         await eventually('every call is under way', () => held.length === names.length);
@@ -73,6 +75,7 @@ describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
         }
         const tookOverMs = Date.now() - pausedAt;
 
+        const callsBefore = ledger.calls.length;
         // The zombie wakes up with all answers in its sockets, and believes to be the owner.
         for (const response of held) answerAs('zombie', response);
         zombie.resume();
@@ -92,9 +95,10 @@ describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
           const history = await readHistory(id, (path) => get<Page<StepRow>>(path));
           expect(history.map(({ stepId }) => stepId).sort()).toEqual(['call', 'wait']);
           const calls = ledger.callsTo(`/call/${name}`);
-          expect(calls).toHaveLength(2);
+          expect(calls.length).toBeGreaterThan(1);
           expect(new Set(calls.map(({ key }) => key)).size).toBe(1);
         }
+        expect(ledger.calls).toHaveLength(callsBefore);
         const fenced = await fleet.metric('stepwright_commits_fenced_total');
         expect(fenced).toBeGreaterThan(0);
         console.log(`T-03 ${store}`, { runs: names.length, tookOverMs, fenced });

@@ -11,6 +11,8 @@ import { Workload } from './support/workload.js';
 const ANSWER_MS_MAX = 3000;
 const RECOVERY_MS_MAX = 5000;
 const OUTAGE_MS = 6000;
+/** Shorter than the outage: the other node takes over. */
+const settings = { NODE_LEASE_MS: '3000' };
 
 describe.each([{ mode: 'refuse' }, { mode: 'blackhole' }] as const)(
   'T-19 one node loses its store ($mode)',
@@ -24,7 +26,7 @@ describe.each([{ mode: 'refuse' }, { mode: 'blackhole' }] as const)(
       const settingsOf = (index: number) => (index === 0 ? mongoThrough(link) : {});
       try {
         await withFleet(
-          { count: 2, store: 'services', settingsOf },
+          { count: 2, store: 'services', settings, settingsOf },
           async ({ fleet, ledger, random }) => {
             const workload = new Workload({ urls: () => fleet.urls, ledger, random });
             await workload.begin();

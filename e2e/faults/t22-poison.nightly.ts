@@ -11,6 +11,8 @@ import type { Instance } from './support/wire.js';
 /** More than the longest reason, with what the API says around it. */
 const REASON_LENGTH_MAX = 5000;
 const HEALTHY = 100;
+/** The default, which a loop without end uses up. */
+const settings = { EXPRESSION_TIMEOUT_MS: '1000' };
 
 interface Failed {
   readonly status: string;
@@ -54,7 +56,7 @@ describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
   'T-22 poisoned runs among healthy ones on $store',
   ({ store }) => {
     it('all end in a visible state with a short reason; the others and the nodes go on', async () => {
-      await withFleet({ count: 2, store }, async ({ fleet }) => {
+      await withFleet({ count: 2, store, settings }, async ({ fleet }) => {
         const client = new PersistentClient(() => fleet.urls);
         const nodeIds = (): Promise<readonly unknown[]> =>
           Promise.all(

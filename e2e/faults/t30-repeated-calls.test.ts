@@ -124,11 +124,15 @@ async function allCalls(
   const calls: Call[] = [];
   for (const name of names) {
     const id = ids.get(`/api/workflow/both?reference=${name}`) ?? '';
-    const item = await client.call('GET', '/api/activity/work?workerId=w&timeout=5');
+    const { token } = await eventually('there is work', async () => {
+      const path = '/api/activity/work?workerId=w&timeout=5';
+      const found = await client.call('GET', path, { expected: [200, 404] });
+      return found.status === 200 && (found.body as WorkItem);
+    });
     calls.push(
       {
         method: 'POST',
-        path: `/api/activity/success/${(item.body as WorkItem).token}`,
+        path: `/api/activity/success/${token}`,
         body: 'done',
         expected: [202],
       },

@@ -83,7 +83,7 @@ class Checker {
   /** I1 */
   async #ended({ kind, name, workflowId }: Run): Promise<Instance | null> {
     let instance: Instance | null = null;
-    for (const deadline = Date.now() + 90_000; Date.now() < deadline;) {
+    for (const deadline = Date.now() + 150_000; Date.now() < deadline;) {
       instance = await this.#get<Instance>(`/api/workflow/${workflowId}?wait=5`);
       if (instance.status === 'Complete') return instance;
       if (instance.status === 'Terminated') break;

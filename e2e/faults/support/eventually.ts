@@ -7,7 +7,7 @@ const PAUSE_MS = 50;
 export async function eventually<Value>(
   what: string,
   read: () => Promise<Value | undefined | false> | Value | undefined | false,
-  limitMs = 60_000,
+  limitMs = 150_000,
 ): Promise<Value> {
   let problem: unknown;
   for (const deadline = Date.now() + limitMs; Date.now() < deadline;) {

@@ -13,6 +13,12 @@ import { ServerNode } from '../../environment/server-node.js';
 
 type Settings = Readonly<Record<string, string>>;
 
+/**
+ * Nodes that die here are missed at once, as their process is gone. A test that is about the lease sets it; for the others
+ * it is long, as are expressions, so that a machine with very much to do does not look like a fault.
+ */
+const PATIENT: Settings = { NODE_LEASE_MS: '20000', EXPRESSION_TIMEOUT_MS: '20000' };
+
 /** Where a fleet keeps everything, for tests that look into it. */
 export type FleetDatabase =
   | { readonly kind: 'sqlite'; readonly file: string }
@@ -55,7 +61,7 @@ export class Fleet {
 
   static async start(options: FleetOptions): Promise<Fleet> {
     const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-faults-'));
-    const shared: Record<string, string> = { DATA_DIR: folder, NODE_LEASE_MS: '3000' };
+    const shared: Record<string, string> = { ...PATIENT, DATA_DIR: folder };
     const [dbhost, redis] = [inject('dbhost'), inject('redis')];
     if (options.store === 'services' && dbhost !== null && redis !== null) {
       shared['dbhost'] = dbhost;

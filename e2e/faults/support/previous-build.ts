@@ -6,7 +6,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const PACKAGES = ['.', 'server', 'sdk', 'worker-sdk'];
+const PACKAGES = ['.', 'server', 'server/ui', 'sdk', 'worker-sdk'];
 
 /** What the stored format is made of. */
 const FORMAT = ['sqlite/schema.ts', 'mongo/collections.ts', '../engine/snapshot.ts'].map((file) =>
@@ -48,7 +48,9 @@ export function buildPrevious(commit: string): PreviousBuild | null {
     // The packages of today stand in for those of then: the versions of the dependencies are not what is tested.
     for (const name of PACKAGES) {
       const modules = path.join(ROOT, name, 'node_modules');
-      if (existsSync(modules)) symlinkSync(modules, path.join(folder, name, 'node_modules'));
+      const then = path.join(folder, name);
+      if (existsSync(then) && existsSync(modules))
+        symlinkSync(modules, path.join(then, 'node_modules'));
     }
     execFileSync(process.execPath, ['scripts/build.mjs'], { cwd: folder, stdio: 'pipe' });
   } catch (error) {

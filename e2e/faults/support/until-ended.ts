@@ -6,7 +6,7 @@ import type { Instance } from './wire.js';
 export function untilEnded(
   client: PersistentClient,
   workflowId: string,
-  limitMs = 90_000,
+  limitMs = 150_000,
 ): Promise<Instance> {
   const read = async (): Promise<Instance | false> => {
     const { body } = await client.call('GET', `/api/workflow/${workflowId}?wait=5`);

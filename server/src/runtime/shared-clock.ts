@@ -2,13 +2,16 @@
  * The clock of nodes that share a database: they go by its time, so that they agree on what is due, dead or older although
  * the clocks of their machines do not.
  *
- * Between two readings it counts by itself, so that a machine's clock that jumps changes nothing.
+ * Between two readings it counts by itself, so that a machine's clock that jumps changes nothing. A reading says between
+ * which two times it is; only a clock outside of them is corrected, and only as far as to them. So nodes are apart by no more
+ * than the quickest answer of the database took. Whoever starts a workflow on one node and then publishes its event on
+ * another had to wait for longer than that, and the event is never older than the workflow.
  */
 import type { Logger } from '../logger.js';
 import { clockOf, type Clock } from './clock.js';
 
-/** Differences up to this are not corrected: a clock that is set again and again has worse faults than being a bit off. */
-const TOLERANCE_MS = 500;
+/** A correction backwards by less than this is waited out: time that goes back surprises everybody. */
+const WAITED_OUT_MS = 2000;
 /** From here on a machine's clock is wrong, which also shows in its logs: somebody should know. */
 const WRONG_MS = 2000;
 
@@ -26,6 +29,7 @@ export class SharedClock implements Clock {
   readonly #sources: TimeSources;
   readonly #clock = clockOf(() => this.now());
   #offsetMs: number;
+  #latest = -Infinity;
   #hasWarned = false;
 
   constructor(logger: Logger, sources: TimeSources = MACHINE) {
@@ -35,7 +39,10 @@ export class SharedClock implements Clock {
   }
 
   now(): number {
-    return Math.floor(this.#sources.steady() + this.#offsetMs);
+    const time = this.#exact();
+    const aheadMs = this.#latest - time;
+    if (aheadMs <= 0 || aheadMs > WAITED_OUT_MS) this.#latest = Math.floor(time);
+    return this.#latest;
   }
 
   at(time: number, callback: () => void): () => void {
@@ -44,11 +51,16 @@ export class SharedClock implements Clock {
 
   /** A reading of the database's time, in milliseconds since 1970, that has just arrived and took so long. */
   adjust(time: number, roundTripMs: number): void {
-    // It was read at some moment of the round trip.
-    const uncertaintyMs = roundTripMs / 2;
-    const differenceMs = time + uncertaintyMs - this.now();
-    if (Math.abs(differenceMs) > TOLERANCE_MS + uncertaintyMs) this.#offsetMs += differenceMs;
-    this.#warn(Math.round(this.#sources.wall() - this.now()));
+    // It was read at some moment of the round trip, in whole milliseconds.
+    const [earliest, latest] = [time, time + roundTripMs + 1];
+    const now = this.#exact();
+    if (now < earliest) this.#offsetMs += earliest - now;
+    else if (now > latest) this.#offsetMs -= now - latest;
+    this.#warn(Math.round(this.#sources.wall() - this.#exact()));
+  }
+
+  #exact(): number {
+    return this.#sources.steady() + this.#offsetMs;
   }
 
   #warn(aheadMs: number): void {

@@ -1,7 +1,8 @@
 /**
  * T-34: whole nodes on one store, with crashes, faults, lost and repeated messages and wrong clocks, all from a seed.
  *
- * SIMULATION_SEED=n runs one seed again; SIMULATION_SEEDS=count runs so many, however long that takes.
+ * SIMULATION_SEED=n runs one seed again; SIMULATION_SEEDS=count runs so many, however long that takes, from
+ * SIMULATION_FIRST on.
  */
 import { describe, expect, it, vi } from 'vitest';
 import { simulate } from './support/simulation.js';
@@ -63,8 +64,8 @@ describe('simulated nodes', () => {
   it('keep every promise, whatever happens to them', { timeout: 3_600_000 }, async () => {
     const only = setting('SIMULATION_SEED');
     const count = setting('SIMULATION_SEEDS');
-    const first = only ?? 1;
-    const last = only ?? count ?? SEEDS_BY_DEFAULT;
+    const first = only ?? setting('SIMULATION_FIRST') ?? 1;
+    const last = only ?? first + (count ?? SEEDS_BY_DEFAULT) - 1;
     const startedAt = Date.now();
     const failed: string[] = [];
     let seeds = 0;

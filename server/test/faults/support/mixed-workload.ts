@@ -177,7 +177,7 @@ export interface StepRow {
 /** A client that does not give up: it waits for the server to come back, within a deadline. */
 export class PersistentClient {
   readonly #address: Address;
-  readonly #deadline = Date.now() + 60_000;
+  readonly #deadline = Date.now() + 300_000;
 
   constructor(address: Address) {
     this.#address = address;

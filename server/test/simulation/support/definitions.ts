@@ -1,39 +1,11 @@
 /** The workflows of simulations, each with what its instances must end with. */
 import type { Json, JsonObject } from '../../../src/engine/json.js';
-import type { Random } from './random.js';
-
-export interface Workflow {
-  readonly document: JsonObject;
-  /** The data to start with; `s` and `key` are added. */
-  readonly data: (random: Random) => JsonObject;
-  /** How often each step completes, and what is in the data then. Fields that are left out are not compared. */
-  readonly expect: (start: JsonObject) => {
-    readonly completed: Readonly<Record<string, number>>;
-    readonly data: JsonObject;
-  };
-}
-
-function step(Id: string, StepType: string, rest: JsonObject = {}): JsonObject {
-  return { Id, StepType, RetryInterval: 1, ...rest };
-}
-
-function call(Id: string, rest: JsonObject = {}): JsonObject {
-  return step(Id, 'HttpRequest', { Inputs: { BaseUrl: '"http://ledger"' }, ...rest });
-}
-
-function number(data: JsonObject, name: string): number {
-  return Number(data[name]);
-}
-
-const EVENT_INPUTS: JsonObject = {
-  EventName: '"news"',
-  EventKey: 'data.key',
-  EffectiveDate: '"2000-01-01T00:00:00Z"',
-};
+import { RESTLESS_WORKFLOWS, RUNAWAY } from './restless.js';
+import { call, EVENT_INPUTS, number, step, type Workflow } from './workflow.js';
 
 const WORK_INPUTS: JsonObject = { ActivityName: '"work"', Parameters: { '@s': 'data.s' } };
 
-export const WORKFLOWS: Readonly<Record<string, Workflow>> = {
+const CALM_WORKFLOWS: Readonly<Record<string, Workflow>> = {
   plain: {
     document: {
       Id: 'plain',
@@ -284,7 +256,25 @@ export const WORKFLOWS: Readonly<Record<string, Workflow>> = {
   },
 };
 
+export const WORKFLOWS: Readonly<Record<string, Workflow>> = {
+  ...CALM_WORKFLOWS,
+  ...RESTLESS_WORKFLOWS,
+};
+
+/** The seeds of old that found something draw from the workflows of their time, or they would mean something else. */
+const OLDER_SEEDS_MAX = 10_000;
+
+/** Whether a seed draws from all workflows, also from those that hardly rest. */
+export function isRestless(seed: number): boolean {
+  return seed > OLDER_SEEDS_MAX || seed % 10 === 0;
+}
+
+/** The workflows that a seed draws from. */
+export function workflowNames(seed: number): readonly string[] {
+  return Object.keys(isRestless(seed) ? WORKFLOWS : CALM_WORKFLOWS);
+}
+
 /** Whether instances wait for events with the key of their scenario. */
 export function takesEvents(name: string, data: JsonObject): boolean {
-  return name === 'event' || name === 'race' || data['child'] === ('event' satisfies Json);
+  return ['event', 'race', RUNAWAY].includes(name) || data['child'] === ('event' satisfies Json);
 }

@@ -1,6 +1,10 @@
 /** The outside world of step bodies: every call is recorded under its idempotency key, and answered by that key. */
+import type { Failure } from '../../../src/engine/fail-step.js';
 import type { EffectResult } from '../../../src/engine/messages.js';
 import type { StepBodyContext } from '../../../src/step-bodies/step-body.js';
+
+/** Never gets as far as the outside. */
+const REFUSED = 'refused';
 
 export interface LedgerEntry {
   readonly workflowId: string;
@@ -29,12 +33,12 @@ export class Ledger {
     entry.calls += 1;
     return entry.succeeds
       ? { ok: true, values: { value: `done ${stepId}` } }
-      : { ok: false, failure: { type: 'Refused', message: 'the outside refused' } };
+      : { ok: false, failure: failureOf(stepId) };
   }
 
   /** The same key has always the same fate: a target that honours keys does not change its mind. */
   #fails(stepId: string, attempt: number, key: string): boolean {
-    if (stepId.startsWith('broken')) return true;
+    if (stepId.startsWith('broken') || stepId === REFUSED) return true;
     // In a saga any failure would undo everything, and the model would have to know where.
     if (/^[su]\d/.test(stepId)) return false;
     if (!this.#failing || attempt > 2) return false;
@@ -43,4 +47,9 @@ export class Ledger {
       sum = (sum * 31 + key.charCodeAt(place)) % 997;
     return sum % 4 === 0;
   }
+}
+
+function failureOf(stepId: string): Failure {
+  if (stepId === REFUSED) return { type: 'AddressRefused', message: 'nothing was asked' };
+  return { type: 'Refused', message: 'the outside refused' };
 }

@@ -1,8 +1,10 @@
 /** What clients do in a simulation: they start workflows, publish events, suspend, resume and terminate. */
 import { AppError } from '../../../src/errors.js';
 import type { JsonObject } from '../../../src/engine/json.js';
-import { takesEvents, WORKFLOWS, type Workflow } from './definitions.js';
+import { takesEvents, WORKFLOWS } from './definitions.js';
+import { RUNAWAY } from './restless.js';
 import { hold } from './violation.js';
+import type { Workflow } from './workflow.js';
 import { isUnknown, type World } from './world.js';
 
 export class Scenario {
@@ -21,7 +23,7 @@ export class Scenario {
   constructor(world: World, index: number) {
     this.#world = world;
     this.index = index;
-    this.name = world.random.pick(Object.keys(WORKFLOWS));
+    this.name = world.random.pick(world.workflowNames);
     const workflow = WORKFLOWS[this.name];
     if (workflow === undefined) throw new Error(`there is no workflow ${this.name}`);
     this.workflow = workflow;
@@ -36,12 +38,14 @@ export class Scenario {
     if (random.chance(0.25)) await this.#suspendForAWhile(id);
     if (random.chance(0.12)) await this.#terminate(id);
     if (random.chance(0.2)) await this.#look(id);
+    if (this.name === RUNAWAY) await this.#endRunaway(id);
     await publishes;
   }
 
   async #start(): Promise<string> {
     const { random } = this.#world;
-    const hasKey = random.chance(0.6);
+    // One that nobody knows of, and that does not end by itself, would run for ever.
+    const hasKey = random.chance(0.6) || this.name === RUNAWAY;
     const first = hasKey ? this.#startKeyed() : this.#startOnce();
     // The same start again, at the same time and perhaps on another node.
     const second = hasKey && random.chance(0.3) ? this.#startKeyed() : first;
@@ -131,6 +135,18 @@ export class Scenario {
     );
     const hasEnded = view.status === 'Terminated' || view.status === 'Complete';
     hold(hasEnded, 'terminated is terminated', () => `${id} is ${view.status}`);
+  }
+
+  /** The server stops it for all the steps that it ran without a wait; then its client ends it. */
+  async #endRunaway(id: string): Promise<void> {
+    for (;;) {
+      const { lastError, status } = await this.#world.persist((host) => host.getWorkflow(id));
+      if (status === 'Terminated') return;
+      if (status === 'Suspended' && lastError?.type === 'StepLimit') break;
+      await this.#world.scheduler.pause('a client looks again', 1000);
+    }
+    this.isTerminated = true;
+    await this.#world.persist((host) => host.controlWorkflow(id, 'terminate', 'somebody'));
   }
 
   /** What was answered is there for everybody. */

@@ -76,7 +76,7 @@ export class SimulatedNode implements Life {
       processIsGone: ({ id }) => plan.sameMachine && world.isGone(id),
       info: { name: 'simulated', version: '1', machineName: 'simulated', osVersion: 'none' },
       settings: {
-        stepsWithoutWaitMax: 10_000,
+        stepsWithoutWaitMax: world.stepsWithoutWaitMax,
         concurrencyMax: plan.concurrencyMax,
         parkedMax: plan.parkedMax,
         startsMax: 1000,

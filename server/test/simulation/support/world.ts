@@ -3,6 +3,7 @@ import { AppError } from '../../../src/errors.js';
 import type { Hint } from '../../../src/backplane/backplane.js';
 import type { StepwrightHost } from '../../../src/runtime/workflow-host.js';
 import type { Store } from '../../../src/store/store.js';
+import { isRestless, workflowNames } from './definitions.js';
 import { Ledger } from './ledger.js';
 import { planOf, type Plan } from './plan.js';
 import { Random } from './random.js';
@@ -30,6 +31,8 @@ export class World {
   readonly nodes: SimulatedNode[] = [];
   /** What workers ask for; null: none. Not drawn, because that would change what the older seeds mean. */
   readonly leasesMs: readonly (number | null)[];
+  readonly workflowNames: readonly string[];
+  readonly stepsWithoutWaitMax: number;
   /** How often a crash or a lost answer met which store operation. */
   readonly crashPoints = new Map<string, number>();
   isCalm = false;
@@ -41,6 +44,9 @@ export class World {
   constructor(seed: number, storeFor: (world: World) => Store) {
     this.random = new Random(seed);
     this.plan = planOf(this.random);
+    this.workflowNames = workflowNames(seed);
+    // Few enough to be reached within a simulation, more than any workflow needs that rests.
+    this.stepsWithoutWaitMax = isRestless(seed) ? 250 : 10_000;
     this.leasesMs = seed % 7 === 4 ? [1500, 5000, null] : [1500, 5000];
     this.scheduler = new Scheduler(this.random);
     this.ledger = new Ledger(this.plan.failingEffects);
