@@ -28,11 +28,16 @@ export class BenchServer {
     this.client = new HttpClient(url);
   }
 
-  static async start(): Promise<BenchServer> {
+  /** @param profilesFolder where each of its threads writes a CPU profile when it ends; null: without profiles */
+  static async start(profilesFolder: string | null): Promise<BenchServer> {
     const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-bench-'));
     const startedAt = performance.now();
     const { dbhost } = process.env;
-    const child = spawn(process.execPath, [MAIN], {
+    const profiling =
+      profilesFolder === null
+        ? []
+        : ['--cpu-prof', `--cpu-prof-dir=${profilesFolder}`, '--cpu-prof-interval=250'];
+    const child = spawn(process.execPath, [...profiling, MAIN], {
       env: {
         PORT: '0',
         DATA_DIR: folder,

@@ -1,13 +1,18 @@
 /**
- * `pnpm bench [W1 W2 …] [--scale=0.2] [--json] [--peers=folder]`: measures the built server on the embedded store (or on
- * `dbhost`), and after it other engines, where their scripts are.
+ * `pnpm bench [W1 W2 …] [--scale=0.2] [--json] [--peers=folder] [--profile[=folder]]`: measures the built server on the
+ * embedded store (or on `dbhost`), and after it other engines, where their scripts are. With `--profile` it draws a flame
+ * graph of each workload; profiling slows the server down, so its numbers are not to be compared with others.
  *
  * It is not a test: machines differ and are noisy. What can be compared are the ratios to the raw store, measured in the
  * same run. The server is on loopback, the load is bounded, and everything ends by itself.
  */
-import { cpus } from 'node:os';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import path from 'node:path';
 import { BenchServer } from './bench-server.ts';
+import type { Span } from './cpu-profile.ts';
 import { compareWith, measurePeers } from './peers.ts';
+import { writeProfiles } from './profile.ts';
 import { measureRawMongo } from './raw-mongo.ts';
 import { measureRawStore } from './raw-store.ts';
 import { WORKLOADS, type Numbers } from './workloads.ts';
@@ -17,10 +22,16 @@ const scale = Number(/--scale=([\d.]+)/.exec(given.join(' '))?.[1] ?? '1');
 const names = given.filter((argument) => /^W\d$/.test(argument));
 const asJson = given.includes('--json');
 const peersFolder = given.find((argument) => argument.startsWith('--peers='))?.slice(8);
+const drawInto = given
+  .map((argument) => /^--profile(?:=(.+))?$/.exec(argument))
+  .find((match) => match !== null);
+const profilesFolder =
+  drawInto === undefined ? null : mkdtempSync(path.join(tmpdir(), 'stepwright-profiles-'));
+const spans: Record<string, Span> = {};
 const { dbhost } = process.env;
 
 const raw = dbhost === undefined ? measureRawStore(600) : await measureRawMongo(dbhost, 600);
-const server = await BenchServer.start();
+const server = await BenchServer.start(profilesFolder);
 const results: Record<string, Numbers> = {
   machine: { cores: cpus().length },
   raw: { singleMs: raw.singleMs, batchedPerSecond: raw.batchedPerSecond },
@@ -30,12 +41,18 @@ try {
   for (const workload of WORKLOADS) {
     if (names.length > 0 && !names.includes(workload.name)) continue;
     if (!asJson) console.log(`\n${workload.name}: ${workload.about}`);
+    const fromUs = nowUs();
     const numbers = await workload.run(server, scale);
+    spans[workload.name] = { fromUs, toUs: nowUs() };
     results[workload.name] = { ...numbers, ...ratios(numbers) };
     if (!asJson) show(results[workload.name] ?? {});
   }
 } finally {
   await server.stop();
+}
+if (profilesFolder !== null) {
+  writeProfiles(profilesFolder, spans, drawInto?.[1] ?? 'docs/performance');
+  rmSync(profilesFolder, { recursive: true, force: true });
 }
 if (peersFolder !== undefined) await compare(peersFolder);
 if (asJson) console.log(JSON.stringify(results, null, 2));
@@ -43,6 +60,10 @@ else {
   console.log('\nraw store: one synced write, and writes a second in synced batches of 32');
   show(results['raw'] ?? {});
   show(results['server'] ?? {});
+}
+
+function nowUs(): number {
+  return Number(process.hrtime.bigint() / 1000n);
 }
 
 async function compare(folder: string): Promise<void> {

@@ -83,6 +83,7 @@ const threeStepsThroughput: Workload = {
   name: 'W2',
   about: 'the same, started with 32 under way',
   async run(server, scale) {
+    await define(server, 'three', THREE_STEPS);
     const count = 2000 * scale;
     return costs(server, count, async () => ({
       perSecond: await throughputOf(count, 32, async (n) => {

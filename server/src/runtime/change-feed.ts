@@ -20,7 +20,7 @@ import type { InstanceSummary } from '../store/store.js';
 import { ChangeBuffer } from './change-buffer.js';
 import { ChangeWatch, type ChangeFilter } from './change-watch.js';
 import type { Clock } from './clock.js';
-import { listItem } from './instance-views.js';
+import { committedItem, listItem } from './instance-views.js';
 
 export interface ChangeFeedOptions {
   readonly clock: Clock;
@@ -83,7 +83,7 @@ export class ChangeFeed {
   /** A commit of this instance is durable. */
   committed(instance: WorkflowInstance): void {
     if (!this.#isWanted) return;
-    this.#changed(changeOf(instance, this.#options.clock.now()));
+    this.#changed(committedItem(instance, this.#options.clock.now()));
   }
 
   /** The status of an instance was changed in the store. */
@@ -166,19 +166,4 @@ export class ChangeFeed {
     this.#watches.delete(watch);
     if (this.#watches.size === 0) this.#cancelBeat();
   }
-}
-
-function changeOf(instance: WorkflowInstance, lastChangeTime: number): WorkflowChange {
-  const { definitionId, endTime, id, lastError, reference, startTime, status, version } = instance;
-  return {
-    id,
-    definitionId,
-    version,
-    reference,
-    status,
-    startTime,
-    endTime,
-    lastChangeTime,
-    failureTime: lastError?.time ?? null,
-  };
 }

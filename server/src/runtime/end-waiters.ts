@@ -1,34 +1,50 @@
 /** Callers that wait for an instance to end. */
-export class EndWaiters {
-  readonly #waiters = new Map<string, Set<() => void>>();
+import type { InstanceView } from './host.js';
 
-  /** Resolves when the instance has ended, the time is over or the signal fires, whichever comes first. */
-  async wait(
-    id: string,
-    timer: (wake: () => void) => () => void,
-    signal: AbortSignal,
-  ): Promise<void> {
-    await new Promise<void>((resolve) => {
-      let cancelTimer = (): void => undefined;
-      const done = (): void => {
-        cancelTimer();
-        signal.removeEventListener('abort', done);
-        const waiters = this.#waiters.get(id);
-        waiters?.delete(done);
-        if (waiters?.size === 0) this.#waiters.delete(id);
-        resolve();
-      };
-      const waiters = this.#waiters.get(id) ?? new Set();
-      waiters.add(done);
-      this.#waiters.set(id, waiters);
-      cancelTimer = timer(done);
-      if (signal.aborted) done();
-      else signal.addEventListener('abort', done);
+export interface EndWait {
+  /**
+   * Resolves when the instance has ended, the time is over, the signal fires or the wait is cancelled, whichever comes
+   * first; with how the instance ended, where that is known without looking.
+   */
+  readonly over: Promise<InstanceView | null>;
+  readonly cancel: () => void;
+}
+
+type Wake = (view: InstanceView | null) => void;
+
+export class EndWaiters {
+  readonly #waiters = new Map<string, Set<Wake>>();
+
+  wait(id: string, timer: (wake: () => void) => () => void, signal: AbortSignal): EndWait {
+    let wake: Wake = () => undefined;
+    const over = new Promise<InstanceView | null>((resolve) => {
+      wake = resolve;
     });
+    let cancelTimer = (): void => undefined;
+    const done: Wake = (view) => {
+      cancelTimer();
+      signal.removeEventListener('abort', cancel);
+      const waiters = this.#waiters.get(id);
+      waiters?.delete(done);
+      if (waiters?.size === 0) this.#waiters.delete(id);
+      wake(view);
+    };
+    const cancel = (): void => done(null);
+    const waiters = this.#waiters.get(id) ?? new Set();
+    waiters.add(done);
+    this.#waiters.set(id, waiters);
+    cancelTimer = timer(cancel);
+    if (signal.aborted) cancel();
+    else signal.addEventListener('abort', cancel);
+    return { over, cancel };
   }
 
-  ended(id: string): void {
-    for (const done of [...(this.#waiters.get(id) ?? [])]) done();
+  /** @param view how the instance ended; only asked for when somebody waits, null when it has to be looked up */
+  ended(id: string, view: () => InstanceView | null = () => null): void {
+    const waiters = this.#waiters.get(id);
+    if (waiters === undefined) return;
+    const shown = view();
+    for (const done of [...waiters]) done(shown);
   }
 
   endAll(): void {

@@ -1,5 +1,5 @@
 /** Ids and hashes. Everything that names something durable is made here, by the server, never by the store. */
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomFillSync } from 'node:crypto';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 
@@ -22,6 +22,22 @@ export function newId(now: number): string {
   return encode(lastTime, 10) + encode(sequence, 4) + random;
 }
 
+/** Asking the operating system costs far more than the bytes, so they are fetched for many ids and tokens at once. */
+const pool = Buffer.alloc(4096);
+let taken = pool.length;
+
+/** Random bytes, good enough for secrets: each is given out once, and erased here. */
+function randomBytes(count: number): Buffer {
+  if (taken + count > pool.length) {
+    randomFillSync(pool);
+    taken = 0;
+  }
+  const bytes = Buffer.from(pool.subarray(taken, taken + count));
+  pool.fill(0, taken, taken + count);
+  taken += count;
+  return bytes;
+}
+
 function encode(value: number, length: number): string {
   let text = '';
   let rest = value;
@@ -38,7 +54,7 @@ function digit(value: number): string {
 
 /** A hash of several texts that cannot be confused with that of other texts. */
 export function hashOf(...parts: readonly string[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+  return hash('sha256', JSON.stringify(parts), 'base64url');
 }
 
 /** Under which events and subscriptions of a name and key meet. */

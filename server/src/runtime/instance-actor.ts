@@ -61,6 +61,7 @@ export class InstanceActor {
   #run: Run;
   #stored: Stored;
   #insert: Insert | null;
+  #committedAt: number | null = null;
   #loaded: boolean;
   #unsaved = new UnsavedChanges();
   #arrived: ArrivedMessage[] = [];
@@ -101,6 +102,15 @@ export class InstanceActor {
 
   get epoch(): number {
     return this.#stored.epoch;
+  }
+
+  get isStored(): boolean {
+    return this.#insert === null;
+  }
+
+  /** The time that the newest commit shows as the last change; null before there was one after the insert. */
+  get committedAt(): number | null {
+    return this.#committedAt;
   }
 
   get isParked(): boolean {
@@ -337,6 +347,7 @@ export class InstanceActor {
     const { store } = this.#environment;
     const { instance } = this.#run;
     const { epoch, inSeq } = this.#stored;
+    const now = this.#environment.clock.now();
     try {
       const outcome = await store.commitInstance({
         id: this.id,
@@ -344,7 +355,7 @@ export class InstanceActor {
         inSeq,
         revision: this.#stored.revision,
         status: instance.status,
-        ...timesOf(instance, this.#environment.clock.now()),
+        ...timesOf(instance, now),
         wakeAt: this.wakeAt(),
         state: writeState(instance),
         schemaVersion: STATE_VERSION,
@@ -352,6 +363,7 @@ export class InstanceActor {
         ...this.#unsaved.removals,
       });
       if (outcome === 'committed') {
+        this.#committedAt = now;
         this.#stored = {
           epoch,
           inSeq,
@@ -378,6 +390,7 @@ export class InstanceActor {
       return false;
     }
     if (record.revision > before.revision) {
+      this.#committedAt = record.lastChangeAt;
       this.#stored = { ...before, revision: record.revision, status };
       this.#merge(record);
       return true;

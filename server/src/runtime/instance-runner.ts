@@ -112,6 +112,12 @@ export class InstanceRunner implements Service {
     return this.#actors.size;
   }
 
+  /** It is in memory and in the store, and has not ended. */
+  isRunning(id: string): boolean {
+    const actor = this.#actorOf(id);
+    return actor?.isStored === true && !isEnded(actor.run.instance);
+  }
+
   /** When it stopped, something may have been ours that nobody was running: somebody has to take it over. */
   get leavesWork(): boolean {
     return this.#leavesWork;

@@ -28,9 +28,16 @@ export function loadInstance(record: InstanceRecord): WorkflowInstance {
 }
 
 export function viewInstance(record: InstanceRecord): InstanceView {
-  const { data, lastError, parent } = loadInstance(record);
+  return { ...listItem(record), ...viewOwn(loadInstance(record)) };
+}
+
+/** What lists do not show. */
+function viewOwn({
+  data,
+  lastError,
+  parent,
+}: WorkflowInstance): Pick<InstanceView, 'data' | 'lastError' | 'parent'> {
   return {
-    ...listItem(record),
     data,
     lastError: lastError === null ? null : viewError(lastError),
     parent: parent === null ? null : viewParent(parent),
@@ -70,6 +77,20 @@ export function viewNew(
     lastError: null,
     parent: null,
   };
+}
+
+/** What a commit at that time has made of an instance, as it would be read from the store. */
+export function viewCommitted(instance: WorkflowInstance, committedAt: number): InstanceView {
+  return { ...committedItem(instance, committedAt), ...viewOwn(instance) };
+}
+
+export function committedItem(
+  instance: WorkflowInstance,
+  lastChangeTime: number,
+): InstanceListItem {
+  const { definitionId, endTime, id, lastError, reference, startTime, status, version } = instance;
+  const times = { startTime, endTime, lastChangeTime, failureTime: lastError?.time ?? null };
+  return { id, definitionId, version, reference, status, ...times };
 }
 
 export function listItem(record: InstanceSummary): InstanceListItem {

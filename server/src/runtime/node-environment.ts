@@ -16,9 +16,11 @@ import type { ActorEnvironment, RunnerLimits } from './actor-environment.js';
 import type { ChangeFeed } from './change-feed.js';
 import type { Clock } from './clock.js';
 import type { Evaluator } from './evaluator.js';
+import type { InstanceView } from './host.js';
 import { nameKeyOf } from './ids.js';
 import type { InstanceActor } from './instance-actor.js';
 import type { InstanceRunner } from './instance-runner.js';
+import { viewCommitted } from './instance-views.js';
 import { inboxMessage } from './message-codec.js';
 import type { RuntimeMetrics } from './runtime-metrics.js';
 import { terminationWith } from './terminated-child.js';
@@ -40,7 +42,8 @@ export interface NodeEnvironmentOptions {
   readonly httpRequest: StepBody;
   readonly customStep: CustomStepBody;
   readonly startChild: (inputs: JsonObject, start: ChildStart) => Promise<void>;
-  readonly ended: (instanceId: string) => void;
+  /** @param view how it ended; null when that has to be looked up */
+  readonly ended: (instanceId: string, view: () => InstanceView | null) => void;
   readonly changes: ChangeFeed;
   /** Built with this environment, so it can only be asked for later. */
   readonly runner: () => InstanceRunner;
@@ -174,7 +177,10 @@ export class NodeEnvironment implements ActorEnvironment {
     this.#options.changes.committed(instance);
     if (instance.status === 'Complete' || instance.status === 'Terminated') {
       this.metrics.workflowEnded(instance.status);
-      this.#options.ended(instance.id);
+      const { committedAt } = actor;
+      this.#options.ended(instance.id, () =>
+        committedAt === null ? null : viewCommitted(instance, committedAt),
+      );
     }
   }
 

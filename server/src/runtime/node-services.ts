@@ -222,8 +222,8 @@ export class NodeServices {
       changes: this.changes,
       customStep: customStep((name) => this.steps.find(name)),
       startChild,
-      ended: (id) => {
-        this.endWaiters.ended(id);
+      ended: (id, view) => {
+        this.endWaiters.ended(id, view);
         backplane.publish({ kind: 'ended', id });
       },
       runner: () => this.runner,

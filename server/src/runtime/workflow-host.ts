@@ -165,21 +165,19 @@ export class StepwrightHost implements Host.WorkflowHost {
     const deadline = clock.now() + timeoutMs;
     for (;;) {
       // The wait begins before the look, so that an end between the two is not missed.
-      const stopWaiting = new AbortController();
       const isLocal = !this.#services.isShared;
       const wakeAt = isLocal ? deadline : Math.min(deadline, clock.now() + END_RECHECK_MS);
-      const ended = this.#services.endWaiters.wait(
-        id,
-        (wake) => clock.at(wakeAt, wake),
-        AbortSignal.any([signal, stopWaiting.signal]),
-      );
+      const wait = this.#services.endWaiters.wait(id, (wake) => clock.at(wakeAt, wake), signal);
       try {
-        const record = await this.#ask(() => this.#services.queries.load(id));
-        const isOver = record.endTime !== null || clock.now() >= deadline;
-        if (isOver || signal.aborted || this.#state === 'stopping') return viewInstance(record);
-        await ended;
+        const isOver = clock.now() >= deadline || signal.aborted || this.#state !== 'running';
+        // What runs on the only node ends on it, and has not ended yet: that needs no look.
+        const isKnown = !isOver && isLocal && this.#services.runner.isRunning(id);
+        const record = isKnown ? null : await this.#ask(() => this.#services.queries.load(id));
+        if (record !== null && (isOver || record.endTime !== null)) return viewInstance(record);
+        const end = await wait.over;
+        if (end !== null) return end;
       } finally {
-        stopWaiting.abort();
+        wait.cancel();
       }
     }
   }

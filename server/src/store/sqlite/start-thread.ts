@@ -2,8 +2,12 @@
 import { Worker } from 'node:worker_threads';
 import type { ThreadOptions } from './thread-protocol.js';
 
-/** Node 22 and 24 print a warning for `node:sqlite`, which is of no use to those who run the server. */
-const EXEC_ARGV = ['--disable-warning=ExperimentalWarning'];
+const EXEC_ARGV = [
+  // Node 22 and 24 print a warning for `node:sqlite`, which is of no use to those who run the server.
+  '--disable-warning=ExperimentalWarning',
+  // Whoever profiles the server wants to see this thread as well.
+  ...process.execArgv.filter((argument) => argument.startsWith('--cpu-prof')),
+];
 
 export function startThread(workerData: ThreadOptions): Worker {
   const isSource = import.meta.url.endsWith('.ts');

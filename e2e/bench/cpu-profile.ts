@@ -1,0 +1,107 @@
+/**
+ * CPU profiles as `node --cpu-prof` writes them, one file for each thread: cut to a stretch of time, and as a tree of
+ * frames with what each of them spent.
+ */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export interface Frame {
+  readonly name: string;
+  /** Of the project, of a package or of Node: where the function is from, short enough to be read. */
+  readonly place: string;
+  selfMs: number;
+  /** With everything below. */
+  totalMs: number;
+  readonly children: Map<string, Frame>;
+}
+
+export interface Span {
+  /** Of `process.hrtime`, which is the clock of profiles as well. */
+  readonly fromUs: number;
+  readonly toUs: number;
+}
+
+interface ProfileNode {
+  readonly id: number;
+  readonly callFrame: { readonly functionName: string; readonly url: string };
+  readonly children?: readonly number[];
+}
+
+interface ProfileFile {
+  readonly nodes: readonly ProfileNode[];
+  readonly startTime: number;
+  readonly samples: readonly number[];
+  readonly timeDeltas: readonly number[];
+}
+
+export class CpuProfile {
+  readonly #file: ProfileFile;
+
+  constructor(file: string) {
+    // Written by Node.
+    this.#file = JSON.parse(readFileSync(file, 'utf8')) as ProfileFile;
+  }
+
+  /** The thread of the store runs other files than the main thread does. */
+  runs(file: string): boolean {
+    return this.#file.nodes.some(({ callFrame }) => callFrame.url.endsWith(file));
+  }
+
+  /** What ran in the span, without what waited for something to do. */
+  during({ fromUs, toUs }: Span): Frame {
+    const { nodes, samples, startTime, timeDeltas } = this.#file;
+    const spentMs = new Map<number, number>();
+    let at = startTime;
+    samples.forEach((id, index) => {
+      const deltaUs = timeDeltas[index] ?? 0;
+      at += deltaUs;
+      if (at >= fromUs && at <= toUs) spentMs.set(id, (spentMs.get(id) ?? 0) + deltaUs / 1000);
+    });
+    const byId = new Map(nodes.map((node) => [node.id, node]));
+    const root: Frame = { name: 'all', place: '', selfMs: 0, totalMs: 0, children: new Map() };
+    const [first] = nodes;
+    if (first !== undefined) mergeChildren(root, first, { byId, spentMs });
+    return root;
+  }
+}
+
+interface Source {
+  readonly byId: ReadonlyMap<number, ProfileNode>;
+  readonly spentMs: ReadonlyMap<number, number>;
+}
+
+/** Frames of one function under one caller become one, whichever line they called from. */
+function mergeChildren(into: Frame, node: ProfileNode, source: Source): void {
+  for (const id of node.children ?? []) {
+    const child = source.byId.get(id);
+    if (child === undefined || child.callFrame.functionName === '(idle)') continue;
+    const { functionName, url } = child.callFrame;
+    const [name, place] = [functionName === '' ? '(anonymous)' : functionName, placeOf(url)];
+    const key = `${name} ${place}`;
+    const frame = into.children.get(key) ?? {
+      name,
+      place,
+      selfMs: 0,
+      totalMs: 0,
+      children: new Map<string, Frame>(),
+    };
+    into.children.set(key, frame);
+    const before = frame.totalMs;
+    const selfMs = source.spentMs.get(id) ?? 0;
+    frame.selfMs += selfMs;
+    frame.totalMs += selfMs;
+    mergeChildren(frame, child, source);
+    into.totalMs += frame.totalMs - before;
+  }
+}
+
+const DIST = fileURLToPath(new URL('../../server/dist/', import.meta.url));
+
+function placeOf(url: string): string {
+  if (!url.startsWith('file:')) return url;
+  const file = fileURLToPath(url);
+  if (file.startsWith(DIST)) return file.slice(DIST.length);
+  const inPackage = file.split(`node_modules${path.sep}`).at(-1) ?? file;
+  return `node_modules/${inPackage}`;
+}
