@@ -33,6 +33,7 @@ everyStore(
           failureTime: null,
           data: { a: 1 },
           lastError: null,
+          parent: null,
         });
         expect(answer.headers.get('location')).toBe(`/api/workflow/${workflowId}`);
         expect(Date.parse(startTime)).toBeGreaterThanOrEqual(before);
