@@ -1,4 +1,9 @@
-/** Puts the server together: the only file that names concrete adapters. */
+/**
+ * Puts the server together: the only file that names concrete adapters.
+ *
+ * The drivers of MongoDB and Redis and the HTTP client are as much JavaScript as all the rest together, so each is loaded
+ * by those servers only that use it.
+ */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { hostname, release, type } from 'node:os';
@@ -8,7 +13,6 @@ import { DEFAULT_API_LIMITS } from './api/api-limits.js';
 import { createApp } from './api/create-app.js';
 import type { Backplane } from './backplane/backplane.js';
 import { createLocalBackplane } from './backplane/local-backplane.js';
-import { createRedisBackplane } from './backplane/redis/redis-backplane.js';
 import { ConfigError, visibleEnvironment } from './config.js';
 import type { Logger } from './logger.js';
 import { systemClock } from './runtime/clock.js';
@@ -21,8 +25,9 @@ import { createPyodideRuntime } from './scripts/pyodide/pyodide-script-runtime.j
 import type { ScriptRuntime } from './scripts/script-runtime.js';
 import type { Config } from './settings.js';
 import { createCustomStepBody } from './step-bodies/custom-step.js';
-import { createHttpRequestBody } from './step-bodies/http-request.js';
-import { createMongoStore } from './store/mongo/mongo-store.js';
+import type { HttpRequestOptions } from './step-bodies/http-request.js';
+import { createAddressPolicy } from './step-bodies/http-request/address-policy.js';
+import type { StepBody } from './step-bodies/step-body.js';
 import { observeStore } from './store/observed-store.js';
 import { createSqliteStore } from './store/sqlite/sqlite-store.js';
 import type { Store } from './store/store.js';
@@ -45,7 +50,8 @@ export interface ComposeOptions {
   readonly scripts?: ScriptRuntime;
 }
 
-export function compose(options: ComposeOptions): Server {
+/** @throws ConfigError when a setting cannot be used */
+export async function compose(options: ComposeOptions): Promise<Server> {
   const { config, logger } = options;
   const metrics = new RuntimeMetrics();
   const scripts = options.scripts ?? createScripts(options);
@@ -54,8 +60,8 @@ export function compose(options: ComposeOptions): Server {
   // Nodes on an embedded store are on one machine, and have its clock.
   const sharedClock = config.dbhost === null ? null : new SharedClock(logger);
   const host = new StepwrightHost({
-    store: measured(composeStore(options, sharedClock), metrics),
-    backplane: composeBackplane(options, nodeId),
+    store: measured(await composeStore(options, sharedClock), metrics),
+    backplane: await composeBackplane(options, nodeId),
     scripts,
     httpRequest,
     customStep: (find) => createCustomStepBody({ scripts, find, logger }),
@@ -88,17 +94,21 @@ export function compose(options: ComposeOptions): Server {
   return { app, host };
 }
 
-function composeStore(
+async function composeStore(
   { config, logger, store, wrapStore }: ComposeOptions,
   clock: SharedClock | null,
-): Store {
+): Promise<Store> {
   const chosen =
-    store ?? (clock === null ? embeddedStore(config, logger) : mongoStore(config, clock));
+    store ?? (clock === null ? embeddedStore(config, logger) : await mongoStore(config, clock));
   return wrapStore === undefined ? chosen : wrapStore(chosen);
 }
 
-function composeBackplane({ config, logger }: ComposeOptions, nodeId: string): Backplane {
+async function composeBackplane(
+  { config, logger }: ComposeOptions,
+  nodeId: string,
+): Promise<Backplane> {
   if (config.redis === null) return createLocalBackplane();
+  const { createRedisBackplane } = await import('./backplane/redis/redis-backplane.js');
   // Nodes of different stores may share one Redis; each store has a channel of its own.
   const channel = `stepwright:${config.db_name}`;
   return createRedisBackplane({ url: config.redis, channel, nodeId, logger });
@@ -109,7 +119,8 @@ function embeddedStore(config: Config, logger: Logger): Store {
   return createSqliteStore({ path: path.join(config.data_dir, 'stepwright.db'), logger });
 }
 
-function mongoStore(config: Config, clock: SharedClock): Store {
+async function mongoStore(config: Config, clock: SharedClock): Promise<Store> {
+  const { createMongoStore } = await import('./store/mongo/mongo-store.js');
   return createMongoStore({
     url: config.dbhost ?? '',
     databaseName: config.db_name,
@@ -140,11 +151,9 @@ function createScripts({ config, environment, logger }: ComposeOptions): ScriptR
   });
 }
 
-function createHttpRequest(
-  config: Config,
-  logger: Logger,
-): ReturnType<typeof createHttpRequestBody> {
-  const options = {
+/** With the first call it takes a moment longer. */
+function createHttpRequest(config: Config, logger: Logger): StepBody {
+  const options: HttpRequestOptions = {
     timeoutMs: config.http_timeout_ms,
     responseBytesMax: config.http_response_bytes_max,
     connectionsPerHost: config.http_connections_per_host,
@@ -155,11 +164,22 @@ function createHttpRequest(
     logger,
   };
   try {
-    return createHttpRequestBody(options);
+    createAddressPolicy(options);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new ConfigError(`http_allow_hosts or http_deny_hosts: ${reason}`);
   }
+  const load = async (): Promise<StepBody> => {
+    const { createHttpRequestBody } = await import('./step-bodies/http-request.js');
+    return createHttpRequestBody(options);
+  };
+  let loading: Promise<StepBody> | null = null;
+  return {
+    async run(inputs, context) {
+      loading ??= load();
+      return (await loading).run(inputs, context);
+    },
+  };
 }
 
 function hostSettings(config: Config): HostSettings {

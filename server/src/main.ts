@@ -14,7 +14,7 @@ process.on('unhandledRejection', (error) => {
   process.exit(1);
 });
 
-const server = build(config);
+const server = await build(config);
 const http = createServer(
   {
     // A body that trickles in is not waited for; long polls are answers, which have no such limit.
@@ -50,9 +50,9 @@ function loadConfig(): Config {
   }
 }
 
-function build(settings: Config): Server {
+async function build(settings: Config): Promise<Server> {
   try {
-    return compose({ config: settings, environment: process.env, logger });
+    return await compose({ config: settings, environment: process.env, logger });
   } catch (error) {
     process.stderr.write(`stepwright: ${error instanceof Error ? error.message : String(error)}\n`);
     process.exit(2);

@@ -35,7 +35,7 @@ describe('a store that is not atomic', () => {
     wrapStore: (store: Store) => Store,
     environment: Readonly<Record<string, string>> = {},
   ): Promise<StepwrightHost> => {
-    const { host } = compose({
+    const { host } = await compose({
       config: readConfig({ DATA_DIR: folder, ...environment }),
       environment: {},
       logger: createLogger({

@@ -20,7 +20,7 @@ import { chain, compute, step } from '../behaviour/support/steps.js';
 /** A server with an interpreter of its own, so that `environment` is what this process environment makes of it. */
 async function startWithEnvironment(environment: Readonly<Record<string, string>>) {
   const logger = createLogger({ level: 'silent' });
-  const { app, host } = compose({
+  const { app, host } = await compose({
     config: readConfig({ ...environment, dbhost: '', redis: '', PYTHON_SPARES: '0' }),
     environment,
     logger,
@@ -271,7 +271,7 @@ describe('connection strings', () => {
         'mongodb://user:secret-of-mongo@127.0.0.1:9/?serverSelectionTimeoutMS=300&connectTimeoutMS=300',
       redis: 'redis://user:secret-of-redis@127.0.0.1:9',
     };
-    const { host } = compose({
+    const { host } = await compose({
       config: readConfig(environment),
       environment,
       logger,

@@ -36,7 +36,7 @@ export async function startRealServer(settings: Record<string, string> = {}): Pr
   const environment = { DATA_DIR: folder, PYTHON_PROCESSES: '1', ...settings };
   const config = readConfig(environment);
   const logger = createLogger({ level: 'error' });
-  const { app, host } = compose({ config, environment, logger });
+  const { app, host } = await compose({ config, environment, logger });
   await host.start();
   const http = createServer(app);
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));

@@ -33,7 +33,7 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
     level: 'trace',
     destination: { write: (line) => logLines.push(JSON.parse(line) as Record<string, unknown>) },
   });
-  const { app, host } = compose({
+  const { app, host } = await compose({
     config: readConfig(environment),
     environment,
     logger,

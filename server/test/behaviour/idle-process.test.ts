@@ -1,0 +1,100 @@
+/**
+ * Goal: a server that has nothing to do costs next to nothing, and loads nothing that it does not use.
+ * Method: the built server as a process of its own, with counts that do not depend on the machine: modules that were
+ * loaded, and how often its main thread went to sleep again.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { Client } from './support/client.js';
+import { eventually } from './support/eventually.js';
+import { startProcess, temporaryFolder } from './support/server-process.js';
+import { chain, step } from './support/steps.js';
+
+/** Appends the address of each module that is loaded. */
+const hookFor = (list: string): string => `
+  import { appendFileSync } from 'node:fs';
+  import { registerHooks } from 'node:module';
+  registerHooks({
+    load(url, context, next) {
+      appendFileSync(${JSON.stringify(list)}, url + '\\n');
+      return next(url, context);
+    },
+  });`;
+
+async function startWithList(environment: Readonly<Record<string, string>> = {}) {
+  const folder = await temporaryFolder();
+  const list = path.join(folder, 'modules.txt');
+  const hook = path.join(folder, 'hook.mjs');
+  await writeFile(hook, hookFor(list));
+  const server = await startProcess({
+    PORT: '0',
+    DATA_DIR: folder,
+    PYTHON_SPARES: '0',
+    NODE_OPTIONS: `--import ${pathToFileURL(hook).href}`,
+    ...environment,
+  });
+  /** The package of each module, or the file where it is one of ours. */
+  const packages = (): ReadonlySet<string> => {
+    const urls = readFileSync(list, 'utf8').split('\n');
+    return new Set(
+      urls.map((url) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url)?.[1] ?? url),
+    );
+  };
+  return { client: new Client(server.url), packages };
+}
+
+describe('the modules of a server', () => {
+  it('on the embedded store are those of no database, and of the HTTP client once it is used', async () => {
+    const { client, packages } = await startWithList();
+    const unused = ['mongodb', 'bson', 'ioredis', 'undici'];
+    expect([...packages()]).toEqual(expect.arrayContaining(['express', 'prom-client']));
+    expect(unused.filter((name) => packages().has(name))).toEqual([]);
+    const definition = await client.define(
+      chain(
+        step(
+          'call',
+          'HttpRequest',
+          { BaseUrl: '"http://127.0.0.1:1"' },
+          { Outputs: { e: 'step.ErrorMessage' } },
+        ),
+      ),
+    );
+    await client.ended(await client.start(definition));
+    expect(unused.filter((name) => packages().has(name))).toEqual(['undici']);
+  });
+
+  it('with Redis include its driver', async () => {
+    const { packages } = await startWithList({ redis: 'redis://127.0.0.1:1' });
+    expect(packages().has('ioredis')).toBe(true);
+    expect(packages().has('mongodb')).toBe(false);
+  });
+});
+
+const OBSERVED_SECONDS = 6;
+
+describe.skipIf(!existsSync('/proc/self/status'))('an idle server', () => {
+  it('wakes up a few times a second at most', async () => {
+    const folder = await temporaryFolder();
+    const server = await startProcess({ PORT: '0', DATA_DIR: folder });
+    const client = new Client(server.url);
+    await eventually(async () => {
+      const { status } = await client.get('/health/ready');
+      return { done: status === 200, value: status };
+    });
+    const before = sleepsOf(server.pid);
+    // Counting for a while is what this is about; there is nothing to wait for.
+    await new Promise((resolve) => setTimeout(resolve, OBSERVED_SECONDS * 1000));
+    const perSecond = (sleepsOf(server.pid) - before) / OBSERVED_SECONDS;
+    expect(perSecond).toBeGreaterThan(0);
+    expect(perSecond).toBeLessThan(20);
+  });
+});
+
+/** How often the main thread has gone to sleep by itself: being pushed aside by others is not counted. */
+function sleepsOf(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/task/${pid}/status`, 'utf8');
+  return Number(/^voluntary_ctxt_switches:\s+(\d+)$/m.exec(status)?.[1]);
+}
