@@ -1,5 +1,6 @@
 /** Definitions: checked, stored as versions, and kept at hand in the form that the engine runs. */
 import type { DocumentProblem, WorkflowDefinition } from '../engine/definition.js';
+import { notPython, unknownStepType } from '../engine/definitions/late-problems.js';
 import { parseDefinition, type ParsedDefinition } from '../engine/definitions/parse-definition.js';
 import { isJsonObject, type JsonObject } from '../engine/json.js';
 import { AppError } from '../errors.js';
@@ -168,13 +169,7 @@ export class DefinitionCatalog {
   async #unknownSteps({ customSteps }: ParsedDefinition): Promise<readonly DocumentProblem[]> {
     const names = [...new Set(customSteps.map(({ name }) => name))];
     const known = await this.#options.stepScripts.known(names);
-    return customSteps
-      .filter(({ name }) => !known.has(name))
-      .map(({ name, pointer }) => ({
-        code: 'unknown_step_type',
-        message: `'${name}' is neither a step type of the server nor a custom step that was put before.`,
-        pointer,
-      }));
+    return customSteps.filter(({ name }) => !known.has(name)).map(unknownStepType);
   }
 
   /** CPython itself says what is valid, so that no definition is accepted that can only fail later. */
@@ -182,11 +177,9 @@ export class DefinitionCatalog {
     if (expressions.length === 0) return [];
     const sources = expressions.map(({ source }) => source);
     const problems = await this.#options.scripts.checkSyntax('expression', sources);
-    return problems.map(({ index, message }) => ({
-      code: 'python_syntax',
-      message: `Python does not understand this expression: ${message}`,
-      pointer: expressions[index]?.pointer ?? '',
-    }));
+    return problems.map(({ index, ...complaint }) =>
+      notPython(expressions[index] ?? { source: '', pointer: '' }, complaint),
+    );
   }
 }
 

@@ -4,8 +4,6 @@ import { ProblemList, type DocumentErrorCode, type DocumentWarningCode } from '.
 export interface ParseOptions {
   /** The version that the server gave the document; 0 as long as it has none. */
   readonly version?: number;
-  /** Whether a script of that name exists. Without it every custom step name is accepted. */
-  readonly isKnownCustomStep?: (name: string) => boolean;
   readonly maxSteps?: number;
   /** How deep Do and CompensateWith may be nested. */
   readonly maxDepth?: number;
@@ -41,7 +39,6 @@ export class ParseState {
   /** Where each step id was given first, in document order. */
   readonly stepPointers = new Map<string, string>();
   readonly steps = new Map<string, StepDefinition>();
-  readonly isKnownCustomStep: (name: string) => boolean;
   readonly maxSteps: number;
   readonly maxDepth: number;
   readonly #maxValues: number;
@@ -49,7 +46,6 @@ export class ParseState {
   #valueCount = 0;
 
   constructor(options: ParseOptions) {
-    this.isKnownCustomStep = options.isKnownCustomStep ?? (() => true);
     this.maxSteps = options.maxSteps ?? 1000;
     this.maxDepth = options.maxDepth ?? 32;
     this.#maxValues = options.maxValues ?? 200_000;

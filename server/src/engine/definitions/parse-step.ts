@@ -5,7 +5,6 @@
  */
 import { describeValue, quoteText } from '../convert-input.js';
 import {
-  BUILT_IN_STEP_TYPES,
   DEFAULT_RETRY_INTERVAL_MS,
   ERROR_BEHAVIORS,
   type ExhaustedBehavior,
@@ -23,7 +22,6 @@ import {
 } from './parse-step-values.js';
 import { STEP_MEMBERS, type StepMember } from './step-members.js';
 import { findStepType, type StepType } from './step-types.js';
-import { suggestName } from './suggest-name.js';
 
 const EXHAUSTED_BEHAVIORS: readonly ExhaustedBehavior[] = ['Suspend', 'Terminate', 'Compensate'];
 const MAX_RETRIES = 1_000_000_000;
@@ -139,12 +137,6 @@ function parseStepType(reader: StepReader): { type: StepType | null; typeName: s
   const pointer = reader.pointerOf('stepType');
   checkName(typeName, pointer, state);
   state.customSteps.push({ name: typeName, pointer });
-  if (!state.isKnownCustomStep(typeName)) {
-    state.errors.add('unknown_step_type', pointer, () => {
-      const hint = suggestName(typeName, BUILT_IN_STEP_TYPES);
-      return `There is no step type ${quoteText(typeName)}, neither built in nor posted as a custom step.${hint}`;
-    });
-  }
   return { type: null, typeName };
 }
 

@@ -7,8 +7,9 @@ import { InputError, optional, primitive } from './primitive.js';
 export const emitLog = primitive({
   enter(run, pointer, inputs) {
     const message = inputs['Message'] ?? null;
-    const wanted = optional(inputs, 'Level', toText, 'Information').trim().toLowerCase();
-    const level = EMIT_LEVELS.find((candidate) => candidate.toLowerCase() === wanted);
+    const wanted = optional(inputs, 'Level', toText, 'Information').trim();
+    const lowerCase = wanted.toLowerCase();
+    const level = EMIT_LEVELS.find((candidate) => candidate.toLowerCase() === lowerCase);
     if (level === undefined) {
       throw new InputError(
         `the input Level: '${wanted.slice(0, 50)}' is none of ${EMIT_LEVELS.join(', ')}`,

@@ -122,12 +122,6 @@ const REFUSED: readonly Case[] = [
     found: ['name_too_long /Steps/0/NextStepId', 'name_too_long /Steps/1/Id'],
   },
   {
-    title: 'an unknown step type',
-    document: documentWithStep({ StepType: 'Foreech' }),
-    options: { isKnownCustomStep: () => false },
-    found: ['unknown_step_type /Steps/0/StepType'],
-  },
-  {
     title: 'a custom step name that cannot be one',
     document: documentWith(
       { Id: 'a', StepType: 'x'.repeat(201), NextStepId: 'b' },
@@ -519,16 +513,12 @@ describe('parseDefinition — warns about', () => {
 });
 
 describe('parseDefinition — messages', () => {
-  function messageOf(document: unknown, options?: ParseOptions): string | undefined {
-    const { errors, warnings } = parseDefinition(document, options);
+  function messageOf(document: unknown): string | undefined {
+    const { errors, warnings } = parseDefinition(document);
     return [...errors, ...warnings][0]?.message;
   }
 
   it.each([
-    [
-      documentWithStep({ StepType: 'Foreech' }),
-      'There is no step type "Foreech", neither built in nor posted as a custom step. Did you mean "Foreach"?',
-    ],
     [
       documentWithInputs('EmitLog', { Message: '1', Lvel: '1' }),
       'EmitLog has no input "Lvel"; its inputs are Message, Level. Did you mean "Level"?',
@@ -553,7 +543,6 @@ describe('parseDefinition — messages', () => {
       '"Hello" is read as a Python variable, and there is none of that name; the text is written "\'Hello\'".',
     ],
   ])('help to put it right (%#)', (document, message) => {
-    const isKnownCustomStep = (): boolean => false;
-    expect(messageOf(document, { isKnownCustomStep })).toBe(message);
+    expect(messageOf(document)).toBe(message);
   });
 });

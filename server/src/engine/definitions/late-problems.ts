@@ -1,0 +1,47 @@
+/**
+ * Problems of a document that parsing alone cannot find: which custom steps there are is known to whoever stores them,
+ * what is Python to Python.
+ */
+import { quoteText } from '../convert-input.js';
+import { BUILT_IN_STEP_TYPES, type DocumentProblem } from '../definition.js';
+import type { CustomStepUse, ExpressionSource } from './parse-state.js';
+import { suggestName } from './suggest-name.js';
+
+export function unknownStepType({ name, pointer }: CustomStepUse): DocumentProblem {
+  const hint = suggestName(name, BUILT_IN_STEP_TYPES);
+  const message = `There is no step type ${quoteText(name)}, neither built in nor posted as a custom step.${hint}`;
+  return { code: 'unknown_step_type', message, pointer };
+}
+
+/** What Python says of an expression; its place counts from 1 and is null where Python names none. */
+export interface PythonComplaint {
+  readonly message: string;
+  readonly line: number | null;
+  readonly column: number | null;
+}
+
+export function notPython(
+  { pointer, source }: ExpressionSource,
+  complaint: PythonComplaint,
+): DocumentProblem {
+  const said = `Python does not understand this expression: ${complaint.message}${placeIn(source, complaint)}.`;
+  return { code: 'python_syntax', message: `${said}${textHint(source)}`, pointer };
+}
+
+function placeIn(source: string, { column, line }: PythonComplaint): string {
+  if (line === null || column === null) return '';
+  return source.includes('\n')
+    ? ` (line ${line}, column ${column} of it)`
+    : ` (column ${column} of it)`;
+}
+
+/** Words, times and addresses: neither quotes, brackets, operators of Python nor line breaks. */
+const PLAIN_TEXT = /^[^"'`()[\]{}=+*<>%&|^~\\\n\r]{1,60}$/;
+const VARIABLE = /\b(?:data|context|environment|step)\b/;
+
+/** The commonest slip: quotes are missing around what is meant as text. */
+function textHint(source: string): string {
+  const text = source.trim();
+  if (!PLAIN_TEXT.test(text) || VARIABLE.test(text)) return '';
+  return ` The text is written ${quoteText(`'${text}'`)}.`;
+}

@@ -1,0 +1,59 @@
+/** What a document is told that parsing alone finds no fault with. */
+import { describe, expect, it } from 'vitest';
+import { notPython, unknownStepType } from '../../../src/engine/definitions/late-problems.js';
+
+const POINTER = '/Steps/0/Inputs/Message';
+
+function sentence(source: string, line: number | null = 1, column: number | null = 2): string {
+  const complaint = { message: 'invalid syntax', line, column };
+  return notPython({ source, pointer: POINTER }, complaint).message;
+}
+
+describe('a step type that does not exist', () => {
+  it('is told apart from the one that was meant', () => {
+    expect(unknownStepType({ name: 'Foreech', pointer: '/Steps/0/StepType' })).toEqual({
+      code: 'unknown_step_type',
+      message:
+        'There is no step type "Foreech", neither built in nor posted as a custom step. Did you mean "Foreach"?',
+      pointer: '/Steps/0/StepType',
+    });
+  });
+
+  it('has no hint where nothing is near', () => {
+    const { message } = unknownStepType({ name: 'pay-by-card', pointer: '' });
+    expect(message).toMatch(/custom step\.$/);
+  });
+});
+
+describe('an expression that is no Python', () => {
+  it('is pointed at, with the place where Python stumbles', () => {
+    const problem = notPython(
+      { source: '1 +* 2', pointer: POINTER },
+      { message: 'invalid syntax', line: 1, column: 4 },
+    );
+    expect(problem).toEqual({
+      code: 'python_syntax',
+      message: 'Python does not understand this expression: invalid syntax (column 4 of it).',
+      pointer: POINTER,
+    });
+  });
+
+  it('names the line where there are several, and no place where Python has none', () => {
+    expect(sentence('(1 +\n * 2)', 2, 2)).toMatch(/ \(line 2, column 2 of it\)\.$/);
+    expect(sentence('1 +* 2', null, null)).toMatch(/: invalid syntax\.$/);
+  });
+
+  it.each(['hello world', '00:00:05', 'http://example.com/a?b', '2026-01-01', 'Grüße, Welt!'])(
+    'shows how %s is written as text',
+    (source) => {
+      expect(sentence(` ${source} `)).toContain(` The text is written "'${source}'".`);
+    },
+  );
+
+  it.each(['1 +', '"open', 'data.x and', 'f(', 'x = 1', 'a\nb', 'x '.repeat(40)])(
+    'does not take %j for text',
+    (source) => {
+      expect(sentence(source)).not.toContain('The text is written');
+    },
+  );
+});
