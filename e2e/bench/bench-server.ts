@@ -1,14 +1,10 @@
 /** The server under test: the build, on the embedded store, with what it uses while something runs. */
-import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { SpawnedServer } from '../../server/test/support/spawned-server.ts';
 import { HttpClient } from './http-client.ts';
 import { usageOf, type Usage } from './process-usage.ts';
-
-const MAIN = fileURLToPath(new URL('../../server/dist/main.js', import.meta.url));
 
 export interface Spent extends Usage {
   readonly storeOperations: number;
@@ -18,14 +14,14 @@ export class BenchServer {
   readonly client: HttpClient;
   /** From the start of the process to its first good answer. */
   readonly readyMs: number;
-  readonly #process: ChildProcess;
+  readonly #server: SpawnedServer;
   readonly #folder: string;
 
-  private constructor(process: ChildProcess, url: string, folder: string, readyMs: number) {
-    this.#process = process;
+  private constructor(server: SpawnedServer, folder: string, readyMs: number) {
+    this.#server = server;
     this.#folder = folder;
     this.readyMs = readyMs;
-    this.client = new HttpClient(url);
+    this.client = new HttpClient(server.url);
   }
 
   /** @param profilesFolder where each of its threads writes a CPU profile when it ends; null: without profiles */
@@ -33,35 +29,24 @@ export class BenchServer {
     const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-bench-'));
     const startedAt = performance.now();
     const { dbhost } = process.env;
-    const profiling =
+    const nodeOptions =
       profilesFolder === null
         ? []
         : ['--cpu-prof', `--cpu-prof-dir=${profilesFolder}`, '--cpu-prof-interval=250'];
-    const child = spawn(process.execPath, [...profiling, MAIN], {
-      env: {
-        PORT: '0',
-        DATA_DIR: folder,
-        LOG_LEVEL: 'error',
-        ...(dbhost === undefined ? {} : { dbhost, db_name: `bench_${process.pid}` }),
-      },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const url = await new Promise<string>((resolve, reject) => {
-      createInterface(child.stdout).on('line', (line) => {
-        const found = /listens on (http:\S+)/.exec(line)?.[1];
-        if (found !== undefined) resolve(found);
-      });
-      child.once('exit', () => {
-        reject(new Error('the server ended before it listened'));
-      });
-    });
-    const server = new BenchServer(child, url, folder, performance.now() - startedAt);
+    const environment = {
+      PORT: '0',
+      DATA_DIR: folder,
+      LOG_LEVEL: 'error',
+      ...(dbhost === undefined ? {} : { dbhost, db_name: `bench_${process.pid}` }),
+    };
+    const spawned = await SpawnedServer.start(environment, { nodeOptions });
+    const server = new BenchServer(spawned, folder, performance.now() - startedAt);
     await server.client.call('GET', '/health/ready');
     return server;
   }
 
   async spent(): Promise<Spent> {
-    const usage = usageOf(this.#process.pid ?? 0);
+    const usage = usageOf(this.#server.pid);
     const { json } = await this.client.call('GET', '/metrics');
     let storeOperations = 0;
     for (const match of String(json).matchAll(
@@ -74,9 +59,7 @@ export class BenchServer {
 
   async stop(): Promise<void> {
     this.client.close();
-    const exited = new Promise((resolve) => this.#process.once('exit', resolve));
-    this.#process.kill('SIGTERM');
-    await exited;
+    await this.#server.stop();
     rmSync(this.#folder, { recursive: true, force: true });
   }
 }

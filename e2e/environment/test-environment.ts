@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createClient, type StepwrightClient } from '@stepwright/sdk';
 import { afterAll, beforeAll, describe, inject, it } from 'vitest';
-import { ServerNode } from './server-node.js';
+import { startNode, type ServerNode } from './server-node.js';
 
 export type Mode = 'one node' | 'two nodes' | 'restart';
 
@@ -49,7 +49,7 @@ export class TestEnvironment {
     const environment = new TestEnvironment(mode, settings, folder);
     const count = mode === 'two nodes' ? 2 : 1;
     environment.#nodes = await Promise.all(
-      Array.from({ length: count }, () => ServerNode.start(settings)),
+      Array.from({ length: count }, () => startNode(settings)),
     );
     return environment;
   }
@@ -58,7 +58,7 @@ export class TestEnvironment {
   async checkpoint(): Promise<void> {
     if (this.#mode !== 'restart') return;
     await Promise.all(this.#nodes.map((node) => node.kill()));
-    this.#nodes = [await ServerNode.start(this.#settings)];
+    this.#nodes = [await startNode(this.#settings)];
   }
 
   /** A call to the next node in turn. */

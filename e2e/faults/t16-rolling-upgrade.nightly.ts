@@ -85,9 +85,9 @@ describe('T-16 what a newer server has written', () => {
         newer,
       );
       const before = inDatabase(fleet.folder, 'SELECT * FROM instances WHERE id = ?', newer);
-      const { output, url } = await fleet.restart(0);
+      const restarted = await fleet.restart(0);
       const refusal = await eventually('the node says why', () =>
-        output.find((line) => line.includes('written by a newer server')),
+        restarted.output.split('\n').find((line) => line.includes('written by a newer server')),
       );
       expect(JSON.parse(refusal)).toMatchObject({ workflowId: newer });
       // It is kept for the newer node; everybody else goes on.
@@ -95,7 +95,7 @@ describe('T-16 what a newer server has written', () => {
       await client.call('POST', '/api/event/go/known', { body: 'for the known' });
       const ended = await client.call('GET', `/api/workflow/${known}?wait=60`);
       expect(ended.body).toMatchObject({ status: 'Complete', data: { got: 'for the known' } });
-      expect((await fetch(`${url}/health/ready`)).status).toBe(200);
+      expect((await fetch(`${restarted.url}/health/ready`)).status).toBe(200);
       const node = await fleet.drain(0);
       expect(node.exitCode).toBe(0);
       const after = inDatabase(fleet.folder, 'SELECT * FROM instances WHERE id = ?', newer);

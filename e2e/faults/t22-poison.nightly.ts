@@ -148,9 +148,9 @@ describe('T-22 a stored state that cannot be read', () => {
         return (body as { readonly items: readonly unknown[] }).items.length === broken.length;
       });
       for (const id of broken) {
-        const reasons = node.output.filter(
-          (line) => line.includes(id) && line.includes('UnreadableState'),
-        );
+        const reasons = node.output
+          .split('\n')
+          .filter((line) => line.includes(id) && line.includes('UnreadableState'));
         expect(reasons).toHaveLength(1);
         expect(reasons[0]?.length).toBeLessThan(REASON_LENGTH_MAX);
         const answer = await fetch(`${node.url}/api/workflow/${id}`);

@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { inject } from 'vitest';
-import { ServerNode } from '../../environment/server-node.js';
+import { startNode, type ServerNode } from '../../environment/server-node.js';
 
 type Settings = Readonly<Record<string, string>>;
 
@@ -121,7 +121,7 @@ export class Fleet {
   }
 
   async restart(index: number): Promise<ServerNode> {
-    const node = await ServerNode.start(this.#settings(index), this.#mainOf(index));
+    const node = await startNode(this.#settings(index), this.#mainOf(index));
     this.#nodes[index] = node;
     return node;
   }
@@ -129,7 +129,7 @@ export class Fleet {
   /** Lines of all lives of all nodes that tell of a fault of the server itself. */
   get faults(): readonly string[] {
     return [...this.#ended, ...this.#nodes]
-      .flatMap((node) => node?.output ?? [])
+      .flatMap((node) => node?.output.split('\n') ?? [])
       .filter((line) => /"level":"(error|fatal)"/.test(line));
   }
 

@@ -7,7 +7,8 @@ import { ConfigError, readConfig } from '../../src/config.js';
 import { SETTINGS } from '../../src/settings.js';
 import { Client } from './support/client.js';
 import { compute } from './support/steps.js';
-import { runToTheEnd, startProcess, temporaryFolder } from './support/server-process.js';
+import { SpawnedServer } from '../support/spawned-server.js';
+import { startProcess, temporaryFolder } from './support/server-process.js';
 
 const publicKey = generateKeyPairSync('rsa', { modulusLength: 2048 })
   .publicKey.export({ type: 'spki', format: 'der' })
@@ -40,13 +41,18 @@ describe('a wrong value', () => {
   });
 
   it('stops the process with that sentence and nothing else', async () => {
-    const { code, output } = await runToTheEnd({ Port: 'abc', DATA_DIR: '/nonexistent/never' });
+    const { code, output } = await SpawnedServer.runToTheEnd({
+      Port: 'abc',
+      DATA_DIR: '/nonexistent/never',
+    });
     expect(code).toBe(2);
     expect(output).toMatch(/^stepwright: Port [^\n]+\n$/);
   });
 
   it('and shows no secret in it', async () => {
-    const { code, output } = await runToTheEnd({ dbhost: 'mongo://user:hunter2@host/' });
+    const { code, output } = await SpawnedServer.runToTheEnd({
+      dbhost: 'mongo://user:hunter2@host/',
+    });
     expect(code).toBe(2);
     expect(output).not.toContain('hunter2');
   });
@@ -151,7 +157,7 @@ describe('the process', () => {
 
   it('that cannot have its port says so and ends', async () => {
     const first = await startProcess({ PORT: '0', DATA_DIR: await temporaryFolder() });
-    const { code, output } = await runToTheEnd({
+    const { code, output } = await SpawnedServer.runToTheEnd({
       PORT: new URL(first.url).port,
       DATA_DIR: await temporaryFolder(),
     });

@@ -4,7 +4,8 @@ import { startRedis } from '../support/redis-container.js';
 import { Client } from './support/client.js';
 import { everyStore } from './support/every-store.js';
 import { LiveChanges } from './support/live-changes.js';
-import { startProcess, temporaryFolder, type ServerProcess } from './support/server-process.js';
+import { startProcess, temporaryFolder } from './support/server-process.js';
+import type { SpawnedServer } from '../support/spawned-server.js';
 import { mark, step } from './support/steps.js';
 
 async function listeners(client: Client): Promise<number> {
@@ -70,7 +71,7 @@ describe('of another node', async () => {
 
   async function twoNodes(
     environment: Readonly<Record<string, string>>,
-  ): Promise<readonly [ServerProcess, ServerProcess]> {
+  ): Promise<readonly [SpawnedServer, SpawnedServer]> {
     const common = { PORT: '0', DATA_DIR: await temporaryFolder(), python_spares: '0' };
     return [
       await startProcess({ ...common, ...environment }),

@@ -1,8 +1,8 @@
 /** What operators do to workflows that do not go on, and what is noted of it. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Client, fresh } from './support/client.js';
-import { startServer, type TestServer } from './support/server.js';
-import { STORE_KINDS } from './support/stores.js';
+import { expect, it } from 'vitest';
+import { fresh } from './support/client.js';
+import { CAMEL_JSON } from './support/dialects.js';
+import { everyStore } from './support/every-store.js';
 
 interface Workflow {
   readonly workflowId: string;
@@ -10,105 +10,94 @@ interface Workflow {
   readonly data: Record<string, unknown>;
 }
 
-describe.each(STORE_KINDS)('actions of operators on $kind', (kind) => {
-  const { available } = kind;
-  let server: TestServer;
-  let client: Client;
-  let remove: () => Promise<void> = () => Promise.resolve();
-
-  beforeAll(async () => {
-    if (!available) return;
-    const created = await kind.create();
-    remove = () => created.remove();
-    server = await startServer({ store: created.open() });
-    client = new Client(server.url);
-  });
-  afterAll(async () => {
-    if (!available) return;
-    await server.stop();
-    await remove();
-  });
-
-  const send = <Body = unknown>(method: string, path: string, body: unknown) =>
-    client.call<Body>(method, path, { body: JSON.stringify(body), type: 'application/json' });
-  const start = async (step: object): Promise<string> => {
-    const id = fresh('acted');
-    const defined = await send('POST', '/api/definition', { id, steps: [{ id: 'one', ...step }] });
-    expect(defined.status, defined.text).toBe(201);
-    return (await send<Workflow>('POST', `/api/workflow/${id}`, {})).body.workflowId;
-  };
-  const ended = async (id: string): Promise<Workflow> =>
-    (await client.call<Workflow>('GET', `/api/workflow/${id}?wait=20`)).body;
-  const actions = async (id: string) =>
-    (
-      await client.call<{ items: { action: string; detail: string | null; actor: string }[] }>(
-        'GET',
-        `/api/workflow/${id}/audit`,
-      )
-    ).body.items;
-  const waitsFor = (id: string, wait: string) =>
-    expect
-      .poll(async () => {
-        const { body } = await client.call<{ items: { waitsFor: { kind: string } | null }[] }>(
+everyStore(
+  'actions of operators',
+  (at) => {
+    const send = <Body = unknown>(method: string, path: string, body: unknown) =>
+      at.client.call<Body>(method, path, { body: JSON.stringify(body), type: 'application/json' });
+    const start = async (step: object): Promise<string> => {
+      const id = fresh('acted');
+      const defined = await send('POST', '/api/definition', {
+        id,
+        steps: [{ id: 'one', ...step }],
+      });
+      expect(defined.status, defined.text).toBe(201);
+      return (await send<Workflow>('POST', `/api/workflow/${id}`, {})).body.workflowId;
+    };
+    const ended = async (id: string): Promise<Workflow> =>
+      (await at.client.call<Workflow>('GET', `/api/workflow/${id}?wait=20`)).body;
+    const actions = async (id: string) =>
+      (
+        await at.client.call<{ items: { action: string; detail: string | null; actor: string }[] }>(
           'GET',
-          `/api/workflow/${id}/steps`,
-        );
-        return body.items.map(({ waitsFor: waits }) => waits?.kind);
-      })
-      .toContain(wait);
-  const activity = (name: string) => ({
-    stepType: 'Activity',
-    inputs: { ActivityName: JSON.stringify(name) },
-    outputs: { result: 'step.Result' },
-    errorBehavior: 'Terminate',
-  });
-
-  it.skipIf(!available)('try a step again at once, and only while one waits for that', async () => {
-    const id = await start({
-      ...{ stepType: 'NoOp', errorBehavior: 'Retry', retryInterval: '01:00:00' },
-      outputs: { x: 'data.missing["x"]' },
+          `/api/workflow/${id}/audit`,
+        )
+      ).body.items;
+    const waitsFor = (id: string, wait: string) =>
+      expect
+        .poll(async () => {
+          const { body } = await at.client.call<{ items: { waitsFor: { kind: string } | null }[] }>(
+            'GET',
+            `/api/workflow/${id}/steps`,
+          );
+          return body.items.map(({ waitsFor: waits }) => waits?.kind);
+        })
+        .toContain(wait);
+    const activity = (name: string) => ({
+      stepType: 'Activity',
+      inputs: { ActivityName: JSON.stringify(name) },
+      outputs: { result: 'step.Result' },
+      errorBehavior: 'Terminate',
     });
-    await waitsFor(id, 'retry');
-    expect((await client.call('PUT', `/api/workflow/${id}/retry`)).status).toBe(200);
-    await expect
-      .poll(async () => {
-        const { body } = await client.call<{ items: { attempt: number }[] }>(
-          'GET',
-          `/api/workflow/${id}/steps`,
-        );
-        return Math.max(...body.items.map(({ attempt }) => attempt));
-      })
-      .toBe(3);
-    await client.call('PUT', `/api/workflow/${id}/suspend`);
-    const refused = await client.call('PUT', `/api/workflow/${id}/retry`);
-    expect([refused.status, refused.body]).toMatchObject([400, { code: 'status_conflict' }]);
-    expect(await actions(id)).toMatchObject([
-      { action: 'suspend', actor: 'anonymous', detail: null },
-      { action: 'retry', actor: 'anonymous', detail: null },
-    ]);
-  });
 
-  it.skipIf(!available)('complete an activity that nobody takes', async () => {
-    const id = await start(activity(fresh('nobody')));
-    await waitsFor(id, 'activity');
-    const path = `/api/workflow/${id}/steps/1/success`;
-    expect((await send('POST', path, { paid: true })).status).toBe(202);
-    expect(await ended(id)).toMatchObject({ status: 'Complete', data: { result: { paid: true } } });
-    expect((await send('POST', path, { paid: true })).status).toBe(400);
-    expect((await send('POST', `/api/workflow/${id}/steps/77/success`, 1)).status).toBe(404);
-    expect((await send('POST', `/api/workflow/none/steps/1/success`, 1)).status).toBe(404);
-    expect(await actions(id)).toMatchObject([
-      { action: 'complete-activity', detail: 'step one (execution 1)' },
-    ]);
-  });
+    it('try a step again at once, and only while one waits for that', async () => {
+      const id = await start({
+        ...{ stepType: 'NoOp', errorBehavior: 'Retry', retryInterval: '01:00:00' },
+        outputs: { x: 'data.missing["x"]' },
+      });
+      await waitsFor(id, 'retry');
+      expect((await at.client.call('PUT', `/api/workflow/${id}/retry`)).status).toBe(200);
+      await expect
+        .poll(async () => {
+          const { body } = await at.client.call<{ items: { attempt: number }[] }>(
+            'GET',
+            `/api/workflow/${id}/steps`,
+          );
+          return Math.max(...body.items.map(({ attempt }) => attempt));
+        })
+        .toBe(3);
+      await at.client.call('PUT', `/api/workflow/${id}/suspend`);
+      const refused = await at.client.call('PUT', `/api/workflow/${id}/retry`);
+      expect([refused.status, refused.body]).toMatchObject([400, { code: 'status_conflict' }]);
+      expect(await actions(id)).toMatchObject([
+        { action: 'suspend', actor: 'anonymous', detail: null },
+        { action: 'retry', actor: 'anonymous', detail: null },
+      ]);
+    });
 
-  it.skipIf(!available)(
-    'fail an activity that a worker holds, whose token is stale then',
-    async () => {
+    it('complete an activity that nobody takes', async () => {
+      const id = await start(activity(fresh('nobody')));
+      await waitsFor(id, 'activity');
+      const path = `/api/workflow/${id}/steps/1/success`;
+      expect((await send('POST', path, { paid: true })).status).toBe(202);
+      expect(await ended(id)).toMatchObject({
+        status: 'Complete',
+        data: { result: { paid: true } },
+      });
+      expect((await send('POST', path, { paid: true })).status).toBe(400);
+      expect((await send('POST', `/api/workflow/${id}/steps/77/success`, 1)).status).toBe(404);
+      expect((await send('POST', `/api/workflow/none/steps/1/success`, 1)).status).toBe(404);
+      expect(await actions(id)).toMatchObject([
+        { action: 'complete-activity', detail: 'step one (execution 1)' },
+      ]);
+    });
+
+    it('fail an activity that a worker holds, whose token is stale then', async () => {
       const name = fresh('held');
       const id = await start(activity(name));
       await waitsFor(id, 'activity');
-      const { token } = (await client.call<{ token: string }>('GET', `/api/activity/${name}`)).body;
+      const { token } = (await at.client.call<{ token: string }>('GET', `/api/activity/${name}`))
+        .body;
       expect((await send('POST', `/api/workflow/${id}/steps/1/fail`, 'lost')).status).toBe(202);
       expect((await send('POST', `/api/activity/success/${token}`, 1)).status).toBe(404);
       expect(await ended(id)).toMatchObject({
@@ -116,53 +105,57 @@ describe.each(STORE_KINDS)('actions of operators on $kind', (kind) => {
         lastError: { message: 'lost' },
       });
       expect(await actions(id)).toMatchObject([{ action: 'fail-activity' }]);
-    },
-  );
+    });
 
-  it.skipIf(!available)('control many at once, and tell what became of each', async () => {
-    const [one, two] = [await start(activity('never')), await start(activity('never'))];
-    await client.call('PUT', `/api/workflow/${two}/suspend`);
-    const workflowIds = [one, 'none', two];
-    const { status, body } = await send('PATCH', '/api/workflow', {
-      action: 'suspend',
-      workflowIds,
+    it('control many at once, and tell what became of each', async () => {
+      const [one, two] = [await start(activity('never')), await start(activity('never'))];
+      await at.client.call('PUT', `/api/workflow/${two}/suspend`);
+      const workflowIds = [one, 'none', two];
+      const { status, body } = await send('PATCH', '/api/workflow', {
+        action: 'suspend',
+        workflowIds,
+      });
+      expect(status).toBe(200);
+      expect(body).toEqual({
+        results: [
+          { workflowId: one, outcome: 'done', status: 'Suspended' },
+          { workflowId: 'none', outcome: 'missing', status: null },
+          { workflowId: two, outcome: 'refused', status: 'Suspended' },
+        ],
+      });
+      const retried = await send('PATCH', '/api/workflow', { action: 'retry', workflowIds });
+      expect(retried.body).toMatchObject({
+        results: [{ outcome: 'refused' }, { outcome: 'missing' }, { outcome: 'refused' }],
+      });
+      await send('PATCH', '/api/workflow', { action: 'terminate', workflowIds });
+      const again = await send('PATCH', '/api/workflow', {
+        action: 'terminate',
+        workflowIds: [one],
+      });
+      expect(again.body).toMatchObject({ results: [{ outcome: 'refused', status: 'Terminated' }] });
+      for (const wrong of [
+        { action: 'explode', workflowIds },
+        { action: 'resume', workflowIds: [] },
+        { action: 'resume', workflowIds: Array.from({ length: 101 }, () => one) },
+        { action: 'resume', workflowIds: 'all' },
+        { action: 'resume' },
+      ]) {
+        expect((await send('PATCH', '/api/workflow', wrong)).status).toBe(400);
+      }
     });
-    expect(status).toBe(200);
-    expect(body).toEqual({
-      results: [
-        { workflowId: one, outcome: 'done', status: 'Suspended' },
-        { workflowId: 'none', outcome: 'missing', status: null },
-        { workflowId: two, outcome: 'refused', status: 'Suspended' },
-      ],
-    });
-    const retried = await send('PATCH', '/api/workflow', { action: 'retry', workflowIds });
-    expect(retried.body).toMatchObject({
-      results: [{ outcome: 'refused' }, { outcome: 'missing' }, { outcome: 'refused' }],
-    });
-    await send('PATCH', '/api/workflow', { action: 'terminate', workflowIds });
-    const again = await send('PATCH', '/api/workflow', { action: 'terminate', workflowIds: [one] });
-    expect(again.body).toMatchObject({ results: [{ outcome: 'refused', status: 'Terminated' }] });
-    for (const wrong of [
-      { action: 'explode', workflowIds },
-      { action: 'resume', workflowIds: [] },
-      { action: 'resume', workflowIds: Array.from({ length: 101 }, () => one) },
-      { action: 'resume', workflowIds: 'all' },
-      { action: 'resume' },
-    ]) {
-      expect((await send('PATCH', '/api/workflow', wrong)).status).toBe(400);
-    }
-  });
 
-  it.skipIf(!available)('publish an event for the sake of a workflow', async () => {
-    const key = fresh('key');
-    const inputs = { EventName: '"asked"', EventKey: JSON.stringify(key) };
-    const id = await start({ stepType: 'WaitFor', inputs });
-    expect((await send('POST', `/api/event/asked/${key}?workflowId=none`, 1)).status).toBe(404);
-    expect((await send('POST', `/api/event/asked/${key}?workflowId=${id}`, 1)).status).toBe(202);
-    expect((await ended(id)).status).toBe('Complete');
-    expect(await actions(id)).toMatchObject([
-      { action: 'publish-event', detail: `event asked/${key}` },
-    ]);
-    expect((await client.call('GET', '/api/workflow/none/audit')).status).toBe(404);
-  });
-});
+    it('publish an event for the sake of a workflow', async () => {
+      const key = fresh('key');
+      const inputs = { EventName: '"asked"', EventKey: JSON.stringify(key) };
+      const id = await start({ stepType: 'WaitFor', inputs });
+      expect((await send('POST', `/api/event/asked/${key}?workflowId=none`, 1)).status).toBe(404);
+      expect((await send('POST', `/api/event/asked/${key}?workflowId=${id}`, 1)).status).toBe(202);
+      expect((await ended(id)).status).toBe('Complete');
+      expect(await actions(id)).toMatchObject([
+        { action: 'publish-event', detail: `event asked/${key}` },
+      ]);
+      expect((await at.client.call('GET', '/api/workflow/none/audit')).status).toBe(404);
+    });
+  },
+  { dialects: [CAMEL_JSON] },
+);

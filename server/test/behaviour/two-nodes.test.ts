@@ -3,16 +3,17 @@ import { expect, it } from 'vitest';
 import type { DefinitionDocument } from '../../src/api/models/definition.js';
 import type { Workflow } from '../../src/api/models/workflow.js';
 import { Client, fresh } from './support/client.js';
-import { startProcess, temporaryFolder, type ServerProcess } from './support/server-process.js';
+import { startProcess, temporaryFolder } from './support/server-process.js';
+import type { SpawnedServer } from '../support/spawned-server.js';
 import { chain, compute, mark, step } from './support/steps.js';
 
 async function twoNodes(): Promise<{
-  nodes: [ServerProcess, ServerProcess];
+  nodes: [SpawnedServer, SpawnedServer];
   a: Client;
   b: Client;
 }> {
   const environment = { PORT: '0', DATA_DIR: await temporaryFolder(), python_spares: '0' };
-  const nodes: [ServerProcess, ServerProcess] = [
+  const nodes: [SpawnedServer, SpawnedServer] = [
     await startProcess(environment),
     await startProcess(environment),
   ];

@@ -10,11 +10,8 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import {
-  startProcess,
-  temporaryFolder,
-  type ServerProcess,
-} from '../behaviour/support/server-process.js';
+import { startProcess, temporaryFolder } from '../behaviour/support/server-process.js';
+import type { SpawnedServer } from '../support/spawned-server.js';
 
 const CPU_MS_MAX = 1000;
 const MEMORY_MB_MAX = 60;
@@ -93,7 +90,7 @@ function memoryMb(pid: number, field: 'VmHWM' | 'VmRSS'): number {
   return Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) / 1024;
 }
 
-async function start(environment: Readonly<Record<string, string>> = {}): Promise<ServerProcess> {
+async function start(environment: Readonly<Record<string, string>> = {}): Promise<SpawnedServer> {
   return startProcess({
     PORT: '0',
     DATA_DIR: await temporaryFolder(),
