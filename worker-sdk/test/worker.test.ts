@@ -260,11 +260,15 @@ describe('listeners', () => {
 describe('concurrency', () => {
   it('holds for all work and for one name, and polls only for free slots', async () => {
     const running = { all: 0, one: 0, allMax: 0, oneMax: 0, slotsMax: 0 };
+    // The first ones wait for the others: on a slow machine they would have ended before those came.
+    const [allThere, bothThere] = [Promise.withResolvers(), Promise.withResolvers()];
     const work = async (): Promise<void> => {
       running.all += 1;
       running.allMax = Math.max(running.allMax, running.all);
+      if (running.all === 5) allThere.resolve(null);
       const { running: handlers, polling } = worker.stats();
       running.slotsMax = Math.max(running.slotsMax, handlers + polling);
+      await allThere.promise;
       await new Promise((resolve) => setTimeout(resolve, 20));
       running.all -= 1;
     };
@@ -278,7 +282,8 @@ describe('concurrency', () => {
           handler: async () => {
             running.one += 1;
             running.oneMax = Math.max(running.oneMax, running.one);
-            await work();
+            if (running.one === 2) bothThere.resolve(null);
+            await Promise.all([work(), bothThere.promise]);
             running.one -= 1;
           },
         },
