@@ -3,9 +3,11 @@ import { createServer, type Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { compose, type Server } from './compose.js';
 import { ConfigError, readConfig } from './config.js';
+import { limitYoungGeneration } from './limit-young-generation.js';
 import { createLogger } from './logger.js';
 import type { Config } from './settings.js';
 
+limitYoungGeneration();
 const config = loadConfig();
 const logger = createLogger({ level: config.log_level });
 
