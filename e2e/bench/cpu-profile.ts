@@ -35,6 +35,9 @@ interface ProfileFile {
   readonly timeDeltas: readonly number[];
 }
 
+/** What is longer than so many intervals between samples is not a function's doing: the thread waited for a processor. */
+const LONGEST_INTERVALS = 4;
+
 export class CpuProfile {
   readonly #file: ProfileFile;
 
@@ -52,11 +55,13 @@ export class CpuProfile {
   during({ fromUs, toUs }: Span): Frame {
     const { nodes, samples, startTime, timeDeltas } = this.#file;
     const spentMs = new Map<number, number>();
+    const longestUs = LONGEST_INTERVALS * medianOf(timeDeltas);
     let at = startTime;
     samples.forEach((id, index) => {
       const deltaUs = timeDeltas[index] ?? 0;
       at += deltaUs;
-      if (at >= fromUs && at <= toUs) spentMs.set(id, (spentMs.get(id) ?? 0) + deltaUs / 1000);
+      if (at < fromUs || at > toUs) return;
+      spentMs.set(id, (spentMs.get(id) ?? 0) + Math.min(deltaUs, longestUs) / 1000);
     });
     const byId = new Map(nodes.map((node) => [node.id, node]));
     const root: Frame = { name: 'all', place: '', selfMs: 0, totalMs: 0, children: new Map() };
@@ -104,4 +109,8 @@ function placeOf(url: string): string {
   if (file.startsWith(DIST)) return file.slice(DIST.length);
   const inPackage = file.split(`node_modules${path.sep}`).at(-1) ?? file;
   return `node_modules/${inPackage}`;
+}
+
+function medianOf(numbers: readonly number[]): number {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
 }

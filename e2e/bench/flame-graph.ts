@@ -21,7 +21,7 @@ const COLOURS: readonly (readonly [RegExp, string])[] = [
 /** Frames without a file: native functions, the collection of garbage. */
 const NATIVE = '#d9d9d9';
 
-export interface Flame {
+interface Flame {
   readonly title: string;
   readonly root: Frame;
 }
