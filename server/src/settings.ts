@@ -214,7 +214,7 @@ export const SETTINGS = {
   python_spares: setting(
     integer(0, 8),
     1,
-    'Python interpreters kept warm, from the first script on, to replace one that was ended.',
+    'Python interpreters kept warm while scripts run, and a minute longer, to replace one that was ended.',
   ),
   expression_timeout_ms: setting(
     integer(10, 600_000),

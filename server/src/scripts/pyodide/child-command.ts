@@ -37,11 +37,11 @@ const HEAP_LIMIT_MB = 128;
 const SMALL_V8 = ['--single-threaded', '--optimize-for-size', '--max-semi-space-size=4'];
 /**
  * For the C library where it is glibc: one heap, which gives back what is free, instead of one for each thread. What V8's
- * compilers work in comes in pieces of 32 kB and less, and is given back only where it is no part of that heap: 20 MB.
+ * compilers work in comes in pieces of up to 32 kB, and is given back only where it is no part of that heap: 20 MB.
  */
 const SMALL_HEAP = {
   MALLOC_ARENA_MAX: '1',
-  MALLOC_MMAP_THRESHOLD_: '16384',
+  MALLOC_MMAP_THRESHOLD_: '32768',
   MALLOC_TRIM_THRESHOLD_: '65536',
 };
 

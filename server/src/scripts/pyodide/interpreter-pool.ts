@@ -17,10 +17,13 @@ import { CallQueue, type Lane } from './call-queue.js';
 import type { ReplyFrame } from './frames.js';
 import type { CallEnd, InterpreterProcess } from './interpreter-process.js';
 import type { RuntimeLogger } from './runtime-options.js';
+import { SpareNeed } from './spare-need.js';
 
 export interface PoolOptions {
   readonly interpreters: number;
   readonly spares: number;
+  /** How long spares are kept after the last call that may break its interpreter. @default a minute */
+  readonly spareQuietMs?: number;
   readonly queueLimit: number;
   /** In words, for the error when it is reached. */
   readonly resultLimitBytes: number;
@@ -65,6 +68,7 @@ export interface PoolStatistics {
   readonly timeouts: number;
 }
 
+const SPARE_QUIET_MS = 60_000;
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 5_000;
 const FAILED_BOOTS_UNTIL_UNAVAILABLE = 3;
@@ -102,10 +106,11 @@ export class InterpreterPool {
   private replaced = 0;
   private timeouts = 0;
   private idleAgain: (() => void) | null = null;
-  /** A spare costs memory. A server whose expressions are all harmless does without. */
-  private needsSpares = false;
+  /** A spare costs memory. A server whose expressions are all harmless, or that has nothing to do, does without. */
+  private readonly spareNeed: SpareNeed;
 
   constructor(private readonly options: PoolOptions) {
+    this.spareNeed = new SpareNeed(options.spareQuietMs ?? SPARE_QUIET_MS, () => this.endSpares());
     this.queue = new CallQueue(options.queueLimit);
   }
 
@@ -141,6 +146,7 @@ export class InterpreterPool {
   async stop(): Promise<void> {
     this.stopping.abort();
     if (this.retryTimer !== null) clearTimeout(this.retryTimer);
+    this.spareNeed.forget();
     this.refuseAll('the server is stopping');
     // Bounded: every running call has a deadline.
     if (this.busy.length > 0) await new Promise<void>((resolve) => (this.idleAgain = resolve));
@@ -339,15 +345,25 @@ export class InterpreterPool {
     if (!this.interpreters.delete(interpreter)) return;
     this.replaced += 1;
     interpreter.process.kill('it is replaced');
-    this.needsSpares = true;
+    this.spareNeed.renew();
     this.bootMissing();
   }
 
   private bootSpares(): void {
-    if (this.needsSpares) return;
-    this.needsSpares = true;
+    const wasThere = this.spareNeed.isThere;
+    this.spareNeed.renew();
     // Before the first interpreter is ready, its boot goes on to the spares.
-    if (this.hasBooted) this.bootMissing();
+    if (!wasThere && this.hasBooted) this.bootMissing();
+  }
+
+  /** The newest go, because those that worked are warm. */
+  private endSpares(): void {
+    const surplus = Math.max(0, this.interpreters.size - this.options.interpreters);
+    const idle = [...this.interpreters].filter(({ running }) => running === null).reverse();
+    for (const interpreter of idle.slice(0, surplus)) {
+      this.interpreters.delete(interpreter);
+      interpreter.process.kill('no spare is needed any more');
+    }
   }
 
   private killHolderOf(call: QueuedCall): void {
@@ -356,7 +372,8 @@ export class InterpreterPool {
 
   private bootMissing(): void {
     const { interpreters, spares } = this.options;
-    const isComplete = this.interpreters.size >= interpreters + (this.needsSpares ? spares : 0);
+    const isComplete =
+      this.interpreters.size >= interpreters + (this.spareNeed.isThere ? spares : 0);
     if (this.booting !== null || this.retryTimer !== null) return;
     if (this.isStopping || isComplete) return;
     this.booting = this.options.boot(this.stopping.signal).then(
@@ -380,6 +397,8 @@ export class InterpreterPool {
       if (!this.isStopping) this.discard(interpreter);
     });
     this.dispatch();
+    // A spare may come too late to be of use.
+    if (!this.spareNeed.isThere) this.endSpares();
     this.bootMissing();
   }
 

@@ -8,9 +8,9 @@ export interface RuntimeLogger {
 }
 
 export interface PyodideRuntimeOptions {
-  /** How many evaluations and scripts run at once. Each costs a process of about 140 MB. @default 1 */
+  /** How many evaluations and scripts run at once. Each costs a process of about 130 MB. @default 1 */
   readonly interpreters?: number;
-  /** How many more are kept booted from the first script on, to take the place of one that has to go. @default 1 */
+  /** How many more are kept booted while scripts run, and a minute longer, to take the place of one that has to go. @default 1 */
   readonly spares?: number;
   /** For all expressions of one call together. @default 1000 */
   readonly expressionTimeoutMs?: number;

@@ -187,6 +187,28 @@ describe('InterpreterPool', () => {
     expect(processes).toHaveLength(2);
   });
 
+  it('ends its spare when nothing risky has run for a while, and boots one with the next risky call', async () => {
+    const { pool, processes } = startPool('reply("served")', { spares: 1, spareQuietMs: 50 });
+    const risky = { ...CALL, isRisky: true };
+    await pool.run(risky);
+    await vi.waitFor(() => expect(processes).toHaveLength(2), 20_000);
+    await vi.waitFor(() => expect(pool.statistics.interpreters).toBe(1), 20_000);
+    // The one that worked stays, and nothing was replaced.
+    expect(processes.map(({ isDead }) => isDead)).toEqual([false, true]);
+    expect(pool.statistics.replaced).toBe(0);
+    await pool.run(risky);
+    await vi.waitFor(() => expect(processes).toHaveLength(3), 20_000);
+    expect(processes[0]!.isDead).toBe(false);
+  });
+
+  it('keeps its spare as long as risky calls come', async () => {
+    const { pool, processes } = startPool('reply("served")', { spares: 1, spareQuietMs: 60_000 });
+    await pool.run({ ...CALL, isRisky: true });
+    await vi.waitFor(() => expect(pool.statistics.interpreters).toBe(2), 20_000);
+    await pool.run({ ...CALL, isRisky: true });
+    expect(processes.map(({ isDead }) => isDead)).toEqual([false, false]);
+  });
+
   it('gives an interpreter up that has grown, when another is ready', async () => {
     const { pool } = startPool(`reply("x", 0, ${100 * (1 << 20)})`, { spares: 1 });
     await pool.run({ ...CALL, isRisky: true });
