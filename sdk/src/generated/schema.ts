@@ -2245,9 +2245,9 @@ export interface operations {
     };
     extendActivity: {
         parameters: {
-            query: {
-                /** @description Seconds from now */
-                lease: number;
+            query?: {
+                /** @description Seconds from now; when left out, those that the work was taken for */
+                lease?: number;
             };
             header?: never;
             path: {

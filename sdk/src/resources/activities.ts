@@ -161,7 +161,7 @@ export class ActivitiesResource<D extends ActivityDeclarations = ActivityDeclara
   }
 
   /**
-   * Keeps work for another while.
+   * Keeps work for another while: `leaseSeconds` from now, or as long as it was taken for.
    *
    * @throws ApiError `activity_not_found` when the work is held no longer
    *
@@ -177,7 +177,7 @@ export class ActivitiesResource<D extends ActivityDeclarations = ActivityDeclara
    */
   heartbeat(
     work: WorkReference,
-    { leaseSeconds, ...options }: CallOptions & { readonly leaseSeconds: number },
+    { leaseSeconds, ...options }: CallOptions & { readonly leaseSeconds?: number } = {},
   ): Promise<ExtendedLease> {
     return this.#transport.call(
       'put',

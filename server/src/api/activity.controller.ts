@@ -136,7 +136,7 @@ export class ActivityController extends Controller {
    *
    * @summary Extend a lease
    * @param token The token of the work item
-   * @param lease Seconds from now
+   * @param lease Seconds from now; when left out, those that the work was taken for
    * @isInt lease must be a whole number of seconds
    * @minimum lease 1 must be at least 1
    */
@@ -146,12 +146,12 @@ export class ActivityController extends Controller {
   @Security('bearer', ['conductor:worker'])
   async extendActivity(
     @Path() token: string,
-    @Query() lease: number,
     @Request() request: HttpRequest,
+    @Query() lease?: number,
   ): Promise<ExtendedLease> {
     const { guesses, host } = this.services;
     const extended = await guesses.guard(addressOf(request), () =>
-      host.extendActivity(token, this.leaseMs(lease)),
+      host.extendActivity(token, lease === undefined ? null : this.leaseMs(lease)),
     );
     return { tokenExpiry: toTokenExpiry(extended.tokenExpiresAt) };
   }

@@ -8,6 +8,7 @@
  */
 import { DURATION_FORMS, parseDurationMs } from './durations.js';
 import { isJsonObject, type Json, type JsonObject } from './json.js';
+import { EVENT_KEY_LENGTH_MAX, nameProblem } from './names.js';
 
 export type Conversion<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
@@ -17,6 +18,17 @@ export function toText(value: Json): Conversion<string> {
   if (typeof value === 'string') return converted(value);
   if (typeof value === 'number' || typeof value === 'boolean') return converted(String(value));
   return refused('a text', value);
+}
+
+/** Text that a call can carry in its path: with any other the step would wait for what can never come. */
+export function toName(value: Json, lengthMax?: number): Conversion<string> {
+  const text = toText(value);
+  const problem = text.ok ? nameProblem(text.value, lengthMax) : null;
+  return problem === null ? text : { ok: false, message: `the text ${problem}` };
+}
+
+export function toEventKey(value: Json): Conversion<string> {
+  return toName(value, EVENT_KEY_LENGTH_MAX);
 }
 
 /** Python's truth: null, false, 0, empty text, empty list and empty object are false, all else is true. */

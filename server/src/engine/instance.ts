@@ -72,6 +72,11 @@ export interface ParentLink {
   readonly attempt: number;
   /** Left out of instances that were started before it was noted. */
   readonly stepId?: string;
+  /**
+   * How many waits for sub-workflows end only when this instance has ended: 0 where nobody waits for it. Left out of
+   * instances that were started before it was noted.
+   */
+  readonly waiting?: number;
 }
 
 export interface WorkflowInstance {

@@ -125,8 +125,3 @@ export function executionKey(
 ): string {
   return `${instanceId}/${id}/${attempt}`;
 }
-
-/** The instance that an execution starts: derived from it, so that a repeated start is the same one. */
-export function childIdOf(instanceId: string, execution: Pick<Pointer, 'id' | 'attempt'>): string {
-  return executionKey(instanceId, execution).replaceAll('/', '.');
-}

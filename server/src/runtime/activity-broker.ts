@@ -171,7 +171,7 @@ export class ActivityBroker implements Service, WorkerReservations {
     return this.#claims.complete(token, result);
   }
 
-  extend(token: string, leaseMs: number): Promise<{ readonly tokenExpiresAt: number }> {
+  extend(token: string, leaseMs: number | null): Promise<{ readonly tokenExpiresAt: number }> {
     return this.#claims.extend(token, leaseMs);
   }
 

@@ -313,8 +313,11 @@ export interface WorkflowHost extends Service {
   pullActivity(request: PullRequest): Promise<WorkItem | null>;
   /** @throws AppError `activity_not_found` for an unknown or stale token */
   completeActivity(token: string, result: { succeeded: boolean; data: Json }): Promise<void>;
-  /** @throws AppError `activity_not_found` */
-  extendActivity(token: string, leaseMs: number): Promise<{ readonly tokenExpiresAt: number }>;
+  /** `leaseMs` null: as long as the item was taken for. @throws AppError `activity_not_found` */
+  extendActivity(
+    token: string,
+    leaseMs: number | null,
+  ): Promise<{ readonly tokenExpiresAt: number }>;
   /** @throws AppError `activity_not_found` */
   releaseActivity(token: string): Promise<void>;
 

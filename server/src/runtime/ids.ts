@@ -74,22 +74,32 @@ export function readExecutionKey(id: string): {
 export interface ActivityToken {
   readonly activityId: string;
   readonly tokenHash: string;
+  /** What the item was taken for; null: for ever. */
+  readonly leaseMs: number | null;
 }
 
-/** A token names its item, so that completing it touches one document, and proves itself with 128 random bits. */
-export function newToken(activityId: string): ActivityToken & { readonly token: string } {
+/**
+ * A token names its item, so that completing it touches one document, and proves itself with 128 random bits. It ends with
+ * the seconds of its lease, so that a heartbeat need not name them again.
+ */
+export function newToken(
+  activityId: string,
+  leaseMs: number | null,
+): ActivityToken & { readonly token: string } {
   const secret = randomBytes(16).toString('base64url');
-  const token = `${Buffer.from(activityId).toString('base64url')}.${secret}`;
-  return { token, activityId, tokenHash: hashOf(secret) };
+  const lease = leaseMs === null ? '' : `.${Math.ceil(leaseMs / 1000)}`;
+  const token = `${Buffer.from(activityId).toString('base64url')}.${secret}${lease}`;
+  return { token, activityId, tokenHash: hashOf(secret), leaseMs };
 }
 
 /** Null for anything that was never a token of ours. */
 export function readToken(token: string): ActivityToken | null {
-  const match = /^([\w-]{1,400})\.([\w-]{22})$/.exec(token);
+  const match = /^([\w-]{1,400})\.([\w-]{22})(?:\.(\d{1,9}))?$/.exec(token);
   if (match === null) return null;
-  const [, name = '', secret = ''] = match;
+  const [, name = '', secret = '', leaseSeconds] = match;
   return {
     activityId: Buffer.from(name, 'base64url').toString(),
     tokenHash: hashOf(secret),
+    leaseMs: leaseSeconds === undefined ? null : Number(leaseSeconds) * 1000,
   };
 }

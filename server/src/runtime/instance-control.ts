@@ -90,7 +90,7 @@ export class InstanceControl {
     const record = await queries.load(execution.workflowId);
     const pointer = waitingPointer(record, execution.executionId);
     const activityId = executionKey(record.id, pointer);
-    const { tokenHash } = newToken(activityId);
+    const { tokenHash } = newToken(activityId, null);
     const leaseExpiresAt = clock.now() + TAKE_OVER_MS;
     const claim = { tokenHash, workerId: actor, leaseExpiresAt };
     const taken = await store.takeOverActivity(activityId, claim);

@@ -1,8 +1,9 @@
 /** Instances and their steps as clients see them, from what the store keeps. */
+import { childIdOf } from '../engine/child-id.js';
 import type { WorkflowDefinition } from '../engine/definition.js';
 import type { ParentLink, StepError, StepRecord, WorkflowInstance } from '../engine/instance.js';
 import type { JsonObject } from '../engine/json.js';
-import { childIdOf, type Pointer } from '../engine/pointer.js';
+import type { Pointer } from '../engine/pointer.js';
 import { readState } from '../engine/snapshot.js';
 import { AppError } from '../errors.js';
 import type { InstanceRecord, InstanceSummary } from '../store/store.js';

@@ -1,4 +1,5 @@
 /** What the actors of a node share: turns to work, bodies of steps, the way to other instances. */
+import { parentLinkOf } from '../engine/child-id.js';
 import type { OutboxMessage, ParentLink, WorkflowInstance } from '../engine/instance.js';
 import type { EmitLevel } from '../engine/input-choices.js';
 import { isJsonObject, type Json, type JsonObject } from '../engine/json.js';
@@ -224,8 +225,7 @@ export class NodeEnvironment implements ActorEnvironment {
     pointer: Pointer,
     state: Extract<Pointer['state'], { kind: 'child' }>,
   ): Promise<EffectResult | null> {
-    const { attempt, id: pointerId, stepId } = pointer;
-    const parent = { workflowId: run.instance.id, pointerId, attempt, stepId };
+    const parent = parentLinkOf(run.instance, pointer, state.wait);
     try {
       await this.#options.startChild(state.inputs, { workflowId: state.workflowId, parent });
       return { ok: true, values: {} };

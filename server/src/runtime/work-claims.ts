@@ -91,7 +91,7 @@ export class WorkClaims {
   }
 
   prepare(activityId: string, { leaseMs, workerId }: Claimant): PreparedClaim {
-    const { token, tokenHash } = newToken(activityId);
+    const { token, tokenHash } = newToken(activityId, leaseMs);
     const leaseExpiresAt = this.#options.clock.now() + (leaseMs ?? UNKEPT_LEASE_MS);
     return { token, claim: { tokenHash, workerId, leaseExpiresAt }, leaseMs };
   }
@@ -122,9 +122,14 @@ export class WorkClaims {
     if (outcome === 'stale') throw staleToken();
   }
 
-  async extend(token: string, leaseMs: number): Promise<{ readonly tokenExpiresAt: number }> {
+  /** @param leaseMs null: as long as the item was taken for */
+  async extend(
+    token: string,
+    leaseMs: number | null,
+  ): Promise<{ readonly tokenExpiresAt: number }> {
     const { clock, store } = this.#options;
-    const tokenExpiresAt = clock.now() + leaseMs;
+    const heldForMs = leaseMs ?? readToken(token)?.leaseMs ?? null;
+    const tokenExpiresAt = heldForMs === null ? FAR_FUTURE_MS : clock.now() + heldForMs;
     const isHeld = await this.#decide(token, ({ activityId, tokenHash }) =>
       store.extendActivity(activityId, tokenHash, tokenExpiresAt),
     );
@@ -158,7 +163,7 @@ export class WorkClaims {
   }
 
   async #complete(
-    { activityId, tokenHash }: ActivityToken,
+    { activityId, tokenHash }: Pick<ActivityToken, 'activityId' | 'tokenHash'>,
     result: { readonly succeeded: boolean; readonly data: Json },
   ): Promise<'accepted' | 'repeated' | 'stale'> {
     const { clock, posted, store } = this.#options;

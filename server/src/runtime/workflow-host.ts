@@ -278,7 +278,10 @@ export class StepwrightHost implements Host.WorkflowHost {
     this.#options.metrics.activity(result.succeeded ? 'completed' : 'failed');
   }
 
-  extendActivity(token: string, leaseMs: number): Promise<{ readonly tokenExpiresAt: number }> {
+  extendActivity(
+    token: string,
+    leaseMs: number | null,
+  ): Promise<{ readonly tokenExpiresAt: number }> {
     return this.#ask(() => this.#services.broker.extend(token, leaseMs));
   }
 

@@ -208,10 +208,12 @@ describe('answers of workers', () => {
     expect(api.calls[0]!.args).toEqual(['t-1', 30_000]);
   });
 
-  it('cannot extend a lease without saying for how long', async () => {
-    const api = await startApi();
+  it('extend a lease by as much as it was taken for where they do not say', async () => {
+    const tokenExpiresAt = Date.UTC(2026, 0, 1);
+    const api = await startApi({ host: { extendActivity: async () => ({ tokenExpiresAt }) } });
     const response = await api.fetch('/api/activity/t-1/heartbeat', { method: 'PUT' });
-    expect(response.status).toBe(400);
+    expect(response.status).toBe(200);
+    expect(api.calls[0]!.args).toEqual(['t-1', null]);
   });
 
   it('release an item', async () => {

@@ -312,6 +312,16 @@ everyStore(
         step: step('ask', 'Activity', { ActivityName: 'None' }),
         message: /ActivityName/,
       },
+      {
+        does: 'with an empty name, which nobody can poll, they fail',
+        step: step('ask', 'Activity', { ActivityName: 'data.get("name", "")' }),
+        message: /^the input ActivityName: the text is empty$/,
+      },
+      {
+        does: 'with a name that is longer than a poll may name they fail',
+        step: step('ask', 'Activity', { ActivityName: '"n" * 201' }),
+        message: /^the input ActivityName: the text is longer than 200 characters$/,
+      },
     ]);
   },
   { dialects: 'alternating' },

@@ -125,6 +125,27 @@ everyStore(
         expect((await client.ended(id)).data).toEqual({ result: 1 });
       });
 
+      it('is extended by as much as the item was taken for where a heartbeat does not say', async () => {
+        const { client } = at;
+        const name = fresh('work');
+        const id = await client.defineAndStart([activity('ask', name)]);
+        const beat = (token: string) =>
+          client.call<{ tokenExpiry: string }>('PUT', `/api/activity/${token}/heartbeat`);
+        const leased = await client.work(name, '&lease=60');
+        const from = Date.now();
+        const extended = await beat(leased.token);
+        expect(extended.status, extended.text).toBe(200);
+        // The clocks of the test and the server are one, but for their rounding.
+        expect(Date.parse(extended.body.tokenExpiry)).toBeGreaterThanOrEqual(from + 59_000);
+        expect(Date.parse(extended.body.tokenExpiry)).toBeLessThanOrEqual(Date.now() + 61_000);
+        await client.call('DELETE', `/api/activity/${leased.token}`);
+        expect((await beat(leased.token)).status).toBe(404);
+        const kept = await client.work(name);
+        expect((await beat(kept.token)).body.tokenExpiry).toBe(kept.tokenExpiry);
+        await client.succeed(kept.token, 1);
+        expect((await client.ended(id)).data).toEqual({ result: 1 });
+      });
+
       it.each(['0', '-1', 'x', '1.5'])('of %s is refused', async (lease) => {
         const { client } = at;
         expect((await client.pull(fresh('none'), `?lease=${lease}`)).status).toBe(400);

@@ -1,9 +1,10 @@
 /** Events between the host and the wire. */
+import { EVENT_KEY_LENGTH_MAX } from '../../engine/names.js';
 import { AppError } from '../../errors.js';
 import type { EventName } from '../../runtime/event-queries.js';
 import type * as views from '../../runtime/operator-views.js';
 import type * as wire from '../models/event.js';
-import { checkedName, EVENT_KEY_LENGTH_MAX } from './name.js';
+import { checkedName } from './name.js';
 import { toWireTime } from './time.js';
 
 /** @throws AppError `invalid_request` */

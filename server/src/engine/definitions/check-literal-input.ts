@@ -2,7 +2,9 @@ import {
   toBoolean,
   toChoice,
   toDurationMs,
+  toEventKey,
   toList,
+  toName,
   toObject,
   toText,
   toTimeMs,
@@ -33,7 +35,10 @@ export function checkLiteralInput(
     // Only a warning: the original has names of its own here, and a step may have more of them one day.
     state.warnings.add('doubtful_value', pointer, `${input.name}: ${conversion.message}.`);
   } else {
-    const code = typeof literal === 'string' ? 'invalid_value' : 'wrong_type';
+    // A negative number is of the right kind for a duration, and yet none.
+    const rightKind =
+      typeof literal === 'string' || (typeof literal === 'number' && input.kind === 'duration');
+    const code = rightKind ? 'invalid_value' : 'wrong_type';
     state.errors.add(code, pointer, `${input.name}: ${conversion.message}.`);
   }
 }
@@ -44,6 +49,10 @@ function convert(input: StepTypeInput, value: Json): Conversion<unknown> {
       return { ok: true, value };
     case 'text':
       return toText(value);
+    case 'name':
+      return toName(value);
+    case 'eventKey':
+      return toEventKey(value);
     case 'boolean':
       return toBoolean(value);
     case 'duration':

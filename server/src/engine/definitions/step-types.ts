@@ -8,7 +8,16 @@ import { EMIT_LEVELS, HTTP_FORMATS, HTTP_METHODS } from '../input-choices.js';
 
 /** What an input is converted to before the step sees it; `any` stays as it is. */
 export type InputKind =
-  'any' | 'text' | 'boolean' | 'duration' | 'time' | 'list' | 'object' | 'choice';
+  | 'any'
+  | 'text'
+  | 'name'
+  | 'eventKey'
+  | 'boolean'
+  | 'duration'
+  | 'time'
+  | 'list'
+  | 'object'
+  | 'choice';
 
 export interface StepTypeInput {
   readonly name: string;
@@ -146,8 +155,8 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, Omit<StepType, 'name'>>> = {
     summary: 'Waits for an event with this name and key.',
     runsDo: false,
     inputs: [
-      required('EventName', 'text', 'Name of the event.'),
-      required('EventKey', 'text', 'Key of the event.'),
+      required('EventName', 'name', 'Name of the event.'),
+      required('EventKey', 'eventKey', 'Key of the event.'),
       optional('EffectiveDate', 'time', {
         default: 'start of the instance',
         summary: 'Events published before this time are not taken.',
@@ -166,7 +175,7 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, Omit<StepType, 'name'>>> = {
     summary: 'Offers work to workers outside the server and waits for its result.',
     runsDo: false,
     inputs: [
-      required('ActivityName', 'text', 'Name under which workers ask for the work.'),
+      required('ActivityName', 'name', 'Name under which workers ask for the work.'),
       optional('Parameters', 'any', { summary: 'What the worker gets.' }),
       optional('EffectiveDate', 'time', {
         default: 'none',

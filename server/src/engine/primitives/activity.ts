@@ -1,4 +1,4 @@
-import { toDurationMs, toText, toTimeMs } from '../convert-input.js';
+import { toDurationMs, toName, toTimeMs } from '../convert-input.js';
 import { executionKey } from '../pointer.js';
 import { setState } from '../run.js';
 import { optional, primitive, required } from './primitive.js';
@@ -6,7 +6,7 @@ import { optional, primitive, required } from './primitive.js';
 /** Offers work to outside workers and waits for the result. */
 export const activity = primitive({
   enter(run, pointer, inputs) {
-    const name = required(inputs, 'ActivityName', toText);
+    const name = required(inputs, 'ActivityName', toName);
     const parameters = inputs['Parameters'] ?? null;
     // Accepted for the original's sake: it filtered recorded results by date, and ours belong to one token only.
     optional(inputs, 'EffectiveDate', toTimeMs, 0);

@@ -1,4 +1,4 @@
-import { toDurationMs, toText, toTimeMs } from '../convert-input.js';
+import { toDurationMs, toEventKey, toName, toTimeMs } from '../convert-input.js';
 import { executionKey } from '../pointer.js';
 import { setState } from '../run.js';
 import { optional, primitive, required } from './primitive.js';
@@ -6,8 +6,8 @@ import { optional, primitive, required } from './primitive.js';
 /** Waits for an event of a name and key. */
 export const waitFor = primitive({
   enter(run, pointer, inputs) {
-    const name = required(inputs, 'EventName', toText);
-    const key = required(inputs, 'EventKey', toText);
+    const name = required(inputs, 'EventName', toName);
+    const key = required(inputs, 'EventKey', toEventKey);
     const effectiveAt = optional(inputs, 'EffectiveDate', toTimeMs, run.instance.startTime);
     const timeoutMs = optional<number | null>(inputs, 'Timeout', toDurationMs, null);
     const until = timeoutMs === null ? null : run.now + timeoutMs;

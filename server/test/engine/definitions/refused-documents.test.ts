@@ -252,7 +252,7 @@ const REFUSED: readonly Case[] = [
       'wrong_type /Steps/3/Inputs/Period',
       'wrong_type /Steps/4/Inputs/EventName',
       'invalid_value /Steps/4/Inputs/EffectiveDate',
-      'wrong_type /Steps/4/Inputs/Timeout',
+      'invalid_value /Steps/4/Inputs/Timeout',
     ],
   },
   {
