@@ -32,11 +32,11 @@ export const KINDS = {
     share: 60,
     awaitsEvent: false,
     definition: definition('pure', [
-      assign('one', { a: 'data.n + 1' }),
+      assign('one', { a: 'sum([data.n, 1])' }),
       assign('two', { b: 'data.a * 2' }),
       assign('three', { c: 'data.b - data.n' }),
       assign('four', { d: 'data.c' }),
-      assign('five', { e: 'data.d + data.a' }),
+      assign('five', { e: 'sum([data.d, data.a])' }),
     ]),
     expectedData: ({ n }) => ({ a: n + 1, b: 2 * n + 2, c: n + 2, d: n + 2, e: 2 * n + 3 }),
     expectedSteps: { one: 1, two: 1, three: 1, four: 1, five: 1 },
@@ -100,7 +100,7 @@ export const KINDS = {
         Id: 'each',
         StepType: 'Foreach',
         Inputs: { Collection: `list(range(${FOREACH_ITEMS}))`, RunParallel: false },
-        Do: [[assign('add', { sum: 'data.sum + context.Item' })]],
+        Do: [[assign('add', { sum: 'sum([data.sum, context.Item])' })]],
       },
       {
         Id: 'while',

@@ -79,7 +79,7 @@ export interface ScriptRuntime extends Service {
 
   /**
    * Evaluates the expressions one after another, in order, and stops at the first failure.
-   * Answers synchronously where no Python is needed (constants and plain paths), which is most of the time.
+   * Answers synchronously where no Python is needed (see expressions/plain-expression.ts), which is most of the time.
    * Never rejects: every failure, also of the runtime itself, is a result.
    */
   evaluate(

@@ -14,7 +14,7 @@ import { parseDurationMs } from '../../src/engine/durations.js';
 import { decodeCursor } from '../../src/runtime/paging.js';
 import { readToken } from '../../src/runtime/ids.js';
 import { classifyExpression } from '../../src/scripts/expressions/classify-expression.js';
-import { readPlainExpression } from '../../src/scripts/expressions/plain-expression.js';
+import { readPlainExpression } from '../../src/scripts/expressions/read-plain-expression.js';
 import { step } from '../behaviour/support/steps.js';
 import { serverForTests } from './support/secured-server.js';
 
@@ -39,6 +39,7 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   // As much as a body of this kind may hold.
   YAML: (text) => parseYaml(text.slice(0, DEFAULT_API_LIMITS.yamlBytesMax), DEFAULT_API_LIMITS),
   'an expression': (text) => classifyExpression(text),
+  'an expression that needs no Python': (text) => readPlainExpression(text),
   'an expression that is a path': (text) => readPlainExpression(`data.${text}`),
 };
 

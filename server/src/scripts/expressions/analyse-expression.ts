@@ -1,12 +1,13 @@
 /** Everything that the server knows about an expression from its text, remembered by exact text. */
 import { BoundedCache } from './bounded-cache.js';
 import { classifyExpression, type Classification } from './classify-expression.js';
-import { readPlainExpression, type PlainExpression } from './plain-expression.js';
+import type { PlainExpression } from './plain-expression.js';
 import { prepareExpression, type PreparedExpression } from './prepare-expression.js';
+import { readPlainExpression } from './read-plain-expression.js';
 
 export interface AnalysedExpression {
   readonly prepared: PreparedExpression;
-  /** Present when it can be answered without Python. */
+  /** Present when it can be answered without Python, depending on the values that it meets. */
   readonly plain: PlainExpression | null;
   readonly classification: Classification;
 }

@@ -12,7 +12,7 @@ import type {
 } from '../script-runtime.js';
 import { ExpressionAnalyser, type AnalysedExpression } from '../expressions/analyse-expression.js';
 import type { VariablePath } from '../expressions/classify-expression.js';
-import { evaluatePlain } from '../expressions/plain-expression.js';
+import { evaluatePlain } from '../expressions/evaluate-plain-expression.js';
 import { placeInSource } from '../expressions/prepare-expression.js';
 import { projectVariables } from '../expressions/project-variables.js';
 import { findStorageProblem, readExpressionAnswer } from '../expressions/read-answer.js';
@@ -54,15 +54,17 @@ export class ExpressionEvaluator {
     variables: EvaluationVariables,
   ): EvaluationResult | null {
     const values: Json[] = [];
-    let current = variables;
+    let current = { ...variables, environment: this.environment };
+    let ownsData = false;
     for (const [index, { plain, assignTo }] of items.entries()) {
-      const value = plain === null ? undefined : evaluatePlain(plain, current, this.environment);
+      const value = plain === null ? undefined : evaluatePlain(plain, current);
       if (value === undefined) return null;
       const error = findStorageProblem(value, this.options.resultLimitBytes);
       if (error !== null) return { ok: false, index, error };
       values.push(value);
       if (assignTo === undefined) continue;
-      if (current === variables) current = { ...variables, data: { ...variables.data } };
+      if (!ownsData) current = { ...current, data: { ...current.data } };
+      ownsData = true;
       setField(current.data, assignTo, value);
     }
     return { ok: true, values };

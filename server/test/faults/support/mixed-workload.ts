@@ -13,7 +13,7 @@ const RETRY_PAUSE_MS = 20;
 export const DEFINITIONS: readonly object[] = [
   {
     Id: 'child',
-    Steps: [{ Id: 'double', StepType: 'NoOp', Outputs: { doubled: 'data.value * 2' } }],
+    Steps: [{ Id: 'double', StepType: 'NoOp', Outputs: { doubled: 'sum([data.value] * 2)' } }],
   },
   {
     Id: 'mixed',
@@ -75,7 +75,7 @@ export const DEFINITIONS: readonly object[] = [
         StepType: 'Foreach',
         Inputs: { Collection: 'data.items', RunParallel: false },
         NextStepId: 'undo',
-        Do: [[{ Id: 'add', StepType: 'NoOp', Outputs: { sum: 'data.sum + context.Item' } }]],
+        Do: [[{ Id: 'add', StepType: 'NoOp', Outputs: { sum: 'sum([data.sum, context.Item])' } }]],
       },
       {
         Id: 'undo',

@@ -1,23 +1,39 @@
-/** What the server answers without Python: little, and only what is certain. Agreement with Python is tested beside it. */
+/** What the server answers without Python: only what is certain. Agreement with Python is tested by plain-differential.test.ts. */
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../../src/engine/json.js';
-import {
-  evaluatePlain,
-  readPlainExpression,
-} from '../../../src/scripts/expressions/plain-expression.js';
+import { evaluatePlain } from '../../../src/scripts/expressions/evaluate-plain-expression.js';
+import { readPlainExpression } from '../../../src/scripts/expressions/read-plain-expression.js';
 
 const DATA: JsonObject = {
   a: { b: [{ c: 1 }, 'x'], items: 2, _private: 3, __class__: 4 },
   'with space': 5,
   text: 'hello',
+  long: 'x'.repeat(9_999),
+  emoji: '😀',
+  high: 'a\ud83d',
+  low: '\ude00',
   nothing: null,
+  yes: true,
+  no: false,
+  i: 1,
+  f: 2.5,
+  max: Number.MAX_SAFE_INTEGER,
+  huge: 1e300,
+  infinite: Infinity,
+  minusZero: -0,
+  empty: [],
+  mixed: [1, 'x', null, { y: 1 }, Infinity],
   constructor: 6,
 };
 
 function evaluate(source: string): Json | undefined {
   const plain = readPlainExpression(source);
   if (plain === null) return undefined;
-  return evaluatePlain(plain, { data: DATA, context: { Index: 0 } }, { NAME: 'n' });
+  return evaluatePlain(plain, {
+    data: DATA,
+    context: { Index: 0 },
+    environment: { NAME: 'n' },
+  });
 }
 
 describe('plain expressions', () => {
@@ -43,8 +59,71 @@ describe('plain expressions', () => {
     ['data.constructor', 6],
     ['context.Index', 0],
     ['environment["NAME"]', 'n'],
-  ])('answers %s', (source, expected) => {
+    ['data.a.b[data.i]', 'x'],
+    ['data.a.b[context.Index].c', 1],
+    ['data .text', 'hello'],
+    ['(5)', 5],
+    ['--1', 1],
+  ])('answer %s', (source, expected) => {
     expect(evaluate(source)).toEqual(expected);
+  });
+
+  it.each<[string, Json]>([
+    ['data.i + 1', 2],
+    ['data.i - 2 - 3', -4],
+    ['1 + 2 * 3', 7],
+    ['(1 + 2) * 3', 9],
+    ['-data.i * -2', 2],
+    ['0.1 + 0.2', 0.1 + 0.2],
+    ['data.f * data.f', 6.25],
+    ['7 / 2', 3.5],
+    ['-7 // 2', -4],
+    ['-7 % 3', 2],
+    ['7 % -3', -2],
+    ['0 * -1', 0],
+    ['data.minusZero * 1', 0],
+    ['data.max - 1', Number.MAX_SAFE_INTEGER - 1],
+    ['data.huge + 1', 1e300],
+    ['data.text + "!"', 'hello!'],
+    ['data.emoji + data.emoji', '😀😀'],
+    ['data.low + data.high', '\ude00a\ud83d'],
+    ['data.i < 2', true],
+    ['0 < data.i <= 1 != 2', true],
+    ['0 < data.i < 1', false],
+    ['2 > data.huge > data.text', false],
+    ['data.text == "hello"', true],
+    ['data.text != "hello"', false],
+    ['data.text == None', false],
+    ['data.text == 5', false],
+    ['data.yes == True', true],
+    ['data.nothing is None', true],
+    ['data.text is not None', true],
+    ['data.i is True', false],
+    ['not data.empty', true],
+    ['not data.a', false],
+    ['data.nothing or data.text', 'hello'],
+    ['data.i and data.text', 'hello'],
+    ['0 and data.missing', 0],
+    ['not data.no and data.no', false],
+    ['True or False and False', true],
+    ['data.text if data.i else data.missing', 'hello'],
+    ['1 if False else 2 if False else 3', 3],
+    ['data.i in [3, 2, 1]', true],
+    ['data.text not in ("a", "hello")', false],
+    ['"text" in data', true],
+    ['"toString" in data', false],
+    ['"x" in data.mixed', true],
+    ['len(data.a.b)', 2],
+    ['len(data.text)', 5],
+    ['len(data.a) - 1', 3],
+    ['(data.i\n+ 1)', 2],
+  ])('calculate %s', (source, expected) => {
+    expect(evaluate(source)).toBe(expected);
+  });
+
+  it('keep the `data` that was read apart from the one that is changed later', () => {
+    expect(evaluate('data')).not.toBe(DATA);
+    expect(evaluate('None or data')).not.toBe(DATA);
   });
 
   it.each([
@@ -58,6 +137,7 @@ describe('plain expressions', () => {
     'environment.MISSING',
     'data.toString',
     'context.constructor',
+    '"constructor" in data.missing',
     // There, but something else in Python.
     'data.text[0]',
     'data.text.length',
@@ -66,31 +146,91 @@ describe('plain expressions', () => {
     'data.a[0]',
     'data.nothing.x',
     'data.a.__class__',
-    // Not plain.
+    'data.infinite',
+    'data.a.b[data.yes]',
+    'data.a.b[data.f]',
+    'data.a[data.i]',
+    // An integer beyond 2^53, or a float that is not finite.
+    'data.max + 1',
+    'data.max * 2 - data.max',
+    'data.huge * data.huge',
+    // Errors in Python, or another meaning than in JavaScript.
+    '1 / 0',
+    '1 // 0',
+    '1 % 0',
+    'data.f // 2',
+    'data.text + 1',
+    'data.text * 2',
+    'data.yes + 1',
+    '-data.yes',
+    'data.yes == 1',
+    '0 in [False]',
+    'data.text < "z"',
+    'data.text < 1',
+    'data.a == data.a',
+    'data.empty + [1]',
+    '[1]',
+    '(1, 2)',
+    'data.high + data.low',
+    'data.long + "xx"',
+    'len(data.emoji)',
+    'len(5)',
+    '1 in data',
+    '"ell" in data.text',
+    '"y" in data.mixed',
+    'data.i is 1',
+    'data.i is data.i',
+    // Not of this grammar.
     'data.class',
     'data.None',
-    'data .a',
     'data.a.b[00]',
     'data.a.b[+0]',
+    'data.a.b[0, 1]',
+    'data.a.b[data.i + 1]',
     'data.a["b\\n"]',
     '"a" "b"',
     '"esc\\n"',
+    '"""text"""',
+    '"\0"',
+    '"\ud800"',
     'f"x"',
-    '(5)',
     '05',
     '1_000',
     '12345678901234567890',
     '1e5',
     '.5',
     '5.',
-    '--1',
+    '1if data.i else 2',
+    '2 ** 3',
+    '1 <> 2',
+    '1 << 2',
+    '~1',
+    '+1',
+    'data.i = 1',
+    'data.i == not 1',
+    '1 + not 1',
+    'data.i # 1',
+    'data.i\n+ 1',
+    '1,',
+    '(1,)',
+    '()',
+    '[]',
+    '1) + (2',
+    '(1',
+    'len',
+    'len()',
+    'len(data, data)',
+    'str(1)',
+    '(data).text',
+    '"a".upper()',
+    'data.text.upper()',
     'true',
     'null',
     'x',
-    'data.a + 1',
     'data.é',
     '',
-  ])('leaves %s to Python', (source) => {
+    `1${' + 1'.repeat(100)}`,
+  ])('leave %s to Python', (source) => {
     expect(evaluate(source)).toBeUndefined();
   });
 });

@@ -208,7 +208,7 @@ describe('the runtime', () => {
     const { runtime } = started;
     const marker = 'TENANT-A-7d0e';
     await runtime.evaluate(
-      [{ source: `"${marker}" + data.secret` }, { source: 'data.secret + "x"' }],
+      [{ source: `"${marker}".lower() + data.secret` }, { source: 'data.secret.upper()' }],
       {
         data: { secret: `${marker}-data` },
         context: {},

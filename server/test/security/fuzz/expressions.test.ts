@@ -6,6 +6,12 @@ import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import type { Json, JsonObject } from '../../../src/engine/json.js';
+import {
+  plainData,
+  plainSource,
+  wordSalad,
+} from '../../scripts/expressions/random-plain-expressions.js';
+import { expectAgreement } from '../../scripts/pyodide/plain-agreement.js';
 import { startRuntime, type StartedRuntime } from '../../scripts/pyodide/start-runtime.js';
 import { itSurvives } from './fuzz.js';
 
@@ -136,6 +142,22 @@ describe.runIf(hasPython)('expressions', () => {
       if (!isSameKind && error === 'TypeError' && actual.error === 'KeyError') continue;
       const wanted = error === undefined ? { value } : { error };
       expect({ source, ...actual }).toEqual({ source, ...wanted });
+    }
+  });
+});
+
+describe('expressions that need no Python', () => {
+  let started: StartedRuntime;
+  beforeAll(async () => {
+    started = await startRuntime({ expressionTimeoutMs: 10_000 });
+  });
+  afterAll(() => started.runtime.stop());
+
+  itSurvives('the same in the server and in Python', async (chance) => {
+    const data = chance.sample(plainData);
+    for (const arbitrary of [plainSource, wordSalad]) {
+      const sources = fc.sample(arbitrary, { numRuns: 100, seed: chance.int(2 ** 31) });
+      await expectAgreement(started.runtime, sources, data);
     }
   });
 });

@@ -1,0 +1,156 @@
+/**
+ * Python's operators on JSON values, where their meaning is beyond doubt; `undefined` where Python has to answer.
+ *
+ * How numbers travel: JSON writes 2.0 as 2, so a whole number up to 2^53 is an int in Python when it comes from the
+ * variables, and can be a float when it was computed (`6 / 2`). What is answered here is the same for both; what is not
+ * whole, or larger, is a float for certain. Negative zero is 0, as it is in the text that goes to Python.
+ */
+import type { Json, JsonObject } from '../../engine/json.js';
+import type { ArithmeticOperator, Ordering } from './plain-expression.js';
+
+/** What is longer is joined by Python, which also limits how much may be stored. */
+const MAX_JOINED_LENGTH = 10_000;
+const LARGEST_INTEGER = 2 ** 53;
+const SURROGATE = /[\ud800-\udfff]/;
+const HIGH_SURROGATE = /[\ud800-\udbff]/;
+const LOW_SURROGATE = /[\udc00-\udfff]/;
+
+/** None, False, 0 and what is empty are false, all else is true. */
+export function isTrue(value: Json): boolean {
+  if (typeof value !== 'object' || value === null) return Boolean(value);
+  return countElements(value) > 0;
+}
+
+export function areEqual(left: Json, right: Json): boolean | undefined {
+  const leftKind = scalarKind(left);
+  const rightKind = scalarKind(right);
+  if (leftKind === null || rightKind === null) return undefined;
+  if (leftKind === rightKind) return left === right;
+  // True == 1.
+  const areNumbers = [leftKind, rightKind].every((kind) => kind === 'number' || kind === 'boolean');
+  return areNumbers ? undefined : false;
+}
+
+/** Texts are left to Python: it orders them by code points, JavaScript by UTF-16. */
+export function isInOrder(left: Json, ordering: Ordering, right: Json): boolean | undefined {
+  if (!isFiniteNumber(left) || !isFiniteNumber(right)) return undefined;
+  switch (ordering) {
+    case '<':
+      return left < right;
+    case '<=':
+      return left <= right;
+    case '>':
+      return left > right;
+    case '>=':
+      return left >= right;
+  }
+}
+
+/** `value in container`, for elements of lists and keys of objects. */
+export function contains(container: Json, value: Json): boolean | undefined {
+  if (typeof container !== 'object' || container === null) return undefined;
+  if (!isList(container)) {
+    return typeof value === 'string' ? Object.hasOwn(container, value) : undefined;
+  }
+  for (const element of container) {
+    const isEqual = areEqual(element, value);
+    if (isEqual !== false) return isEqual;
+  }
+  return false;
+}
+
+/** `len(value)`; texts with characters of two UTF-16 units are left to Python, which counts them as one. */
+export function lengthOf(value: Json): number | undefined {
+  if (typeof value === 'string') return SURROGATE.test(value) ? undefined : value.length;
+  return typeof value === 'object' && value !== null ? countElements(value) : undefined;
+}
+
+export function negate(value: Json): number | undefined {
+  return isFiniteNumber(value) ? 0 - value : undefined;
+}
+
+export function calculate(left: Json, operator: ArithmeticOperator, right: Json): Json | undefined {
+  if (operator === '+' && typeof left === 'string' && typeof right === 'string') {
+    return joinTexts(left, right);
+  }
+  if (!isFiniteNumber(left) || !isFiniteNumber(right)) return undefined;
+  if (operator === '/') return right === 0 ? undefined : finite(left / right);
+  if (isWhole(left) && isWhole(right)) return calculateWhole(left, operator, right);
+  switch (operator) {
+    case '+':
+      return finite(left + right);
+    case '-':
+      return finite(left - right);
+    case '*':
+      return finite(left * right);
+    case '//':
+    case '%':
+      return undefined;
+  }
+}
+
+/** Ints are exact in Python and floats are not: where the two could differ, the result is beyond 2^53. */
+function calculateWhole(
+  left: number,
+  operator: Exclude<ArithmeticOperator, '/'>,
+  right: number,
+): number | undefined {
+  switch (operator) {
+    case '+':
+      return safe(left + right);
+    case '-':
+      return safe(left - right);
+    case '*':
+      return safe(left * right);
+    case '//': {
+      const multiple = right === 0 ? undefined : safe(left - modulo(left, right));
+      return multiple === undefined ? undefined : safe(multiple / right);
+    }
+    case '%':
+      return right === 0 ? undefined : safe(modulo(left, right));
+  }
+}
+
+/** Has the sign of the divisor in Python, and of the dividend in JavaScript. */
+function modulo(left: number, right: number): number {
+  const remainder = left % right;
+  return remainder !== 0 && remainder < 0 !== right < 0 ? remainder + right : remainder;
+}
+
+/** Two halves of a pair that come together are one character in JavaScript and stay two in Python. */
+function joinTexts(left: string, right: string): string | undefined {
+  if (left.length + right.length > MAX_JOINED_LENGTH) return undefined;
+  const makesPair = HIGH_SURROGATE.test(left.slice(-1)) && LOW_SURROGATE.test(right.slice(0, 1));
+  return makesPair ? undefined : left + right;
+}
+
+function finite(result: number): number | undefined {
+  return Number.isFinite(result) ? result + 0 : undefined;
+}
+
+function safe(result: number): number | undefined {
+  return Number.isSafeInteger(result) ? result + 0 : undefined;
+}
+
+function isFiniteNumber(value: Json): value is number {
+  return Number.isFinite(value);
+}
+
+function isWhole(value: number): boolean {
+  return Number.isInteger(value) && Math.abs(value) <= LARGEST_INTEGER;
+}
+
+/** @returns null for lists and objects, and for numbers that JSON does not have */
+function scalarKind(value: Json): string | null {
+  if (value === null) return 'none';
+  if (typeof value === 'object') return null;
+  return typeof value === 'number' && !Number.isFinite(value) ? null : typeof value;
+}
+
+function countElements(value: readonly Json[] | JsonObject): number {
+  return isList(value) ? value.length : Object.keys(value).length;
+}
+
+function isList(value: readonly Json[] | JsonObject): value is readonly Json[] {
+  return Array.isArray(value);
+}

@@ -1,0 +1,77 @@
+/** What the server answers without Python, beside what Python answers: the same JSON text, or it is a failure. */
+import { spawnSync } from 'node:child_process';
+import { expect } from 'vitest';
+import type { JsonObject } from '../../../src/engine/json.js';
+import { evaluatePlain } from '../../../src/scripts/expressions/evaluate-plain-expression.js';
+import { prepareExpression } from '../../../src/scripts/expressions/prepare-expression.js';
+import { readPlainExpression } from '../../../src/scripts/expressions/read-plain-expression.js';
+import type { ScriptRuntime } from '../../../src/scripts/script-runtime.js';
+
+export interface Answered {
+  readonly source: string;
+  readonly json: string;
+}
+
+/** Those of the expressions that need no Python, with their values. */
+export function answerHere(sources: readonly string[], data: JsonObject): readonly Answered[] {
+  return sources.flatMap((source) => {
+    const plain = readPlainExpression(prepareExpression(source).text);
+    const variables = { data, context: {}, environment: {} };
+    const value = plain === null ? undefined : evaluatePlain(plain, variables);
+    return value === undefined ? [] : [{ source, json: JSON.stringify(value) }];
+  });
+}
+
+/** @returns how many of the expressions need no Python; all of them have the same value there */
+export async function expectAgreement(
+  runtime: ScriptRuntime,
+  sources: readonly string[],
+  data: JsonObject,
+): Promise<number> {
+  const answered = answerHere(sources, data);
+  // One expression that only Python can evaluate takes all of them there.
+  const expressions = [...answered, { source: '[*data]' }].map(({ source }) => ({ source }));
+  const result = await runtime.evaluate(expressions, { data, context: {} });
+  if (!result.ok) {
+    const { source } = expressions[result.index]!;
+    throw new Error(`${source} with ${JSON.stringify(data)}: ${result.error.message}`);
+  }
+  const inPython = answered.map(({ source }, index) => ({
+    source,
+    json: JSON.stringify(result.values[index]),
+  }));
+  expect(answered, JSON.stringify(data)).toEqual(inPython);
+  return answered.length;
+}
+
+/** It shares nothing with ours but the one sentence on how numbers travel. */
+const REFERENCE = `
+import sys, json
+class Fields(dict):
+    def __getattribute__(self, name):
+        return self[name]
+def plain(value):
+    if isinstance(value, dict): return {key: plain(value[key]) for key in value}
+    return [plain(item) for item in value] if isinstance(value, list) else value
+def number(digits):
+    return int(digits) if abs(int(digits)) <= 2 ** 53 else float(digits)
+answers = []
+for text, sources in json.load(sys.stdin):
+    data = json.loads(text, object_hook=Fields, parse_int=number)
+    answers.append([json.dumps(plain(eval(source, {"data": data})), allow_nan=False) for source in sources])
+print(json.dumps(answers))
+`;
+
+/** @throws Error where CPython fails at one of them */
+export function answerInCPython(
+  sets: readonly (readonly [data: JsonObject, sources: readonly string[]])[],
+): readonly (readonly string[])[] {
+  const { stdout, stderr } = spawnSync('python3', ['-W', 'ignore', '-c', REFERENCE], {
+    input: JSON.stringify(sets.map(([data, sources]) => [JSON.stringify(data), sources])),
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+  });
+  if (stdout === '') throw new Error(stderr);
+  const answers = JSON.parse(stdout) as string[][];
+  return answers.map((texts) => texts.map((text) => JSON.stringify(JSON.parse(text))));
+}
