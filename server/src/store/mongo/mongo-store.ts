@@ -25,6 +25,7 @@ import { LazyWrites } from './lazy-writes.js';
 import type { MongoContext } from './mongo-context.js';
 import { storeErrorOf } from './mongo-errors.js';
 import { MONGO_OPERATIONS } from './operation-table.js';
+import { Outage } from './outage.js';
 
 export interface MongoStoreOptions {
   /** `mongodb://…`; other settings of the driver may be in its query. */
@@ -71,6 +72,7 @@ class MongoConnection {
   readonly #operationTimeoutMs: number;
   #client: MongoClient | null = null;
   #context: MongoContext | null = null;
+  #outage: Outage | null = null;
 
   constructor(options: MongoStoreOptions) {
     this.#options = options;
@@ -81,6 +83,7 @@ class MongoConnection {
     if (this.#client !== null) return;
     const { url, databaseName = databaseNameIn(url) ?? DEFAULT_DATABASE } = this.#options;
     const client = new MongoClient(url, this.#clientOptions());
+    this.#outage = new Outage(client, this.#operationTimeoutMs);
     try {
       await prepareCollectionsOf(url, databaseName, this.#clientOptions());
       await client.connect();
@@ -122,11 +125,13 @@ class MongoConnection {
   }
 
   readonly call: CallOperation = async (name, args) => {
-    const context = this.#context;
-    if (context === null) {
+    const [context, outage] = [this.#context, this.#outage];
+    if (context === null || outage === null) {
       throw new StoreUnavailableError('The store is not started, or was stopped');
     }
-    const operation: Promise<OperationResult<typeof name>> = MONGO_OPERATIONS[name](context, args);
+    const operation: Promise<OperationResult<typeof name>> = outage.guard(() =>
+      MONGO_OPERATIONS[name](context, args),
+    );
     const isLong = LONG_OPERATIONS.has(name);
     const timeoutMs = isLong ? LONG_OPERATION_TIMEOUT_MS : this.#operationTimeoutMs;
     try {

@@ -1,0 +1,44 @@
+/**
+ * What keeps callers off a database that cannot be reached.
+ *
+ * For a moment (an election, a connection that broke) every operation waits for a server, and succeeds when there is one.
+ * After that one operation at a time goes on looking, and the others fail at once: the driver's own queue costs the
+ * square of its length, and in a long outage thousands of instances ask again and again.
+ */
+import type { MongoClient } from 'mongodb';
+import { StoreUnavailableError } from '../store.js';
+
+export class Outage {
+  readonly #patienceMs: number;
+  /** On the clock of `performance.now()`; null while some server is known. */
+  #unreachableSince: number | null = null;
+  #isLooking = false;
+
+  /** @param patienceMs how long every operation may wait for a server */
+  constructor(client: MongoClient, patienceMs: number) {
+    this.#patienceMs = patienceMs;
+    client.on('topologyDescriptionChanged', ({ newDescription }) => {
+      if (newDescription.hasKnownServers) this.#unreachableSince = null;
+      else this.#unreachableSince ??= performance.now();
+    });
+  }
+
+  /** Runs an operation, unless it would only wait in vain. @throws StoreUnavailableError */
+  async guard<Result>(operate: () => Promise<Result>): Promise<Result> {
+    if (!this.#isLong()) return operate();
+    if (this.#isLooking) throw new StoreUnavailableError('The database cannot be reached');
+    this.#isLooking = true;
+    try {
+      return await operate();
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  #isLong(): boolean {
+    return (
+      this.#unreachableSince !== null &&
+      performance.now() - this.#unreachableSince > this.#patienceMs
+    );
+  }
+}
