@@ -12,6 +12,8 @@ const RESTART_AFTER_MS = 500;
 const CALL_MS = 400;
 /** A kill may meet a node that does nothing; the storm goes on until one has met work, within these bounds. */
 const KILLS_MAX_FACTOR = 6;
+/** Where a start of a node takes a minute, the load does not pile up meanwhile. */
+const RUNS_MAX_FACTOR = 2;
 /** What a node had sent when it was killed is read so much later at most. */
 const READ_LATE_MS = 5000;
 /** Progress may be slow between two kills; that says nothing against the run. */
@@ -31,7 +33,9 @@ describe.each([
       const stormGoesOn = (): boolean =>
         kills.length < scaled(killsMin) ||
         (!hasMetWork() && kills.length < scaled(killsMin) * KILLS_MAX_FACTOR);
-      const started = workload.startWhile((count) => count < scaled(runs) || stormGoesOn(), 12);
+      const goesOn = (count: number): boolean =>
+        count < scaled(runs) || (stormGoesOn() && count < scaled(runs) * RUNS_MAX_FACTOR);
+      const started = workload.startWhile(goesOn, 12);
       while (stormGoesOn()) {
         await setTimeout(KILL_EVERY_MS_MIN + random() * 1000);
         const victim = Math.floor(random() * fleet.size);

@@ -84,7 +84,7 @@ describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
         expect(Math.max(...answers)).toBeLessThan(ANSWER_MS_MAX);
         expect(fleet.faults).toEqual([]);
       });
-    }, 600_000);
+    }, 1_800_000);
   },
 );
 

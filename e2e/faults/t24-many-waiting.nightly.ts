@@ -3,6 +3,7 @@ import { definition } from './support/definitions.js';
 import { eventually } from './support/eventually.js';
 import type { Fleet } from './support/fleet.js';
 import { inLanes } from './support/lanes.js';
+import { megabytesOf } from './support/megabytes.js';
 import { PersistentClient } from './support/persistent-client.js';
 import { scaled } from './support/random.js';
 import { untilEnded } from './support/until-ended.js';
@@ -11,7 +12,6 @@ import type { Instance } from './support/wire.js';
 
 const CLIENTS = 8;
 const READY_MS_MAX = 300_000;
-const MEGABYTE = 1024 * 1024;
 /** A node keeps at most 2,000 waiting instances in memory, so this does not grow with their number. */
 const MEGABYTES_MAX = 500;
 
@@ -47,16 +47,6 @@ async function startWaiting(
     ids.set(name, (answer.body as Instance).workflowId);
   });
   return { fleet, client, ids };
-}
-
-async function megabytesOf(fleet: Fleet): Promise<number[]> {
-  const texts = await Promise.all(
-    fleet.urls.map(async (url) => (await fetch(`${url}/metrics`)).text()),
-  );
-  return texts.map((text) => {
-    const bytes = Number(/^process_resident_memory_bytes (\S+)/m.exec(text)?.[1]);
-    return Math.round(bytes / MEGABYTE);
-  });
 }
 
 async function perSecond(count: number, work: () => Promise<void>): Promise<number> {

@@ -11,6 +11,9 @@ import path from 'node:path';
 import { inject } from 'vitest';
 import { startNode, type ServerNode } from '../../environment/server-node.js';
 
+const STARTS_MAX = 10;
+const TOO_SLOW = /database did not answer|deadline exceeded/;
+
 type Settings = Readonly<Record<string, string>>;
 
 /**
@@ -121,9 +124,20 @@ export class Fleet {
   }
 
   async restart(index: number): Promise<ServerNode> {
-    const node = await startNode(this.#settings(index), this.#mainOf(index));
+    const node = await this.#begin(index);
     this.#nodes[index] = node;
     return node;
+  }
+
+  /** A node that finds its database too slow does not start; as whatever supervises servers would, this tries again. */
+  async #begin(index: number): Promise<ServerNode> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await startNode(this.#settings(index), this.#mainOf(index));
+      } catch (error) {
+        if (tries === STARTS_MAX || !TOO_SLOW.test(String(error))) throw error;
+      }
+    }
   }
 
   /** Lines of all lives of all nodes that tell of a fault of the server itself. */

@@ -2,6 +2,7 @@
  * A client that does not give up: a call that was not answered is made again, at another node, with the same idempotency
  * key, until its deadline. What it answers was acknowledged by the server, and must never be lost.
  */
+import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 
 const RETRY_PAUSE_MS = 25;
@@ -34,9 +35,11 @@ export class PersistentClient {
 
   async call(method: string, pathAndQuery: string, options: CallOptions = {}): Promise<Answer> {
     const { deadlineMs = DEADLINE_MS, expected = [200, 201, 202] } = options;
+    // Who gives no key gets one of this call, or making it again would be another start, event or definition.
+    const keyed = method === 'POST' ? { ...options, key: options.key ?? randomUUID() } : options;
     let last = 'never answered';
     for (const deadline = Date.now() + deadlineMs; Date.now() < deadline;) {
-      const outcome = await this.#try(method, pathAndQuery, options);
+      const outcome = await this.#try(method, pathAndQuery, keyed);
       if (typeof outcome === 'string') {
         last = outcome;
       } else {

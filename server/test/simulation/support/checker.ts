@@ -135,11 +135,16 @@ function checkEvents(
   }
 }
 
-/** I5: what has ended is in the history once. */
+/** I5: what has ended is in the history once. A step that failed ends once more with its compensation, done or cut short. */
 function checkHistory({ record, steps }: Ended): void {
   const seen = new Set<string>();
+  const failed = new Set<string>();
   for (const { attempt, pointerId, status, stepId } of steps) {
-    const key = `${pointerId}/${attempt}/${status === 'Compensated' ? status : ''}`;
+    const execution = `${pointerId}/${attempt}`;
+    const isOfCompensation =
+      status === 'Compensated' || (status === 'Cancelled' && failed.has(execution));
+    if (status === 'Failed') failed.add(execution);
+    const key = `${execution}/${isOfCompensation ? 'compensation' : ''}`;
     hold(!seen.has(key), 'I5 an execution ends once', () => `${record.id} ${stepId} ${key}`);
     seen.add(key);
   }
