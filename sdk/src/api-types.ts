@@ -42,6 +42,8 @@ export type StepError = Schemas['StepError'];
 export type PublishedEvent = Schemas['PublishedEvent'];
 /** An event in a list. */
 export type EventSummary = Schemas['EventSummary'];
+/** An event with all of its data. */
+export type StoredEvent = Schemas['StoredEvent'];
 /** A step that waits for an event. */
 export type EventWaiter = Schemas['EventWaiter'];
 /** The work of one name that is not done yet, in numbers. */

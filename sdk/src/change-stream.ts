@@ -20,6 +20,11 @@ export interface StreamOptions {
   readonly definitionId?: string;
   /** Ends the iteration. */
   readonly signal?: AbortSignal;
+  /**
+   * Called with true when the server has begun to tell, at first and after each break, and with false when it no longer
+   * does, until the loop ends.
+   */
+  readonly onConnection?: (isConnected: boolean) => void;
 }
 
 /** The server says something every 15 seconds; a connection that is silent for longer is dead. */
@@ -33,20 +38,24 @@ const TEMPORARY_STATUSES = [408, 429, 502, 503, 504];
 /** Ends when the signal fires or the caller leaves the loop. @throws what cannot be mended by trying again */
 export async function* followChanges(
   transport: Transport,
-  { signal, ...filter }: StreamOptions,
+  { signal, onConnection, ...filter }: StreamOptions,
 ): AsyncGenerator<Change, void, undefined> {
   let hasConnected = false;
   let failures = 0;
   while (!isAborted(signal)) {
     const connection = new AbortController();
+    let isConnected = false;
     const hangUp = (): void => connection.abort();
     signal?.addEventListener('abort', hangUp);
     try {
       const body = await transport.open('/api/stream', filter, connection.signal);
-      // What happened in between was told to nobody.
-      if (hasConnected) yield { type: 'lag' };
+      const isFirst = !hasConnected;
       hasConnected = true;
+      isConnected = true;
       failures = 0;
+      onConnection?.(true);
+      // What happened in between was told to nobody.
+      if (!isFirst) yield { type: 'lag' };
       yield* readChanges(body, hangUp);
     } catch (error) {
       failures += 1;
@@ -55,6 +64,7 @@ export async function* followChanges(
     } finally {
       signal?.removeEventListener('abort', hangUp);
       hangUp();
+      if (isConnected) onConnection?.(false);
     }
     const pauseMs = Math.min(PAUSE_MS_MIN * 2 ** Math.max(failures - 1, 0), PAUSE_MS_MAX);
     await pause(pauseMs * (0.5 + Math.random() / 2), signal);

@@ -78,6 +78,7 @@ export type { WorkflowHandle } from './resources/workflow-handle.js';
 export type {
   StartOptions,
   WaitOptions,
+  StepFilter,
   WorkflowFilter,
   WorkflowsResource,
 } from './resources/workflows.js';

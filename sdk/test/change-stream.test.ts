@@ -76,6 +76,23 @@ describe('stream, of a server', () => {
     await ended;
   });
 
+  it('says when it is connected, when it no longer is, and when it is again', async () => {
+    const states: boolean[] = [];
+    const leave = new AbortController();
+    const ended = (async () => {
+      const { signal } = leave;
+      const onConnection = (isConnected: boolean): void => void states.push(isConnected);
+      for await (const change of client.stream({ signal, onConnection }))
+        expect(change).toBeTruthy();
+    })();
+    await expect.poll(() => states, { timeout: 10_000 }).toEqual([true]);
+    proxy.cut();
+    await expect.poll(() => states, { timeout: 10_000 }).toEqual([true, false, true]);
+    leave.abort();
+    await ended;
+    expect(states).toEqual([true, false, true, false]);
+  });
+
   it('hangs up when the loop is left', async () => {
     const listeners = async (): Promise<string | undefined> => {
       const text = await (await fetch(`${server.url}/metrics`)).text();

@@ -12,6 +12,7 @@ export type ErrorCode =
   | 'body_too_large'
   | 'definition_not_found'
   | 'workflow_not_found'
+  | 'event_not_found'
   | 'execution_not_found'
   | 'step_not_found'
   | 'activity_not_found'

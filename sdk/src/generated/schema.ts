@@ -234,6 +234,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/event/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an event
+         * @description An event with all of its data, as long as it is kept.
+         */
+        get: operations["getEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/event/{name}/{key}": {
         parameters: {
             query?: never;
@@ -547,7 +567,7 @@ export interface paths {
         };
         /**
          * List the steps of a workflow
-         * @description What ran in the workflow, in order, then what is open and what it waits for; one page of it.
+         * @description What ran in the workflow, in order, then what is open and what it waits for; one page of it. A page of one step may hold fewer than `limit`, or none, and have a next one: the steps of a long workflow are looked through a piece at a time.
          */
         get: operations["listWorkflowSteps"];
         put?: never;
@@ -961,7 +981,7 @@ export interface components {
              * @description How many waiting workflows it was handed to at once; null while that is under way.
              */
             deliveredTo: number | null;
-            /** @description The first 20 workflows that it was handed to. */
+            /** @description The first 20 workflows that waited for it when it was published. A workflow that waits later can take it too, which is not noted here. */
             takenBy: string[];
         };
         /**
@@ -1434,6 +1454,11 @@ export interface components {
          * @enum {string}
          */
         StepExecutionStatus: "Pending" | "Running" | "Waiting" | "Complete" | "Failed" | "Cancelled" | "Compensated";
+        /**
+         * @description In which order steps are listed: `asc` begins with what ended first, `desc` with what is open.
+         * @enum {string}
+         */
+        StepOrder: "asc" | "desc";
         /** @description Custom steps, one page of them. */
         StepPage: {
             items: components["schemas"]["StepSummary"][];
@@ -1484,6 +1509,32 @@ export interface components {
              * @description Of `steps`: how many steps inside are open.
              */
             open?: number;
+        };
+        /**
+         * @description An event with all of its data.
+         * @example {
+         *       "id": "01hx5v7c2r8d4f6g9h1j",
+         *       "name": "Approved",
+         *       "key": "order-7",
+         *       "data": {
+         *         "by": "Ada"
+         *       },
+         *       "publishTime": "2026-05-04T10:20:30.123Z",
+         *       "deliveredTo": 1
+         *     }
+         */
+        StoredEvent: {
+            id: string;
+            name: string;
+            key: string;
+            data: components["schemas"]["JsonValue"];
+            /** @description ISO 8601, UTC. */
+            publishTime: string;
+            /**
+             * Format: double
+             * @description How many waiting workflows it was handed to at once; null while that is under way.
+             */
+            deliveredTo: number | null;
         };
         /** @description A custom step that was stored. */
         StoredStep: {
@@ -2937,6 +2988,87 @@ export interface operations {
             };
             /** @description The token lacks the scope */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the event */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01hx5v7c2r8d4f6g9h1j",
+                     *       "name": "Approved",
+                     *       "key": "order-7",
+                     *       "data": {
+                     *         "by": "Ada"
+                     *       },
+                     *       "publishTime": "2026-05-04T10:20:30.123Z",
+                     *       "deliveredTo": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["StoredEvent"];
+                    /**
+                     * @example id: 01hx5v7c2r8d4f6g9h1j
+                     *     name: Approved
+                     *     key: order-7
+                     *     data:
+                     *       by: Ada
+                     *     publishTime: 2026-05-04T10:20:30.123Z
+                     *     deliveredTo: 1
+                     */
+                    "application/yaml": components["schemas"]["StoredEvent"];
+                };
+            };
+            /** @description There is no valid token, where the server asks for one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such event */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4660,6 +4792,10 @@ export interface operations {
     listWorkflowSteps: {
         parameters: {
             query?: {
+                /** @description `desc`: what is open comes first, the newest before the others */
+                order?: components["schemas"]["StepOrder"];
+                /** @description Only executions of the step of the definition that has this id */
+                stepId?: string;
                 /** @description How many on a page */
                 limit?: number;
                 /** @description `nextCursor` of the page before */

@@ -1,5 +1,5 @@
 /** Events that workflows wait for. */
-import type { EventSummary, EventWaiter, PublishedEvent } from '../api-types.js';
+import type { EventSummary, EventWaiter, PublishedEvent, StoredEvent } from '../api-types.js';
 import { newIdempotencyKey } from '../idempotency-key.js';
 import type { CallOptions, IdempotentCallOptions } from '../options.js';
 import { PagedList } from '../paged-list.js';
@@ -84,6 +84,22 @@ export class EventsResource {
         options,
       ),
     );
+  }
+
+  /**
+   * An event with all of its data, as long as the server keeps it.
+   *
+   * @throws ApiError `event_not_found`
+   *
+   * @example
+   * ```ts
+   * const { id } = await client.events.publish('approved', 'order-8', { by: 'Ada' });
+   * console.log((await client.events.get(id)).data); // { by: 'Ada' }
+   * ```
+   */
+  get(eventId: string, options: CallOptions = {}): Promise<StoredEvent> {
+    const call = { path: { id: eventId }, repeatable: 'always', subject: {} } as const;
+    return this.#transport.call('get', '/api/event/{id}', call, options);
   }
 
   /**

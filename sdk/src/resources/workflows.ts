@@ -44,6 +44,16 @@ export interface WorkflowFilter {
   readonly limit?: number;
 }
 
+/** Which steps of a workflow a list shows, and in which order. */
+export interface StepFilter {
+  /** `desc`: what is open comes first, the newest before the others. @default 'asc' */
+  readonly order?: 'asc' | 'desc';
+  /** Only executions of this step of the definition. */
+  readonly stepId?: string;
+  /** The size of a page. @default 50 */
+  readonly limit?: number;
+}
+
 /** How long `wait` waits. */
 export interface WaitOptions extends CallOptions {
   /**
@@ -229,7 +239,8 @@ export class WorkflowsResource {
   }
 
   /**
-   * What ran in a workflow, in order, then what is open.
+   * What ran in a workflow, in order, then what is open; with `order: 'desc'` the other way round, and with a `stepId` only
+   * executions of that step. Then a page may hold fewer than `limit`, or none, and have a next one.
    *
    * @throws ApiError `workflow_not_found`
    *
@@ -238,11 +249,13 @@ export class WorkflowsResource {
    * const { id } = await client.workflows.start('greeting', { name: 'Ada' });
    * await client.workflows.wait(id);
    * for await (const step of client.workflows.steps(id)) console.log(step.stepId, step.status);
+   * const newest = await client.workflows.steps(id, { order: 'desc', limit: 1 }).page();
+   * console.log(newest.items[0]?.stepId);
    * ```
    */
   steps(
     workflowId: string,
-    { limit, ...options }: CallOptions & { readonly limit?: number } = {},
+    { order, stepId, limit, ...options }: StepFilter & CallOptions = {},
   ): PagedList<StepExecution> {
     return new PagedList((cursor) =>
       this.#transport.call(
@@ -250,7 +263,7 @@ export class WorkflowsResource {
         '/api/workflow/{id}/steps',
         {
           path: { id: workflowId },
-          query: { limit, cursor },
+          query: { order, stepId, limit, cursor },
           repeatable: 'always',
           subject: { workflowId },
         },

@@ -19,11 +19,17 @@ import type { Request as HttpRequest } from 'express';
 import type { Json } from '../engine/json.js';
 import { PAGE_SIZE_DEFAULT } from './api-limits.js';
 import { requiredBody } from './body-reader.js';
-import { checkedEventName, toEventFilter, toEventSummary, toEventWaiter } from './map/event.js';
+import {
+  checkedEventName,
+  toEventFilter,
+  toEventSummary,
+  toEventWaiter,
+  toStoredEvent,
+} from './map/event.js';
 import { toIdempotencyKey } from './map/idempotency.js';
 import { checkedName } from './map/name.js';
 import { toPageRequest, toWirePage } from './map/page.js';
-import type { EventPage, EventWaiterPage, PublishedEvent } from './models/event.js';
+import type { EventPage, EventWaiterPage, PublishedEvent, StoredEvent } from './models/event.js';
 import type { Problem } from './models/problem.js';
 import { actorOf, type ApiServices } from './request-context.js';
 
@@ -100,6 +106,19 @@ export class EventController extends Controller {
     const of = toEventFilter(name, key);
     const page = toPageRequest(limit, cursor);
     return toWirePage(await this.services.host.listEvents(of, page), toEventSummary);
+  }
+
+  /**
+   * An event with all of its data, as long as it is kept.
+   *
+   * @summary Get an event
+   * @param id The id of the event
+   */
+  @Get('{id}')
+  @Response<Problem>(404, 'There is no such event')
+  @Security('bearer', ['conductor:viewer'])
+  async getEvent(@Path() id: string): Promise<StoredEvent> {
+    return toStoredEvent(await this.services.host.getEvent(checkedName(id, 'event id')));
   }
 
   /**

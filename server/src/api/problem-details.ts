@@ -16,6 +16,7 @@ export const PROBLEM_KINDS: Readonly<Record<ErrorCode, ProblemKind>> = {
   body_too_large: { status: 413, title: 'Body too large' },
   definition_not_found: { status: 404, title: 'Definition not found' },
   workflow_not_found: { status: 404, title: 'Workflow not found' },
+  event_not_found: { status: 404, title: 'Event not found' },
   execution_not_found: { status: 404, title: 'Execution not found' },
   step_not_found: { status: 404, title: 'Step not found' },
   activity_not_found: { status: 404, title: 'Activity not found' },

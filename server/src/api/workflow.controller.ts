@@ -37,6 +37,7 @@ import type { Explanation } from './models/explanation.js';
 import type { Problem } from './models/problem.js';
 import type {
   StepExecutionPage,
+  StepOrder,
   Workflow,
   WorkflowPage,
   WorkflowQuery,
@@ -132,10 +133,13 @@ export class WorkflowController extends Controller {
   }
 
   /**
-   * What ran in the workflow, in order, then what is open and what it waits for; one page of it.
+   * What ran in the workflow, in order, then what is open and what it waits for; one page of it. A page of one step may
+   * hold fewer than `limit`, or none, and have a next one: the steps of a long workflow are looked through a piece at a time.
    *
    * @summary List the steps of a workflow
    * @param id The id of the workflow
+   * @param order `desc`: what is open comes first, the newest before the others
+   * @param stepId Only executions of the step of the definition that has this id
    * @param limit How many on a page
    * @isInt limit must be a whole number
    * @minimum limit 1 must be at least 1
@@ -148,13 +152,19 @@ export class WorkflowController extends Controller {
   @Security('bearer', ['conductor:viewer'])
   async listWorkflowSteps(
     @Path() id: string,
+    @Query() order: StepOrder = 'asc',
+    @Query() stepId?: string,
     @Query() limit: number = PAGE_SIZE_DEFAULT,
     @Query() cursor?: string,
   ): Promise<StepExecutionPage> {
     const workflowId = checkedName(id, 'workflow id');
-    const page = toPageRequest(limit, cursor);
+    const request = {
+      ...toPageRequest(limit, cursor),
+      order,
+      stepId: stepId === undefined ? null : checkedName(stepId, 'step id'),
+    };
     return toWirePage(
-      await this.services.host.listWorkflowSteps(workflowId, page),
+      await this.services.host.listWorkflowSteps(workflowId, request),
       toStepExecution,
     );
   }

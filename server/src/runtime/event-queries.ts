@@ -1,9 +1,10 @@
 /** Reading events, and who waits for them. */
 import type { Json } from '../engine/json.js';
+import { AppError } from '../errors.js';
 import { FAR_FUTURE_MS, type EventListItem, type Store } from '../store/store.js';
 import type { Page, PageRequest } from './host.js';
 import { nameKeyOf, readExecutionKey } from './ids.js';
-import type { EventView, EventWaiterView } from './operator-views.js';
+import type { EventView, EventWaiterView, StoredEventView } from './operator-views.js';
 import { decodeCursor, pageOf } from './paging.js';
 
 export interface EventName {
@@ -33,6 +34,19 @@ export class EventQueries {
       String(publishTime),
       id,
     ]);
+  }
+
+  /** @throws AppError `event_not_found` */
+  async get(id: string): Promise<StoredEventView> {
+    const event = await this.#store.getEvent(id);
+    if (event === null) {
+      throw new AppError('event_not_found', `there is no event '${id}'`, {
+        fields: { eventId: id },
+      });
+    }
+    const { data, deliveredTo, key, name, publishedAt: publishTime } = event;
+    // Stored by us as JSON.
+    return { ...{ id, name, key, deliveredTo, publishTime }, data: JSON.parse(data) as Json };
   }
 
   async waiters({ name, key }: EventName, page: PageRequest): Promise<Page<EventWaiterView>> {

@@ -20,6 +20,7 @@ import type {
   EventView,
   EventWaiterView,
   SteerAction,
+  StoredEventView,
 } from './operator-views.js';
 import type { Service } from './service.js';
 
@@ -114,6 +115,14 @@ export interface InstanceListRequest extends PageRequest {
   readonly failedFrom?: number;
   /** Longest unchanged first. Not together with `failedFrom`. */
   readonly unchangedSince?: number;
+}
+
+/** Which steps of an instance are wanted. */
+export interface StepListRequest extends PageRequest {
+  /** `asc`: in the order in which they ended, then what is open; `desc`: the other way round. */
+  readonly order: 'asc' | 'desc';
+  /** Null: every step. */
+  readonly stepId: string | null;
 }
 
 /** What an open step waits for. */
@@ -270,8 +279,8 @@ export interface WorkflowHost extends Service {
   waitForWorkflow(id: string, timeoutMs: number, signal: AbortSignal): Promise<InstanceView>;
   /** @throws AppError `invalid_request` for a cursor that is not one of ours */
   listWorkflows(request: InstanceListRequest): Promise<Page<InstanceListItem>>;
-  /** What ran, in order, then what is open. @throws AppError `workflow_not_found` */
-  listWorkflowSteps(id: string, page: PageRequest): Promise<Page<StepView>>;
+  /** What ran, and what is open. @throws AppError `workflow_not_found` */
+  listWorkflowSteps(id: string, request: StepListRequest): Promise<Page<StepView>>;
   /** Why it stands where it stands, in words. @throws AppError `workflow_not_found` */
   explainWorkflow(id: string): Promise<Explanation>;
   /** What changes from now on, here and, where they can be heard, on other nodes. @throws AppError `too_many_requests` */
@@ -303,6 +312,8 @@ export interface WorkflowHost extends Service {
   publishEvent(request: PublishRequest): Promise<PublishedEvent>;
   /** Newest first; of one name and key, or all. */
   listEvents(of: EventName | null, page: PageRequest): Promise<Page<EventView>>;
+  /** With all of its data. @throws AppError `event_not_found` */
+  getEvent(id: string): Promise<StoredEventView>;
   listEventWaiters(of: EventName, page: PageRequest): Promise<Page<EventWaiterView>>;
 
   /** The names with the most waiting items first; at most 500. */

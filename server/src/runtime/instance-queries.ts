@@ -1,11 +1,11 @@
 /** Reading instances: one, a list, the steps of one. */
-import type { StepRecord, WorkflowInstance } from '../engine/instance.js';
 import { AppError } from '../errors.js';
 import type { InstanceFilter, InstanceRecord, Store } from '../store/store.js';
 import type { DefinitionCatalog } from './definition-catalog.js';
 import type * as Host from './host.js';
-import { listItem, loadInstance, viewPointer, viewRecord } from './instance-views.js';
-import { decodeCursor, encodeCursor, pageOf } from './paging.js';
+import { listItem, loadInstance } from './instance-views.js';
+import { decodeCursor, pageOf } from './paging.js';
+import { listSteps } from './step-list.js';
 
 export interface InstanceQueriesOptions {
   readonly store: Store;
@@ -42,40 +42,12 @@ export class InstanceQueries {
     return pageOf(summaries.map(listItem), limit, list, (item) => [String(timeOf(item)), item.id]);
   }
 
-  /** First what the store's history has, then the newest records, then what is open: one list, cut into pages. */
-  async listSteps(id: string, page: Host.PageRequest): Promise<Host.Page<Host.StepView>> {
+  /** @throws AppError `workflow_not_found`, `invalid_request` for a cursor of another list */
+  async listSteps(id: string, request: Host.StepListRequest): Promise<Host.Page<Host.StepView>> {
     const instance = loadInstance(await this.load(id));
     const definition = await this.#catalog.find(instance.definitionId, instance.version);
     const context = { workflowId: id, definition };
-    const position = decodeCursor(page.cursor, 'workflow-steps');
-    const from = position === null ? 0 : Number(position[0]);
-    const records = await this.#records(instance, from, page.limit);
-    const views = records.map((record) => viewRecord(record, context));
-    const ended = instance.spilled + instance.recent.length;
-    const openFrom = Math.max(0, from - ended);
-    const open = [...instance.pointers.values()].slice(
-      openFrom,
-      openFrom + page.limit - views.length,
-    );
-    views.push(...open.map((pointer) => viewPointer(pointer, context, instance.endTime)));
-    const next = from + views.length;
-    const hasMore = views.length > 0 && next < ended + instance.pointers.size;
-    return {
-      items: views,
-      nextCursor: hasMore ? encodeCursor('workflow-steps', [String(next)]) : null,
-    };
-  }
-
-  async #records(
-    instance: WorkflowInstance,
-    from: number,
-    limit: number,
-  ): Promise<readonly StepRecord[]> {
-    const stored =
-      from < instance.spilled ? await this.#store.readHistory(instance.id, from, limit) : [];
-    const records = stored.map(({ body }) => JSON.parse(body) as StepRecord); // Written by this server.
-    const recentFrom = Math.max(0, from + records.length - instance.spilled);
-    return [...records, ...instance.recent.slice(recentFrom, recentFrom + limit - records.length)];
+    return listSteps({ store: this.#store, instance, context }, request);
   }
 }
 

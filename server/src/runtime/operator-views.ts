@@ -12,9 +12,12 @@ export interface EventView {
   readonly publishTime: number;
   /** To how many waiting instances it was handed at once; null: not yet to all. */
   readonly deliveredTo: number | null;
-  /** The first instances that it was handed to. */
+  /** The first instances that it was handed to when it was published; who takes it later is not noted. */
   readonly takenBy: readonly string[];
 }
+
+/** An event with all of its data. */
+export type StoredEventView = Omit<EventView, 'dataOmitted' | 'takenBy'>;
 
 export interface EventWaiterView {
   readonly workflowId: string;

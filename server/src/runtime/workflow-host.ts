@@ -186,8 +186,8 @@ export class StepwrightHost implements Host.WorkflowHost {
     return this.#ask(() => this.#services.queries.list(request));
   }
 
-  listWorkflowSteps(id: string, page: Host.PageRequest): Promise<Host.Page<Host.StepView>> {
-    return this.#ask(() => this.#services.queries.listSteps(id, page));
+  listWorkflowSteps(id: string, request: Host.StepListRequest): Promise<Host.Page<Host.StepView>> {
+    return this.#ask(() => this.#services.queries.listSteps(id, request));
   }
 
   explainWorkflow(id: string): Promise<Explanation> {
@@ -244,6 +244,10 @@ export class StepwrightHost implements Host.WorkflowHost {
 
   listEvents(of: EventName | null, page: Host.PageRequest): Promise<Host.Page<Views.EventView>> {
     return this.#ask(() => this.#services.eventQueries.list(of, page));
+  }
+
+  getEvent(id: string): Promise<Views.StoredEventView> {
+    return this.#ask(() => this.#services.eventQueries.get(id));
   }
 
   listEventWaiters(

@@ -56,6 +56,7 @@ describe('openapi.json', () => {
         'GET /api/definition/{id}',
         'GET /api/definition/{id}/versions',
         'GET /api/event',
+        'GET /api/event/{id}',
         'GET /api/event/{name}/{key}/waiting',
         'POST /api/event/{name}/{key}',
         'GET /api/info',

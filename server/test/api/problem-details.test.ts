@@ -13,6 +13,7 @@ const STATUSES: Record<ErrorCode, number> = {
   unsupported_media_type: 415,
   body_too_large: 413,
   definition_not_found: 404,
+  event_not_found: 404,
   workflow_not_found: 404,
   execution_not_found: 404,
   step_not_found: 404,

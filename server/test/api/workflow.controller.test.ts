@@ -273,6 +273,7 @@ describe('GET /api/workflow/{id}/steps', () => {
       items: [{ ...step, startTime: '1970-01-01T00:00:00.000Z', waitsFor: shown }],
       nextCursor: 'c',
     });
-    expect(api.calls[0]!.args).toEqual(['w1', { limit: 2, cursor: null }]);
+    const request = { limit: 2, cursor: null, order: 'asc', stepId: null };
+    expect(api.calls[0]!.args).toEqual(['w1', request]);
   });
 });

@@ -35,6 +35,10 @@ export function toEventSummary(event: views.EventView): wire.EventSummary {
   };
 }
 
+export function toStoredEvent(event: views.StoredEventView): wire.StoredEvent {
+  return { ...event, publishTime: toWireTime(event.publishTime) };
+}
+
 export function toEventWaiter(waiter: views.EventWaiterView): wire.EventWaiter {
   const { executionId, since, workflowId } = waiter;
   return { workflowId, executionId, since: toWireTime(since) };

@@ -50,9 +50,37 @@ export interface EventSummary {
    */
   deliveredTo: number | null;
   /**
-   * The first 20 workflows that it was handed to.
+   * The first 20 workflows that waited for it when it was published. A workflow that waits later can take it too, which is
+   * not noted here.
    */
   takenBy: string[];
+}
+
+/**
+ * An event with all of its data.
+ *
+ * @example {
+ *   "id": "01hx5v7c2r8d4f6g9h1j",
+ *   "name": "Approved",
+ *   "key": "order-7",
+ *   "data": { "by": "Ada" },
+ *   "publishTime": "2026-05-04T10:20:30.123Z",
+ *   "deliveredTo": 1
+ * }
+ */
+export interface StoredEvent {
+  id: string;
+  name: string;
+  key: string;
+  data: JsonValue;
+  /**
+   * ISO 8601, UTC.
+   */
+  publishTime: string;
+  /**
+   * How many waiting workflows it was handed to at once; null while that is under way.
+   */
+  deliveredTo: number | null;
 }
 
 /**

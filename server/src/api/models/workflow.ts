@@ -287,6 +287,11 @@ export interface StepExecution {
 }
 
 /**
+ * In which order steps are listed: `asc` begins with what ended first, `desc` with what is open.
+ */
+export type StepOrder = 'asc' | 'desc';
+
+/**
  * What ran in a workflow, in order, then what is open; one page of it.
  */
 export interface StepExecutionPage {
