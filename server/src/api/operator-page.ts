@@ -2,6 +2,8 @@
  * The operator's page: files that `server/ui` was built into. They hold no data, so that they are public; what the page
  * shows it gets from the API, with the token of whoever looks at it.
  */
+import { existsSync, readdirSync } from 'node:fs';
+import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import express, { type Express, type RequestHandler } from 'express';
 import { AppError } from '../errors.js';
@@ -25,7 +27,7 @@ const PAGE_POLICY = [
 export function registerOperatorPage(app: Express): void {
   app.get('/', (_request, response) => response.redirect(302, '/ui/'));
   app.use('/ui', readOnly, pageHeaders);
-  app.use('/ui/assets', assets(), missingFile);
+  app.use('/ui/assets', compressed(), assets(), missingFile);
   app.use('/ui', rootFiles(), everyPage);
 }
 
@@ -34,6 +36,39 @@ function assets(): RequestHandler {
   return express.static(`${FOLDER}assets`, {
     ...{ index: false, redirect: false, immutable: true, maxAge: '1y' },
   });
+}
+
+const ENCODINGS = ['br', 'gzip'] as const;
+
+/**
+ * Chooses the form of a file that the build has compressed already, where the caller takes it. Each form is a file of its
+ * own with its own ETag.
+ */
+function compressed(): RequestHandler {
+  const forms = compressedForms();
+  return (request, response, next) => {
+    if (forms.size === 0) {
+      next();
+      return;
+    }
+    response.vary('Accept-Encoding');
+    // The smallest that the caller takes, in whichever order it names them.
+    const encoding = ENCODINGS.find((name) => request.acceptsEncodings(name) === name);
+    const ending = encoding === 'br' ? '.br' : '.gz';
+    if (encoding !== undefined && forms.has(`${request.path.slice(1)}${ending}`)) {
+      response.type(extname(request.path));
+      response.setHeader('Content-Encoding', encoding);
+      request.url = `${request.path}${ending}`;
+    }
+    next();
+  };
+}
+
+/** Names of the files below `assets/` that end in `.br` or `.gz`; they only change with a build. */
+function compressedForms(): ReadonlySet<string> {
+  const folder = `${FOLDER}assets`;
+  if (!existsSync(folder)) return new Set();
+  return new Set(readdirSync(folder).filter((name) => /\.(br|gz)$/.test(name)));
 }
 
 /** Files without a hash, such as the icon. */

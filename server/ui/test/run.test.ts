@@ -178,6 +178,43 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
     await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
   });
 
+  test('a long loop is read from its newest turn on, and page by page', async () => {
+    await pages.client.definitions.register({
+      id: 'counting',
+      steps: [
+        {
+          id: 'loop',
+          stepType: 'While',
+          inputs: { Condition: 'data.n < 800' },
+          do: [
+            [
+              { id: 'count', stepType: 'NoOp', outputs: { n: 'data.n + 1' }, nextStepId: 'rest' },
+              { id: 'rest', stepType: 'NoOp' },
+            ],
+          ],
+        },
+      ],
+    });
+    const { id } = await pages.client.workflows.start('counting', { n: 0 });
+    await pages.client.workflows.wait(id);
+    const page = await openRun(id);
+    const looksAt = 'the first 500 and the newest 1000 executions';
+    await page.getByText(`the graph counts ${looksAt}`).waitFor();
+    await page.getByText(`Only ${looksAt} are drawn.`).waitFor();
+    await page.getByRole('button', { name: 'Show earlier ones' }).waitFor();
+    await page.getByRole('tab', { name: 'Steps' }).click();
+    // The loop itself ended last.
+    const rows = page.locator('.step-rows > li');
+    await expect.poll(() => rows.count()).toBe(50);
+    expect(await rows.first().textContent()).toContain('loop');
+    await page.goto(`${pages.server.url}/ui/runs/${id}?tab=steps&step=count`);
+    await page.getByLabel('Order').selectOption('first to last');
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByText('Page 2').waitFor();
+    await rows.first().locator('summary').first().click();
+    await rows.first().getByText('51', { exact: true }).waitFor();
+  });
+
   test('a step leads to the run that it started, and that one back to the step', async () => {
     const { workflows } = pages.client;
     await pages.client.definitions.register({

@@ -191,8 +191,9 @@ describe.runIf(browserPath !== null)('the page of runs', () => {
     await page.getByLabel('All that match').check();
     await page.getByRole('button', { name: 'Terminate', exact: true }).click();
     await page.getByText('This cannot be undone.').waitFor();
+    await page.getByRole('dialog', { name: 'Terminate: 130 runs?' }).waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Terminate' }).click();
-    await page.getByText('Terminate is done: 130 done').waitFor();
+    await page.getByText('Terminate is done: 130 of 130 done').waitFor();
     for (const id of [ids[0]!, ids[64]!, ids[129]!]) {
       expect((await pages.client.workflows.get(id)).status).toBe('Terminated');
     }
@@ -215,7 +216,7 @@ describe.runIf(browserPath !== null)('the page of runs', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Suspend' }).click();
     await page.getByRole('button', { name: 'Stop' }).click();
     release();
-    await page.getByText('Suspend was stopped: 100 done').waitFor();
+    await page.getByText('Suspend was stopped: 100 of 130 done').waitFor();
     const { items } = await pages.client.workflows
       .list({ reference: 'stop', status: 'Suspended', limit: 500 })
       .page();

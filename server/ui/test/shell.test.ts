@@ -34,6 +34,32 @@ describe.runIf(browserPath !== null)('the shell of the page', () => {
     expect(file.headers.get('content-security-policy')).toBe(policy);
   });
 
+  test('files come compressed to whoever takes that, each form with a mark of its own', async () => {
+    const document = await (await fetch(`${pages.server.url}/ui/`)).text();
+    const script = /src="(\/ui\/assets\/[^"]+\.js)"/.exec(document)?.[1];
+    const load = async (encoding: string) => {
+      const headers = { 'accept-encoding': encoding };
+      const response = await fetch(`${pages.server.url}${script}`, { headers });
+      expect(response.status).toBe(200);
+      const { headers: given } = response;
+      expect(given.get('vary')).toContain('Accept-Encoding');
+      expect(given.get('content-type')).toMatch(/^text\/javascript/);
+      expect(given.get('cache-control')).toContain('immutable');
+      const size = Number(given.get('content-length'));
+      const form = given.get('content-encoding');
+      return { form, size, tag: given.get('etag'), text: await response.text() };
+    };
+    const plain = await load('identity');
+    expect(plain.form).toBeNull();
+    const forms = [await load('br'), await load('gzip'), await load('gzip, deflate, br')];
+    expect(forms.map(({ form }) => form)).toEqual(['br', 'gzip', 'br']);
+    for (const form of forms) {
+      expect(form.text).toBe(plain.text);
+      expect(form.size).toBeLessThan(plain.size / 2);
+    }
+    expect(new Set([plain, ...forms].map(({ tag }) => tag)).size).toBe(3);
+  });
+
   test.each([
     ['GET', '/ui/assets/none.js', 404],
     ['GET', '/ui/assets/../../package.json', 404],

@@ -2,12 +2,18 @@
  * One stream of changes for the whole page. Pages listen with `useLive`; while there is no stream (`isLive` false) they
  * ask again every few seconds.
  */
-import type { WorkflowSummary } from '@stepwright/sdk';
+import {
+  isApiError,
+  type Change,
+  type StepwrightClient,
+  type WorkflowSummary,
+} from '@stepwright/sdk';
 import { createContext, use, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
-import { readEvents, type StreamEvent } from './live-stream.js';
 import { useSession } from './session.js';
+import { useThrottled } from './use-throttled.js';
 
-export type LiveState = 'connecting' | 'live' | 'reconnecting';
+/** `refused`: the server does not tell whoever looks; asking again would not mend it. */
+export type LiveState = 'connecting' | 'live' | 'reconnecting' | 'refused';
 
 /** What happened since the last call of a listener; many changes of one run are one. */
 export interface LiveBatch {
@@ -21,16 +27,27 @@ type Listener = (batch: LiveBatch) => void;
 
 interface Live {
   readonly state: LiveState;
+  /** Of the state `refused`: what the server said. */
+  readonly refusal: unknown;
   readonly listeners: Set<Listener>;
 }
 
-const RECONNECT_MS = [500, 1000, 2000, 5000];
+/** The SDK gives up a server that was never there; the page does not. */
+const RECONNECT_MS = 5000;
 /** How often the page may change. */
 const FLUSH_MS = 200;
+/** Lists of what changes together with runs are read again so often. */
+const REREAD_MS = 3000;
 /** How often lists are asked for while there is no stream. */
 const POLL_MS = 5000;
+/** Who asks for work, and the load of nodes, come with heartbeats that nobody is told of. */
+const SLOW_POLL_MS = 15_000;
 
-const LiveContext = createContext<Live>({ state: 'connecting', listeners: new Set() });
+const LiveContext = createContext<Live>({
+  state: 'connecting',
+  refusal: null,
+  listeners: new Set(),
+});
 
 /** Calls the listener a few times a second at most, while it is mounted. */
 export function useLive(listener: Listener): void {
@@ -50,14 +67,34 @@ export function useLiveState(): LiveState {
   return use(LiveContext).state;
 }
 
-/** For `refetchInterval`: only while the stream does not tell. */
+/** Why whoever looks may not; null while nothing was refused. */
+export function useRefusal(): unknown {
+  return use(LiveContext).refusal;
+}
+
+/** Reads again when anything changes, but not all the time. */
+export function useRereadOnChange(reread: () => void): void {
+  const soon = useThrottled(reread, REREAD_MS);
+  useLive(({ workflows, lag }) => {
+    if (lag || workflows.size > 0) soon();
+  });
+}
+
+/** For `refetchInterval`: only while the stream does not tell, and not where the server refuses to. */
 export function usePollInterval(): number | false {
-  return useLiveState() === 'live' ? false : POLL_MS;
+  const state = useLiveState();
+  return state === 'live' || state === 'refused' ? false : POLL_MS;
+}
+
+/** The same for what the stream tells in part only: then it is asked for now and then. */
+export function useSlowPollInterval(): number | false {
+  const poll = usePollInterval();
+  return useLiveState() === 'live' ? SLOW_POLL_MS : poll;
 }
 
 export function LiveProvider({ children }: { readonly children: ReactNode }): ReactNode {
-  const { token, signInReason } = useSession();
-  const [state, setState] = useState<LiveState>('connecting');
+  const { client, signInReason, noticeFailure } = useSession();
+  const [{ state, refusal }, setState] = useState<LiveStatus>(CONNECTING);
   const [listeners] = useState(() => new Set<Listener>());
   const isSignedOut = signInReason !== null;
   useEffect(() => {
@@ -65,9 +102,7 @@ export function LiveProvider({ children }: { readonly children: ReactNode }): Re
     const stop = new AbortController();
     const batches = new BatchBuffer((batch) => listeners.forEach((listener) => listener(batch)));
     void stayConnected({
-      token,
-      signal: stop.signal,
-      batches,
+      ...{ client, signal: stop.signal, batches, noticeFailure },
       onState: (next) => {
         if (!stop.signal.aborted) setState(next);
       },
@@ -76,43 +111,48 @@ export function LiveProvider({ children }: { readonly children: ReactNode }): Re
       stop.abort();
       batches.close();
     };
-  }, [token, isSignedOut, listeners]);
-  const live = useMemo(() => ({ state, listeners }), [state, listeners]);
+  }, [client, noticeFailure, isSignedOut, listeners]);
+  const live = useMemo(() => ({ state, refusal, listeners }), [state, refusal, listeners]);
   return <LiveContext value={live}>{children}</LiveContext>;
 }
 
+type LiveStatus = Pick<Live, 'state' | 'refusal'>;
+const CONNECTING: LiveStatus = { state: 'connecting', refusal: null };
+
 interface Connection {
-  readonly token: string | null;
+  readonly client: StepwrightClient;
   readonly signal: AbortSignal;
   readonly batches: BatchBuffer;
+  readonly noticeFailure: (error: unknown) => void;
   /** No more after `signal`. */
-  readonly onState: (state: LiveState) => void;
+  readonly onState: (status: LiveStatus) => void;
 }
 
-async function stayConnected({ token, signal, batches, onState }: Connection): Promise<void> {
-  const seen = { failures: 0, wasLive: false };
+async function stayConnected(connection: Connection): Promise<void> {
+  const { client, signal, batches, noticeFailure, onState } = connection;
+  const onConnection = (isConnected: boolean): void => {
+    // What changed before is not told: what was read until now may be old.
+    if (isConnected) batches.add({ type: 'lag' });
+    onState({ state: isConnected ? 'live' : 'reconnecting', refusal: null });
+  };
+  onState(CONNECTING);
   while (!signal.aborted) {
     try {
-      for await (const event of readEvents('/api/stream', {
-        ...{ token, signal },
-        onOpen: () => {
-          // What changed before is not told: what was read until now may be old.
-          batches.add({ name: 'lag', data: {} });
-          seen.wasLive = true;
-          seen.failures = 0;
-          onState('live');
-        },
-      })) {
-        batches.add(event);
+      for await (const change of client.stream({ signal, onConnection })) batches.add(change);
+    } catch (error) {
+      noticeFailure(error);
+      if (isRefusal(error)) {
+        onState({ state: 'refused', refusal: error });
+        return;
       }
-    } catch {
-      // The state says it, and the next attempt follows.
     }
-    onState(seen.wasLive ? 'reconnecting' : 'connecting');
-    const pauseMs = RECONNECT_MS[Math.min(seen.failures, RECONNECT_MS.length - 1)] ?? POLL_MS;
-    seen.failures += 1;
-    await pause(pauseMs, signal);
+    await pause(RECONNECT_MS, signal);
   }
+}
+
+/** Neither this token nor none will do; with another one there is another connection. */
+function isRefusal(error: unknown): boolean {
+  return isApiError(error) && (error.status === 401 || error.status === 403);
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
@@ -137,11 +177,10 @@ class BatchBuffer {
     this.#onBatch = onBatch;
   }
 
-  add({ name, data }: StreamEvent): void {
-    if (name === 'lag') this.#lag = true;
-    else if (name === 'workflow' && isWorkflow(data)) this.#workflows.set(data.workflowId, data);
-    else if (name === 'definition' && hasId(data)) this.#definitions.add(data.id);
-    else return;
+  add(change: Change): void {
+    if (change.type === 'lag') this.#lag = true;
+    else if (change.type === 'definition') this.#definitions.add(change.id);
+    else this.#workflows.set(change.workflow.workflowId, change.workflow);
     this.#timer ??= setTimeout(() => this.#flush(), FLUSH_MS);
   }
 
@@ -158,18 +197,4 @@ class BatchBuffer {
     this.#timer = null;
     this.#onBatch(batch);
   }
-}
-
-function isWorkflow(data: unknown): data is WorkflowSummary {
-  return (
-    typeof data === 'object' &&
-    data !== null &&
-    'workflowId' in data &&
-    typeof data.workflowId === 'string' &&
-    'status' in data
-  );
-}
-
-function hasId(data: unknown): data is { readonly id: string } {
-  return typeof data === 'object' && data !== null && 'id' in data && typeof data.id === 'string';
 }

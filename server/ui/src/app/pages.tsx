@@ -1,5 +1,5 @@
 /** Every page: its address, its place in the navigation, its component. */
-import { lazy, type ReactNode } from 'react';
+import { lazy, type ComponentType, type ReactNode } from 'react';
 import { Redirect, Route, Switch } from 'wouter';
 import { Page } from '../components/page.js';
 import { EmptyState } from '../components/empty-state.js';
@@ -8,6 +8,7 @@ import { EventsPage } from '../pages/events/events-page.js';
 import { NodesPage } from '../pages/nodes/nodes-page.js';
 import { RunPage } from '../pages/run/run-page.js';
 import { RunsPage } from '../pages/runs/runs-page.js';
+import { ROUTES, type RoutePath } from './routes.js';
 
 // Apart, for the sake of those who only look at runs: they bring a reader of YAML along.
 const StepsRoutes = lazy(() => import('../pages/steps/steps-routes.js'));
@@ -22,21 +23,27 @@ export const NAVIGATION: readonly { readonly path: string; readonly label: strin
   { path: '/nodes', label: 'Nodes' },
 ];
 
+const COMPONENTS: Readonly<Record<RoutePath, ComponentType>> = {
+  '/runs': RunsPage,
+  '/runs/*': RunPage,
+  '/definitions/*?': DefinitionsRoutes,
+  '/new-definition': DefinitionsRoutes,
+  '/events': EventsPage,
+  '/activities/*?': ActivitiesRoutes,
+  '/steps/*?': StepsRoutes,
+  '/new-step': StepsRoutes,
+  '/nodes': NodesPage,
+};
+
 export function Pages(): ReactNode {
   return (
     <Switch>
       <Route path="/">
         <Redirect to="/runs" replace />
       </Route>
-      <Route path="/runs" component={RunsPage} />
-      <Route path="/definitions/*?" component={DefinitionsRoutes} />
-      <Route path="/new-definition" component={DefinitionsRoutes} />
-      <Route path="/events" component={EventsPage} />
-      <Route path="/activities/*?" component={ActivitiesRoutes} />
-      <Route path="/steps/*?" component={StepsRoutes} />
-      <Route path="/new-step" component={StepsRoutes} />
-      <Route path="/nodes" component={NodesPage} />
-      <Route path="/runs/*" component={RunPage} />
+      {ROUTES.map((path) => (
+        <Route key={path} path={path} component={COMPONENTS[path]} />
+      ))}
       <Route>
         <Page title="Nothing here">
           <EmptyState title="There is no page at this address.">

@@ -2,8 +2,10 @@ import { Suspense, useState, type ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { Button } from '../components/button.js';
 import { Loading } from '../components/loading.js';
+import { Page } from '../components/page.js';
+import { ProblemView } from '../components/problem-view.js';
 import { ErrorBoundary } from './error-boundary.js';
-import { useLiveState } from './live.js';
+import { useLiveState, useRefusal } from './live.js';
 import { NAVIGATION, Pages } from './pages.js';
 import { useSession } from './session.js';
 import { SignIn } from './sign-in.js';
@@ -12,6 +14,7 @@ import { applyTheme, readTheme, THEMES, type Theme } from './theme.js';
 /** Navigation at the side (above, where the window is narrow) and the page that the address names. */
 export function Shell(): ReactNode {
   const { signInReason } = useSession();
+  const refusal = useRefusal();
   const [location] = useLocation();
   return (
     <div className="shell">
@@ -30,6 +33,10 @@ export function Shell(): ReactNode {
         <ErrorBoundary key={location}>
           {signInReason !== null ? (
             <SignIn reason={signInReason} />
+          ) : refusal !== null ? (
+            <Page title="Not allowed">
+              <ProblemView error={refusal} />
+            </Page>
           ) : (
             <Suspense fallback={<Loading />}>
               <Pages />
@@ -78,6 +85,7 @@ const STATE_TEXTS = {
   connecting: 'Connecting …',
   live: 'Live',
   reconnecting: 'Reconnecting …',
+  refused: 'Not live',
 } as const;
 
 function Connection(): ReactNode {

@@ -98,7 +98,7 @@ const LANGUAGES: Readonly<Record<EditorLanguage, () => Extension>> = {
   ...{ yaml, json, python },
 };
 
-function extensionsOf({
+export function extensionsOf({
   language,
   label,
   isReadOnly,

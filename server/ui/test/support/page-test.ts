@@ -12,7 +12,12 @@ export interface PageTest {
   readonly server: ServerProcess;
   readonly client: StepwrightClient;
   /** Opens a window of its own at an address behind `/ui`. */
-  open(path: string, options?: BrowserContextOptions): Promise<Page>;
+  open(
+    path: string,
+    options?: BrowserContextOptions,
+    /** Called before the page is loaded. */
+    prepare?: (page: Page) => Promise<void>,
+  ): Promise<Page>;
   /** What tests expect to see complained about, such as the answer 401. */
   expectComplaint(pattern: RegExp): void;
 }
@@ -64,7 +69,7 @@ export function usePages(options: PageTestOptions = {}): PageTest {
       return client!;
     },
     expectComplaint: (pattern) => void expected.push(pattern),
-    open: async (path, contextOptions = {}) => {
+    open: async (path, contextOptions = {}, prepare) => {
       const context = await browser!.newContext({
         viewport: { width: 1280, height: 800 },
         ...contextOptions,
@@ -73,6 +78,7 @@ export function usePages(options: PageTestOptions = {}): PageTest {
       const page = await context.newPage();
       page.setDefaultTimeout(15_000);
       listen(page, server!.url, complaints);
+      await prepare?.(page);
       await page.goto(`${server!.url}/ui${path}`);
       return page;
     },

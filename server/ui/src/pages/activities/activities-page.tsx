@@ -2,6 +2,7 @@ import type { ActivityQueue } from '@stepwright/sdk';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { useRereadOnChange, useSlowPollInterval } from '../../app/live.js';
 import { toPath } from '../../app/path.js';
 import { useSession } from '../../app/session.js';
 import { DataTable, type Column } from '../../components/data-table.js';
@@ -29,16 +30,15 @@ const COLUMNS: readonly Column<ActivityQueue>[] = [
   { key: 'workers', header: 'Workers', kind: 'wide', cell: (queue) => <Workers {...queue} /> },
 ];
 
-const REFRESH_MS = 3000;
-
 /** The queues of work for workers: how much, how old, and whether anybody asks for it. */
 export function ActivitiesPage(): ReactNode {
   const { client } = useSession();
   const queues = useQuery({
     queryKey: ['activity queues'],
     queryFn: ({ signal }) => client.activities.queues({ signal }),
-    refetchInterval: REFRESH_MS,
+    refetchInterval: useSlowPollInterval(),
   });
+  useRereadOnChange(() => void queues.refetch());
   const { data, error } = queues;
   return (
     <Page title="Activities">

@@ -2,6 +2,7 @@ import type { ActivityItem } from '@stepwright/sdk';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { Link } from 'wouter';
+import { useRereadOnChange, useSlowPollInterval } from '../../app/live.js';
 import { toPath } from '../../app/path.js';
 import { useSession } from '../../app/session.js';
 import { Button } from '../../components/button.js';
@@ -57,8 +58,6 @@ const COLUMNS: readonly Column<ActivityItem>[] = [
   },
 ];
 
-const REFRESH_MS = 3000;
-
 /** The items of one queue, oldest first; each can be completed or failed in place of a worker. */
 export function ActivityPage({ name }: { readonly name: string }): ReactNode {
   const { client } = useSession();
@@ -68,8 +67,9 @@ export function ActivityPage({ name }: { readonly name: string }): ReactNode {
     queryFn: ({ signal }) =>
       client.activities.items(name, { limit: 50, signal }).page(paging.cursor),
     placeholderData: keepPreviousData,
-    refetchInterval: REFRESH_MS,
+    refetchInterval: useSlowPollInterval(),
   });
+  useRereadOnChange(() => void items.refetch());
   const { data, error } = items;
   const [asked, setAsked] = useState<{ readonly item: ActivityItem; readonly answer: Answer }>();
   const columns: readonly Column<ActivityItem>[] = [

@@ -13,6 +13,7 @@ import { Loading } from '../../components/loading.js';
 import { Page } from '../../components/page.js';
 import { ProblemView } from '../../components/problem-view.js';
 import { LazyCodeEditor } from '../../editor/lazy-code-editor.js';
+import { TextChanges } from '../../editor/text-changes.js';
 import { atPointer, findStep } from '../../graph/find-step.js';
 import { readDefinition } from '../../graph/read-definition.js';
 import { WorkflowGraph } from '../../graph/workflow-graph.js';
@@ -177,12 +178,12 @@ function DefinitionChanges({
       />
       {error !== null && <ProblemView error={error} />}
       {before.data?.version === other && after.data?.version === version && (
-        <LazyCodeEditor
+        <TextChanges
           key={`${other} ${version}`}
           label={`Changes from version ${other} to version ${version}`}
           language="yaml"
-          value={documentText(after.data, 'yaml')}
-          original={documentText(before.data, 'yaml')}
+          before={documentText(before.data, 'yaml')}
+          after={documentText(after.data, 'yaml')}
         />
       )}
     </div>

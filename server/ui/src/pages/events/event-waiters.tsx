@@ -2,6 +2,7 @@ import type { EventWaiter } from '@stepwright/sdk';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { useRereadOnChange, useSlowPollInterval } from '../../app/live.js';
 import { toPath } from '../../app/path.js';
 import { useSession } from '../../app/session.js';
 import { DataTable, type Column } from '../../components/data-table.js';
@@ -28,8 +29,6 @@ const COLUMNS: readonly Column<EventWaiter>[] = [
   },
 ];
 
-const REFRESH_MS = 5000;
-
 /** The steps that wait for one event. */
 export function EventWaiters({
   eventName,
@@ -45,8 +44,9 @@ export function EventWaiters({
     queryFn: ({ signal }) =>
       client.events.waiting(eventName, eventKey, { limit: 20, signal }).page(paging.cursor),
     placeholderData: keepPreviousData,
-    refetchInterval: REFRESH_MS,
+    refetchInterval: useSlowPollInterval(),
   });
+  useRereadOnChange(() => void waiters.refetch());
   const { data, error } = waiters;
   if (error !== null) return <ProblemView error={error} />;
   if (data === undefined) return null;

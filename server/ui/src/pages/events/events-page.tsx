@@ -3,6 +3,7 @@ import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useState, type ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useAddressQuery } from '../../app/address-query.js';
+import { useRereadOnChange, useSlowPollInterval } from '../../app/live.js';
 import { toPath } from '../../app/path.js';
 import { useSession } from '../../app/session.js';
 import { Button } from '../../components/button.js';
@@ -16,10 +17,9 @@ import { ProblemView } from '../../components/problem-view.js';
 import { TimeAgo } from '../../components/time-ago.js';
 import { EventFilterForm } from './event-filter-form.js';
 import { EventWaiters } from './event-waiters.js';
+import { LongData } from './long-data.js';
 import { PublishForm } from './publish-form.js';
 import './events.css';
-
-const REFRESH_MS = 5000;
 
 /** What was published lately, who took it, and who waits for more. */
 export function EventsPage(): ReactNode {
@@ -37,8 +37,9 @@ export function EventsPage(): ReactNode {
     queryFn: ({ signal }) =>
       client.events.list({ ...filter, limit: 50, signal }).page(paging.cursor),
     placeholderData: keepPreviousData,
-    refetchInterval: REFRESH_MS,
+    refetchInterval: useSlowPollInterval(),
   });
+  useRereadOnChange(() => void events.refetch());
   const { data, error } = events;
   return (
     <Page
@@ -64,6 +65,7 @@ export function EventsPage(): ReactNode {
       )}
       {data !== undefined && data.items.length > 0 && (
         <>
+          <p className="hint">{LATER}</p>
           <DataTable label="Events" columns={COLUMNS} rows={data.items} rowKey={({ id }) => id} />
           <Pager paging={paging} nextCursor={data.nextCursor} />
         </>
@@ -94,23 +96,32 @@ const COLUMNS: readonly Column<EventSummary>[] = [
   },
   {
     ...{ key: 'data', header: 'Data', kind: 'wide' },
-    cell: ({ data, dataOmitted, name, key }) =>
+    cell: ({ id, data, dataOmitted, name, key }) =>
       dataOmitted ? (
-        <span className="hint">too long for a list</span>
+        <LongData eventId={id} label={`Data of ${name}/${key}`} />
       ) : (
         <JsonView value={data} openLevels={0} label={`Data of ${name}/${key}`} />
       ),
   },
   {
-    ...{ key: 'taken', header: 'Taken by', kind: 'wide' },
+    ...{ key: 'taken', header: 'Handed to, when published', kind: 'wide' },
     cell: (event) => <Takers event={event} />,
   },
 ];
 
+const LATER =
+  'An event goes to the runs that wait for it when it is published; a run that comes to wait later can still take it, and is not listed.';
+
 function Takers({ event }: { readonly event: EventSummary }): ReactNode {
   const { deliveredTo, takenBy } = event;
   if (deliveredTo === null) return <span className="hint">being delivered</span>;
-  if (takenBy.length === 0) return <span className="hint">nobody yet</span>;
+  if (takenBy.length === 0) {
+    return (
+      <span className="hint" title={LATER}>
+        nobody waited
+      </span>
+    );
+  }
   const more = deliveredTo - takenBy.length;
   return (
     <span className="event-takers">

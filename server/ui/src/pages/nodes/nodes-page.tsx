@@ -1,6 +1,7 @@
 import type { ServerNode } from '@stepwright/sdk';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { useLiveState } from '../../app/live.js';
 import { useSession } from '../../app/session.js';
 import { DataTable, type Column } from '../../components/data-table.js';
 import { Loading } from '../../components/loading.js';
@@ -49,7 +50,7 @@ export function NodesPage(): ReactNode {
   const nodes = useQuery({
     queryKey: ['nodes'],
     queryFn: async ({ signal }) => (await client.nodes.list({ signal }).page()).items,
-    refetchInterval: REFRESH_MS,
+    refetchInterval: useLiveState() === 'refused' ? false : REFRESH_MS,
   });
   const { data, error } = nodes;
   return (

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { DataTable, type Column } from '../../components/data-table.js';
 import { JsonView } from '../../components/json-view.js';
 import { TimeAgo } from '../../components/time-ago.js';
-import type { Executions } from './use-run.js';
+import { CUT_WORDS, type Executions } from './use-run.js';
 
 interface Change {
   readonly field: string;
@@ -59,6 +59,7 @@ export function DataView({
       </section>
       <section aria-labelledby="data-changes">
         <h2 id="data-changes">Changes, newest first</h2>
+        {executions?.isCut === true && <p className="hint">Of {CUT_WORDS}.</p>}
         {changes.length === 0 ? (
           <p className="hint">No step has changed the data.</p>
         ) : (
@@ -66,7 +67,9 @@ export function DataView({
             label="Changes of the data"
             columns={COLUMNS}
             rows={changes.slice(0, CHANGES_SHOWN)}
-            rowKey={({ field, execution }) => `${execution.executionId}/${field}`}
+            rowKey={({ field, execution }) =>
+              `${execution.executionId}/${execution.attempt}/${field}`
+            }
           />
         )}
         {changes.length > CHANGES_SHOWN && (

@@ -20,6 +20,7 @@ import { RunActions, useControl } from './run-actions.js';
 import { StepList } from './step-list.js';
 import { Timeline } from './timeline.js';
 import {
+  CUT_WORDS,
   type Executions,
   useExecutions,
   useExplanation,
@@ -221,12 +222,16 @@ function RunTabs({ run }: { readonly run: Workflow }): ReactNode {
         <Overview run={run} executions={executions.data} onSelect={(step) => show('steps', step)} />
       </TabPanel>
       <TabPanel id="steps">
-        <StepList
-          workflowId={run.workflowId}
-          stepId={search.get('step')}
-          executions={executions.data}
-          onClear={() => show('steps')}
-        />
+        {executions.isPending ? (
+          <Loading />
+        ) : (
+          <StepList
+            workflowId={run.workflowId}
+            stepId={search.get('step')}
+            isLong={executions.data?.isCut === true}
+            onClear={() => show('steps')}
+          />
+        )}
       </TabPanel>
       <TabPanel id="data">
         <DataView run={run} executions={executions.data} />
@@ -267,6 +272,9 @@ function Overview({
           onSelectStep={onSelect}
           label="Steps of the definition and their state in this run"
         />
+      )}
+      {executions?.isCut === true && (
+        <p className="hint">This run is long: the graph counts {CUT_WORDS} of it.</p>
       )}
       {executions !== undefined && (
         <section aria-labelledby="timeline-title" className="timeline-section">

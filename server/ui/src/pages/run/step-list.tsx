@@ -1,4 +1,4 @@
-import type { StepExecution } from '@stepwright/sdk';
+import type { Page, StepExecution } from '@stepwright/sdk';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { Link } from 'wouter';
@@ -14,87 +14,129 @@ import { ProblemView } from '../../components/problem-view.js';
 import { StatusBadge } from '../../components/status-badge.js';
 import { durationText, exactTime, TimeAgo, useNow } from '../../components/time-ago.js';
 import { ErrorDetails } from './error-details.js';
-import type { Executions } from './use-run.js';
 
 const PAGE_SIZE = 50;
+/** A step that ran long ago is looked for so many times; then whoever looks decides. */
+const CALLS_PER_PAGE = 5;
 
-/** All executions of a run, in pages; or, where a step is chosen, its executions. */
+type Order = 'asc' | 'desc';
+
+/** All executions of a run, or those of one step, in pages: a long run begins with the newest. */
 export function StepList({
   workflowId,
   stepId,
-  executions,
+  isLong,
   onClear,
 }: {
   readonly workflowId: string;
   readonly stepId: string | null;
-  readonly executions: Executions | undefined;
+  readonly isLong: boolean;
   readonly onClear: () => void;
 }): ReactNode {
-  if (stepId === null) return <AllSteps workflowId={workflowId} />;
-  const items = executions?.items.filter((execution) => execution.stepId === stepId) ?? [];
+  const [chosen, setOrder] = useState<Order | null>(null);
+  const order = chosen ?? (isLong ? 'desc' : 'asc');
   return (
     <>
-      <p className="step-filter">
-        Only{' '}
-        <code>
-          <bdi>{stepId}</bdi>
-        </code>{' '}
-        <Button isSmall variant="quiet" onPress={onClear}>
-          Show all steps
-        </Button>
-        {executions?.isCut === true && (
-          <span className="quiet">
-            {' '}
-            among the first {executions.items.length} executions of this run
-          </span>
+      <div className="step-bar">
+        {stepId !== null && (
+          <p className="step-filter">
+            Only{' '}
+            <code>
+              <bdi>{stepId}</bdi>
+            </code>{' '}
+            <Button isSmall variant="quiet" onPress={onClear}>
+              Show all steps
+            </Button>
+          </p>
         )}
-      </p>
-      <LocalSteps key={stepId} items={items} />
+        <label className="inline-field">
+          <span>Order</span>
+          <select
+            value={order}
+            onChange={({ target }) => setOrder(target.value === 'desc' ? 'desc' : 'asc')}
+          >
+            <option value="asc">first to last</option>
+            <option value="desc">newest first</option>
+          </select>
+        </label>
+      </div>
+      <Steps {...{ workflowId, stepId, order }} />
     </>
   );
 }
 
-function LocalSteps({ items }: { readonly items: readonly StepExecution[] }): ReactNode {
-  const [shown, setShown] = useState(PAGE_SIZE);
-  return (
-    <>
-      <StepRows items={items.slice(0, shown)} />
-      {items.length > shown && (
-        <Button isSmall onPress={() => setShown(shown + PAGE_SIZE)}>
-          Show more of {items.length}
-        </Button>
-      )}
-    </>
-  );
+interface StepsProps {
+  readonly workflowId: string;
+  readonly stepId: string | null;
+  readonly order: Order;
 }
 
-function AllSteps({ workflowId }: { readonly workflowId: string }): ReactNode {
+function Steps({ workflowId, stepId, order }: StepsProps): ReactNode {
   const { client } = useSession();
-  const paging = usePaging(workflowId);
+  const filter = { order, ...(stepId !== null && { stepId }) };
+  const paging = usePaging(JSON.stringify([workflowId, filter]));
   const steps = useQuery({
-    queryKey: ['run', workflowId, 'steps', paging.cursor ?? null],
+    queryKey: ['run', workflowId, 'steps', filter, paging.cursor ?? null],
     queryFn: ({ signal }) =>
-      client.workflows.steps(workflowId, { limit: PAGE_SIZE, signal }).page(paging.cursor),
+      fillPage(paging.cursor, (limit, cursor) =>
+        client.workflows.steps(workflowId, { ...filter, limit, signal }).page(cursor),
+      ),
     placeholderData: keepPreviousData,
     refetchInterval: usePollInterval(),
   });
   if (steps.data === undefined) {
     return steps.error === null ? <Loading /> : <ProblemView error={steps.error} />;
   }
+  const { items, nextCursor } = steps.data;
   return (
     <>
-      <StepRows items={steps.data.items} />
-      <Pager paging={paging} nextCursor={steps.data.nextCursor} />
+      {steps.error !== null && <ProblemView error={steps.error} />}
+      {items.length > 0 ? <StepRows items={items} /> : <NoSteps {...{ stepId, nextCursor }} />}
+      <Pager paging={paging} nextCursor={nextCursor} />
     </>
   );
 }
 
+/** A page of one step may come with few items or none, though there are more. */
+async function fillPage(
+  from: string | undefined,
+  read: (limit: number, cursor: string | undefined) => Promise<Page<StepExecution>>,
+): Promise<Page<StepExecution>> {
+  const items: StepExecution[] = [];
+  let cursor: string | null | undefined = from;
+  for (let calls = 0; calls < CALLS_PER_PAGE && items.length < PAGE_SIZE; calls += 1) {
+    const page: Page<StepExecution> = await read(PAGE_SIZE - items.length, cursor ?? undefined);
+    items.push(...page.items);
+    cursor = page.nextCursor;
+    if (cursor === null) break;
+  }
+  return { items, nextCursor: cursor ?? null };
+}
+
+function NoSteps({
+  stepId,
+  nextCursor,
+}: {
+  readonly stepId: string | null;
+  readonly nextCursor: string | null;
+}): ReactNode {
+  if (nextCursor !== null) {
+    return (
+      <EmptyState title="It was not found in this part of the run.">
+        <p>The next page looks further.</p>
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState title={stepId === null ? 'No step has run yet.' : 'This step has not run yet.'} />
+  );
+}
+
 function StepRows({ items }: { readonly items: readonly StepExecution[] }): ReactNode {
-  if (items.length === 0) return <EmptyState title="No step has run yet." />;
   return (
     <ul className="step-rows panel" aria-label="Executions of steps">
       {items.map((execution) => (
-        <StepRow key={execution.executionId} execution={execution} />
+        <StepRow key={`${execution.executionId}/${execution.attempt}`} execution={execution} />
       ))}
     </ul>
   );

@@ -2,11 +2,11 @@ import type { StepExecution, Workflow } from '@stepwright/sdk';
 import { useState, type ReactNode } from 'react';
 import { Button } from '../../components/button.js';
 import { durationText, useNow } from '../../components/time-ago.js';
-import type { Executions } from './use-run.js';
+import { CUT_WORDS, type Executions } from './use-run.js';
 
 const BARS_SHOWN = 100;
 
-/** When each execution began and how long it took, on one scale. */
+/** When each execution began and how long it took, on one scale; of many the newest are shown first. */
 export function Timeline({
   run,
   executions,
@@ -29,21 +29,19 @@ export function Timeline({
         <span>{durationText((endMs - beginMs) / 2)}</span>
         <span>{durationText(endMs - beginMs)}</span>
       </div>
+      {executions.isCut && <p className="hint">Only {CUT_WORDS} are drawn.</p>}
+      {items.length > shown && (
+        <Button isSmall onPress={() => setShown(shown + BARS_SHOWN)}>
+          Show earlier ones: {items.length - shown} more
+        </Button>
+      )}
       <ul>
-        {items.slice(0, shown).map((execution) => (
-          <li key={execution.executionId}>
+        {items.slice(-shown).map((execution) => (
+          <li key={`${execution.executionId}/${execution.attempt}`}>
             <Bar {...{ execution, beginMs, endMs, onSelect }} />
           </li>
         ))}
       </ul>
-      {items.length > shown && (
-        <Button isSmall onPress={() => setShown(shown + BARS_SHOWN)}>
-          Show more of {items.length}
-        </Button>
-      )}
-      {executions.isCut && (
-        <p className="hint">Only the first {executions.items.length} executions are drawn.</p>
-      )}
     </div>
   );
 }

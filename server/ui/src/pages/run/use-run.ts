@@ -1,5 +1,5 @@
 /** Everything that the page of one run shows, kept true by the live stream. */
-import type { StepExecution, Workflow } from '@stepwright/sdk';
+import type { StepExecution, StepwrightClient, Workflow } from '@stepwright/sdk';
 import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { useCallback } from 'react';
 import type { AuditEntry, Explanation } from '../../api/operator-api.js';
@@ -7,17 +7,25 @@ import { useLive, usePollInterval } from '../../app/live.js';
 import { useSession } from '../../app/session.js';
 import { useThrottled } from '../../app/use-throttled.js';
 
-/** Graph, timeline and data look at so many executions at most; the list of steps goes on in pages. */
-export const EXECUTIONS_MAX = 2000;
+/**
+ * Of a long run, graph, timeline and data look at its beginning, which does not change any more, and at what is newest;
+ * the list of steps has all, in pages.
+ */
+const FIRST_COUNT = 500;
+const NEWEST_COUNT = 1000;
 const EXECUTIONS_PER_CALL = 500;
 /** Words such as "since 12 min" grow old. */
 const EXPLAIN_AGAIN_MS = 10_000;
 
 export interface Executions {
+  /** What has ended, in order, then what is open. */
   readonly items: readonly StepExecution[];
-  /** There are more than are looked at. */
+  /** Some between the first and the newest ones are left out. */
   readonly isCut: boolean;
 }
+
+/** Says which ones are looked at, where not all are. */
+export const CUT_WORDS = `the first ${FIRST_COUNT} and the newest ${NEWEST_COUNT} executions`;
 
 /** Reads all of them again, now that something was done. */
 export function useRereadRun(workflowId: string): () => void {
@@ -56,20 +64,46 @@ export function useExplanation(workflowId: string, isOpen: boolean): UseQueryRes
 
 export function useExecutions(workflowId: string): UseQueryResult<Executions> {
   const { client } = useSession();
+  const queries = useQueryClient();
   const poll = usePollInterval();
   return useQuery({
     queryKey: ['run', workflowId, 'executions'],
     queryFn: async ({ signal }): Promise<Executions> => {
-      const items: StepExecution[] = [];
-      const list = client.workflows.steps(workflowId, { limit: EXECUTIONS_PER_CALL, signal });
-      for await (const page of list.pages()) {
-        items.push(...page.items);
-        if (items.length >= EXECUTIONS_MAX) return { items, isCut: page.nextCursor !== null };
-      }
-      return { items, isCut: false };
+      const { newest, isAll } = await readNewest(client, workflowId, signal);
+      if (isAll) return { items: newest, isCut: false };
+      const { items: first } = await queries.query({
+        queryKey: ['beginning of run', workflowId],
+        queryFn: () => client.workflows.steps(workflowId, { limit: FIRST_COUNT }).page(),
+        staleTime: Infinity,
+      });
+      const keys = new Set(first.map(keyOf));
+      const rest = newest.filter((execution) => !keys.has(keyOf(execution)));
+      return { items: [...first, ...rest], isCut: rest.length === newest.length };
     },
     refetchInterval: poll,
   });
+}
+
+/** In the order in which things happened. */
+async function readNewest(
+  client: StepwrightClient,
+  workflowId: string,
+  signal: AbortSignal,
+): Promise<{ readonly newest: readonly StepExecution[]; readonly isAll: boolean }> {
+  const items: StepExecution[] = [];
+  const options = { order: 'desc', limit: EXECUTIONS_PER_CALL, signal } as const;
+  for await (const page of client.workflows.steps(workflowId, options).pages()) {
+    items.push(...page.items);
+    if (items.length >= NEWEST_COUNT) {
+      return { newest: items.toReversed(), isAll: page.nextCursor === null };
+    }
+  }
+  return { newest: items.toReversed(), isAll: true };
+}
+
+/** One try of one execution. */
+function keyOf({ attempt, executionId }: StepExecution): string {
+  return `${executionId}/${attempt}`;
 }
 
 export function useAudit(workflowId: string): UseQueryResult<readonly AuditEntry[]> {

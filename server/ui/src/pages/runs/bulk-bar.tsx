@@ -1,9 +1,18 @@
-import type { ReactNode } from 'react';
-import type { ControlAction } from '../../api/operator-api.js';
+import { useState, type ReactNode } from 'react';
+import type { ControlAction, RunQuery } from '../../api/operator-api.js';
 import { Button } from '../../components/button.js';
 import { useConfirm } from '../../components/confirm-dialog.js';
+import { useToasts } from '../../components/toasts.js';
+import { useSession } from '../../app/session.js';
+import { countInWords, countMatching, type MatchCount } from './count-matching.js';
 import { problemText } from '../../components/problem-view.js';
 import type { BulkJob, BulkProgress } from './use-bulk-job.js';
+
+/** Everything that a filter finds, and how much that is. */
+export interface Matching {
+  readonly query: RunQuery;
+  readonly found: MatchCount;
+}
 
 interface BulkBarProps {
   readonly selectedCount: number;
@@ -11,7 +20,9 @@ interface BulkBarProps {
   readonly isEverything: boolean;
   readonly job: BulkJob;
   readonly onEverything: (isEverything: boolean) => void;
-  readonly onAction: (action: ControlAction) => void;
+  /** What the filter finds now; runs that begin later are not meant. */
+  readonly queryNow: () => RunQuery;
+  readonly onAction: (action: ControlAction, matching: Matching | null) => void;
   readonly onClear: () => void;
 }
 
@@ -42,19 +53,20 @@ const ACTIONS: readonly {
 export function BulkBar(props: BulkBarProps): ReactNode {
   const { selectedCount, isEverything, job, onEverything, onAction, onClear } = props;
   const confirm = useConfirm();
+  const { isCounting, count } = useMatching(props);
   const isBusy = job.progress?.state === 'running' || job.progress?.state === 'stopping';
   const isNothing = selectedCount === 0 && !isEverything;
-  const what = isEverything
-    ? 'every run that matches the filter'
-    : `${selectedCount} ${selectedCount === 1 ? 'run' : 'runs'}`;
   const act = async ({ action, label, text }: (typeof ACTIONS)[number]): Promise<void> => {
+    const matching = isEverything ? await count() : null;
+    if (isEverything && matching === null) return;
+    const what = countInWords(matching?.found ?? { count: selectedCount, isMore: false });
     const isWanted = await confirm({
       title: `${label}: ${what}?`,
-      text,
+      text: isEverything ? `Everything that matches the filter now. ${text}` : text,
       confirm: label,
       isDangerous: action === 'terminate',
     });
-    if (isWanted) onAction(action);
+    if (isWanted) onAction(action, matching);
   };
   return (
     <div className="bulk-bar" role="group" aria-label="Actions on many runs">
@@ -72,7 +84,7 @@ export function BulkBar(props: BulkBarProps): ReactNode {
           isSmall
           needs="controller"
           variant={entry.action === 'terminate' ? 'danger' : 'plain'}
-          isDisabled={isNothing || isBusy}
+          isDisabled={isNothing || isBusy || isCounting}
           onPress={() => void act(entry)}
         >
           {entry.label}
@@ -82,7 +94,9 @@ export function BulkBar(props: BulkBarProps): ReactNode {
         {isNothing
           ? 'Select runs to act on them'
           : isEverything
-            ? 'All pages'
+            ? isCounting
+              ? 'Counting what matches …'
+              : 'All pages'
             : `${selectedCount} selected`}
       </span>
       {selectedCount > 0 && (
@@ -93,6 +107,33 @@ export function BulkBar(props: BulkBarProps): ReactNode {
       {job.progress !== null && <JobProgress progress={job.progress} job={job} />}
     </div>
   );
+}
+
+interface Counting {
+  readonly isCounting: boolean;
+  /** Null when it did not work, which was said. */
+  readonly count: () => Promise<Matching | null>;
+}
+
+/** Counted before it is asked whether that is wanted. */
+function useMatching({ queryNow }: Pick<BulkBarProps, 'queryNow'>): Counting {
+  const { api, noticeFailure } = useSession();
+  const { complain } = useToasts();
+  const [isCounting, setCounting] = useState(false);
+  const count = async (): Promise<Matching | null> => {
+    setCounting(true);
+    try {
+      const query = queryNow();
+      return { query, found: await countMatching(api, query) };
+    } catch (error) {
+      noticeFailure(error);
+      complain('Counting did not work', error);
+      return null;
+    } finally {
+      setCounting(false);
+    }
+  };
+  return { isCounting, count };
 }
 
 const STATE_WORDS = {

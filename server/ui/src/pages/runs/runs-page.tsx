@@ -2,7 +2,7 @@ import type { WorkflowSummary } from '@stepwright/sdk';
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useMemo, useRef, useState, type ReactNode } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
-import type { ControlAction } from '../../api/operator-api.js';
+import type { ControlAction, RunQuery } from '../../api/operator-api.js';
 import { toPath } from '../../app/path.js';
 import { DataTable, type Column, type Selection } from '../../components/data-table.js';
 import { EmptyState } from '../../components/empty-state.js';
@@ -12,7 +12,7 @@ import { Pager, usePaging } from '../../components/pager.js';
 import { ProblemView } from '../../components/problem-view.js';
 import { StatusBadge } from '../../components/status-badge.js';
 import { durationText, TimeAgo, useNow } from '../../components/time-ago.js';
-import { BulkBar } from './bulk-bar.js';
+import { BulkBar, type Matching } from './bulk-bar.js';
 import { FilterBar, PresetBar } from './filter-bar.js';
 import { filterText, matches, readFilter, toQuery, type RunFilter } from './run-filter.js';
 import { SearchBox } from './search-box.js';
@@ -137,10 +137,13 @@ function RunList({
     ...{ filter, mayInsert, cursor: paging.cursor },
   });
   const rows = page?.items ?? [];
-  const startJob = (action: ControlAction): void => {
+  const startJob = (action: ControlAction, matching: Matching | null): void => {
+    const { query, found } = matching ?? {};
     job.start(
       action,
-      isEverything ? { query: toQuery(filter, Date.now()) } : { ids: [...selected] },
+      query === undefined
+        ? { ids: [...selected] }
+        : { query, total: found?.isMore === false ? found.count : null },
     );
     setSelected(new Set());
     setEverything(false);
@@ -156,6 +159,7 @@ function RunList({
       <BulkBar
         selectedCount={selected.size}
         {...{ isEverything, job, onEverything: setEverything, onAction: startJob }}
+        queryNow={() => untilNow(toQuery(filter, Date.now()))}
         onClear={() => setSelected(new Set())}
       />
       {newCount > 0 && paging.pageNumber === 1 && (
@@ -176,6 +180,11 @@ function RunList({
       </Pager>
     </div>
   );
+}
+
+/** Runs that begin later are not meant. */
+function untilNow(query: RunQuery): RunQuery {
+  return { ...query, startedTo: query.startedTo ?? new Date().toISOString() };
 }
 
 function RunTable({

@@ -20,7 +20,10 @@ export interface BulkProgress {
 }
 
 /** What is controlled: these runs, or every one of a filter. */
-export type BulkTarget = { readonly ids: readonly string[] } | { readonly query: RunQuery };
+export type BulkTarget =
+  | { readonly ids: readonly string[] }
+  /** `total` is null where nobody has counted them to the end. */
+  | { readonly query: RunQuery; readonly total: number | null };
 
 export interface BulkJob {
   readonly progress: BulkProgress | null;
@@ -40,7 +43,7 @@ export function useBulkJob(onChanged: () => void): BulkJob {
       stop.current = new AbortController();
       const { signal } = stop.current;
       setProgress({
-        ...{ action, total: 'ids' in target ? target.ids.length : null },
+        ...{ action, total: 'ids' in target ? target.ids.length : target.total },
         ...{ done: 0, refused: 0, missing: 0, state: 'running', error: null },
       });
       const end = (state: BulkProgress['state'], error: unknown = null): void =>
