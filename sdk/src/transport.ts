@@ -178,6 +178,11 @@ async function wholeAnswer(
 }
 
 function readBaseUrl(baseUrl: string | URL): string {
+  if (!URL.canParse(String(baseUrl))) {
+    throw new TypeError(
+      `baseUrl must be an address such as http://host:5001, not '${String(baseUrl)}'`,
+    );
+  }
   const url = new URL(baseUrl);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new TypeError(`baseUrl must begin with http:// or https://, not '${url.protocol}'`);

@@ -38,7 +38,8 @@ describe('createClient', () => {
 
   it('refuses addresses that are not of HTTP', () => {
     expect(() => createClient({ baseUrl: 'ftp://example.org' })).toThrow(/http/);
-    expect(() => createClient({ baseUrl: 'localhost:5001' })).toThrow();
+    expect(() => createClient({ baseUrl: 'localhost:5001' })).toThrow(/http/);
+    expect(() => createClient({ baseUrl: 'localhost' })).toThrow(/^baseUrl .* not 'localhost'$/);
   });
 
   it('keeps a path in front of the API', async () => {

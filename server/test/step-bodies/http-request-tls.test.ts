@@ -47,6 +47,17 @@ describe('a call over https', () => {
     expect(server.requests).toEqual([]);
   });
 
+  it('says so when the host speaks no TLS there', async () => {
+    const plain = await serve((_request, response) => response.end());
+    const values = valuesOf(
+      await body({ lookup }).run({ BaseUrl: `https://secure.test:${plain.port}` }, contextOf()),
+    );
+    expect(values['ResponseCode']).toBe(0);
+    expect(values['ErrorMessage']).toMatch(
+      /TLS could not be agreed on.* \((?:EPROTO|ERR_SSL_\w+)\)$/,
+    );
+  });
+
   it('does not repeat a body to an unencrypted address', async () => {
     trustTestCertificate();
     const target = await serve((_request, response) => response.end());

@@ -21,9 +21,15 @@ export function explainNetworkError(error: unknown): string {
     return `the answer is not valid HTTP (${error.message})`;
   }
   const code = findCode(error);
-  const reason = code === null ? undefined : REASONS[code];
+  const reason = code === null ? undefined : (REASONS[code] ?? reasonOfTls(code));
   if (code !== null && reason !== undefined) return `${reason} (${code})`;
   return error instanceof Error && error.message !== '' ? error.message : (code ?? 'unknown error');
+}
+
+/** OpenSSL's own text names places in its source code and ends with a line break. */
+function reasonOfTls(code: string): string | undefined {
+  if (code !== 'EPROTO' && !code.startsWith('ERR_SSL_')) return undefined;
+  return 'TLS could not be agreed on; does the host speak https there?';
 }
 
 /** Where several addresses were tried, Node throws an error without text that holds the others. */
