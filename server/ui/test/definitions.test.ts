@@ -87,6 +87,12 @@ describe.runIf(browserPath !== null)('the pages of definitions', () => {
 
   test('two versions are compared, and the document is shown as YAML and as JSON', async () => {
     const page = await pages.open('/definitions/approval?view=changes');
+    const side = (name: 'a' | 'b', text: string) =>
+      page.locator(`.cm-merge-${name} .cm-changedLine`, { hasText: text }).first();
+    await side('a', 'data.amount > 100').waitFor();
+    await side('b', 'data.amount > 200').waitFor();
+    // Where there is no room for both, one stands below the other.
+    await page.setViewportSize({ width: 900, height: 800 });
     await page.locator('.cm-deletedChunk', { hasText: 'data.amount > 100' }).waitFor();
     await page.locator('.cm-changedLine', { hasText: 'data.amount > 200' }).first().waitFor();
     await page.getByRole('button', { name: 'Document' }).click();

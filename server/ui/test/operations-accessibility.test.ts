@@ -8,7 +8,7 @@ const PAGES = [
   { path: '/definitions', ready: 'main table' },
   { path: '/definitions/trip', ready: '.react-flow__edge' },
   { path: '/definitions/trip?view=document', ready: '.cm-line' },
-  { path: '/definitions/trip?view=changes', ready: '.cm-deletedChunk' },
+  { path: '/definitions/trip?view=changes', ready: '.cm-changedLine' },
   { path: '/definitions/trip/edit', ready: '.findings' },
   { path: '/events', ready: 'main table' },
   { path: '/events?name=arrived&key=k', ready: '.event-waiters table' },
