@@ -129,7 +129,10 @@ export class InstanceActor {
   /** A message that was stored for this instance; one that does not follow directly means that others were missed. */
   deliver(message: ArrivedMessage): void {
     const last = this.#arrived.at(-1)?.inSeq ?? this.#stored.inSeq;
-    if (message.inSeq === last + 1) this.#arrived.push(message);
+    // Posted again it changes nothing, so what has raised the counter since is something else, such as a suspension.
+    const isKnown =
+      this.#applied.has(message.id) || this.#arrived.some(({ id }) => id === message.id);
+    if (message.inSeq === last + 1 && !isKnown) this.#arrived.push(message);
     else if (message.inSeq > last) this.#refreshDue = true;
     this.wake();
   }

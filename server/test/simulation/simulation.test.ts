@@ -44,6 +44,7 @@ const FOUND: readonly (readonly [number, string])[] = [
   [957, 'a repeated start of a child stood in the way of its take-over'],
   [3586, 'a node whose first heartbeat failed ran unknown, and nobody missed it when it died'],
   [5631, 'a node that stopped signed off although a late commit of its own had overtaken it'],
+  [21849, 'a message that was posted again hid the suspension that had come after it'],
 ];
 
 describe('simulated nodes', () => {
