@@ -185,6 +185,8 @@ function createHttpRequest(config: Config, logger: Logger): StepBody {
 function hostSettings(config: Config): HostSettings {
   return {
     stepsWithoutWaitMax: config.steps_without_wait_max,
+    openStepsMax: config.open_steps_max,
+    instanceLengthMax: config.instance_bytes_max,
     concurrencyMax: config.instances_concurrent_max,
     parkedMax: config.instances_parked_max,
     startsMax: config.starts_concurrent_max,

@@ -302,6 +302,16 @@ export const SETTINGS = {
     250_000,
     'Steps an instance may run without waiting for anything before it is suspended.',
   ),
+  open_steps_max: setting(
+    integer(100, 1_000_000),
+    50_000,
+    'Steps of one instance that may be open at the same time before it is suspended.',
+  ),
+  instance_bytes_max: setting(
+    integer(64 * 1024, 256 * 1024 * 1024),
+    32 * 1024 * 1024,
+    'Largest state of one instance (its data and its open steps as JSON) in bytes; one that grows beyond it is suspended.',
+  ),
   instance_retention_seconds: setting(
     integer(60, 100 * 365 * DAY_SECONDS),
     30 * DAY_SECONDS,

@@ -31,8 +31,8 @@ export interface AuthConfig {
 export interface VerifiedToken {
   readonly subject: string | null;
   readonly scopes: ReadonlySet<string>;
-  /** Milliseconds since 1970; null: never. */
-  readonly expiresAt: number | null;
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
 }
 
 export type TokenVerifier = (token: string) => Promise<VerifiedToken>;
@@ -43,13 +43,15 @@ export function createTokenVerifier(config: AuthConfig): TokenVerifier {
   assertKeyFits(key, config.algorithm);
   const options = {
     algorithms: [config.algorithm],
+    // A token that is good for ever cannot be taken back from whoever got hold of it.
+    requiredClaims: ['exp'],
     ...(config.issuer !== undefined && { issuer: config.issuer }),
     ...(config.audience !== undefined && { audience: config.audience }),
   };
   return async (token) => {
     const { payload } = await jwtVerify(token, key, options);
-    const expiresAt = payload.exp === undefined ? null : payload.exp * 1000;
-    return { subject: payload.sub ?? null, scopes: scopesOf(payload), expiresAt };
+    const { exp = 0, sub = null } = payload;
+    return { subject: sub, scopes: scopesOf(payload), expiresAt: exp * 1000 };
   };
 }
 

@@ -4,6 +4,7 @@ import { withdrawAnnouncement } from './end-instance.js';
 import { completeIfDone } from './end-path.js';
 import { terminate } from './error-behaviors.js';
 import type { InstanceStatus, ParentLink, WorkflowInstance } from './instance.js';
+import { jsonLength } from './json-length.js';
 import type { JsonObject } from './json.js';
 import { createRun, openPointer, type Run } from './run.js';
 
@@ -37,6 +38,7 @@ export function startRun(definition: WorkflowDefinition, start: StartOptions, no
     stepsWithoutWait: 0,
   };
   const run = createRun(definition, instance, now);
+  run.grown = jsonLength(start.data);
   openPointer(run, definition.entryStepId, { parentId: null });
   return run;
 }

@@ -141,9 +141,6 @@ export type EffectResult =
   | { readonly ok: true; readonly values: JsonObject }
   | { readonly ok: false; readonly failure: Failure };
 
-/** Failures before anything was asked of the outside: a loop that only meets these does not wait for anything. */
-const FAILURES_AT_ONCE: ReadonlySet<string> = new Set(['InputError', 'AddressRefused']);
-
 /** Takes in how an effect ended, unless its step was cancelled or tried again meanwhile. */
 export function applyEffect(
   run: Run,
@@ -152,7 +149,8 @@ export function applyEffect(
 ): void {
   const pointer = run.instance.pointers.get(execution.pointerId);
   if (pointer?.attempt !== execution.attempt) return;
-  if (result.ok || !FAILURES_AT_ONCE.has(result.failure.type)) endWait(run);
+  // Many failures come before anything was asked of the outside: a loop that only meets these waits for nothing.
+  if (result.ok) endWait(run);
   if (pointer.state.kind === 'effect') {
     applyBody(run, pointer, result);
   } else if (pointer.state.kind === 'child') {

@@ -8,8 +8,13 @@ import type { EmitLevel } from './input-choices.js';
 import type { StepDefinition, WorkflowDefinition } from './definition.js';
 import type { StepError, StepRecord, StepRecordStatus, WorkflowInstance } from './instance.js';
 import { invariant } from './invariant.js';
+import { jsonLength } from './json-length.js';
 import type { Json, JsonObject } from './json.js';
 import { executionKey, type Pointer, type PointerState } from './pointer.js';
+
+/** What a pointer takes in the stored state, and a record with the values that it shows, by and large. */
+const POINTER_LENGTH = 400;
+const RECORD_LENGTH = 1000;
 
 export interface Subscription {
   readonly id: string;
@@ -68,6 +73,10 @@ export interface Run {
   commitDue: boolean;
   /** Cancel conditions may have become true: data changed, or a step with one was reached. */
   cancelCheckDue: boolean;
+  /** About how many characters the instance and what it asks for have grown by since the last commit: never too few. */
+  grown: number;
+  /** When everything waited the last time: what was due by then was not waited for. Moved on by the runner. */
+  restingSince: number;
 }
 
 /** Something came that was waited for. It ends the count of steps without a wait unless other paths went on meanwhile. */
@@ -105,6 +114,8 @@ export function createRun(
     dirty: false,
     commitDue: false,
     cancelCheckDue: true,
+    grown: 0,
+    restingSince: 0,
   };
   for (const pointer of instance.pointers.values()) {
     const { kind } = pointer.state;
@@ -183,6 +194,8 @@ export function openPointer(run: Run, stepId: string, surroundings: Surroundings
   };
   instance.nextPointerId += 1;
   instance.pointers.set(pointer.id, pointer);
+  run.grown +=
+    POINTER_LENGTH + (surroundings.item === undefined ? 0 : jsonLength(surroundings.item));
   const parent = parentOf(run, pointer);
   if (parent !== null) parent.children += 1;
   run.queue.add(pointer.id);
@@ -215,6 +228,7 @@ export function takeReady(run: Run): Pointer | null {
 }
 
 export function finish(run: Run, pointer: Pointer, result: JsonObject): void {
+  run.grown += jsonLength(result);
   setState(run, pointer, { kind: 'finishing', result });
 }
 
@@ -293,6 +307,7 @@ export function writeRecord(
     error: details.error ?? null,
   };
   run.instance.recent.push(record);
+  run.grown += RECORD_LENGTH + (record.error === null ? 0 : jsonLength(record.error.data));
   run.dirty = true;
 }
 

@@ -29,7 +29,7 @@ export interface InstanceColumns {
   readonly endTime: number | null;
 }
 
-interface StateText {
+export interface StateText {
   readonly data: JsonObject;
   readonly pointers: readonly Pointer[];
   readonly queue: readonly number[];
@@ -44,7 +44,12 @@ interface StateText {
 }
 
 export function writeState(instance: WorkflowInstance): string {
-  const state: StateText = {
+  return JSON.stringify(stateOf(instance));
+}
+
+/** What is written of an instance, as a value. */
+export function stateOf(instance: WorkflowInstance): StateText {
+  return {
     data: instance.data,
     pointers: [...instance.pointers.values()],
     queue: [...instance.queue],
@@ -57,7 +62,6 @@ export function writeState(instance: WorkflowInstance): string {
     parent: instance.parent,
     stepsWithoutWait: instance.stepsWithoutWait,
   };
-  return JSON.stringify(state);
 }
 
 /** @throws Error when the text is not a state; the caller sets the instance aside */

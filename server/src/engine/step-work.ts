@@ -9,6 +9,7 @@ import type { InputValue, StepDefinition } from './definition.js';
 import { endPointer, openSuccessors } from './end-path.js';
 import { failStep } from './fail-step.js';
 import { noteCompleted } from './compensate.js';
+import { jsonLength } from './json-length.js';
 import { setField, type JsonObject, type Json } from './json.js';
 import type { Pointer } from './pointer.js';
 import { InputError } from './primitives/primitive.js';
@@ -57,6 +58,7 @@ export function nextWork(run: Run): StepWork | null {
 export function enterStep(run: Run, pointer: Pointer, inputs: JsonObject, shown: Json): void {
   pointer.inputs = shown;
   run.dirty = true;
+  run.grown += jsonLength(inputs);
   try {
     primitiveOf(run, pointer).enter(run, pointer, inputs);
   } catch (error) {
@@ -77,7 +79,10 @@ export interface StepResult {
 export function leaveStep(run: Run, pointer: Pointer, result: StepResult): void {
   const step = stepOf(run, pointer);
   const cancelled = pointer.state.kind === 'finishing' && pointer.state.cancelled === true;
-  for (const [key, value] of result.outputs) setField(run.instance.data, key, value);
+  for (const [key, value] of result.outputs) {
+    setField(run.instance.data, key, value);
+    run.grown += jsonLength(value);
+  }
   if (result.outputs.length > 0) run.cancelCheckDue = true;
   if (step.type === 'HttpRequest' || step.type === 'SubWorkflow') run.commitDue = true;
 

@@ -26,7 +26,7 @@ export function fireTimers(run: Run): void {
         timer.at !== null && timer.at <= run.now,
     )
     .sort((a, b) => a.at - b.at || a.pointer.id - b.pointer.id);
-  if (due.length > 0) endWait(run);
+  if (due.some(({ at }) => at > run.restingSince)) endWait(run);
   for (const { pointer } of due) {
     // An earlier timer may have ended this pointer, or the whole instance.
     const stillDue = dueAt(pointer);

@@ -14,6 +14,10 @@ import type { UnsavedChanges, WorkerReservations } from './unsaved-changes.js';
 export interface RunnerLimits {
   /** Steps that an instance may run without waiting for anything before it is suspended. */
   readonly stepsWithoutWaitMax: number;
+  /** Steps of an instance that may be open at the same time before it is suspended. */
+  readonly openStepsMax: number;
+  /** Characters that the stored state of an instance may have; one that would have more is suspended as it was before. */
+  readonly instanceLengthMax: number;
   /** Instances that work at the same time. */
   readonly concurrencyMax: number;
   /** Parked instances that are kept in memory. */

@@ -1,13 +1,15 @@
 /** How a new instance comes into the store, once, while its first pass may still be under way. */
 import type { InsertInstanceResult, SideRecords } from '../store/store.js';
 import type { InstanceActor } from './instance-actor.js';
+import { noSideRecords } from './unsaved-changes.js';
 
 /**
  * Stores a new instance as it stands. `inserted-before`: an earlier state of it was stored while it ran on, and the
  * present one must be committed. `exists`: somebody else started it, and this actor has nothing to do.
  */
 export type Insert = (
-  actor: InstanceActor,
+  /** Null: as it began. */
+  actor: InstanceActor | null,
   side: SideRecords,
 ) => Promise<'inserted' | 'inserted-before' | 'exists'>;
 
@@ -33,11 +35,11 @@ export class FirstInsertion {
   }
 
   early(): void {
-    void this.#begin(null, { history: [], subscriptions: [], activities: [] });
+    void this.#begin(null, noSideRecords());
   }
 
   async withActor(
-    actor: InstanceActor,
+    actor: InstanceActor | null,
     side: SideRecords,
   ): Promise<'inserted' | 'inserted-before' | 'exists'> {
     const isFirst = this.#begun === null;

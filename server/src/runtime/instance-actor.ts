@@ -14,12 +14,11 @@
  *     throws the work away.
  *  R4 A store error leaves the outcome open: it is read back, by revision, before anything else happens.
  */
-import { failStep } from '../engine/fail-step.js';
-import { applyStatus, haltRun } from '../engine/lifecycle.js';
+import { applyStatus } from '../engine/lifecycle.js';
 import { applyEffect, applyMessage, type EffectResult, type Message } from '../engine/messages.js';
-import { stepOf, type Run } from '../engine/run.js';
+import type { Run } from '../engine/run.js';
 import { STATE_VERSION, writeState } from '../engine/snapshot.js';
-import { enterStep, leaveStep, nextWork, type StepWork } from '../engine/step-work.js';
+import { nextWork } from '../engine/step-work.js';
 import { fireTimers, nextTimer } from '../engine/timers.js';
 import {
   StoreUnavailableError,
@@ -31,14 +30,17 @@ import type { ActorEnvironment } from './actor-environment.js';
 import { checkCancelConditions } from './cancel-checks.js';
 import { EffectRunner, hasUnderWay } from './effect-runner.js';
 import type { Insert } from './first-insertion.js';
+import { haltBeyond, StateLength } from './instance-bounds.js';
 import { inOrder, readMessage, type ArrivedMessage } from './message-codec.js';
 import { timesOf } from './new-instance.js';
-import { shownInputs } from './shown-value.js';
-import { UnsavedChanges } from './unsaved-changes.js';
+import { runStep } from './run-step.js';
+import { noSideRecords, UnsavedChanges } from './unsaved-changes.js';
 
 /** How long one pass may run before it is committed and others get their turn. */
 const PASS_STEPS_MAX = 1000;
 const PASS_MS_MAX = 50;
+/** What one commit may add by and large, in characters: it is held in memory several times while it is written. */
+const PASS_LENGTH_MAX = 4 * 1024 * 1024;
 
 /**
  * While an effect is under way, or stored events have not been looked at yet, the instance must not look as if it only
@@ -58,6 +60,7 @@ export class InstanceActor {
   readonly id: string;
   readonly #environment: ActorEnvironment;
   readonly #effects: EffectRunner;
+  readonly #stateLength: StateLength;
   #run: Run;
   #stored: Stored;
   #insert: Insert | null;
@@ -80,6 +83,8 @@ export class InstanceActor {
     run: Run,
     origin: {
       readonly stored: Stored;
+      /** Of one that was read from the store. */
+      readonly stateLength?: number;
       /** For a new instance; left out for one that was read from the store. */
       readonly insert?: Insert;
     },
@@ -88,6 +93,10 @@ export class InstanceActor {
     this.#environment = environment;
     this.#run = run;
     this.#stored = origin.stored;
+    this.#stateLength = new StateLength(
+      origin.stateLength ?? 0,
+      environment.limits.instanceLengthMax,
+    );
     this.#insert = origin.insert ?? null;
     this.#loaded = origin.insert === undefined;
     this.#effects = new EffectRunner(environment, (pointerId, attempt, result) => {
@@ -275,41 +284,19 @@ export class InstanceActor {
       await checkCancelConditions(run, this.#environment);
       if (run.commitDue && run.queue.size > 0) return false;
       run.now = clock.now();
-      if (run.instance.stepsWithoutWait > limits.stepsWithoutWaitMax && run.queue.size > 0) {
-        const message = `more than ${limits.stepsWithoutWaitMax} steps ran without a wait`;
-        haltRun(run, 'StepLimit', message);
-      }
+      haltBeyond(run, limits);
       const work = nextWork(run);
       if (work === null) break;
-      await this.#runStep(work);
-      if (performance.now() - startedAt > PASS_MS_MAX) return run.queue.size === 0;
+      await runStep(this.#environment, run, work);
+      if (run.grown > PASS_LENGTH_MAX || performance.now() - startedAt > PASS_MS_MAX) break;
     }
+    run.restingSince = run.now;
     return run.queue.size === 0 || run.instance.status !== 'Runnable';
-  }
-
-  async #runStep(work: StepWork): Promise<void> {
-    const { clock, evaluator, metrics } = this.#environment;
-    const run = this.#run;
-    const { pointer } = work;
-    if (work.kind === 'inputs') {
-      const evaluated = evaluator.inputs(run.instance, pointer, work.inputs);
-      const inputs = evaluated instanceof Promise ? await evaluated : evaluated;
-      run.now = clock.now();
-      const { type } = stepOf(run, pointer);
-      if (inputs.ok) enterStep(run, pointer, inputs.value, shownInputs(type, inputs.value));
-      else failStep(run, pointer, inputs.failure);
-      return;
-    }
-    const evaluated = evaluator.outputs(run.instance, pointer, work);
-    const result = evaluated instanceof Promise ? await evaluated : evaluated;
-    run.now = clock.now();
-    metrics.stepEnded(work.step.typeName, result.ok, run.now - pointer.attemptStartedAt);
-    if (result.ok) leaveStep(run, pointer, result.value);
-    else failStep(run, pointer, result.failure);
   }
 
   async #commit(): Promise<void> {
     const run = this.#run;
+    if (!(await this.#isWritable())) return;
     this.#unsaved.collect(run, this.#environment.workers);
     this.#unsaved.markAttempted();
     run.dirty = false;
@@ -326,6 +313,24 @@ export class InstanceActor {
     const saved = this.#unsaved;
     this.#unsaved = new UnsavedChanges();
     this.#environment.committed(this, saved);
+  }
+
+  /**
+   * An instance that has become too large is not written: it goes back to the last commit, from which nothing that came
+   * later has left the server (R2), and is set aside there. One that was never written is stored as it began.
+   *
+   * @throws InstanceTooLargeError
+   */
+  async #isWritable(): Promise<boolean> {
+    try {
+      this.#stateLength.assertWritable(this.#run);
+      return true;
+    } catch (error) {
+      const outcome = await this.#insert?.(null, noSideRecords());
+      if (outcome !== 'exists') throw error;
+      this.abandon();
+      return false;
+    }
   }
 
   async #insertNew(insert: Insert): Promise<boolean> {
@@ -351,6 +356,7 @@ export class InstanceActor {
     const { instance } = this.#run;
     const { epoch, inSeq } = this.#stored;
     const now = this.#environment.clock.now();
+    const state = writeState(instance);
     try {
       const outcome = await store.commitInstance({
         id: this.id,
@@ -360,7 +366,7 @@ export class InstanceActor {
         status: instance.status,
         ...timesOf(instance, now),
         wakeAt: this.wakeAt(),
-        state: writeState(instance),
+        state,
         schemaVersion: STATE_VERSION,
         side: this.#unsaved.side,
         ...this.#unsaved.removals,
@@ -373,6 +379,7 @@ export class InstanceActor {
           revision: this.#stored.revision + 1,
           status: instance.status,
         };
+        this.#stateLength.written(state.length);
         return true;
       }
       this.#environment.metrics.commitLost();

@@ -27,6 +27,7 @@ import {
 import type { ActorEnvironment } from './actor-environment.js';
 import { FirstInsertion } from './first-insertion.js';
 import { InstanceActor } from './instance-actor.js';
+import { InstanceTooLargeError } from './instance-bounds.js';
 import { newRecord, type NewInstance } from './new-instance.js';
 import type { NodeRegistry } from './node-registry.js';
 import { hasSurvived, setAsideCommit } from './set-aside-state.js';
@@ -291,14 +292,16 @@ export class InstanceRunner implements Service {
   async failed(actor: InstanceActor, error: unknown): Promise<void> {
     this.#forget(actor);
     const { logger, store } = this.#environment;
-    logger.error({ workflowId: actor.id, err: error }, 'an instance cannot be run');
+    const isTooLarge = error instanceof InstanceTooLargeError;
+    if (!isTooLarge) {
+      logger.error({ workflowId: actor.id, err: error }, 'an instance cannot be run');
+    }
     const record = await store.getInstance(actor.id);
-    if (record !== null && record.epoch === actor.epoch) {
-      await this.#quarantine(
-        record,
-        'EngineError',
-        'the server could not run this instance; its log says why',
-      );
+    if (record === null || record.epoch !== actor.epoch) return;
+    if (isTooLarge) await this.#quarantine(record, 'InstanceTooLarge', error.message);
+    else {
+      const message = 'the server could not run this instance; its log says why';
+      await this.#quarantine(record, 'EngineError', message);
     }
   }
 
@@ -394,6 +397,7 @@ export class InstanceRunner implements Service {
       const { epoch, inSeq, revision, status } = record;
       actor = new InstanceActor(this.#environment, run, {
         stored: { epoch, inSeq, revision, status },
+        stateLength: record.state.length,
       });
     } catch (error) {
       this.#environment.logger.error({ workflowId: record.id, err: error }, 'unreadable state');

@@ -1,6 +1,7 @@
 /** The stored state of an instance that is set aside, with the reason where users see it. */
 import type { Run } from '../engine/run.js';
 import { readState, writeState } from '../engine/snapshot.js';
+import { noSideRecords } from './unsaved-changes.js';
 import type { InstanceCommit, InstanceRecord } from '../store/store.js';
 
 export interface SetAsideReason {
@@ -28,7 +29,7 @@ export function setAsideCommit(
     wakeAt: null,
     state: withError(record, reason),
     schemaVersion,
-    side: { history: [], subscriptions: [], activities: [] },
+    side: noSideRecords(),
     removeSubscriptions: [],
     removeActivities: [],
     settleActivities: [],

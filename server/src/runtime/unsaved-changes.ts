@@ -26,6 +26,10 @@ export interface WorkerReservations {
   release(activityId: string): void;
 }
 
+export function noSideRecords(): SideRecords {
+  return { history: [], subscriptions: [], activities: [] };
+}
+
 export class UnsavedChanges {
   #history: HistoryRecord[] = [];
   #subscriptions = new Map<string, SubscriptionRecord>();

@@ -2,7 +2,7 @@
  * Access: every operation of the description is called without a token, with each scope, and with broken tokens. What it
  * says about scopes is what happens.
  */
-import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
@@ -40,11 +40,13 @@ interface TokenOptions {
   readonly key?: KeyObject | Uint8Array;
   readonly expires?: number | null;
   readonly claims?: Record<string, unknown>;
+  readonly header?: Record<string, unknown>;
 }
 
 function makeToken(options: TokenOptions = {}): Promise<string> {
   const { scope = 'conductor:viewer', algorithm = 'RS256', key = RSA.privateKey } = options;
-  const token = new SignJWT({ scope, ...options.claims }).setProtectedHeader({ alg: algorithm });
+  const token = new SignJWT({ scope, ...options.claims });
+  token.setProtectedHeader({ alg: algorithm, ...options.header });
   const expires = options.expires === undefined ? Date.now() / 1000 + 60 : options.expires;
   if (expires !== null) token.setExpirationTime(Math.floor(expires));
   return token.sign(key);
@@ -119,6 +121,8 @@ describe('tokens', () => {
     const bad = [
       await makeToken({ expires: now - 5 }),
       await makeToken({ claims: { nbf: now + 60 } }),
+      await makeToken({ expires: null }),
+      await makeToken({ expires: null, claims: { exp: 'tomorrow' } }),
       await makeToken({ key: OTHER_RSA.privateKey }),
       await makeToken({ algorithm: 'RS512' }),
       await makeToken({ algorithm: 'PS256' }),
@@ -127,12 +131,35 @@ describe('tokens', () => {
       `${unsigned}.`,
       'x.y.z',
       good.slice(0, -6),
+      // A header that says where the key is to be found is not listened to.
+      await makeToken({ key: OTHER_RSA.privateKey, header: { kid: '../../../dev/null' } }),
+      await makeToken({ key: OTHER_RSA.privateKey, header: { jku: 'http://127.0.0.1:9/keys' } }),
+      await makeToken({
+        key: OTHER_RSA.privateKey,
+        header: { jwk: { ...OTHER_RSA.publicKey.export({ format: 'jwk' }) } },
+      }),
+      await makeToken({ claims: { filler: 'x'.repeat(8000) }, key: OTHER_RSA.privateKey }),
     ];
     for (const token of bad) {
       const response = await callWith(`Bearer ${token}`);
       expect(response.status, token).toBe(401);
       expect(await problemOf(response)).toMatchObject({ detail: 'The bearer token is not valid' });
     }
+  });
+
+  it('count once, as JSON readers do, where they say a thing twice', async () => {
+    const { privateKey, publicKey } = RSA;
+    const exp = Math.floor(Date.now() / 1000) + 60;
+    const signed = (payload: string) => {
+      const text = [JSON.stringify({ alg: 'RS256' }), payload]
+        .map((part) => Buffer.from(part).toString('base64url'))
+        .join('.');
+      return `${text}.${sign('sha256', Buffer.from(text), privateKey).toString('base64url')}`;
+    };
+    const verify = createTokenVerifier({ ...AUTH, publicKey: pem(publicKey) });
+    const twice = `{"scope":"conductor:admin","scope":"conductor:viewer","exp":${exp}}`;
+    expect([...(await verify(signed(twice))).scopes]).toEqual(['conductor:viewer']);
+    await expect(verify(signed(`{"exp":${exp},"exp":1}`))).rejects.toThrow(/exp/);
   });
 
   it('must come from the issuer and be meant for the audience, where these are set', async () => {

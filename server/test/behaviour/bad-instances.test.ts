@@ -11,7 +11,9 @@ const ENVIRONMENT = {
   python_spares: '1',
   expression_timeout_ms: '500',
   script_timeout_ms: '700',
-  steps_without_wait_max: '3000',
+  steps_without_wait_max: '1000',
+  open_steps_max: '4000',
+  instance_bytes_max: '3000000',
 };
 
 /** Longer than any limit, with what a busy machine takes to start an interpreter. */
@@ -150,38 +152,110 @@ everyStore(
             step('c', 'NoOp', {}, { NextStepId: 'a' }),
           ],
         ],
-        [
-          'a call that fails before it is made, again and again,',
-          [
-            step(
-              'a',
-              'HttpRequest',
-              { BaseUrl: '0' },
-              { ErrorBehavior: 'Compensate', NextStepId: 'a' },
-            ),
-          ],
-        ],
-        [
-          'Recur without an interval',
-          [step('r', 'Recur', { Interval: 0 }, { Do: [[step('in', 'NoOp')]] })],
-        ],
-      ])('%s is stopped', async (name, steps) => {
+      ])('%s is stopped', async (_, steps) => {
         const { client } = at;
         const id = await client.defineAndStart(steps);
-        if (name.startsWith('Recur')) {
-          // It waits between its rounds, if only for a moment, so it is no loop; it must only disturb nobody.
-          const ended = client.untilWorkflow(id, ({ status }) => status === 'Terminated');
-          const others = othersWhile(client, ended);
-          await client.untilStep(id, 'in', () => true);
-          await client.terminate(id);
-          expect(await others).toBeLessThan(BOUND_MS);
-          return;
-        }
         const failing = suspended(client, id);
         expect(await othersWhile(client, failing)).toBeLessThan(BOUND_MS);
         expect((await failing).lastError).toMatchObject({ type: 'StepLimit' });
         expect((await client.terminate(id)).body.status).toBe('Terminated');
       });
+    });
+
+    describe('what multiplies', () => {
+      const many = (count: number, prefix: string) =>
+        Array.from({ length: count }, (_, index) => `${prefix}${index}`);
+
+      it.each([
+        [
+          'lists within lists',
+          step(
+            'outer',
+            'Foreach',
+            { Collection: 'data.list' },
+            {
+              Do: [
+                [
+                  step(
+                    'inner',
+                    'Foreach',
+                    { Collection: 'data.list' },
+                    { Do: [[step('in', 'NoOp')]] },
+                  ),
+                ],
+              ],
+            },
+          ),
+        ],
+        [
+          'paths by the hundred that lead back',
+          step(
+            'all',
+            'Parallel',
+            {},
+            { Do: many(300, 'branch').map((id) => [step(id, 'NoOp', {}, { NextStepId: 'all' })]) },
+          ),
+        ],
+      ])('%s are stopped', async (_, bad) => {
+        const { client } = at;
+        const list = Array.from({ length: 1000 }, (_, index) => index);
+        const id = await client.defineAndStart([bad], { list });
+        const failing = suspended(client, id);
+        expect(await othersWhile(client, failing)).toBeLessThan(BOUND_MS);
+        expect((await failing).lastError).toMatchObject({ type: 'OpenStepLimit' });
+        const { body } = await client.get<{ summary: string }>(`/api/workflow/${id}/explain`);
+        expect(body.summary).toMatch(/more than 4000 steps are open at the same time/);
+        expect((await client.terminate(id)).body.status).toBe('Terminated');
+      });
+
+      it('a large value in thousands of outputs is a failure of the step', async () => {
+        const { client } = at;
+        const outputs = Object.fromEntries(many(300, 'out').map((name) => [name, 'data.text']));
+        const bad = step('a', 'NoOp', {}, { Outputs: outputs, ErrorBehavior: 'Suspend' });
+        const id = await client.defineAndStart([bad], { text: 'x'.repeat(20_000) });
+        expect((await suspended(client, id)).lastError).toMatchObject({ type: 'ResultTooLarge' });
+      });
+    });
+
+    it('an instance that becomes too large is stopped where it was still small enough', async () => {
+      const { client } = at;
+      const value = 'x'.repeat(100_000);
+      const id = await client.defineAndStart(
+        [
+          step(
+            'each',
+            'Foreach',
+            { Collection: 'data.list' },
+            { Do: [[step('wait', 'Activity', { ActivityName: "'never'", Parameters: '1' })]] },
+          ),
+        ],
+        { list: Array.from({ length: 5 }, () => value) },
+      );
+      // Each of the five waits holds its item: a megabyte with the list, which may be.
+      await client.untilWaiting(id, 'wait');
+      const bad = await client.defineAndStart(
+        [
+          step(
+            'each',
+            'Foreach',
+            { Collection: 'data.list' },
+            {
+              Do: Array.from({ length: 10 }, (_, index) => [
+                step(`wait ${index}`, 'Activity', { ActivityName: "'never'", Parameters: '1' }),
+              ]),
+            },
+          ),
+        ],
+        { list: Array.from({ length: 5 }, () => value) },
+      );
+      const failing = suspended(client, bad);
+      expect(await othersWhile(client, failing)).toBeLessThan(BOUND_MS);
+      expect((await failing).lastError).toMatchObject({ type: 'InstanceTooLarge' });
+      const { body } = await client.get<{ summary: string }>(`/api/workflow/${bad}/explain`);
+      expect(body.summary).toMatch(/would take more than 3000000 bytes/);
+      expect((await client.control(bad, 'resume')).status).toBe(200);
+      await suspended(client, bad);
+      expect((await client.terminate(bad)).body.status).toBe('Terminated');
     });
 
     it('a step that fails at once and is retried without an interval disturbs nobody', async () => {

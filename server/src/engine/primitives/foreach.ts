@@ -1,12 +1,13 @@
 import { toBoolean, toList } from '../convert-input.js';
+import type { StepDefinition } from '../definition.js';
 import type { Json } from '../json.js';
 import type { Memo, Pointer } from '../pointer.js';
 import { finish, insideOf, openPointer, setState, stepOf, type Run } from '../run.js';
 import { openSequences } from './containers.js';
 import { InputError, optional, primitive, required } from './primitive.js';
 
-/** Every item that is worked on is an open pointer in the instance's document, which has to stay writable. */
-const PARALLEL_ITEMS_MAX = 20_000;
+/** Every sequence of an item that is worked on is an open pointer in the instance's document, which has to stay writable. */
+const PARALLEL_PATHS_MAX = 20_000;
 
 type Items = Extract<Memo, { kind: 'items' }>;
 
@@ -16,7 +17,7 @@ export const foreach = primitive({
     const items = required(inputs, 'Collection', toList);
     const parallel = optional(inputs, 'RunParallel', toBoolean, true);
     if (items.length === 0 || stepOf(run, pointer).do.length === 0) finish(run, pointer, {});
-    else if (parallel) openAll(run, pointer, checkedForParallel(items));
+    else if (parallel) openAll(run, pointer, checkedForParallel(items, stepOf(run, pointer)));
     else openItem(run, pointer, { kind: 'items', items, next: 0 });
   },
   joined(run, pointer) {
@@ -26,10 +27,11 @@ export const foreach = primitive({
   },
 });
 
-function checkedForParallel(items: readonly Json[]): readonly Json[] {
-  if (items.length <= PARALLEL_ITEMS_MAX) return items;
+function checkedForParallel(items: readonly Json[], step: StepDefinition): readonly Json[] {
+  const pathsMax = Math.floor(PARALLEL_PATHS_MAX / step.do.length);
+  if (items.length <= pathsMax) return items;
   throw new InputError(
-    `the input Collection has ${items.length} items, and at most ${PARALLEL_ITEMS_MAX} run side by side; ` +
+    `the input Collection has ${items.length} items, and at most ${pathsMax} run side by side; ` +
       'set RunParallel to False to take them one after the other',
   );
 }

@@ -9,6 +9,7 @@ import { placeOf } from './step-place.js';
 /** The errors with which the server sets an instance aside; a loop without a wait is the definition's own doing. */
 const SET_ASIDE_TYPES: ReadonlySet<string> = new Set([
   'EngineError',
+  'InstanceTooLarge',
   'Poison',
   'DefinitionMissing',
   'UnreadableDefinition',
@@ -102,8 +103,8 @@ function explainSuspension(facts: InstanceFacts): WaitReason {
     });
   }
   const failed = error === null ? undefined : leaves.find((leaf) => wasSuspendedBy(leaf, error));
-  const isStepLimit = error?.type === 'StepLimit';
-  if (error !== null && (failed !== undefined || isStepLimit)) {
+  const isHalted = error?.type === 'StepLimit' || error?.type === 'OpenStepLimit';
+  if (error !== null && (failed !== undefined || isHalted)) {
     const reason = wholeReason('suspended', {
       text: `suspended since ${plainDuration(now - error.time)}, because ${failure(error)}`,
       since: error.time,

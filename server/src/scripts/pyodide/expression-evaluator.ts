@@ -3,6 +3,7 @@
  *
  * See pyodide-script-runtime.ts for the promises Y1 to Y4.
  */
+import { jsonLength } from '../../engine/json-length.js';
 import { setField, type Json, type JsonObject } from '../../engine/json.js';
 import type {
   EvaluationResult,
@@ -56,11 +57,16 @@ export class ExpressionEvaluator {
     const values: Json[] = [];
     let current = { ...variables, environment: this.environment };
     let ownsData = false;
+    const { resultLimitBytes } = this.options;
+    let bytesLeft = resultLimitBytes;
     for (const [index, { plain, assignTo }] of items.entries()) {
       const value = plain === null ? undefined : evaluatePlain(plain, current);
       if (value === undefined) return null;
-      const error = findStorageProblem(value, this.options.resultLimitBytes);
-      if (error !== null) return { ok: false, index, error };
+      const problem = findStorageProblem(value, resultLimitBytes);
+      if (problem !== null) return { ok: false, index, error: problem };
+      // Together, as Python measures them: thousands of outputs may be the same large value.
+      bytesLeft -= jsonLength(value);
+      if (bytesLeft < 0) return { ok: false, index, error: tooLarge(resultLimitBytes) };
       values.push(value);
       if (assignTo === undefined) continue;
       if (!ownsData) current = { ...current, data: { ...current.data } };
@@ -142,4 +148,8 @@ function wholeVariables({ data, context, step }: EvaluationVariables): JsonObjec
 function placeError(error: ScriptError, item: Item | undefined): ScriptError {
   if (error.line === undefined || item === undefined) return error;
   return { ...error, line: placeInSource(item.prepared, error.line, null).line };
+}
+
+function tooLarge(limitBytes: number): ScriptError {
+  return { type: 'ResultTooLarge', message: `the results are larger than ${limitBytes} bytes` };
 }

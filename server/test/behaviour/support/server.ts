@@ -24,14 +24,21 @@ export interface TestServerOptions {
   readonly wrapStore?: (store: Store) => Store;
   /** Python as the settings say, instead of the one that all servers of a test file share. */
   readonly ownPython?: boolean;
+  /** Which lines of its log are kept; all, when left out. */
+  readonly keepsLine?: (line: Record<string, unknown>) => boolean;
 }
 
 export async function startServer(options: TestServerOptions): Promise<TestServer> {
-  const { environment = {}, ownPython = false, store, wrapStore } = options;
+  const { environment = {}, keepsLine = () => true, ownPython = false, store, wrapStore } = options;
   const logLines: Record<string, unknown>[] = [];
   const logger = createLogger({
     level: 'trace',
-    destination: { write: (line) => logLines.push(JSON.parse(line) as Record<string, unknown>) },
+    destination: {
+      write: (text) => {
+        const line = JSON.parse(text) as Record<string, unknown>;
+        if (keepsLine(line)) logLines.push(line);
+      },
+    },
   });
   const { app, host } = await compose({
     config: readConfig(environment),

@@ -1,8 +1,7 @@
 /** S-23b: bytes that are nearly JSON, YAML or Python, at every call that has a body. */
 import { readFileSync } from 'node:fs';
-import { afterAll, describe } from 'vitest';
-import { serverForTests } from '../support/secured-server.js';
-import { expectNoFailures, itSurvives, probe, type Chance } from './fuzz.js';
+import { describe } from 'vitest';
+import { itSurvives, probe, serverToFuzz, type Chance } from './fuzz.js';
 
 interface OpenApi {
   readonly paths: Readonly<
@@ -58,14 +57,13 @@ function mutateBytes(bytes: Buffer, chance: Chance): Buffer {
   }
 }
 
-describe('bodies', () => {
-  const at = serverForTests({
+describe.each(['memory', 'sqlite'] as const)('bodies, on the store in %s', (store) => {
+  const at = serverToFuzz(store, {
     STEPS_WITHOUT_WAIT_MAX: '300',
     WRONG_TOKENS_PER_MINUTE_MAX: '1000000',
   });
-  afterAll(() => expectNoFailures(at.server));
 
-  itSurvives('bytes at every body', async (chance) => {
+  const round = async (chance: Chance): Promise<void> => {
     const { method, path, types } = chance.pick(CALLS);
     let body: Buffer = Buffer.from(chance.pick(SEEDS));
     for (let times = chance.int(8); times > 0; times -= 1) body = mutateBytes(body, chance);
@@ -80,5 +78,7 @@ describe('bodies', () => {
         ])
       : chance.pick(types);
     await probe(at.client, [method, path.replace(/\{\w+\}/g, 'd')], { body, type });
-  });
+  };
+
+  itSurvives('bytes at every body', round, { shares: 2, givesMemoryBack: store === 'sqlite' });
 });

@@ -1,8 +1,9 @@
 /** S-23a: definitions by grammar, valid ones, mutated ones and wild ones; what is accepted is started as well. */
-import { afterAll, beforeAll, describe } from 'vitest';
+import { beforeAll, describe } from 'vitest';
+import type { Client } from '../../behaviour/support/client.js';
 import { validDocument, wildDocument } from '../../engine/definitions/random-documents.js';
-import { serverForTests } from '../support/secured-server.js';
-import { expectNoFailures, itSurvives, probe, type Chance } from './fuzz.js';
+import { itSurvives, probe, serverToFuzz, type Chance } from './fuzz.js';
+import { HELPERS, hostileData, hostileDocument } from './hostile-documents.js';
 
 const VALUES: readonly unknown[] = [
   null, true, 0, -1, 1e308, '', 'data.x', '1 +', '[', '__import__("os")', 'x'.repeat(5000), [], {}, [[[]]],
@@ -28,40 +29,83 @@ function mutate(value: unknown, chance: Chance): unknown {
   return copy;
 }
 
-describe('definitions', () => {
-  const at = serverForTests({
-    STEPS_WITHOUT_WAIT_MAX: '300',
-    HTTP_TIMEOUT_MS: '200',
-    WAIT_SECONDS_MAX: '1',
-  });
+/** Small, so that a few seconds are enough to meet them. */
+const LIMITS = {
+  STEPS_WITHOUT_WAIT_MAX: '2000',
+  OPEN_STEPS_MAX: '3000',
+  INSTANCE_BYTES_MAX: '4000000',
+  HTTP_TIMEOUT_MS: '200',
+  EXPRESSION_TIMEOUT_MS: '500',
+  WAIT_SECONDS_MAX: '1',
+};
+const JSON_TYPE = 'application/json';
+
+describe.each(['memory', 'sqlite'] as const)('definitions, on the store in %s', (store) => {
+  const at = serverToFuzz(store, LIMITS);
   beforeAll(async () => {
     const path = `/api/step/${encodeURIComponent('My Custom Step')}`;
     await at.client.call('POST', path, { body: 'seen = 1', type: 'text/x-python' });
+    for (const helper of HELPERS) await at.client.post('/api/definition', helper);
+    for (let times = 0; times < 20; times += 1) await at.client.publish('e', 'past', times);
   });
-  afterAll(() => expectNoFailures(at.server));
 
-  itSurvives('definitions by grammar', async (chance) => {
-    const wild = chance.once(3);
-    let document = chance.sample<unknown>(wild ? wildDocument : validDocument);
-    for (let times = chance.int(3); times > 0; times -= 1) document = mutate(document, chance);
+  /** What is accepted is started, looked at from all sides and stopped; it may not stand in anybody's way meanwhile. */
+  const live = async (document: unknown, data: string): Promise<void> => {
     const body = JSON.stringify(document ?? null);
-    const type = 'application/json';
-    await probe(at.client, ['POST', '/api/definition/validate'], { body, type });
-    const posted = await probe(at.client, ['POST', '/api/definition'], { body, type });
+    const posted = await probe(at.client, ['POST', '/api/definition'], { body, type: JSON_TYPE });
     if (posted.status !== 201) return;
     const { id } = JSON.parse(posted.text) as { id: string };
-    await probe(at.client, ['GET', `/api/definition/${encodeURIComponent(id)}`]);
-    const started = await probe(at.client, ['POST', `/api/workflow/${encodeURIComponent(id)}`], {
-      body: chance.pick(START_DATA),
-      type,
-    });
+    const path = `/api/workflow/${encodeURIComponent(id)}`;
+    const started = await probe(at.client, ['POST', path], { body: data, type: JSON_TYPE });
     if (started.status !== 201) return;
     const { workflowId } = JSON.parse(started.text) as { workflowId: string };
-    await probe(at.client, ['GET', `/api/workflow/${workflowId}/steps?limit=500`]);
-    await probe(at.client, [
-      'PUT',
-      `/api/workflow/${workflowId}/${chance.pick(['suspend', 'resume'])}`,
-    ]);
-    await probe(at.client, ['DELETE', `/api/workflow/${workflowId}`]);
-  });
+    const own = `/api/workflow/${workflowId}`;
+    await probe(at.client, ['GET', `/api/definition/${encodeURIComponent(id)}`]);
+    for (const view of [`${own}?wait=1`, `${own}/steps?limit=500`, `${own}/explain`]) {
+      await probe(at.client, ['GET', view]);
+    }
+    for (const action of ['suspend', 'resume', 'retry']) {
+      await probe(at.client, ['PUT', `${own}/${action}`]);
+    }
+    await endAll(at.client, id);
+  };
+
+  itSurvives(
+    'definitions by grammar',
+    async (chance) => {
+      const wild = chance.once(3);
+      let document = chance.sample<unknown>(wild ? wildDocument : validDocument);
+      for (let times = chance.int(3); times > 0; times -= 1) document = mutate(document, chance);
+      const body = JSON.stringify(document ?? null);
+      await probe(at.client, ['POST', '/api/definition/validate'], { body, type: JSON_TYPE });
+      await live(document, chance.pick(START_DATA));
+    },
+    { shares: 4, givesMemoryBack: store === 'sqlite' },
+  );
+
+  itSurvives(
+    'definitions that mean harm',
+    async (chance) => {
+      const document = hostileDocument(`hostile ${chance.int(5)}`, chance);
+      await live(document, JSON.stringify(hostileData(chance)));
+    },
+    { shares: 4, givesMemoryBack: store === 'sqlite' },
+  );
 });
+
+/** Ends everything that runs of a definition, and what it has started. */
+async function endAll(client: Client, definitionId: string): Promise<void> {
+  for (;;) {
+    const query = `definitionId=${encodeURIComponent(definitionId)}&limit=100`;
+    const running: string[] = [];
+    for (const status of ['Runnable', 'Suspended']) {
+      const { text } = await probe(client, ['GET', `/api/workflow?${query}&status=${status}`]);
+      const { items } = JSON.parse(text) as { items: { workflowId: string }[] };
+      running.push(...items.map(({ workflowId }) => workflowId));
+    }
+    if (running.length === 0) return;
+    const workflowIds = running.slice(0, 100);
+    const body = JSON.stringify({ action: 'terminate', workflowIds });
+    await probe(client, ['PATCH', '/api/workflow'], { body, type: JSON_TYPE });
+  }
+}

@@ -1,21 +1,32 @@
 /**
  * Runs a fuzzer for a time: rounds with random values from one seed, until the time is over or something is found.
  *
- * `FUZZ_SECONDS` says how long (10 by default, so that the test suite stays quick; `pnpm fuzz` takes longer), and
- * `FUZZ_SEED` repeats a run. A finding is a 5xx other than 503, an answer that takes longer than a hang may, or an error
- * in the server's log that no client should be able to cause.
+ * `FUZZ_SECONDS` says how long all tests of a fuzzer take together (10 by default, so that the test suite stays quick;
+ * `pnpm fuzz` takes longer), and `FUZZ_SEED` repeats a run. A finding is a 5xx other than 503, an answer that costs more
+ * than a hang may, an event loop that does not turn, memory that is not given back, or an error in the server's log that no
+ * client should be able to cause.
  */
 import { randomInt } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
+import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
+import { createSqliteStore } from '../../../src/store/sqlite/sqlite-store.js';
 import type { Client } from '../../behaviour/support/client.js';
-import type { TestServer } from '../../behaviour/support/server.js';
+import { serverForTests, type SecuredServer } from '../support/secured-server.js';
+import { startWatchdog, usedMegabytes, type Watchdog } from './watchdog.js';
 
 const SECONDS = Number(process.env['FUZZ_SECONDS'] ?? 10);
 const SEED = Number(process.env['FUZZ_SEED'] ?? randomInt(2 ** 31));
-/** Generous, because machines that test do many things at once. */
-const HANG_MS = 10_000;
-const SLACK_MS = 60_000;
+/** CPU time of the server's thread from a call to its answer, with everything else that it did meanwhile. */
+const HANG_CPU_MS = 2000;
+/** The same on the clock: generous, because machines that test do many things at once. */
+const HANG_MS = 60_000;
+/** What may stay in use after rounds on a store that keeps its data on disk: caches that fill, code that is compiled. */
+const GROWTH_MB_MAX = 96;
+const SLACK_MS = 180_000;
 
 /** Small random decisions, all from one seed. */
 export class Chance {
@@ -49,19 +60,51 @@ export class Chance {
   }
 }
 
+export interface Fuzzing {
+  /** Of how many tests in its file that share the time it is one. */
+  readonly shares?: number;
+  /** False where what was sent is kept in memory for good. */
+  readonly givesMemoryBack?: boolean;
+}
+
+let watchdog: Watchdog | null = null;
+
 /** A test that repeats a round until its time is over; the round throws when it finds something. */
-export function itSurvives(what: string, round: (chance: Chance) => Promise<void>): void {
+export function itSurvives(
+  what: string,
+  round: (chance: Chance) => Promise<void>,
+  { givesMemoryBack = true, shares = 1 }: Fuzzing = {},
+): void {
+  const seconds = SECONDS / shares;
   it(
-    `${what} (${SECONDS} s from FUZZ_SEED=${SEED})`,
+    `${what} (${seconds} s from FUZZ_SEED=${SEED})`,
     async () => {
-      const end = performance.now() + SECONDS * 1000;
+      const watching = startWatchdog(SEED);
+      watchdog = watching;
+      const began = performance.now();
+      const elapsed = (): number => (performance.now() - began) / (seconds * 1000);
       let rounds = 0;
-      while (performance.now() < end) {
-        await round(new Chance(SEED + rounds * 7919));
-        rounds += 1;
+      let usedMb: number | null = null;
+      try {
+        for (; elapsed() < 1; rounds += 1) {
+          watching.doing(`round ${rounds}`);
+          await round(new Chance(SEED + rounds * 7919));
+          // What is in use for good is so after a while.
+          if (usedMb === null && elapsed() > 0.3) usedMb = usedMegabytes();
+        }
+      } catch (error) {
+        throw new Error(`FUZZ_SEED=${SEED}, round ${rounds} found something`, { cause: error });
+      } finally {
+        watchdog = null;
+        await watching.stop();
       }
-      console.log(`${what}: ${rounds} rounds in ${SECONDS} s from FUZZ_SEED=${SEED}`);
+      const nowMb = usedMegabytes();
+      console.log(
+        `${what}: ${rounds} rounds in ${seconds} s from FUZZ_SEED=${SEED}; longest stall ${watching.longestStallMs} ms, ` +
+          `${usedMb} MB in use after a third of the time, ${nowMb} MB at the end`,
+      );
       expect(rounds).toBeGreaterThan(0);
+      if (givesMemoryBack) expect(nowMb - (usedMb ?? nowMb), 'MB more').toBeLessThan(GROWTH_MB_MAX);
     },
     SECONDS * 1000 + SLACK_MS,
   );
@@ -79,22 +122,42 @@ export async function probe(
   options: Parameters<Client['call']>[2] = {},
 ): Promise<Probe> {
   const [method, path] = line;
+  const sent = `${method} ${path} ${options.type ?? ''}\n${Buffer.from(options.body ?? '').toString('latin1')}`;
+  watchdog?.doing(sent);
   const began = performance.now();
+  const cpu = process.threadCpuUsage();
   const { status, text } = await client.call(method, path, options);
   const tookMs = Math.round(performance.now() - began);
-  const shown = () =>
-    `${method} ${path} ${options.type ?? ''}\n${Buffer.from(options.body ?? '').toString('latin1')}\n=> ${status} after ${tookMs} ms: ${text}`;
+  const { system, user } = process.threadCpuUsage(cpu);
+  const cpuMs = Math.round((system + user) / 1000);
+  const shown = () => `${sent}\n=> ${status} after ${tookMs} ms, ${cpuMs} ms of CPU: ${text}`;
   if (status >= 500 && status !== 503) throw new Error(shown());
-  if (tookMs > HANG_MS) throw new Error(`slow: ${shown()}`);
+  if (cpuMs > HANG_CPU_MS || tookMs > HANG_MS) throw new Error(`slow: ${shown()}`);
   return { status, text };
 }
 
-/** Nothing in the log says that the server itself failed. */
-export function expectNoFailures(server: TestServer): void {
-  const failures = server.logLines.filter(
-    ({ level, msg }) =>
-      level === 'fatal' ||
-      (level === 'error' && /Call failed|cannot be run|unreadable/.test(String(msg))),
+export type FuzzedStore = 'memory' | 'sqlite';
+
+/** A server for all tests of a block, whose log must not say at the end that it failed. */
+export function serverToFuzz(
+  store: FuzzedStore,
+  environment: Readonly<Record<string, string>> = {},
+): SecuredServer {
+  const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-fuzz-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const openStore = () =>
+    store === 'memory'
+      ? createMemoryStore()
+      : createSqliteStore({ path: path.join(folder, 'stepwright.db') });
+  const at = serverForTests(environment, openStore, { keepsLine: isFailure });
+  afterAll(() => expect(at.server.logLines).toEqual([]));
+  return at;
+}
+
+/** The server itself failed, says this line of its log. */
+function isFailure({ level, msg }: Record<string, unknown>): boolean {
+  return (
+    level === 'fatal' ||
+    (level === 'error' && /Call failed|cannot be run|unreadable|unexpectedly/.test(String(msg)))
   );
-  expect(failures).toEqual([]);
 }

@@ -3,9 +3,8 @@
  * back in later calls, mixed with rubbish, so that calls meet instances in every state.
  */
 import { readFileSync } from 'node:fs';
-import { afterAll, describe, expect } from 'vitest';
-import { serverForTests } from '../support/secured-server.js';
-import { expectNoFailures, itSurvives, probe, type Chance, type Probe } from './fuzz.js';
+import { describe, expect } from 'vitest';
+import { itSurvives, probe, serverToFuzz, type Chance, type Probe } from './fuzz.js';
 
 interface Parameter {
   readonly in: 'path' | 'query' | 'header';
@@ -119,8 +118,8 @@ async function glanceAt(url: string): Promise<Probe> {
   return { status: response.status, text };
 }
 
-describe('sequences of calls', () => {
-  const at = serverForTests({
+describe.each(['memory', 'sqlite'] as const)('sequences of calls, on the store in %s', (store) => {
+  const at = serverToFuzz(store, {
     STEPS_WITHOUT_WAIT_MAX: '300',
     POLL_TIMEOUT_SECONDS_MAX: '1',
     WAIT_SECONDS_MAX: '1',
@@ -136,7 +135,6 @@ describe('sequences of calls', () => {
   ]) {
     pool.learn(value, name);
   }
-  afterAll(() => expectNoFailures(at.server));
 
   const valueOf = ({ name }: Parameter, path: string, chance: Chance): string => {
     switch (name) {
@@ -192,8 +190,10 @@ describe('sequences of calls', () => {
     if (text.startsWith('{') && status < 300) pool.learn(JSON.parse(text));
   };
 
-  itSurvives('calls in any order', async (chance) => {
-    // Some at a time, so that they also meet each other.
+  // Some at a time, so that they also meet each other.
+  const round = async (chance: Chance): Promise<void> => {
     await Promise.all(Array.from({ length: 16 }, () => callOnce(chance)));
-  });
+  };
+
+  itSurvives('calls in any order', round, { shares: 2, givesMemoryBack: store === 'sqlite' });
 });

@@ -7,7 +7,11 @@ import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
 import { createSqliteStore } from '../../../src/store/sqlite/sqlite-store.js';
 import type { Store } from '../../../src/store/store.js';
 import { Client } from '../../behaviour/support/client.js';
-import { startServer, type TestServer } from '../../behaviour/support/server.js';
+import {
+  startServer,
+  type TestServer,
+  type TestServerOptions,
+} from '../../behaviour/support/server.js';
 
 export interface SecuredServer {
   readonly client: Client;
@@ -18,10 +22,11 @@ export interface SecuredServer {
 export function serverForTests(
   environment: Readonly<Record<string, string>> = {},
   openStore: () => Store = createMemoryStore,
+  options: Pick<TestServerOptions, 'keepsLine'> = {},
 ): SecuredServer {
   const running: { server?: TestServer; client?: Client } = {};
   beforeAll(async () => {
-    running.server = await startServer({ store: openStore(), environment });
+    running.server = await startServer({ store: openStore(), environment, ...options });
     running.client = new Client(running.server.url);
   });
   afterAll(async () => {

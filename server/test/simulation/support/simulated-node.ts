@@ -77,6 +77,8 @@ export class SimulatedNode implements Life {
       info: { name: 'simulated', version: '1', machineName: 'simulated', osVersion: 'none' },
       settings: {
         stepsWithoutWaitMax: world.stepsWithoutWaitMax,
+        openStepsMax: 10_000,
+        instanceLengthMax: 32 * 1024 * 1024,
         concurrencyMax: plan.concurrencyMax,
         parkedMax: plan.parkedMax,
         startsMax: 1000,

@@ -1,0 +1,65 @@
+/** Loops over what looks like a wait and is none: timers that are due when they are set, and calls that are never made. */
+import { expect, it } from 'vitest';
+import { CAMEL_JSON } from './support/dialects.js';
+import { everyStore } from './support/every-store.js';
+import { step } from './support/steps.js';
+
+everyStore(
+  'waits that are none',
+  (at) => {
+    it.each([
+      [
+        'a call that fails before it is made, again and again,',
+        [
+          step(
+            'a',
+            'HttpRequest',
+            { BaseUrl: '0' },
+            { ErrorBehavior: 'Compensate', NextStepId: 'a' },
+          ),
+        ],
+      ],
+      [
+        'the start of a workflow that does not exist, again and again,',
+        [
+          step(
+            'a',
+            'SubWorkflow',
+            { DefinitionId: "'nothing'" },
+            { ErrorBehavior: 'Compensate', NextStepId: 'a' },
+          ),
+        ],
+      ],
+      [
+        'Recur without an interval',
+        [step('r', 'Recur', { Interval: 0 }, { Do: [[step('in', 'NoOp')]] })],
+      ],
+      [
+        'a Delay of nothing in a While',
+        [step('w', 'While', { Condition: 'True' }, { Do: [[step('in', 'Delay', { Period: 0 })]] })],
+      ],
+      [
+        'a Schedule of nothing',
+        [step('s', 'Schedule', { Interval: 0 }, { Do: [[step('in', 'NoOp')]], NextStepId: 's' })],
+      ],
+      [
+        'a WaitFor that does not wait',
+        [
+          step(
+            'w',
+            'WaitFor',
+            { EventName: "'e'", EventKey: "'k'", Timeout: 0 },
+            { NextStepId: 'w' },
+          ),
+        ],
+      ],
+    ])('%s is a loop without a wait', async (_, steps) => {
+      const { client } = at;
+      const id = await client.defineAndStart(steps);
+      const { lastError } = await client.untilWorkflow(id, ({ status }) => status === 'Suspended');
+      expect(lastError).toMatchObject({ type: 'StepLimit' });
+    });
+  },
+  // Each turn is a commit: few of them are enough.
+  { dialects: [CAMEL_JSON], environment: { steps_without_wait_max: '20' } },
+);
