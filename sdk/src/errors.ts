@@ -154,8 +154,9 @@ export class TimeoutError extends SdkError {
   /** How long the call took. */
   readonly elapsedMs: number;
 
-  constructor(failed: FailedCall & { readonly elapsedMs: number }) {
-    super(`no answer within ${failed.elapsedMs} ms`, failed);
+  /** @param failed `missed`: what did not come about in time; left out, it is an answer */
+  constructor(failed: FailedCall & { readonly elapsedMs: number; readonly missed?: string }) {
+    super(`${failed.missed ?? 'no answer'} within ${failed.elapsedMs} ms`, failed);
     this.elapsedMs = failed.elapsedMs;
   }
 }

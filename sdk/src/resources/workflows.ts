@@ -194,6 +194,7 @@ export class WorkflowsResource {
         new TimeoutError({
           ...{ call: 'GET /api/workflow/{id}', subject: { workflowId }, attempts, cause },
           elapsedMs: elapsedMs(),
+          missed: 'the workflow did not end',
         });
       if (remainingMs <= 0) throw timedOut();
       const waitSeconds = Math.max(1, Math.min(WAIT_SECONDS_MAX, Math.floor(remainingMs / 1000)));
