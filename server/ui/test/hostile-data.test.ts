@@ -121,7 +121,8 @@ describe.runIf(browserPath !== null)('hostile names and data', () => {
       .first()
       .waitFor();
     await page.goto(`${pages.server.url}/ui/runs/${encodeURIComponent(IMAGE)}`);
-    await page.getByRole('alert').waitFor();
+    await page.getByText('There is no run with this id.').waitFor();
+    await page.getByText(IMAGE, { exact: true }).waitFor();
     expect(await page.locator('main img').count()).toBe(0);
   });
 });
