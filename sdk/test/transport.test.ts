@@ -111,7 +111,7 @@ describe('repetitions', () => {
       expect(pauseMs).toBeGreaterThanOrEqual(50 * 2 ** index - 2);
     }
     // With whole pauses it would be 700 ms; with none by chance the test could not tell.
-    expect(pauses[0]! + pauses[1]! + pauses[2]!).toBeLessThan(1500);
+    expect(pauses[0]! + pauses[1]! + pauses[2]!).toBeLessThan(5000);
   });
 
   it('wait as long as Retry-After says', async () => {
@@ -128,7 +128,7 @@ describe('repetitions', () => {
     const began = performance.now();
     const error = await failureOf(client.info({ timeoutMs: 5000 }));
     expect(error).toMatchObject({ status: 429, retryAfterMs: 3_600_000, attempts: 1 });
-    expect(performance.now() - began).toBeLessThan(2000);
+    expect(performance.now() - began).toBeLessThan(4500);
     expect(server.seen).toHaveLength(1);
   });
 
@@ -200,7 +200,7 @@ describe('time limits', () => {
     );
     expect(isTimeoutError(error)).toBe(true);
     expect(performance.now() - began).toBeGreaterThanOrEqual(295);
-    expect(performance.now() - began).toBeLessThan(1500);
+    expect(performance.now() - began).toBeLessThan(8000);
   });
 
   it('tell what the last failure was', async () => {

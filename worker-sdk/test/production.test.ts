@@ -143,7 +143,7 @@ describe('a connection that breaks in the middle of work', () => {
     worker.on('leaseLost', () => (firedAfterMs = performance.now() - began));
     proxy.down();
     await eventually('the lease is lost', () => firedAfterMs > 0, 5000);
-    expect(firedAfterMs).toBeLessThan(1500);
+    expect(firedAfterMs).toBeLessThan(4000);
     // Nobody else took the work, so the server still takes the result.
     proxy.up();
     expect((await handle.wait({ timeoutMs: 10_000 })).data.result).toBe('LeaseLostError');

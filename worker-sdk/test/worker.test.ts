@@ -313,7 +313,7 @@ describe('concurrency', () => {
       await start('held');
       const began = performance.now();
       await eventually('both are held', () => worker.stats().running === 2);
-      expect(performance.now() - began).toBeLessThan(3000);
+      expect(performance.now() - began).toBeLessThan(10_000);
     });
   });
 
@@ -476,7 +476,7 @@ describe('stop', () => {
     const began = performance.now();
     await stopped.stop({ graceMs: 50 });
     await running;
-    expect(performance.now() - began).toBeLessThan(5000);
+    expect(performance.now() - began).toBeLessThan(20_000);
     expect(reasons[0]).toBeInstanceOf(WorkerStoppedError);
     expect(stopped.stats()).toMatchObject({ released: 2, failed: 0, dropped: 0 });
     const next = new Worker({ client, activities: { listens: () => 'b', deaf: () => 'b' } });

@@ -106,7 +106,7 @@ everyStore(
         await client.succeed((await client.work(name)).token, 1);
         const succeededAt = Date.now();
         expect((await waiting).body.status).toBe('Complete');
-        expect(Date.now() - succeededAt).toBeLessThan(1500);
+        expect(Date.now() - succeededAt).toBeLessThan(10_000);
       });
 
       it('with wait answers when the time is over', async () => {

@@ -30,7 +30,7 @@ everyStore(
         const wait = (await client.steps(id)).find(({ stepId }) => stepId === 'wait')!;
         const tookMs = Date.parse(wait.endTime!) - Date.parse(wait.startTime);
         expect(tookMs).toBeGreaterThanOrEqual(expectedMs);
-        expect(tookMs).toBeLessThan(expectedMs + 2000);
+        expect(tookMs).toBeLessThan(expectedMs + 10_000);
       });
 
       it('shows until when it waits', async () => {
@@ -199,7 +199,7 @@ everyStore(
         expect(starts).toHaveLength(3);
         for (const [index, start] of starts.slice(1).entries()) {
           expect(start - starts[index]!).toBeGreaterThanOrEqual(195);
-          expect(start - starts[index]!).toBeLessThan(2200);
+          expect(start - starts[index]!).toBeLessThan(10_000);
         }
       });
 

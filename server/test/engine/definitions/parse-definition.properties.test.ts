@@ -153,7 +153,7 @@ describe('parseDefinition — costly documents', () => {
     const start = performance.now();
     const parsed = parseDefinition(document);
     // Measured: 30 ms. Anything that grows faster than the document would take minutes.
-    expect(performance.now() - start).toBeLessThan(3000);
+    expect(performance.now() - start).toBeLessThan(20_000);
     expect(parsed.errors).toHaveLength(101);
     expect(parsed.warnings).toHaveLength(101);
   });
