@@ -36,8 +36,8 @@ export default function SideBySide({ language, before, after }: SideBySideProps)
   return <div className="code-editor" ref={host} />;
 }
 
-/** What went away is red, as in the other view. */
+/** What went away is red, as in the other view. The class makes it stronger than the theme of both sides. */
 const BEFORE_THEME = EditorView.theme({
-  '.cm-changedLine': { backgroundColor: 'var(--bad-soft) !important' },
-  '.cm-changedText': { borderBottom: '2px solid var(--bad)' },
+  '&.cm-merge-a .cm-changedLine': { backgroundColor: 'var(--bad-soft) !important' },
+  '&.cm-merge-a .cm-changedText': { borderBottom: '2px solid var(--bad)', background: 'none' },
 });

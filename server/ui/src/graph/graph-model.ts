@@ -59,7 +59,7 @@ interface Draft {
   readonly nodeIds: Map<string, string>;
   readonly stepNodes: { readonly nodeId: string; readonly step: GraphStep }[];
   readonly takenIds: Set<string>;
-  /** From a container to the first node of each sequence: they order the nodes, but are not drawn. */
+  /** From a container to its branches or its first node, from a branch to its first: they order the nodes, but are not drawn. */
   readonly inwards: (readonly [string, string])[];
 }
 
@@ -109,7 +109,7 @@ function addStep(
   for (const [index, sequence] of step.sequences.entries()) {
     const inside = step.sequences.length > 1 ? addBranch(draft, id, { index, isUndo }) : id;
     const [first] = addSequence(draft, sequence, { parentId: inside, isUndo });
-    if (first !== undefined) draft.inwards.push([id, first]);
+    if (first !== undefined) draft.inwards.push([inside, first]);
   }
   // What undoes a step stands beside it, not inside.
   addSequence(draft, step.undo, { parentId, isUndo: true });
@@ -126,6 +126,7 @@ function addBranch(
     ...{ id, kind: 'branch', parentId: containerId, step: null },
     ...{ title: `Branch ${index + 1}`, isEntry: false, isUndo },
   });
+  draft.inwards.push([containerId, id]);
   return id;
 }
 
@@ -221,7 +222,8 @@ function searchDepthFirst(
     const path: { readonly id: string; next: number }[] = [{ id: root, next: 0 }];
     state.set(root, 'open');
     for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
-      const follower = followers.get(top.id)?.[top.next];
+      // From the last to the first: what is finished first comes last.
+      const follower = followers.get(top.id)?.at(-1 - top.next);
       top.next += 1;
       if (follower === undefined) {
         state.set(top.id, 'done');

@@ -173,6 +173,28 @@ describe('the layout', () => {
     expectInside(placed);
   });
 
+  test('places branches in their order, however much is in each', async () => {
+    const nested = [{ id: 'pack', do: [{ id: 'pack-one' }] }];
+    const branches = [[{ id: 'charge' }], nested, [{ id: 'tell' }]];
+    const placed = await layoutGraph(
+      graphModel(
+        readDefinition({
+          steps: [
+            { id: 'first', nextStepId: 'all' },
+            { id: 'all', do: branches, nextStepId: 'last' },
+            { id: 'last' },
+          ],
+        }),
+      ),
+      engine,
+    );
+    const lefts = placed.nodes.filter(({ node }) => node.kind === 'branch').map(({ x }) => x);
+    expect(
+      placed.nodes.flatMap(({ node }) => (node.kind === 'branch' ? [node.title] : [])),
+    ).toEqual(['Branch 1', 'Branch 2', 'Branch 3']);
+    expect(lefts).toEqual([...lefts].sort((a, b) => a - b));
+  });
+
   test('places five hundred steps in containers', async () => {
     const steps = Array.from({ length: 50 }, (_, at) => ({
       ...{ id: `c${at}`, nextStepId: at < 49 ? `c${at + 1}` : null },
