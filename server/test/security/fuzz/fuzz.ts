@@ -154,8 +154,9 @@ export function serverToFuzz(
   return at;
 }
 
-/** The server itself failed, says this line of its log. */
-function isFailure({ level, msg }: Record<string, unknown>): boolean {
+/** The server itself failed, says this line of its log. A workflow that became too large is its author's doing. */
+function isFailure({ level, msg, reason }: Record<string, unknown>): boolean {
+  if (reason === 'InstanceTooLarge') return false;
   return (
     level === 'fatal' ||
     (level === 'error' && /Call failed|cannot be run|unreadable|unexpectedly/.test(String(msg)))
