@@ -1,4 +1,5 @@
 /** Definitions: checked, stored as versions, and kept at hand in the form that the engine runs. */
+import { LRUCache } from 'lru-cache';
 import type { DocumentProblem, WorkflowDefinition } from '../engine/definition.js';
 import { notPython, unknownStepType } from '../engine/definitions/late-problems.js';
 import { parseDefinition, type ParsedDefinition } from '../engine/definitions/parse-definition.js';
@@ -22,6 +23,8 @@ import type { StepScripts } from './step-scripts.js';
 /** How long the newest version is believed to be the newest without asking, when other nodes may add one. */
 const LATEST_TTL_MS = 5000;
 const CACHE_MAX = 1000;
+/** Of the texts of the definitions at hand; what is made of one takes a few times as much. */
+const CACHE_LENGTH_MAX = 16 * 1024 * 1024;
 
 export interface DefinitionCatalogOptions {
   readonly store: Store;
@@ -38,8 +41,13 @@ export interface DefinitionCatalogOptions {
 
 export class DefinitionCatalog {
   readonly #options: DefinitionCatalogOptions;
-  readonly #versions = new Map<string, WorkflowDefinition>();
-  readonly #latest = new Map<string, { readonly version: number; readonly readAt: number }>();
+  readonly #versions = new LRUCache<string, WorkflowDefinition>({
+    max: CACHE_MAX,
+    maxSize: CACHE_LENGTH_MAX,
+  });
+  readonly #latest = new LRUCache<string, { readonly version: number; readonly readAt: number }>({
+    max: CACHE_MAX,
+  });
 
   constructor(options: DefinitionCatalogOptions) {
     this.#options = options;
@@ -118,7 +126,7 @@ export class DefinitionCatalog {
     }
     const record = await this.#options.store.getDefinition(id, 'latest');
     if (record === null) throw definitionNotFound(id, 'latest');
-    remember(this.#latest, id, { version: record.version, readAt: this.#options.clock.now() });
+    this.#latest.set(id, { version: record.version, readAt: this.#options.clock.now() });
     return this.#keep(record);
   }
 
@@ -152,7 +160,7 @@ export class DefinitionCatalog {
       );
     }
     const versioned = { ...definition, version: record.version };
-    remember(this.#versions, key, versioned);
+    this.#versions.set(key, versioned, { size: record.body.length });
     return versioned;
   }
 
@@ -185,17 +193,6 @@ export class DefinitionCatalog {
 
 function keyOf(id: string, version: number): string {
   return `${version}:${id}`;
-}
-
-/** The oldest entry goes when there are too many; definitions are few, so that hardly happens. */
-function remember<Value>(cache: Map<string, Value>, key: string, value: Value): void {
-  cache.delete(key);
-  cache.set(key, value);
-  if (cache.size <= CACHE_MAX) return;
-  for (const oldest of cache.keys()) {
-    cache.delete(oldest);
-    return;
-  }
 }
 
 /** @throws AppError `internal` for what this server did not write */

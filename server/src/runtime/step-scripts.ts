@@ -1,4 +1,5 @@
 /** Custom steps: scripts by name, the newest one counts. */
+import { LRUCache } from 'lru-cache';
 import { BUILT_IN_STEP_TYPES } from '../engine/definition.js';
 import { AppError } from '../errors.js';
 import type { ScriptRuntime } from '../scripts/script-runtime.js';
@@ -9,6 +10,9 @@ import { decodeCursor, pageOf } from './paging.js';
 
 /** How long a script is believed to be the newest when other nodes may put a newer one. */
 const TTL_MS = 5000;
+const CACHE_MAX = 1000;
+/** Of the scripts at hand, in characters. */
+const CACHE_LENGTH_MAX = 16 * 1024 * 1024;
 
 export interface StepScriptsOptions {
   readonly store: Store;
@@ -21,10 +25,14 @@ export interface StepScriptsOptions {
 
 export class StepScripts {
   readonly #options: StepScriptsOptions;
-  readonly #cache = new Map<
+  readonly #cache = new LRUCache<
     string,
     { readonly script: StepScriptRecord; readonly readAt: number }
-  >();
+  >({
+    max: CACHE_MAX,
+    maxSize: CACHE_LENGTH_MAX,
+    sizeCalculation: ({ script }) => script.source.length + 1,
+  });
 
   constructor(options: StepScriptsOptions) {
     this.#options = options;

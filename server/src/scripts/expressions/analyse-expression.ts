@@ -1,5 +1,5 @@
 /** Everything that the server knows about an expression from its text, remembered by exact text. */
-import { BoundedCache } from './bounded-cache.js';
+import { LRUCache } from 'lru-cache';
 import { classifyExpression, type Classification } from './classify-expression.js';
 import type { PlainExpression } from './plain-expression.js';
 import { prepareExpression, type PreparedExpression } from './prepare-expression.js';
@@ -16,7 +16,11 @@ const MAX_ENTRIES = 10_000;
 const MAX_TOTAL_LENGTH = 8 * (1 << 20);
 
 export class ExpressionAnalyser {
-  private readonly known = new BoundedCache<AnalysedExpression>(MAX_ENTRIES, MAX_TOTAL_LENGTH);
+  private readonly known = new LRUCache<string, AnalysedExpression>({
+    max: MAX_ENTRIES,
+    maxSize: MAX_TOTAL_LENGTH,
+    sizeCalculation: (_analysed, source) => source.length + 1,
+  });
 
   analyse(source: string): AnalysedExpression {
     const known = this.known.get(source);

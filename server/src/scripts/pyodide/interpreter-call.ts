@@ -1,6 +1,6 @@
 /** One question to an interpreter, between what the server means and the bytes that travel. */
+import { LRUCache } from 'lru-cache';
 import type { JsonObject } from '../../engine/json.js';
-import { BoundedCache } from '../expressions/bounded-cache.js';
 import type { ScriptError } from '../script-runtime.js';
 import type { CallResult, InterpreterPool } from './interpreter-pool.js';
 import type { RuntimeSettings } from './runtime-options.js';
@@ -28,7 +28,11 @@ export function createAskInterpreter(
   pool: InterpreterPool,
   settings: Pick<RuntimeSettings, 'expressionTimeoutMs' | 'scriptTimeoutMs'>,
 ): AskInterpreter {
-  const slow = new BoundedCache<true>(MAX_SLOW, MAX_SLOW_LENGTH);
+  const slow = new LRUCache<string, true>({
+    max: MAX_SLOW,
+    maxSize: MAX_SLOW_LENGTH,
+    sizeCalculation: (_true, text) => text.length,
+  });
   return async ({ request, variables, ...call }) => {
     const encoded = encode(request, variables);
     if ('type' in encoded) {
@@ -37,7 +41,7 @@ export function createAskInterpreter(
     const isExpression = request.kind === 'expressions';
     const { text, ...bytes } = encoded;
     // What took too long before waits with the scripts, so that a flood of it does not hold up everybody else.
-    const lane = isExpression && slow.get(text) === undefined ? 'expressions' : 'scripts';
+    const lane = isExpression && !slow.has(text) ? 'expressions' : 'scripts';
     const result = await pool.run({
       ...call,
       ...bytes,
