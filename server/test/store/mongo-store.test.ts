@@ -287,10 +287,11 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
       onServerTime: (time, roundTripMs) => readings.push({ time, roundTripMs }),
     });
     await store.start();
-    expect(readings).toHaveLength(1);
+    const atStart = readings.length;
+    expect(atStart).toBeGreaterThan(0);
     const node = { id: 'n', url: '', version: '', hostname: 'h', pid: 1, details: null };
     await store.putNode({ ...node, beatAt: 1 });
-    expect(readings).toHaveLength(2);
+    expect(readings).toHaveLength(atStart + 1);
     // The server is on this machine, so its clock is the one of the test.
     for (const { roundTripMs, time } of readings) {
       expect(Math.abs(time - Date.now())).toBeLessThan(60_000);
