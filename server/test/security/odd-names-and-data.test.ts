@@ -157,7 +157,8 @@ everyStore(
       ]) {
         const path = `/api/event/exact/${encodeURIComponent(other)}`;
         const { status, body } = await client.post<{ deliveredTo: number }>(path, {});
-        expect([202, 404], other).toContain(status);
+        // Without a key it is the address of one event, which can only be read.
+        expect(other === '' ? [405] : [202, 404], other).toContain(status);
         if (status === 202) expect(body.deliveredTo, other).toBe(0);
       }
       expect((await client.publish('exact', key, {})).deliveredTo).toBe(1);
