@@ -109,9 +109,12 @@ const { expression } = fc.letrec<{ expression: string }>((tie) => {
   };
 });
 
-/** As one text, also where an expression has taken a text apart into its letters. */
-function spelledOut(value: unknown): string {
-  return JSON.stringify(value ?? null).replaceAll('","', '');
+/** Whether a value holds addresses or names of classes, which are nobody's promise, also as letters taken apart. */
+function isVague(value: unknown): boolean {
+  const text = JSON.stringify(value ?? null);
+  if (/ at 0x|0x[0-9a-f]{3}|<(class|built-in|function)/.test(text.replaceAll('","', '')))
+    return true;
+  return Array.from('<object at 0x>').every((letter) => text.includes(letter));
 }
 
 describe.runIf(hasPython)('expressions', () => {
@@ -134,9 +137,7 @@ describe.runIf(hasPython)('expressions', () => {
     const expected = JSON.parse(stdout) as ReferenceAnswer[];
     for (const [index, source] of sources.entries()) {
       const { error, skip, value } = expected[index]!;
-      // Addresses and names of classes are nobody's promise.
-      const isVague = / at 0x|<(class|built-in|function)/.test(spelledOut(value));
-      if (skip === true || isVague) continue;
+      if (skip === true || isVague(value)) continue;
       const result = await started.evaluate(source, DATA);
       const actual = result.ok ? { value: result.values[0] } : { error: result.error.type };
       if (!isSameKind && error === 'TypeError' && actual.error === 'KeyError') continue;
