@@ -11,7 +11,7 @@ const crashAt = process.env.CRASH_AT ?? '';
 /** How often each operation was called. */
 const calls = {};
 
-const server = compose({
+const server = await compose({
   config: readConfig(process.env),
   environment: {},
   logger: createLogger({ level: 'warn' }),
