@@ -75,11 +75,6 @@ describe('query parameters', () => {
     );
   });
 
-  it('are missed by name', async () => {
-    const problem = await problemAt('/api/activity/t/heartbeat', 'PUT');
-    expect(problem['detail']).toBe('lease is missing');
-  });
-
   it.each([
     ['cursor', `cursor=${'x'.repeat(1_001)}`],
     ['startedFrom', 'startedFrom=yesterday'],

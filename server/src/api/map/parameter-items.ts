@@ -20,9 +20,8 @@ export function parameterItemsOf({ message, parameter }: AppError): ParameterIte
   return parameter === null ? [] : [{ code: 'invalid_parameter', message, parameter }];
 }
 
-/** What tsoa says of a value that is not there, there twice, or none of a few, is in words of its own. */
+/** What tsoa says of a value that is there twice, or none of a few, is in words of its own. */
 function saidPlainly(message: string, value: unknown): string {
-  if (value === undefined) return 'is missing';
   if (Array.isArray(value)) return 'is given more than once';
   const choices = [...message.matchAll(/one of the following; \['([^']+)'\]/g)].map(
     ([, name]) => name,
