@@ -2,12 +2,14 @@
 #
 # The server as an image: only what runs, as an ordinary user, on a root that may be read-only.
 #
-#   docker build -t stepwright .
-#   docker run --read-only --tmpfs /tmp -v stepwright:/data -p 5001:5001 stepwright
+#   docker build -t stepwright:0.1.0 .
+#   docker run --read-only --tmpfs /tmp -v stepwright:/data -p 127.0.0.1:5001:5001 stepwright:0.1.0
+#
+# The published port is on the loopback address: without `auth`, whoever reaches the port can run workflows.
 #
 # RUNTIME_IMAGE needs glibc and libstdc++ and nothing else: node itself comes with the build.
 
-ARG BUILD_IMAGE=node:24-bookworm-slim
+ARG BUILD_IMAGE=node:24.21.0-bookworm-slim
 ARG RUNTIME_IMAGE=gcr.io/distroless/cc-debian12
 
 FROM ${BUILD_IMAGE} AS build
@@ -21,9 +23,12 @@ RUN npx -y pnpm@12 install --frozen-lockfile \
   && find /app/ui -mindepth 1 -maxdepth 1 ! -name dist -exec rm -rf {} + \
   && cp "$(readlink -f node_modules/node/bin/node)" /app/node \
   && mkdir /data
+# One static binary that only fetches a URL: starting Node for every health check costs 40 MB and 50 ms of CPU each time.
+RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends busybox-static && cp /bin/busybox /wget
 
 FROM ${RUNTIME_IMAGE}
 COPY --from=build --chown=0:0 /app /app
+COPY --from=build --chown=0:0 /wget /usr/bin/wget
 # The embedded store; owned by the user, so that a fresh volume is too.
 COPY --from=build --chown=65532:65532 /data /data
 USER 65532:65532
@@ -32,6 +37,7 @@ ENV NODE_ENV=production HOST=0.0.0.0 PORT=5001 DATA_DIR=/data
 EXPOSE 5001
 VOLUME /data
 STOPSIGNAL SIGTERM
+# The port inside the container: with another PORT, override the health check too.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
-  CMD ["/app/node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health/ready`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["/usr/bin/wget", "-q", "-O", "/dev/null", "http://127.0.0.1:5001/health/ready"]
 ENTRYPOINT ["/app/node", "/app/dist/main.js"]

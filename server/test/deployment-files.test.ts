@@ -1,0 +1,131 @@
+/**
+ * Goal: the files in deploy/ and the Dockerfile can be used as they are. Method: they are read as YAML and text; images
+ * are pinned, names that refer to each other match, and no port is published beyond the machine without access control.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+
+const ROOT = new URL('../../', import.meta.url);
+const PACKAGE = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as {
+  readonly version: string;
+  readonly devDependencies: { readonly node: string };
+};
+const VERSION = PACKAGE.version;
+
+interface Manifest {
+  readonly kind: string;
+}
+
+function read(path: string): string {
+  return readFileSync(new URL(path, ROOT), 'utf8');
+}
+
+function readManifests(): readonly Manifest[] {
+  return readdirSync(new URL('deploy/kubernetes/', ROOT)).flatMap((file) =>
+    parseAllDocuments(read(`deploy/kubernetes/${file}`)).map((document) => {
+      expect(document.errors, file).toEqual([]);
+      return document.toJS() as Manifest;
+    }),
+  );
+}
+
+const manifests = readManifests();
+
+/** What stands at a path such as `spec.ports.0.name` of the only manifest of a kind. */
+function valueIn(kind: string, path: string): unknown {
+  const [manifest, ...others] = manifests.filter((each) => each.kind === kind);
+  expect(others, kind).toEqual([]);
+  let value: unknown = manifest;
+  for (const name of path.split('.')) {
+    expect(value, `${kind}: ${name} of ${path}`).toBeTypeOf('object');
+    value = (value as Readonly<Record<string, unknown>>)[name];
+  }
+  expect(value, `${kind}: ${path}`).toBeDefined();
+  return value;
+}
+
+describe('the Compose file', () => {
+  const compose = parse(read('deploy/compose.yaml'), { merge: true }) as {
+    services: Record<string, { image: string; build?: string; ports?: string[] }>;
+  };
+  const services = Object.entries(compose.services);
+
+  it.each(services)('pins the image of %s', (_name, { image }) => {
+    expect(image).toMatch(/:\d+\.\d+\.\d+$/);
+  });
+
+  it('builds the image of this version once', () => {
+    const nodes = services.filter(([name]) => name.startsWith('node'));
+    expect(nodes.map(([, { image }]) => image)).toEqual(nodes.map(() => `stepwright:${VERSION}`));
+    expect(nodes.filter(([, { build }]) => build !== undefined)).toHaveLength(1);
+  });
+
+  it('publishes ports on the loopback address only, as it has no access control', () => {
+    const ports = services.flatMap(([, service]) => service.ports ?? []);
+    expect(ports).toHaveLength(3);
+    for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
+  });
+
+  it('gives the databases passwords that are asked for, not written down', () => {
+    const text = read('deploy/compose.yaml');
+    expect(text).toContain('mongodb://stepwright:${MONGO_PASSWORD:?');
+    expect(text).toContain('redis://:${REDIS_PASSWORD:?');
+  });
+});
+
+describe('the Kubernetes manifests', () => {
+  const POD = 'spec.template.spec.containers.0';
+  const [portName, labels] = [
+    valueIn('Deployment', `${POD}.ports.0.name`),
+    valueIn('Deployment', 'spec.template.metadata.labels'),
+  ];
+
+  it('run the image of this version and say when to pull it', () => {
+    expect(valueIn('Deployment', `${POD}.image`)).toBe(`stepwright:${VERSION}`);
+    expect(valueIn('Deployment', `${POD}.imagePullPolicy`)).toBe('IfNotPresent');
+  });
+
+  it('demand tokens, because the service can be reached from the cluster', () => {
+    expect(valueIn('Deployment', `${POD}.env`)).toContainEqual({ name: 'auth', value: 'true' });
+  });
+
+  it('select the pods by their labels', () => {
+    expect(labels).toMatchObject(valueIn('Service', 'spec.selector') as object);
+    expect(labels).toMatchObject(
+      valueIn('NetworkPolicy', 'spec.podSelector.matchLabels') as object,
+    );
+    expect(valueIn('Service', 'metadata.labels')).toMatchObject(
+      valueIn('ServiceMonitor', 'spec.selector.matchLabels') as object,
+    );
+  });
+
+  it('name ports that exist', () => {
+    expect(valueIn('Service', 'spec.ports.0.targetPort')).toBe(portName);
+    for (const rule of [0, 1]) {
+      expect(valueIn('NetworkPolicy', `spec.ingress.${rule}.ports.0.port`)).toBe(portName);
+    }
+    const servicePort = valueIn('Service', 'spec.ports.0.name');
+    expect(valueIn('ServiceMonitor', 'spec.endpoints.0.port')).toBe(servicePort);
+    const backend = 'spec.rules.0.http.paths.0.backend.service.port.name';
+    expect(valueIn('Ingress', backend)).toBe(servicePort);
+  });
+});
+
+describe('the Dockerfile', () => {
+  const dockerfile = read('Dockerfile');
+
+  it('starts no Node to ask for the health', () => {
+    expect(dockerfile).toMatch(/HEALTHCHECK .*\\\n {2}CMD \["\/usr\/bin\/wget"/);
+  });
+
+  it('pins the image it is built with to the Node of the workspace', () => {
+    expect(dockerfile).toContain(`BUILD_IMAGE=node:${PACKAGE.devDependencies.node}-`);
+  });
+
+  it('publishes no port beyond the machine in its own instructions', () => {
+    for (const text of [dockerfile, read('docs/deployment.md'), read('README.md')]) {
+      expect(text).not.toMatch(/-p \d+:/);
+    }
+  });
+});
