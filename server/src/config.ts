@@ -60,21 +60,37 @@ function readSetting(
   }
 }
 
-/** What `environment` shows in expressions: all but the server's own secrets, or what the operator lists. */
+/** Shown while `auth` is on and `environment_allow` is unset: names that say where a process runs, and hold no secrets. */
+const SAFE_NAMES: readonly string[] = ['HOSTNAME', 'LANG', 'LC_ALL', 'TZ'];
+
+/**
+ * What `environment` shows in expressions. The server's own settings and copies of its secrets are never shown. Of the rest:
+ * what the operator lists; without a list everything when `auth` is off (anybody may call the server then, and Conductor
+ * shows everything), and only `SAFE_NAMES` when it is on, because authors of definitions are not operators there.
+ */
 export function visibleEnvironment(
   environment: Environment,
-  config: Pick<Config, 'environment_allow'>,
+  config: Pick<Config, 'environment_allow' | 'auth'>,
 ): Record<string, string> {
-  const { environment_allow: allowed } = config;
+  const allowed = config.environment_allow ?? (config.auth ? SAFE_NAMES : ['*']);
   const secrets = secretValues(environment);
   const visible: Record<string, string> = {};
   for (const [name, value] of Object.entries(environment)) {
-    if (value === undefined || isSecretSetting(name)) continue;
+    if (value === undefined || isOwnSetting(name)) continue;
     // A copy of a secret under another name is still a secret.
     if (secrets.some((secret) => value.includes(secret))) continue;
-    if (allowed === null || allowed.includes(name)) visible[name] = value;
+    if (allowed.some((entry) => matches(entry, name))) visible[name] = value;
   }
   return visible;
+}
+
+/** An entry that ends with `*` allows every name that begins with what stands before it. */
+function matches(entry: string, name: string): boolean {
+  return entry.endsWith('*') ? name.startsWith(entry.slice(0, -1)) : name === entry;
+}
+
+function isOwnSetting(name: string): boolean {
+  return Object.hasOwn(SETTINGS, name.toLowerCase());
 }
 
 function secretValues(environment: Environment): readonly string[] {
@@ -85,5 +101,5 @@ function secretValues(environment: Environment): readonly string[] {
 
 function isSecretSetting(name: string): boolean {
   const settings: Readonly<Record<string, Setting<unknown>>> = SETTINGS;
-  return settings[name.toLowerCase()]?.secret === true;
+  return isOwnSetting(name) && settings[name.toLowerCase()]?.secret === true;
 }

@@ -130,7 +130,7 @@ export const SETTINGS = {
   environment_allow: setting<readonly string[] | null>(
     list,
     null,
-    'Names, separated by commas, that `environment` in expressions may show. Unset: all but the server’s own.',
+    'Environment variables that `environment` in expressions shows: names separated by commas; `APP_*` is every name that begins with `APP_`. Unset: `HOSTNAME`, `LANG`, `LC_ALL` and `TZ` with `auth`, everything without. The server’s own settings are never shown.',
     unset,
   ),
   body_bytes_max: setting(

@@ -1,6 +1,7 @@
 /** The environment as users write it, and the sentences they get when it is wrong. */
 import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig, visibleEnvironment } from '../src/config.js';
+import { SETTINGS } from '../src/settings.js';
 
 describe('readConfig', () => {
   it('has a default for everything', () => {
@@ -50,19 +51,44 @@ describe('readConfig', () => {
 describe('visibleEnvironment', () => {
   const environment = {
     HOME: '/home/me',
-    API_TOKEN: 'for-callees',
+    TZ: 'Europe/Berlin',
+    APP_TOKEN: 'for-callees',
+    APP_URL: 'http://callee',
     DBHOST: 'mongodb://user:hunter2@db',
     redis: 'redis://:secret@r',
     COPY: 'x mongodb://user:hunter2@db y',
+    PORT: '5001',
+    Data_Dir: './data',
+    AUTH: 'true',
+    environment_allow: 'HOME',
   };
+  const visible = (environment_allow: readonly string[] | null, auth: boolean) =>
+    Object.keys(visibleEnvironment(environment, { environment_allow, auth }));
 
-  it('hides the secrets of the server, and copies of them', () => {
-    const visible = visibleEnvironment(environment, { environment_allow: null });
-    expect(visible).toEqual({ HOME: '/home/me', API_TOKEN: 'for-callees' });
+  it('shows everything but settings and copies of secrets without auth', () => {
+    expect(visible(null, false)).toEqual(['HOME', 'TZ', 'APP_TOKEN', 'APP_URL']);
   });
 
-  it('shows only what the operator lists, and never a secret', () => {
-    const visible = visibleEnvironment(environment, { environment_allow: ['HOME', 'DBHOST'] });
-    expect(visible).toEqual({ HOME: '/home/me' });
+  it('shows only what says where the process runs with auth', () => {
+    expect(visible(null, true)).toEqual(['TZ']);
+  });
+
+  it.each([true, false])('shows what the operator lists, with auth %s', (auth) => {
+    expect(visible(['HOME', 'APP_URL'], auth)).toEqual(['HOME', 'APP_URL']);
+    expect(visible(['APP_*'], auth)).toEqual(['APP_TOKEN', 'APP_URL']);
+    expect(visible(['*'], auth)).toEqual(['HOME', 'TZ', 'APP_TOKEN', 'APP_URL']);
+    expect(visible([], auth)).toEqual([]);
+  });
+
+  it.each(Object.keys(SETTINGS))('never shows the setting %s, in any casing', (name) => {
+    const own = { [name]: 'a', [name.toUpperCase()]: 'b' };
+    for (const environment_allow of [['*'], Object.keys(own), null]) {
+      expect(visibleEnvironment(own, { environment_allow, auth: false })).toEqual({});
+    }
+  });
+
+  it('is not misled by names that objects have', () => {
+    const odd = { constructor: 'c', toString: 't', hasOwnProperty: 'h' };
+    expect(visibleEnvironment(odd, { environment_allow: null, auth: false })).toEqual(odd);
   });
 });

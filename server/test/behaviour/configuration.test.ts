@@ -105,7 +105,7 @@ describe('the process', () => {
     expect(JSON.stringify(line)).toContain(folder);
   });
 
-  it('hides its secrets from expressions, and shows the rest', async () => {
+  it('hides its settings and secrets from expressions, and shows the rest', async () => {
     const server = await startProcess({
       PORT: '0',
       DATA_DIR: await temporaryFolder(),
@@ -121,9 +121,11 @@ describe('the process', () => {
       }),
     ]);
     expect(data).toMatchObject({ shown: 'yes' });
-    expect(data['names']).toEqual(expect.arrayContaining(['SHOWN', 'PORT']));
+    expect(data['names']).toEqual(expect.arrayContaining(['SHOWN']));
     expect(data['all']).not.toContain(publicKey);
-    expect(data['names']).not.toContain('COPY_OF_IT');
+    for (const hidden of ['COPY_OF_IT', 'PORT', 'DATA_DIR', 'PUBLICKEY']) {
+      expect(data['names']).not.toContain(hidden);
+    }
   });
 
   it('narrows the environment to an allow-list', async () => {
