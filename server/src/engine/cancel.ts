@@ -15,6 +15,7 @@ export interface CancelCheck {
 export function takeCancelChecks(run: Run): readonly CancelCheck[] {
   if (!run.cancelCheckDue) return [];
   run.cancelCheckDue = false;
+  run.cancelRecheckAt = null;
   const checks: CancelCheck[] = [];
   for (const pointer of run.instance.pointers.values()) {
     const { cancelCondition } = stepOf(run, pointer);
@@ -24,6 +25,13 @@ export function takeCancelChecks(run: Run): readonly CancelCheck[] {
     }
   }
   return checks;
+}
+
+/** Some conditions could not be evaluated just now, through no fault of theirs: they are due again after a while. */
+export function recheckCancelConditions(run: Run, at: number): void {
+  run.cancelRecheckAt = at;
+  // The stored wake time has to say so.
+  run.dirty = true;
 }
 
 /** The step's cancel condition is true: it ends with everything inside it. */

@@ -73,6 +73,8 @@ export interface Run {
   commitDue: boolean;
   /** Cancel conditions may have become true: data changed, or a step with one was reached. */
   cancelCheckDue: boolean;
+  /** When conditions that could not be evaluated are checked again; null: there are none. */
+  cancelRecheckAt: number | null;
   /** About how many characters the instance and what it asks for have grown by since the last commit: never too few. */
   grown: number;
   /** When everything waited the last time: what was due by then was not waited for. Moved on by the runner. */
@@ -97,6 +99,12 @@ export function noChanges(): Changes {
   };
 }
 
+/** Whether there is more to do before anything comes from outside: until this is false nobody may rest. */
+export function canGoOn(run: Run): boolean {
+  if (run.cancelCheckDue) return true;
+  return run.queue.size > 0 && run.instance.status === 'Runnable';
+}
+
 /** Takes up an instance, fresh or from the store: whatever is ready is queued, effects that were cut off start again. */
 export function createRun(
   definition: WorkflowDefinition,
@@ -114,6 +122,7 @@ export function createRun(
     dirty: false,
     commitDue: false,
     cancelCheckDue: true,
+    cancelRecheckAt: null,
     grown: 0,
     restingSince: 0,
   };

@@ -8,7 +8,7 @@ import { settle } from './settle.js';
 /** The earliest time at which something is due; null when nothing waits for time. */
 export function nextTimer(run: Run): number | null {
   if (run.instance.status !== 'Runnable') return null;
-  let earliest: number | null = null;
+  let earliest = run.cancelRecheckAt;
   for (const pointer of run.instance.pointers.values()) {
     const due = dueAt(pointer);
     if (due !== null && (earliest === null || due < earliest)) earliest = due;
@@ -19,6 +19,7 @@ export function nextTimer(run: Run): number | null {
 /** Lets everything happen that is due at `run.now`, in the order of time. */
 export function fireTimers(run: Run): void {
   if (!isRunnable(run)) return;
+  if (run.cancelRecheckAt !== null && run.cancelRecheckAt <= run.now) run.cancelCheckDue = true;
   const due = [...run.instance.pointers.values()]
     .map((pointer) => ({ pointer, at: dueAt(pointer) }))
     .filter(

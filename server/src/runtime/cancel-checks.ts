@@ -1,9 +1,13 @@
 /** Evaluates the cancel conditions that a pass has to look at, and cancels the steps whose condition is true. */
-import { cancelStep, takeCancelChecks } from '../engine/cancel.js';
+import { cancelStep, recheckCancelConditions, takeCancelChecks } from '../engine/cancel.js';
 import type { Run } from '../engine/run.js';
+import { isRefusal } from '../scripts/script-runtime.js';
 import type { ActorEnvironment } from './actor-environment.js';
 
-/** A condition that fails counts as false; the log says so. */
+/** How long conditions wait for a Python that was overloaded or could not be started. */
+const RECHECK_MS = 1000;
+
+/** A condition that fails counts as false; the log says so. One that Python had no time for is checked again later. */
 export async function checkCancelConditions(
   run: Run,
   { clock, evaluator, logger }: Pick<ActorEnvironment, 'clock' | 'evaluator' | 'logger'>,
@@ -11,6 +15,7 @@ export async function checkCancelConditions(
   for (const { pointer, condition } of takeCancelChecks(run)) {
     const evaluated = await evaluator.condition(run.instance, pointer, condition);
     if (!evaluated.ok) {
+      if (isRefusal(evaluated.failure)) recheckCancelConditions(run, clock.now() + RECHECK_MS);
       logger.warn(
         { workflowId: run.instance.id, stepId: pointer.stepId, error: evaluated.failure },
         'a cancel condition failed and counts as false',

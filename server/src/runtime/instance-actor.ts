@@ -16,9 +16,8 @@
  */
 import { applyStatus } from '../engine/lifecycle.js';
 import { applyEffect, applyMessage, type EffectResult, type Message } from '../engine/messages.js';
-import type { Run } from '../engine/run.js';
+import { canGoOn, type Run } from '../engine/run.js';
 import { STATE_VERSION, writeState } from '../engine/snapshot.js';
-import { nextWork } from '../engine/step-work.js';
 import { fireTimers, nextTimer } from '../engine/timers.js';
 import {
   StoreUnavailableError,
@@ -27,20 +26,13 @@ import {
   type InstanceStatus,
 } from '../store/store.js';
 import type { ActorEnvironment } from './actor-environment.js';
-import { checkCancelConditions } from './cancel-checks.js';
 import { EffectRunner, hasUnderWay } from './effect-runner.js';
 import type { Insert } from './first-insertion.js';
-import { haltBeyond, StateLength } from './instance-bounds.js';
+import { StateLength } from './instance-bounds.js';
 import { inOrder, readMessage, type ArrivedMessage } from './message-codec.js';
 import { timesOf } from './new-instance.js';
-import { runStep } from './run-step.js';
+import { runPass } from './pass.js';
 import { noSideRecords, UnsavedChanges } from './unsaved-changes.js';
-
-/** How long one pass may run before it is committed and others get their turn. */
-const PASS_STEPS_MAX = 1000;
-const PASS_MS_MAX = 50;
-/** What one commit may add by and large, in characters: it is held in memory several times while it is written. */
-const PASS_LENGTH_MAX = 4 * 1024 * 1024;
 
 /**
  * While an effect is under way, or stored events have not been looked at yet, the instance must not look as if it only
@@ -228,8 +220,8 @@ export class InstanceActor {
     if (this.#refreshDue) await this.#refresh();
     if (this.#abandoned) return;
     await this.#takeIn();
-    const finished = await this.#pass();
-    if (!finished) this.#wakeAgain = true;
+    await runPass(this.#run, this.#environment);
+    if (canGoOn(this.#run)) this.#wakeAgain = true;
     // What arrived meanwhile goes into the same commit; committing without it would be refused anyway.
     if (this.#arrived.length > 0 || this.#refreshDue) {
       this.#wakeAgain = true;
@@ -273,25 +265,6 @@ export class InstanceActor {
     if (message.kind !== 'event-reference') return message;
     const event = await this.#environment.loadEvent(message.eventId);
     return event;
-  }
-
-  /** Lets the engine work; true when everything waits, false when there is more to do after the commit. */
-  async #pass(): Promise<boolean> {
-    const { clock, limits } = this.#environment;
-    const run = this.#run;
-    const startedAt = performance.now();
-    for (let steps = 0; steps < PASS_STEPS_MAX; steps += 1) {
-      await checkCancelConditions(run, this.#environment);
-      if (run.commitDue && run.queue.size > 0) return false;
-      run.now = clock.now();
-      haltBeyond(run, limits);
-      const work = nextWork(run);
-      if (work === null) break;
-      await runStep(this.#environment, run, work);
-      if (run.grown > PASS_LENGTH_MAX || performance.now() - startedAt > PASS_MS_MAX) break;
-    }
-    run.restingSince = run.now;
-    return run.queue.size === 0 || run.instance.status !== 'Runnable';
   }
 
   async #commit(): Promise<void> {
@@ -465,10 +438,10 @@ export class InstanceActor {
 
   /** When the store's scan must find this instance. */
   wakeAt(): number | null {
-    const { instance, queue } = this.#run;
+    const { instance } = this.#run;
     if (instance.outbox.length > 0) return 0;
     if (instance.status !== 'Runnable') return null;
-    if (queue.size > 0) return 0;
+    if (canGoOn(this.#run)) return 0;
     const timer = nextTimer(this.#run);
     if (!hasUnderWay(this.#run.instance)) return timer;
     const recheck = this.#leaving ? this.#run.now : this.#run.now + RECHECK_MS;

@@ -40,6 +40,13 @@ export interface ScriptError {
   readonly traceback?: string;
 }
 
+/** Errors that say nothing about the code: it was not run, and the same call may succeed later. */
+const REFUSALS: ReadonlySet<string> = new Set(['Unavailable', 'Overloaded', 'Aborted']);
+
+export function isRefusal({ type }: { readonly type: string }): boolean {
+  return REFUSALS.has(type);
+}
+
 export type EvaluationResult =
   | { readonly ok: true; readonly values: readonly Json[] }
   /** Evaluation stopped at the first expression that failed; `index` is its place in the batch. */

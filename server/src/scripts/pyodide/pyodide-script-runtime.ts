@@ -12,14 +12,15 @@
  */
 import type { JsonObject } from '../../engine/json.js';
 import { AppError } from '../../errors.js';
-import type {
-  EvaluationResult,
-  EvaluationVariables,
-  ExpressionRequest,
-  ScriptResult,
-  ScriptRuntime,
-  ScriptRuntimeStatistics,
-  SyntaxProblem,
+import {
+  isRefusal,
+  type EvaluationResult,
+  type EvaluationVariables,
+  type ExpressionRequest,
+  type ScriptResult,
+  type ScriptRuntime,
+  type ScriptRuntimeStatistics,
+  type SyntaxProblem,
 } from '../script-runtime.js';
 import { placeInSource, prepareExpression } from '../expressions/prepare-expression.js';
 import { readScriptAnswer, readSyntaxAnswer } from '../expressions/read-answer.js';
@@ -39,9 +40,6 @@ export function createPyodideRuntime(options: PyodideRuntimeOptions): ScriptRunt
 }
 
 type SourceKind = 'expression' | 'script';
-
-/** Errors that say nothing about the source that was to be checked. */
-const NOT_ITS_FAULT = new Set(['Unavailable', 'Overloaded', 'Aborted']);
 
 class PyodideScriptRuntime implements ScriptRuntime {
   private readonly pool: InterpreterPool;
@@ -121,7 +119,7 @@ class PyodideScriptRuntime implements ScriptRuntime {
     });
     if (result.ok) return result.answer;
     const { type, message } = result.error;
-    if (NOT_ITS_FAULT.has(type)) throw new AppError('python_unavailable', message);
+    if (isRefusal({ type })) throw new AppError('python_unavailable', message);
     if (texts.length === 1) return [{ index: 0, message, line: null, column: null }];
     // One of them was too much for the interpreter. Which one shows when each is checked alone.
     const problems: SyntaxProblem[] = [];

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { definition } from './support/definitions.js';
+import { inLanes } from './support/lanes.js';
+import { PersistentClient } from './support/persistent-client.js';
+import { scaled } from './support/random.js';
+import { untilEnded } from './support/until-ended.js';
+import { withFleet } from './support/with-fleet.js';
+import type { Instance } from './support/wire.js';
+
+const RUNS = 1000;
+const CLIENTS = 150;
+
+/** One branch waits for what never comes; the other takes longer than a pass to make its condition true. */
+const CANCELLED = definition('cancelled', [
+  {
+    Id: 'both',
+    StepType: 'Parallel',
+    Do: [
+      [
+        {
+          Id: 'endless',
+          StepType: 'WaitFor',
+          Inputs: { EventName: '"never"', EventKey: '"published"' },
+          CancelCondition: 'data.get("stop", False)',
+        },
+      ],
+      [
+        {
+          Id: 'slow',
+          StepType: 'NoOp',
+          Outputs: { stop: 'sum(1 for _ in range(data.n)) > 0' },
+        },
+      ],
+    ],
+  },
+  { Id: 'end', StepType: 'NoOp', Outputs: { ended: 'True' } },
+]);
+
+describe.each(['sqlite', 'services'] as const)('T-36 cancel conditions on %s', (store) => {
+  it('act in every run, however busy the server is', { timeout: 1_200_000 }, async () => {
+    await withFleet({ count: 1, store }, async ({ fleet }) => {
+      const client = new PersistentClient(() => fleet.urls);
+      await client.call('POST', '/api/definition', { body: CANCELLED });
+      const tasks = Array.from({ length: scaled(RUNS) }, (_, at) => at);
+      const beganAt = Date.now();
+      let completed = 0;
+      await inLanes(CLIENTS, tasks, async (at) => {
+        // Every other script takes far less than a pass, so that passes end in all sorts of places.
+        const body = { n: at % 2 === 0 ? 1_000_000 : 10 };
+        const started = await client.call('POST', '/api/workflow/cancelled', { body });
+        const { workflowId } = started.body as Instance;
+        const { data, status } = await untilEnded(client, workflowId);
+        expect(status).toBe('Complete');
+        expect(data['ended']).toBe(true);
+        completed += 1;
+      });
+      const seconds = (Date.now() - beganAt) / 1000;
+      console.log(`T-36 ${store}`, { runs: tasks.length, completed, seconds });
+      expect(completed).toBe(tasks.length);
+    });
+  });
+});

@@ -1,0 +1,67 @@
+/** A true CancelCondition acts at the next commit at the latest, however long the pass took that made it true. */
+import { expect, it } from 'vitest';
+import type { JsonObject } from '../../src/engine/json.js';
+import { everyStore } from './support/every-store.js';
+import { chain, compute, mark, step } from './support/steps.js';
+
+/** Longer than a pass may take (50 ms), so that the pass is over when `stop` is known. */
+const SLOW_TRUE = 'sum(1 for _ in range(1500000)) > 0';
+
+/** Ends only when its condition acts: nobody publishes the event. */
+const endless = (rest: JsonObject = {}): JsonObject =>
+  step(
+    'endless',
+    'WaitFor',
+    { EventName: '"never"', EventKey: '"published"' },
+    { CancelCondition: 'data.get("stop", False)', ...rest },
+  );
+
+const beside = (...other: readonly JsonObject[]): JsonObject[] =>
+  chain(step('both', 'Parallel', {}, { Do: [[endless()], chain(...other)] }), mark('after'));
+
+everyStore(
+  'a cancel condition',
+  (at) => {
+    it('acts when the step that made it true took longer than a pass', async () => {
+      const ended = await at.client.run(beside(compute('slow', { stop: SLOW_TRUE })));
+      expect(ended).toMatchObject({ status: 'Complete', data: { trail: ['after'] } });
+      expect(await at.client.trace(ended.workflowId)).toContain('endless Cancelled');
+    });
+
+    it('acts on runs that crowd each other out', async () => {
+      const definitionId = await at.client.define(beside(compute('slow', { stop: SLOW_TRUE })));
+      const ids = await Promise.all(
+        Array.from({ length: 30 }, async () => at.client.start(definitionId)),
+      );
+      for (const id of ids) expect(await at.client.ended(id)).toMatchObject({ status: 'Complete' });
+    });
+
+    it('that became true while the instance was suspended acts when it is resumed', async () => {
+      const { client } = at;
+      const id = await client.defineAndStart(
+        beside(step('pause', 'Delay', { Period: 0.3 }), compute('slow', { stop: SLOW_TRUE })),
+      );
+      await client.untilWaiting(id, 'pause');
+      await client.control(id, 'suspend');
+      await at.restart();
+      await at.client.control(id, 'resume');
+      expect(await at.client.ended(id)).toMatchObject({ status: 'Complete' });
+    });
+
+    it('acts on a step that cancelling another one has opened, before it runs', async () => {
+      const ended = await at.client.run(
+        chain(
+          step(
+            'each',
+            'Foreach',
+            { Collection: '[1, 2, 3]', RunParallel: 'False' },
+            { Do: [[mark('item', { CancelCondition: 'True' })]] },
+          ),
+          mark('after'),
+        ),
+      );
+      expect(ended).toMatchObject({ status: 'Complete', data: { trail: ['after'] } });
+    });
+  },
+  { dialects: 'alternating' },
+);
