@@ -1,6 +1,8 @@
 /** Server-sent events of `/api/stream` as an async iteration that connects again by itself. */
 import type { WorkflowSummary } from './api-types.js';
 import { isApiError, isNetworkError } from './errors.js';
+import { pause } from './pause.js';
+import { TEMPORARY_STATUSES } from './retry-policy.js';
 import type { Transport } from './transport.js';
 
 /** Something changed on the server. */
@@ -33,7 +35,6 @@ const PAUSE_MS_MIN = 500;
 const PAUSE_MS_MAX = 10_000;
 /** Until the first connection; later ones are tried for as long as it takes. */
 const FIRST_ATTEMPTS = 5;
-const TEMPORARY_STATUSES = [408, 429, 502, 503, 504];
 
 /** Ends when the signal fires or the caller leaves the loop. @throws what cannot be mended by trying again */
 export async function* followChanges(
@@ -117,17 +118,4 @@ function isTemporary(error: unknown): boolean {
 /** Asked anew each time: the signal may fire while something is awaited. */
 function isAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;
-}
-
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal?.addEventListener('abort', done);
-    if (isAborted(signal)) done();
-  });
 }

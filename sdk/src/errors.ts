@@ -129,10 +129,22 @@ export class ApiError extends SdkError {
  */
 export class NetworkError extends SdkError {
   override readonly name = 'NetworkError' as const;
+  /** What the system says, such as `ECONNREFUSED`; null where it does not tell, as in browsers. */
+  readonly code: string | null;
 
   constructor(failed: FailedCall) {
-    super('the server could not be reached', failed);
+    const code = systemCode(failed.cause);
+    const reason = code === null ? '' : ` (${code})`;
+    super(`the server could not be reached${reason}`, failed);
+    this.code = code;
   }
+}
+
+/** undici wraps the system's error, once or twice. */
+function systemCode(error: unknown): string | null {
+  if (!(error instanceof Error)) return null;
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  return systemCode(error.cause);
 }
 
 /**
@@ -156,8 +168,13 @@ export class TimeoutError extends SdkError {
 
   /** @param failed `missed`: what did not come about in time; left out, it is an answer */
   constructor(failed: FailedCall & { readonly elapsedMs: number; readonly missed?: string }) {
-    super(`${failed.missed ?? 'no answer'} within ${failed.elapsedMs} ms`, failed);
-    this.elapsedMs = failed.elapsedMs;
+    const { attempts, cause, elapsedMs, missed = 'no answer' } = failed;
+    const last =
+      cause instanceof SdkError
+        ? `; the last failure of ${attempts} attempts: ${cause.message.slice(cause.call.length + 2)}`
+        : '';
+    super(`${missed} within ${elapsedMs} ms${last}`, failed);
+    this.elapsedMs = elapsedMs;
   }
 }
 

@@ -4,9 +4,9 @@ import type { ActivityDeclarations } from './activity-types.js';
 /** When and how often a call that failed is made again. */
 export interface RetryOptions {
   /**
-   * How often a failed call is made again.
+   * How many times a failed call is made again. Whatever the limit, a call never takes longer than its `timeoutMs`.
    *
-   * @default 5
+   * @default Infinity: as often as `timeoutMs` allows, so that calls outlast a restart of the server
    */
   readonly limit?: number;
   /**

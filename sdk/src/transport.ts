@@ -1,7 +1,7 @@
 /**
  * Makes one call of the API: URL, token, attempts, answer.
  *
- * Owns: `ky`, and the way from a failure to one of our errors. Must not know: what a call means; the resources do.
+ * Owns: the attempts of a call and the pauses between them. Must not know: what a call means; the resources do.
  *
  * Invariants:
  *  T1 Path, query, body and answer of a call have the types of the generated schema.
@@ -9,23 +9,14 @@
  *  T3 Neither the token of the client nor that of a work item shows in an error.
  *  T4 An answer counts when its whole body is there: one that breaks off is a failed attempt like any other.
  */
-import ky, { isHTTPError, isTimeoutError, type Options } from 'ky';
-import type { Problem } from './api-types.js';
-import {
-  ApiError,
-  InvalidAnswerError,
-  NetworkError,
-  TimeoutError,
-  type CallSubject,
-  type FailedCall,
-} from './errors.js';
+import { attempt, refusal, valueOf } from './attempt.js';
+import { NetworkError, TimeoutError, type CallSubject, type FailedCall } from './errors.js';
 import type { CallOptions, ClientOptions, TokenSource } from './options.js';
+import { pause } from './pause.js';
 import {
   DEFAULT_RETRY,
-  FetchFailure,
-  kyRetry,
   mergeRetry,
-  retryAfterMs,
+  pauseBeforeNext,
   type Repeatable,
   type RetrySettings,
 } from './retry-policy.js';
@@ -33,7 +24,7 @@ import type { ApiMethod, ApiPath, CallAnswer, CallParts, MethodOf } from './sche
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 /** The longest time that timers can measure. */
-const TIMEOUT_MS_MAX = 2_147_483_647;
+const TIMER_MS_MAX = 2_147_483_647;
 
 /** What a resource says about a call beside what the schema asks for. */
 interface CallNature {
@@ -46,11 +37,12 @@ interface CallNature {
 
 export type Call<P extends ApiPath, M extends ApiMethod> = CallParts<P, M> & CallNature;
 
-/** A call in hand. */
-interface Progress extends Omit<FailedCall, 'attempts'> {
-  readonly began: number;
-  attempts: number;
-  lastFailure: unknown;
+/** A request before it is sent, the same in every attempt. */
+interface PreparedCall {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
 }
 
 export class Transport {
@@ -63,10 +55,10 @@ export class Transport {
   constructor(options: ClientOptions) {
     this.#baseUrl = readBaseUrl(options.baseUrl);
     this.#token = options.token;
-    this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+    this.#timeoutMs = readTimeout(options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
     this.#retry = mergeRetry(DEFAULT_RETRY, options.retry);
     // Looked up at each call, so that a global `fetch` that is replaced later (by a tracer, by a test) is used.
-    this.#fetch = options.fetch ?? ((request, init) => globalThis.fetch(request, init));
+    this.#fetch = options.fetch ?? ((request) => globalThis.fetch(request));
   }
 
   async call<P extends ApiPath, M extends MethodOf<P>>(
@@ -75,21 +67,54 @@ export class Transport {
     call: Call<P, M>,
     options: CallOptions = {},
   ): Promise<CallAnswer<P, M>> {
-    const progress: Progress = {
-      call: `${method.toUpperCase()} ${path}`,
-      subject: call.subject,
-      began: performance.now(),
-      attempts: 0,
-      lastFailure: undefined,
-    };
-    const url = `${this.#baseUrl}${fillPath(path, call.path)}${queryText(call.query)}`;
-    try {
-      const response = await ky(url, this.#kyOptions(method, call, options, progress));
-      // The schema says so, and the server's own tests hold it to the schema.
-      return (await readAnswer(response, progress)) as CallAnswer<P, M>;
-    } catch (error) {
-      throw translateFailure(error, progress, options.signal);
+    const prepared = prepare(method, `${this.#baseUrl}${fillPath(path, call.path)}`, call);
+    const failed = { call: `${method.toUpperCase()} ${path}`, subject: call.subject };
+    // The schema says so, and the server's own tests hold it to the schema.
+    return (await this.#attempts(prepared, failed, call, options)) as CallAnswer<P, M>;
+  }
+
+  /** Attempts until one succeeds, fails for good, or the time is over (T2). */
+  async #attempts(
+    prepared: PreparedCall,
+    about: Omit<FailedCall, 'attempts'>,
+    { longPollMs = 0, repeatable }: CallNature,
+    { signal, ...options }: CallOptions,
+  ): Promise<unknown> {
+    const began = performance.now();
+    const elapsedMs = (): number => performance.now() - began;
+    const timeoutMs = readTimeout(options.timeoutMs ?? this.#timeoutMs + longPollMs);
+    const settings = mergeRetry(this.#retry, options.retry);
+    let cause: unknown;
+    for (let attempts = 1; ; attempts += 1) {
+      const failed = { ...about, attempts };
+      const attemptMs = Math.min(settings.attemptTimeoutMs + longPollMs, timeoutMs - elapsedMs());
+      try {
+        const answer = await attempt({
+          prepare: (attemptSignal) => this.#request(prepared, attemptSignal),
+          fetch: this.#fetch,
+          timeoutMs: Math.max(0, Math.min(attemptMs, TIMER_MS_MAX)),
+          signal,
+          failed,
+        });
+        return valueOf(answer, failed);
+      } catch (error) {
+        signal?.throwIfAborted();
+        const remainingMs = Math.max(0, timeoutMs - elapsedMs());
+        const pauseMs = pauseBeforeNext({ error, attempts, repeatable, remainingMs }, settings);
+        const isSilence = error instanceof TimeoutError;
+        // Silence says less than the failure before it.
+        if (!isSilence) cause = error;
+        if (pauseMs === null && !isSilence) throw error;
+        if (pauseMs !== null) await pause(Math.min(pauseMs, remainingMs), signal);
+        signal?.throwIfAborted();
+        if (pauseMs !== null && elapsedMs() < timeoutMs) continue;
+        throw new TimeoutError({ ...failed, elapsedMs: Math.round(elapsedMs()), cause });
+      }
     }
+  }
+
+  async #request({ url, ...init }: PreparedCall, signal: AbortSignal): Promise<Request> {
+    return this.#authorized(new Request(url, { ...init, signal }));
   }
 
   /** One attempt of a call whose answer goes on for as long as the signal lets it. */
@@ -100,8 +125,8 @@ export class Transport {
   ): Promise<ReadableStream<Uint8Array>> {
     const failed = { call: `GET ${path}`, subject: {}, attempts: 1 };
     const url = `${this.#baseUrl}${path}${queryText(query)}`;
-    const request = new Request(url, { headers: { accept: 'text/event-stream' }, signal });
-    await this.#authorize(request);
+    const headers = { accept: 'text/event-stream' };
+    const request = await this.#authorized(new Request(url, { headers, signal }));
     let response: Response;
     try {
       response = await this.#fetch(request);
@@ -109,72 +134,42 @@ export class Transport {
       throw new NetworkError({ ...failed, cause });
     }
     if (response.ok && response.body !== null) return response.body;
-    const text = await response.text();
-    const problem = problemOf(response, jsonOf(text));
-    throw new ApiError({ ...failed, problem, retryAfterMs: retryAfterMs(response) });
+    const { status } = response;
+    throw refusal({ status, headers: response.headers, text: await response.text() }, failed);
   }
 
-  async #authorize(request: Request): Promise<void> {
-    if (this.#token === undefined) return;
-    const token = typeof this.#token === 'string' ? this.#token : await this.#token();
-    request.headers.set('authorization', `Bearer ${token}`);
-  }
-
-  #kyOptions(
-    method: string,
-    call: CallNature & { readonly body?: unknown },
-    options: CallOptions,
-    progress: Progress,
-  ): Options {
-    const { longPollMs = 0 } = call;
-    const retry = mergeRetry(this.#retry, options.retry);
-    const timeoutMs = Math.min(options.timeoutMs ?? this.#timeoutMs + longPollMs, TIMEOUT_MS_MAX);
-    const remainingMs = (): number => timeoutMs - (performance.now() - progress.began);
-    const content = contentOf(call.body);
-    return {
-      method,
-      headers: {
-        accept: 'application/json, text/x-python;q=0.9',
-        ...(content !== null && { 'content-type': content.mediaType }),
-        ...(call.idempotencyKey !== undefined && { 'idempotency-key': call.idempotencyKey }),
-      },
-      ...(content !== null && { body: content.text }),
-      ...(options.signal !== undefined && { signal: options.signal }),
-      timeout: Math.min(retry.attemptTimeoutMs + longPollMs, timeoutMs),
-      totalTimeout: timeoutMs,
-      retry: kyRetry(retry, call.repeatable, remainingMs),
-      fetch: (request, init) => this.#attempt(request as Request, init, progress), // ky always gives a Request.
-    };
-  }
-
-  /** One attempt, up to the end of the answer's body (T4). */
-  async #attempt(
-    request: Request,
-    init: RequestInit | undefined,
-    progress: Progress,
-  ): Promise<Response> {
-    progress.attempts += 1;
-    await this.#authorize(request);
-    try {
-      const { status, statusText, headers, body } = await wholeAnswer(this.#fetch(request, init));
-      const response = new Response(body, { status, statusText, headers });
-      if (!response.ok) progress.lastFailure = `${status} ${statusText}`.trim();
-      return response;
-    } catch (cause) {
-      if (request.signal.aborted) throw cause;
-      progress.lastFailure = cause;
-      throw new FetchFailure('fetch failed', { cause });
+  async #authorized(request: Request): Promise<Request> {
+    if (this.#token !== undefined) {
+      const token = typeof this.#token === 'string' ? this.#token : await this.#token();
+      request.headers.set('authorization', `Bearer ${token}`);
     }
+    return request;
   }
 }
 
-async function wholeAnswer(
-  answer: Promise<Response>,
-): Promise<Pick<Response, 'status' | 'statusText' | 'headers'> & { body: ArrayBuffer | null }> {
-  const response = await answer;
-  const bytes = await response.arrayBuffer();
-  const { status, statusText, headers } = response;
-  return { status, statusText, headers, body: bytes.byteLength === 0 ? null : bytes };
+function prepare(
+  method: ApiMethod,
+  url: string,
+  call: CallNature & { readonly query?: object; readonly body?: unknown },
+): PreparedCall {
+  const content = contentOf(call.body);
+  return {
+    url: `${url}${queryText(call.query)}`,
+    // `fetch` spells the others itself, but not this one.
+    method: method.toUpperCase(),
+    headers: {
+      accept: 'application/json, text/x-python;q=0.9',
+      ...(content !== null && { 'content-type': content.mediaType }),
+      ...(call.idempotencyKey !== undefined && { 'idempotency-key': call.idempotencyKey }),
+    },
+    body: content?.text ?? null,
+  };
+}
+
+/** @throws RangeError */
+function readTimeout(timeoutMs: number): number {
+  if (timeoutMs >= 0) return timeoutMs;
+  throw new RangeError(`timeoutMs must be a number of milliseconds from 0, not ${timeoutMs}`);
 }
 
 function readBaseUrl(baseUrl: string | URL): string {
@@ -221,68 +216,4 @@ function contentOf(body: unknown): { readonly text: string; readonly mediaType: 
 /** In a list, what JSON does not know (undefined, a function) becomes null rather than nothing. */
 function jsonText(value: unknown): string {
   return JSON.stringify([value]).slice(1, -1);
-}
-
-/** What is no JSON stays a text. */
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
-
-async function readAnswer(response: Response, progress: Progress): Promise<unknown> {
-  const text = await response.text();
-  const mediaType = response.headers.get('content-type') ?? '';
-  if (text === '') return undefined;
-  if (mediaType.startsWith('text/x-python')) return text;
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new InvalidAnswerError(
-      `expected JSON, and got ${mediaType === '' ? 'something else' : mediaType} with status ${response.status}`,
-      { ...progress, cause },
-    );
-  }
-}
-
-function translateFailure(
-  error: unknown,
-  progress: Progress,
-  signal: AbortSignal | undefined,
-): unknown {
-  // First: the reason of AbortSignal.timeout() looks like a time-out of ky.
-  if (signal?.aborted === true) return signal.reason;
-  if (isHTTPError(error)) {
-    const { response, data } = error;
-    return new ApiError({
-      ...progress,
-      problem: problemOf(response, data),
-      retryAfterMs: retryAfterMs(response),
-    });
-  }
-  if (isTimeoutError(error)) {
-    const elapsedMs = Math.round(performance.now() - progress.began);
-    return new TimeoutError({ ...progress, elapsedMs, cause: progress.lastFailure });
-  }
-  if (error instanceof FetchFailure) {
-    return new NetworkError({ ...progress, cause: error.cause });
-  }
-  return error;
-}
-
-/** The server's own description, or what can be said about an answer of something in between. */
-function problemOf({ status, statusText }: Response, data: unknown): Problem {
-  if (typeof data === 'object' && data !== null && 'code' in data && 'detail' in data) {
-    return { ...(data as Problem), status }; // It has the marks of a problem document.
-  }
-  const title = statusText === '' ? `HTTP ${status}` : statusText;
-  return {
-    type: 'about:blank',
-    title,
-    status,
-    code: `http_${status}`,
-    detail: typeof data === 'string' && data.length <= 200 ? data : title,
-  };
 }

@@ -171,8 +171,13 @@ describe('calls that are not safe to repeat', () => {
 
   it('are repeated when no connection came about', async () => {
     const port = await freePort();
-    const error = await failureOf(clientOf(`http://127.0.0.1:${port}`).workflows.suspend('w'));
-    expect(error).toMatchObject({ name: 'NetworkError', attempts: 6, workflowId: 'w' });
+    const client = clientOf(`http://127.0.0.1:${port}`, { retry: { ...QUICK_RETRY, limit: 2 } });
+    expect(await failureOf(client.workflows.suspend('w'))).toMatchObject({
+      name: 'NetworkError',
+      code: 'ECONNREFUSED',
+      attempts: 3,
+      workflowId: 'w',
+    });
   });
 });
 
@@ -203,14 +208,36 @@ describe('time limits', () => {
     expect(performance.now() - began).toBeLessThan(8000);
   });
 
-  it('tell what the last failure was', async () => {
-    const { client } = await answering(reset);
-    const error = await failureOf(
-      client.info({ timeoutMs: 200, retry: { limit: 1000, delayMs: 20 } }),
-    );
+  it('alone end the repetitions by default, and the error says what the last failure was', async () => {
+    const { client } = await answering(problem(503, 'overloaded'));
+    const error = await failureOf(client.info({ timeoutMs: 400 }));
     if (!isTimeoutError(error)) throw error;
-    expect(error.attempts).toBeGreaterThan(1);
-    expect(error.cause).toBeInstanceOf(Error);
+    expect(error.attempts).toBeGreaterThan(6);
+    expect(isApiError(error.cause, 'overloaded')).toBe(true);
+    expect(error.message).toMatch(/^GET \/api\/info: no answer within \d+ ms; .*503 overloaded/);
+  });
+
+  it('tell the failure before rather than the silence that came last', async () => {
+    const { client } = await answering(reset, silence);
+    const error = await failureOf(client.info({ timeoutMs: 300 }));
+    if (!isTimeoutError(error)) throw error;
+    expect(error.attempts).toBe(2);
+    expect(isNetworkError(error.cause)).toBe(true);
+  });
+
+  it('end a `fetch` and a `token` that do not listen to the signal', async () => {
+    const never = (): Promise<never> => new Promise(() => undefined);
+    for (const options of [{ fetch: never }, { token: never }]) {
+      const client = clientOf('http://127.0.0.1:9', options);
+      expect(isTimeoutError(await failureOf(client.info({ timeoutMs: 50 })))).toBe(true);
+    }
+  });
+
+  it.each([-1, NaN])('of %s are refused', async (timeoutMs) => {
+    const { client, server } = await answering(ok);
+    expect(await failureOf(client.info({ timeoutMs }))).toBeInstanceOf(RangeError);
+    expect(server.seen).toHaveLength(0);
+    expect(() => clientOf(server.url, { timeoutMs })).toThrow(RangeError);
   });
 
   it('end with the signal, in an attempt and in a pause', async () => {
@@ -359,13 +386,40 @@ describe('a server that goes away', () => {
     expect(await waiting).toMatchObject({ status: 'Complete', data: { approved: 'yes' } });
   });
 
+  it('is outlasted by every call, and a start that spans its restart is one workflow', async () => {
+    const direct = createClient({ baseUrl: server.url });
+    const reference = 'outlasts';
+    const isSuspended = await direct.workflows.start('approval', { order: 5 });
+    await isSuspended.suspend();
+    await server.kill();
+    const calls = Promise.all([
+      ...[1, 2, 3, 4].map((order) => direct.workflows.start('approval', { order }, { reference })),
+      direct.events.publish('approved', 'order-9', true),
+      direct.definitions.register(APPROVAL),
+      isSuspended.resume(),
+      direct.info(),
+    ]);
+    await server.restart();
+    // The next death comes while some have been answered and some have not.
+    const more = [5, 6, 7, 8].map(async (order) => {
+      const key = { reference, idempotencyKey: `order-${order}` };
+      return direct.workflows.start('approval', { order }, key);
+    });
+    await Promise.race(more);
+    await server.restart();
+    await Promise.all([calls, ...more]);
+    const { items } = await direct.workflows.list({ reference }).page();
+    expect(items).toHaveLength(8);
+    expect((await isSuspended.get()).status).toBe('Runnable');
+  });
+
   it('ends a wait when the time is over, and says why there was no answer', async () => {
     const handle = await client.workflows.start('approval', { order: 4 });
     proxy.down();
     const error = await failureOf(handle.wait({ timeoutMs: 500 }));
     proxy.up();
     expect(error).toMatchObject({ name: 'TimeoutError', workflowId: handle.id });
-    expect((error as Error).cause).toBeInstanceOf(TypeError);
+    expect(isNetworkError((error as Error).cause)).toBe(true);
     await handle.terminate();
   });
 });
