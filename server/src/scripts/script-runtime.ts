@@ -55,10 +55,8 @@ export type EvaluationResult =
 export type ScriptResult =
   | {
       readonly ok: true;
-      /** Every variable that is left in the script's scope and can be stored as JSON. */
+      /** Every variable that is left in the script's scope, apart from code and from names with a leading underscore. */
       readonly variables: JsonObject;
-      /** Names of variables that could not be stored (modules and functions are not mentioned). */
-      readonly skipped: readonly string[];
       /** What the script printed, capped. */
       readonly output: string;
     }

@@ -59,9 +59,6 @@ function log(options: CustomStepOptions, context: StepBodyContext): Logger | nul
 function logResult(logger: Logger | null, script: StepScriptRecord, result: ScriptResult): void {
   const fields = { stepType: script.name, version: script.version };
   if (result.output !== '') logger?.info({ ...fields, output: result.output }, 'a script printed');
-  if (result.ok && result.skipped.length > 0) {
-    logger?.info({ ...fields, skipped: result.skipped }, 'variables of a script cannot be stored');
-  }
 }
 
 function failure(type: string, message: string): EffectResult {

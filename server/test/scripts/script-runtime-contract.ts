@@ -109,6 +109,67 @@ export function describeScriptRuntime(
         expect(await valueOf('sorted(data.order.keys())[0]')).toBe('deep');
       });
 
+      it.each<[string, Json]>([
+        ['(lambda d: d.items)(data)', 'a field'],
+        ['getattr(data, "items")', 'a field'],
+        ['getattr(data, "nope", 1)', 1],
+        ['[d.items for d in [data]][0]', 'a field'],
+        ['data.order.deep.items()', [['er', { est: 7 }]]],
+        ['(lambda: [k for d in [data.order] for k in d.deep.keys()])()', ['er']],
+        ['json.loads(json.dumps(data)) == data', true],
+        ['{**data}["items"]', 'a field'],
+        ['dict(data) == data', true],
+        ['{"items": 1}.items()', [['items', 1]]],
+        ['[1, 2].copy()', [1, 2]],
+        ['(lambda l: l.pop())([1, 2])', 2],
+        ['datetime(2024, 1, 1).replace(year=2023).year', 2023],
+        [`${'-'.repeat(150)}data.order.deep.keys().__len__()`, 1],
+      ])(
+        'takes a field for the attribute, and dict methods for the library: %s',
+        async (source, expected) => {
+          expect(await valueOf(source)).toEqual(expected);
+          expect(await valueOf(`(lambda: ${source})()`)).toEqual(expected);
+        },
+      );
+
+      it('names an attribute that is missing behind a method of dict', async () => {
+        expect(await errorOf('(5).items')).toMatchObject({
+          type: 'AttributeError',
+          message: "'int' object has no attribute 'items'",
+        });
+        expect((await errorOf('data.items()')).message).toBe("'str' object is not callable");
+      });
+
+      it.each([
+        'data.list.append(4)',
+        'data.order.update(x=1)',
+        '[0 for data.count in [9]]',
+        '[0 for data["count"] in [9]]',
+        'random.shuffle(data.list)',
+        '(lambda d: d.clear())(data)',
+        'setattr(data, "count", 9)',
+        'context.clear()',
+      ])('changes nothing in place: %s', async (source) => {
+        const after = ['data.count', 'data.list', 'data.order', 'context', 'data.new'];
+        const result = await runtime.evaluate(
+          [
+            { source: '"assigned".upper()', assignTo: 'new' },
+            { source, assignTo: 'changed' },
+            { source: `(lambda: ${source})()`, assignTo: 'again' },
+            ...after.map((each) => ({ source: each })),
+          ],
+          { data: DATA, context: CONTEXT },
+        );
+        if (!result.ok) throw new Error(result.error.message);
+        expect(result.values.slice(3)).toEqual([
+          DATA['count'],
+          DATA['list'],
+          DATA['order'],
+          CONTEXT,
+          'ASSIGNED',
+        ]);
+      });
+
       it.each([
         ['data.Missing', 'AttributeError', /'Missing'/],
         ['data.order.deep.Missing.more', 'AttributeError', /'Missing'/],
@@ -410,26 +471,103 @@ export function describeScriptRuntime(
           b: { x: 2 },
         });
         expect(result.variables).toEqual({ b: { x: 2, y: 1 }, c: 3, d: { k: [1] } });
-        expect(result.skipped).toEqual([]);
       });
 
-      it('does not mention modules, functions and classes, and names what cannot be stored', async () => {
+      it('leaves out modules, functions and classes', async () => {
         const result = await run(
           [
-            'import math, re',
+            'from __future__ import annotations',
+            'import math, re, functools, operator',
+            'from typing import Any, Optional, TypeVar',
             'from datetime import datetime',
             'def f(): pass',
-            'class C: pass',
-            'm = re.match("a", "a")',
-            'raw = b"x"',
-            'n = float("nan")',
-            'big = 2 ** 64',
-            'it = iter([1])',
+            'class C: \n  def m(self): pass',
+            '@functools.lru_cache\ndef cached(): pass',
+            'half = functools.partial(f)',
+            'first = operator.itemgetter(0)',
+            'method = C().m',
+            'upper = "a".upper',
+            'Names = list[str] | None',
+            'Row = list[str]',
+            'T = TypeVar("T")',
+            '_pattern = re.compile("a")',
             'ok = 1',
           ].join('\n'),
         );
         expect(result.variables).toEqual({ ok: 1 });
-        expect([...result.skipped].sort()).toEqual(['big', 'it', 'm', 'n', 'raw']);
+      });
+
+      it.each([
+        ['m = re.match("a", "a")', 'm', /type Match/],
+        ['raw = b"x"', 'raw', /base64/],
+        ['n = float("nan")', 'n', /nan/],
+        ['objects = {object()}', 'objects', /type object/],
+        ['it = iter([1])', 'it', /list\(\)/],
+        ['class C: pass\nc = C()', 'c', /type C/],
+      ])('names the variable that cannot be stored: %s', async (source, variable, reason) => {
+        const result = await runtime.runScript(`import re\nok = 1\n${source}`, {});
+        if (result.ok) throw new Error(JSON.stringify(result.variables));
+        expect(result.error.message).toMatch(reason);
+        expect(result.error.message).toContain(`the variable '${variable}' cannot be stored`);
+        expect(result.error.message).toContain('underscore');
+      });
+
+      it('lets dict methods win over fields, and the library use objects whatever their keys are', async () => {
+        const { variables } = await run(
+          [
+            'import json, copy, csv, io, pprint',
+            'from collections import OrderedDict',
+            'from urllib.parse import urlencode',
+            'methods = [callable(x.items), callable(x.keys), x.get("items"), sorted(x.keys())]',
+            'fields = [x["items"], x["keys"], x.other]',
+            'dumped = json.dumps(x)',
+            'pretty = pprint.pformat(x)',
+            'query = urlencode(x)',
+            '_out = io.StringIO()',
+            '_writer = csv.DictWriter(_out, x.keys())',
+            '_writer.writeheader()\n_writer.writerow(x)',
+            'table = _out.getvalue()',
+            'copies = [OrderedDict(x), copy.deepcopy(x), copy.copy(x), dict(x), {**x}, x | {}]',
+            'same = all(c == x for c in copies)',
+            'del copies',
+          ].join('\n'),
+          { x: { items: 1, keys: 2, values: 3, get: 4, other: 5 } },
+        );
+        expect(variables).toMatchObject({
+          methods: [true, true, 1, ['get', 'items', 'keys', 'other', 'values']],
+          fields: [1, 2, 5],
+          dumped: '{"items": 1, "keys": 2, "values": 3, "get": 4, "other": 5}',
+          pretty: "{'get': 4, 'items': 1, 'keys': 2, 'other': 5, 'values': 3}",
+          query: 'items=1&keys=2&values=3&get=4&other=5',
+          table: 'items,keys,values,get,other\r\n1,2,3,4,5\r\n',
+          same: true,
+        });
+      });
+
+      it.each([
+        ['import requests', /'requests' cannot be imported: use an HttpRequest step/],
+        ['from urllib import request', /'urllib.request' cannot be imported: use an HttpRequest/],
+        ['import urllib.request', /'urllib.request' cannot be imported: use an HttpRequest/],
+        ['import os', /'os' cannot be imported: .*input/],
+        ['import jsn', /'jsn' cannot be imported: did you mean 'json'\?/],
+        [
+          'import pandas',
+          /'pandas' cannot be imported\nThese modules can be imported: abc array .* zoneinfo$/,
+        ],
+        ['from . import x', /relative/],
+      ])('says what to do instead of %s', async (source, message) => {
+        const result = await runtime.runScript(source, {});
+        if (result.ok) throw new Error('it was imported');
+        expect(result.error).toMatchObject({ type: 'ImportError', line: 1 });
+        expect(result.error.message).toMatch(message);
+      });
+
+      it.each([
+        ['raise NonRetryableError("no such order")', 'no such order'],
+        ['class Gone(NonRetryableError): pass\nraise Gone("no such order")', 'Gone: no such order'],
+      ])('knows NonRetryableError: %s', async (source, message) => {
+        const result = await runtime.runScript(source, {});
+        expect(result).toMatchObject({ ok: false, error: { type: 'NonRetryableError', message } });
       });
 
       it('may import from the standard library, the datetime module too', async () => {

@@ -137,11 +137,4 @@ describe('what a custom step prints', () => {
     valuesOf(await body.run('quiet', {}, contextOf()));
     expect(lines).toEqual([]);
   });
-
-  it('goes with a note of variables that could not be stored', async () => {
-    const { lines, logger } = createLogRecorder();
-    const { body } = bodyOf({ odd: 'x = 1\ny = object()' }, logger);
-    expect(valuesOf(await body.run('odd', {}, contextOf()))).toEqual({ x: 1 });
-    expect(lines[0]?.fields['skipped']).toEqual(['y']);
-  });
 });

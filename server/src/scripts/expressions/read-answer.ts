@@ -22,7 +22,7 @@ export class MalformedAnswer extends Error {
 }
 
 export type ScriptAnswer =
-  | { readonly ok: true; readonly variables: JsonObject; readonly skipped: readonly string[] }
+  | { readonly ok: true; readonly variables: JsonObject }
   | { readonly ok: false; readonly error: ScriptError };
 
 /** @returns null when the interpreter does not agree that these expressions are pure, and did not evaluate them */
@@ -49,16 +49,20 @@ export function readScriptAnswer(answer: Buffer): ScriptAnswer {
   const { header, lines } = splitAnswer(answer);
   if (header['failed'] !== undefined) return { ok: false, error: readError(header['failed']) };
   const names = readNames(header['names']);
-  const skipped = [...readNames(header['skipped'])];
   if (names.length !== lines.length) throw new MalformedAnswer('not one value for each name');
   const variables: JsonObject = {};
   for (const [index, line] of lines.entries()) {
     const value = readValue(line);
     const name = names[index] ?? '';
-    if (value instanceof UnstorableValue) skipped.push(name);
-    else setField(variables, name, value);
+    if (value instanceof UnstorableValue) return { ok: false, error: nameVariable(name, value) };
+    setField(variables, name, value);
   }
-  return { ok: true, variables, skipped };
+  return { ok: true, variables };
+}
+
+function nameVariable(name: string, { error }: UnstorableValue): ScriptError {
+  const message = `the variable '${name.slice(0, 200)}' cannot be stored: ${error.message}`;
+  return { type: error.type, message };
 }
 
 export interface SyntaxAnswer {

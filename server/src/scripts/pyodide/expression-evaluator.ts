@@ -106,6 +106,7 @@ export class ExpressionEvaluator {
         sources: items.map(({ prepared }) => prepared.text),
         targets: items.map(({ assignTo }) => assignTo ?? null),
         pure,
+        ...(pure ? {} : { changing: items.map(({ classification }) => !classification.pure) }),
       },
       variables,
       pure,

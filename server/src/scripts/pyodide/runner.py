@@ -61,8 +61,6 @@ class Record(dict):
 
     def __setattr__(self, name, value):
         self[name] = value
-        if name in _DICT_METHODS:
-            object.__setattr__(self, '__class__', ShadowingRecord)
 
     def __delattr__(self, name):
         try:
@@ -70,30 +68,16 @@ class Record(dict):
         except KeyError:
             raise AttributeError(f"there is no field '{name}'", name=name, obj=None) from None
 
-    # The generic ways to copy look up `items`, which may be a field.
     def __copy__(self):
-        return _record(dict(dict.items(self)))
+        return Record(self)
 
     def __deepcopy__(self, memo):
-        return _record({key: copy.deepcopy(value, memo) for key, value in dict.items(self)})
+        return Record({key: copy.deepcopy(value, memo) for key, value in self.items()})
 
 
+# A record's own attributes are the methods of dict, so that the standard library, and scripts, can use it as a dict
+# whatever its keys are. Only expressions ask for the field first (see `_prefer_fields`).
 _DICT_METHODS = frozenset(name for name in dir(dict) if not name.startswith('_'))
-
-
-class ShadowingRecord(Record):
-    """A record with a field that is named like a method of dict (`items`, `keys`, `get`): the field wins."""
-
-    __slots__ = ()
-
-    def __getattribute__(self, name):
-        if name in _DICT_METHODS and dict.__contains__(self, name):
-            return dict.__getitem__(self, name)
-        return dict.__getattribute__(self, name)
-
-
-def _record(fields, isdisjoint=_DICT_METHODS.isdisjoint):
-    return Record(fields) if isdisjoint(fields) else ShadowingRecord(fields)
 
 
 def _integer_or_float(digits):
@@ -105,9 +89,7 @@ def _integer_or_float(digits):
 # The host knows which of these a text needs (see describeVariables), because the simple one is twice as fast.
 _DECODERS = {
     '': json.JSONDecoder(object_hook=Record).decode,
-    'm': json.JSONDecoder(object_hook=_record).decode,
     'n': json.JSONDecoder(object_hook=Record, parse_int=_integer_or_float).decode,
-    'mn': json.JSONDecoder(object_hook=_record, parse_int=_integer_or_float).decode,
 }
 
 
@@ -117,7 +99,7 @@ def _stored_float(digits):
     return int(number) if number.is_integer() and abs(number) <= LARGEST_INTEGER else number
 
 
-_decode_stored = json.JSONDecoder(object_hook=_record, parse_float=_stored_float).decode
+_decode_stored = json.JSONDecoder(object_hook=Record, parse_float=_stored_float).decode
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -181,15 +163,6 @@ _has_long_number = re.compile('[0-9]{16}').search
 _quote = json.encoder.encode_basestring_ascii
 
 
-def _plain(value):
-    """Exact dicts all the way down: the encoder calls `items` of a subclass, which may be a field."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in dict.items(value)}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    return value
-
-
 def _exact_integer(digits):
     number = int(digits)
     if not -LARGEST_INTEGER <= number <= LARGEST_INTEGER:
@@ -215,8 +188,6 @@ def _encode(value):
         raise OverflowError(f'the integer {size} is beyond 2**53 and cannot be stored exactly; store it as text')
     try:
         text = _dump(value)
-    except TypeError:
-        text = _dump(_plain(value))
     except ValueError as error:
         raise _clearer(error) from None
     if _has_long_number(text):
@@ -271,6 +242,10 @@ def _describe(error, source):
         message = str(error)[:MESSAGE_LIMIT]
     except BaseException:
         name, message = 'Exception', 'an exception that cannot be shown'
+    if isinstance(error, NonRetryableError):
+        # The type is what the server goes by, also where the script raised a class of its own.
+        message = message if type(error) is NonRetryableError else f'{name}: {message}'[:MESSAGE_LIMIT]
+        name = 'NonRetryableError'
     if isinstance(error, MemoryError):
         name = 'MemoryLimit'
         message = f'the code needs more memory than the limit of {_settings["memoryLimit"] >> 20} MiB'
@@ -305,16 +280,61 @@ _HIDDEN = ('open', 'input', 'breakpoint', 'help', 'exit', 'quit', 'copyright', '
 _real_import = builtins.__import__
 
 
+class NonRetryableError(Exception):
+    """Raised by a script whose step would fail again in the same way: the step is not retried."""
+
+    __module__ = 'builtins'
+
+
+_INSTEAD = {
+    'requests': 'use an HttpRequest step', 'httpx': 'use an HttpRequest step', 'aiohttp': 'use an HttpRequest step',
+    'http': 'use an HttpRequest step', 'urllib.request': 'use an HttpRequest step', 'urllib3': 'use an HttpRequest step',
+    'os': 'pass what the script needs as an input, for example environment["NAME"]',
+    'logging': 'use print(), which writes to the log of the server',
+}
+
+
+def _refuse_import(name):
+    """Names the module and says what to do. A package says more than what is inside of it."""
+    instead = _INSTEAD.get(name) or _INSTEAD.get(name.partition('.')[0])
+    near = difflib.get_close_matches(name, IMPORTABLE, 1, 0.8)
+    hint = instead or (f"did you mean '{near[0]}'?" if near else '')
+    allowed = ' '.join(sorted(module for module in IMPORTABLE if not module.startswith('_')))
+    return ImportError(f"the module '{name}' cannot be imported{': ' if hint else ''}{hint}\n"
+                       f'These modules can be imported: {allowed}', name=name)
+
+
 def _import(name, globals=None, locals=None, fromlist=(), level=0):
-    if level or (name not in IMPORTABLE and name not in NEEDED_BY_C):
-        raise ImportError(f"the module '{name}' is not available to scripts", name=name)
-    return _real_import(name, globals, locals, fromlist, 0)
+    if level:
+        raise ImportError('a script is not part of a package: relative imports are not possible')
+    if name in NEEDED_BY_C:
+        return _real_import(name, globals, locals, fromlist, 0)
+    if name not in IMPORTABLE:
+        raise _refuse_import(name)
+    module = _real_import(name, globals, locals, fromlist, 0)
+    for part in fromlist or ():
+        # `from urllib import request` asks for a module as well.
+        if hasattr(module, '__path__') and part != '*' and not hasattr(module, part):
+            raise _refuse_import(f'{name}.{part}')
+    return module
 
 
 _SCRIPT_BUILTINS = {name: value for name, value in vars(builtins).items() if name not in _HIDDEN}
 _SCRIPT_BUILTINS['__import__'] = _import
+_SCRIPT_BUILTINS['NonRetryableError'] = NonRetryableError
+
+def _field(value, name, *default):
+    """What `value.name` means in an expression: a field wins over a method of dict."""
+    if isinstance(value, Record) and dict.__contains__(value, name):
+        return dict.__getitem__(value, name)
+    return getattr(value, name, *default)
+
+
+# No name in an expression can be this one.
+_FIELD = '.field'
 
 _EXPRESSION_BUILTINS = _SCRIPT_BUILTINS | {
+    _FIELD: _field, 'getattr': _field,
     'math': math, 'json': json, 're': re, 'random': random, 'uuid': uuid, 'base64': base64, 'hashlib': hashlib,
     'datetime': datetime.datetime, 'date': datetime.date, 'time': datetime.time, 'timedelta': datetime.timedelta,
     'timezone': datetime.timezone, 'Decimal': decimal.Decimal,
@@ -342,20 +362,51 @@ def _looks_pure(code):
         inner.co_name in _COMPREHENSIONS and _looks_pure(inner) for inner in _nested(code))
 
 
+def _prefer_fields(source):
+    """Compiles with `x.items`, and the like, as `_field(x, 'items')`. A loop, because expressions may nest deeply."""
+    tree = ast.parse(source, '<expression>', 'eval')
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        for field, child in ast.iter_fields(node):
+            children = child if isinstance(child, list) else [child]
+            for index, part in enumerate(children):
+                if isinstance(part, ast.Attribute) and part.attr in _DICT_METHODS and isinstance(part.ctx, ast.Load):
+                    part = _field_call(part)
+                    if children is child:
+                        children[index] = part
+                    else:
+                        setattr(node, field, part)
+                if isinstance(part, ast.AST):
+                    waiting.append(part)
+    return compile(tree, '<expression>', 'eval', dont_inherit=True)
+
+
+def _field_call(attribute):
+    function = ast.copy_location(ast.Name(_FIELD, ast.Load()), attribute)
+    name = ast.copy_location(ast.Constant(attribute.attr), attribute)
+    return ast.copy_location(ast.Call(function, [attribute.value, name], []), attribute)
+
+
 def _compile_expression(source):
     entry = _compiled.get(source)
     if entry is None:
         code = compile(source, '<expression>', 'eval', dont_inherit=True)
-        entry = (code, VARIABLES & _all_names(code), _looks_pure(code))
+        names = _all_names(code)
+        if not names.isdisjoint(_DICT_METHODS):
+            code = _prefer_fields(source)
+        entry = (code, VARIABLES & names, _looks_pure(code))
         if len(_compiled) >= CODE_CACHE_SIZE:
             _compiled.clear()
         _compiled[source] = entry
     return entry
 
 
-def _load_variables(text, decode):
+def _load_variables(text, decode, assigned):
     variables = decode(text)
     variables['environment'] = Record(_settings['environment'])
+    for name, value in assigned:
+        _assign(variables, name, value)
     return variables
 
 
@@ -364,17 +415,17 @@ def _assign(variables, name, text):
     data = variables.get('data')
     if data is None:
         data = variables['data'] = Record()
-    dict.__setitem__(data, name, _decode_stored(text))
-    if name in _DICT_METHODS:
-        object.__setattr__(data, '__class__', ShadowingRecord)
+    data[name] = _decode_stored(text)
 
 
 def _run_expressions(request, variables_text, decode):
     sources, targets, pure = request['sources'], request['targets'], request.get('pure', False)
+    # Whether an expression may change its variables in place. The next one reads them anew.
+    changing = request.get('changing') or [False] * len(sources)
     if not pure:
         # A restored interpreter would repeat itself.
         random.seed()
-    values, size, variables, shown = [], 0, None, ''
+    values, assigned, size, variables, shown = [], [], 0, None, ''
     try:
         for index, source in enumerate(sources):
             _begin(index)
@@ -383,8 +434,8 @@ def _run_expressions(request, variables_text, decode):
             code, used, looks_pure = _compile_expression(source)
             if pure and not looks_pure:
                 return '{"unproven":true}'
-            if variables is None and (used or targets[index] is not None):
-                variables = _load_variables(variables_text, decode)
+            if variables is None and used:
+                variables = _load_variables(variables_text, decode, assigned)
             names = {'__builtins__': _EXPRESSION_BUILTINS}
             for name in used:
                 if name in variables:
@@ -394,8 +445,12 @@ def _run_expressions(request, variables_text, decode):
             if size > _settings['resultLimit'] - 8192:
                 return '\n'.join([_dump({'failed': _too_large()}), *values])
             values.append(text)
+            if changing[index]:
+                variables = None
             if targets[index] is not None:
-                _assign(variables, targets[index], text)
+                assigned.append((targets[index], text))
+                if variables is not None:
+                    _assign(variables, targets[index], text)
     except BaseException as error:
         return '\n'.join([_dump({'failed': _describe(error, shown)}), *values])
     return '\n'.join(['{}', *values])
@@ -404,7 +459,19 @@ def _run_expressions(request, variables_text, decode):
 # ---------------------------------------------------------------------------------------------------------------------
 # Scripts
 
-_UNMENTIONED = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type)
+_METHOD_KINDS = (types.MethodType, types.MethodWrapperType, types.MethodDescriptorType, types.WrapperDescriptorType,
+                 types.ClassMethodDescriptorType)
+_FUNCTION_KINDS = (types.FunctionType, types.BuiltinFunctionType, *_METHOD_KINDS, functools.partial,
+                   type(functools.lru_cache(len)), operator.itemgetter, operator.attrgetter, operator.methodcaller)
+
+# Variables that are code rather than data, and are not stored.
+_LEFT_OUT = (types.ModuleType, type, types.GenericAlias, types.UnionType, *_FUNCTION_KINDS)
+
+
+def _is_left_out(name, value):
+    if type(name) is not str or name.startswith('_') or isinstance(value, _LEFT_OUT):
+        return True
+    return type(value).__module__ in ('typing', '__future__')
 
 
 def _run_script(request, variables_text, decode):
@@ -427,23 +494,28 @@ def _run_script(request, variables_text, decode):
 
 
 def _collect(names):
-    """Every variable that is left and can be stored, one a line, after the line with their names."""
-    kept, skipped, values, size = [], [], [], 0
+    """Every variable that is left, one a line, after the line with their names."""
+    kept, values, size = [], [], 0
     for name, value in list(names.items()):
-        if type(name) is not str or name.startswith('_') or isinstance(value, _UNMENTIONED):
+        if _is_left_out(name, value):
             continue
         try:
             text = _encode(value)
-        except Exception:
-            if not callable(value) and type(value).__module__ not in ('typing', '__future__'):
-                skipped.append(name)
-            continue
+        except Exception as error:
+            return _dump({'failed': _describe_unstorable(name, error)})
         size += len(text) + len(name) + 8
         if size > _settings['resultLimit'] - 8192:
             return _dump({'failed': _too_large()})
         kept.append(name)
         values.append(text)
-    return '\n'.join([_dump({'names': kept, 'skipped': skipped}), *values])
+    return '\n'.join([_dump({'names': kept}), *values])
+
+
+def _describe_unstorable(name, error):
+    described = _describe(error, '')
+    reason = described['message']
+    message = f"the variable '{name[:200]}' cannot be stored: {reason}; convert it, delete it, or begin its name with an underscore"
+    return {'type': described['type'], 'message': message, 'line': None}
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -505,7 +577,7 @@ def _warm_up():
     script = 'import re, math\nimport datetime\nc = a + b\nd = datetime.datetime.now()\ne = re.sub("a", "b", "aa")'
     for _ in range(30):
         run(json.dumps(expressions), '{"data":{"a":1}}', '')
-        run(json.dumps({**expressions, 'sources': more, 'targets': [None] * 5}), '{"data":{"a":1,"l":[1,2],"items":1}}', 'm')
+        run(json.dumps({**expressions, 'sources': more, 'targets': [None] * 5}), '{"data":{"a":1,"l":[1,2],"items":1}}', '')
         run(json.dumps({'kind': 'script', 'source': script}), '{"a":1,"b":2}', '')
         run(json.dumps({'kind': 'syntax', 'mode': 'script', 'sources': ['a = 1', 'a = ']}), '{}', '')
     datetime.datetime.strptime('2020-01-01', '%Y-%m-%d')

@@ -63,9 +63,6 @@ const PURE_CALLS_BETWEEN_RESTORES = 1000;
 const SMALL_MODULE_BYTES = 1 << 20;
 const MODULE_NAME = '_stepwright';
 
-/** JSON text of an object with a key that is also the name of a dict method; see `Record` in runner.py. */
-const DICT_METHOD_KEY =
-  /"(?:clear|copy|fromkeys|get|items|keys|pop|popitem|setdefault|update|values)":/;
 /** An integer that may be beyond 2^53, and is a float then. */
 const LONG_NUMBER = /\d{16}/;
 
@@ -416,9 +413,7 @@ export class SealedInterpreter {
 /** Tells the runner which of its JSON decoders these variables need: the plain one is twice as fast. */
 function describeVariables(variables: Buffer): string {
   const text = variables.toString('latin1');
-  const shadowing = DICT_METHOD_KEY.test(text);
-  const longNumbers = LONG_NUMBER.test(text);
-  return `${shadowing ? 'm' : ''}${longNumbers ? 'n' : ''}`;
+  return LONG_NUMBER.test(text) ? 'n' : '';
 }
 
 function describeFailure(error: unknown): { outcome: Outcome; note: string } {

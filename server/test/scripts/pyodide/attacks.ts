@@ -29,6 +29,12 @@ const PRELUDE = [
   'gc.unfreeze()',
 ].join('\n');
 
+/** What is left besides the loot could not be stored, and the error would hide what the attack got. */
+const EPILOGUE = [
+  'for _name, _value in list(globals().items()):',
+  '  if _name in ("f", "G") or not isinstance(_value, (str, int, float, list, dict, type(None))): _name[0] == "_" or globals().pop(_name)',
+].join('\n');
+
 /** What scripts define is not what they answer: a leading underscore keeps the tools out of the result. */
 const HOST_ATTACKS: Readonly<Record<string, string>> = {
   'shell by posix.system': 'x = load("posix").system("touch HOST.file")',
@@ -167,12 +173,12 @@ export const FORGERIES: Readonly<Record<string, string>> = {
   'a number': '"5"',
   'a list': '"[]"',
   'no names': '"{}"',
-  'too few values': '\'{"names":["a","b"],"skipped":[]}\\n1\'',
-  'too many values': '\'{"names":["a"],"skipped":[]}\\n1\\n2\'',
-  'names that are no text': '\'{"names":[{}],"skipped":[]}\\n1\'',
-  'a value that is no JSON': '\'{"names":["a"],"skipped":[]}\\nfunction(){}\'',
-  'a prototype': '\'{"names":["__proto__"],"skipped":[]}\\n{"polluted":true}\'',
-  'a deep value': '\'{"names":["a"],"skipped":[]}\\n\' + "[" * 100000 + "]" * 100000',
+  'too few values': '\'{"names":["a","b"]}\\n1\'',
+  'too many values': '\'{"names":["a"]}\\n1\\n2\'',
+  'names that are no text': '\'{"names":[{}]}\\n1\'',
+  'a value that is no JSON': '\'{"names":["a"]}\\nfunction(){}\'',
+  'a prototype': '\'{"names":["__proto__"]}\\n{"polluted":true}\'',
+  'a deep value': '\'{"names":["a"]}\\n\' + "[" * 100000 + "]" * 100000',
   'an error that is no object': '\'{"failed":[]}\'',
   'an error without a type': '\'{"failed":{"message":1}}\'',
   'an error with a huge message': '\'{"failed":{"type":"E","message":"\' + "x" * 1000000 + \'"}}\'',
@@ -202,12 +208,12 @@ export function hostAttacks({ file, secretFile, port, pid }: AttackTargets): rea
       .replaceAll('HOST.file', file)
       .replaceAll('HOST.secretFile', secretFile)
       .replaceAll('HOST.port', String(port))
-      .replaceAll('HOST.pid', String(pid))}`,
+      .replaceAll('HOST.pid', String(pid))}\n${EPILOGUE}`,
   }));
 }
 
 export const HOST_ATTACK_NAMES = Object.keys(HOST_ATTACKS);
 
 export function withPrelude(source: string): string {
-  return `${PRELUDE}\n${source}`;
+  return `${PRELUDE}\n${source}\n${EPILOGUE}`;
 }

@@ -116,7 +116,6 @@ describe('the runtime', () => {
     expect(script).toEqual({
       ok: true,
       variables: { a: [1], b: [1] },
-      skipped: [],
       output: '[1]\n',
     });
   }
@@ -229,7 +228,7 @@ describe('the runtime', () => {
     // Memory that was freed but not overwritten.
     const memory = withPrelude(
       'needle = b"TENANT-" + b"A-7d0e"\nblocks = [bytearray.__new__(bytearray, 0) for _ in range(10)]\n' +
-        'x = sum(bytes(b).count(needle) for b in gc.get_objects() if isinstance(b, (bytes, bytearray)) and b is not needle)',
+        'x = sum(bytes(b).count(needle) for b in gc.get_objects() if isinstance(b, (bytes, bytearray)) and b is not needle)\ndel blocks',
     );
     expect(await runtime.runScript(memory, {})).toMatchObject({ ok: true, variables: { x: 0 } });
   });
@@ -319,11 +318,11 @@ describe('the wall alone, without any restriction in Python', () => {
   it('is really without restriction', async () => {
     const { outcome, text } = await call({
       kind: 'script',
-      source: 'import ctypes, os, js\nx = ctypes.sizeof(ctypes.c_int)',
+      source: 'import ctypes, os, js\nx = ctypes.sizeof(ctypes.c_int)\ndel js',
     });
     expect({ outcome, text }).toEqual({
       outcome: 'answered',
-      text: '{"names":["x"],"skipped":["js"]}\n4',
+      text: '{"names":["x"]}\n4',
     });
   });
 

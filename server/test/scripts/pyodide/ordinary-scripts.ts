@@ -484,25 +484,25 @@ x = [data.new["k"], "k" in data.o, data.o.get("zz", 5), [k for k in data.o], [v 
 del data.new
 y = "new" in data
 data.items = 5
-z = data.items
+z = [data["items"], callable(data.items), data.a]
 `,
     leaves: {
       data: { a: [1, 2], l: [{ a: 1 }], o: { k: 'v' }, items: 5 },
       x: [1, true, 5, ['k'], ['v'], { k: 'v', n: 1 }, 1, true, true, 7, true],
       y: false,
-      z: 5,
+      z: [5, true, [1, 2]],
     },
   },
   {
-    name: 'records with shadowing fields',
+    name: 'records with fields that are named like methods',
     source: String.raw`
-x = [conf.items, conf["items"], conf.keys, list(dict.items(conf))[0], len(conf), conf.z.get, sorted(conf)]
+x = [conf["items"], sorted(conf.keys()), list(conf.items())[0], conf.get("keys"), len(conf), conf.z["get"], sorted(conf)]
 conf.pop = 3
-y = conf.pop
+y = conf["pop"]
 `,
     leaves: {
       conf: { items: [1], keys: 2, z: { get: 1 }, pop: 3 },
-      x: [[1], [1], 2, ['items', [1]], 3, 1, ['items', 'keys', 'z']],
+      x: [[1], ['items', 'keys', 'z'], ['items', [1]], 2, 3, 1, ['items', 'keys', 'z']],
       y: 3,
     },
   },

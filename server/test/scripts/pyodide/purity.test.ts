@@ -43,7 +43,7 @@ const FINGERPRINT = withPrelude(
     'def look(d):',
     '  return {k: [id(v), len(v) if isinstance(v, (dict, list, set, frozenset, tuple, str, bytes)) else 0] for k, v in d.items() if type(k) is str and k not in skip}',
     'modules = {n: look(vars(m)) for n, m in sys.modules.items() if hasattr(m, "__dict__") and n != "__main__"}',
-    'types = {t.__module__ + "." + t.__qualname__: look(vars(t)) for t in (G["Record"], G["ShadowingRecord"], dict, list, str, int)}',
+    'types = {t.__module__ + "." + t.__qualname__: look(vars(t)) for t in (G["Record"], G["NonRetryableError"], dict, list, str, int)}',
     'runner = look(G)',
     'other = [repr(decimal.getcontext()), len(re._cache), len(warnings.filters), sys.getrecursionlimit(), len(sys.modules), sys.gettrace() is None, repr(G["_settings"]), len(gc.callbacks)]',
     'x = repr([modules, types, runner, other])',
