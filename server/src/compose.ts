@@ -90,6 +90,8 @@ export async function compose(options: ComposeOptions): Promise<Server> {
     limits: apiLimits(config),
     auth: authOf(config),
     trustedProxies: config.trusted_proxies,
+    allowedHosts: [...config.allowed_hosts, config.host],
+    corsOrigins: config.cors_origins,
   });
   return { app, host };
 }

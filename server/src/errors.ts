@@ -24,6 +24,8 @@ export type ErrorCode =
   | 'idempotency_conflict'
   | 'unauthenticated'
   | 'forbidden'
+  | 'host_not_allowed'
+  | 'cross_origin'
   | 'too_many_requests'
   | 'overloaded'
   | 'store_unavailable'

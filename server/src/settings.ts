@@ -60,6 +60,16 @@ const list: Reader<readonly string[]> = (value) =>
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '');
 
+/** As browsers write them: a scheme and a host, perhaps a port, and no path. */
+const origins: Reader<readonly string[]> = (value) => {
+  const entries = list(value);
+  for (const entry of entries) {
+    if (URL.canParse(entry) && new URL(entry).origin === entry) continue;
+    throw new Error('must be origins such as https://app.example.com, separated by commas');
+  }
+  return entries;
+};
+
 function url(...protocols: readonly string[]): Reader<string> {
   return (value) => {
     if (protocols.some((protocol) => value.startsWith(`${protocol}://`))) return value;
@@ -125,6 +135,19 @@ export const SETTINGS = {
     flag,
     false,
     'Do not warn when the server listens beyond this machine without `auth`.',
+  ),
+
+  allowed_hosts: setting<readonly string[]>(
+    list,
+    [],
+    'Host names, separated by commas, under which the server may be called while `auth` is off, besides loopback names and addresses. `*.name` is every name below.',
+    { shown: 'none' },
+  ),
+  cors_origins: setting<readonly string[]>(
+    origins,
+    [],
+    'Origins, separated by commas, whose pages may call the API from a browser (CORS), such as `https://app.example.com`.',
+    { shown: 'none' },
   ),
 
   environment_allow: setting<readonly string[] | null>(

@@ -19,6 +19,7 @@ import { sendAnswer } from './answer-format.js';
 import type { ApiLimits } from './api-limits.js';
 import { createTokenVerifier, type AuthConfig } from './authentication.js';
 import { errorHandler } from './error-handler.js';
+import { registerForeignPageRules } from './foreign-pages.js';
 import { registerOperatorPage } from './operator-page.js';
 import { parseQuery } from './query-names.js';
 import { attachContext } from './request-context.js';
@@ -33,6 +34,9 @@ export interface AppOptions {
   readonly auth: AuthConfig | null;
   /** Proxies whose word about the address of the caller is taken; none when left out. */
   readonly trustedProxies?: readonly string[];
+  /** See `foreign-pages.ts`; none when left out. */
+  readonly allowedHosts?: readonly string[];
+  readonly corsOrigins?: readonly string[];
 }
 
 /** @throws Error with a sentence when the public key or a proxy's address cannot be used */
@@ -61,6 +65,11 @@ export function createApp(options: AppOptions): Express {
   };
   app.use(attachContext(services));
   app.use(securityHeaders);
+  registerForeignPageRules(app, {
+    allowedHosts: options.allowedHosts ?? [],
+    corsOrigins: options.corsOrigins ?? [],
+    hasAccessControl: tokens !== null,
+  });
   app.use('/api/activity', refuseHead);
   app.use('/api/stream', refuseHead);
   RegisterRoutes(app);

@@ -29,6 +29,8 @@ export const PROBLEM_KINDS: Readonly<Record<ErrorCode, ProblemKind>> = {
   idempotency_conflict: { status: 409, title: 'Idempotency key used before' },
   unauthenticated: { status: 401, title: 'Not authenticated' },
   forbidden: { status: 403, title: 'Not allowed' },
+  host_not_allowed: { status: 403, title: 'Host not allowed' },
+  cross_origin: { status: 403, title: 'Cross-origin request refused' },
   too_many_requests: { status: 429, title: 'Too many requests' },
   overloaded: { status: 503, title: 'Overloaded' },
   store_unavailable: { status: 503, title: 'Store unavailable' },

@@ -26,6 +26,8 @@ const STATUSES: Record<ErrorCode, number> = {
   idempotency_conflict: 409,
   unauthenticated: 401,
   forbidden: 403,
+  host_not_allowed: 403,
+  cross_origin: 403,
   too_many_requests: 429,
   overloaded: 503,
   store_unavailable: 503,

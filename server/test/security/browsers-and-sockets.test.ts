@@ -98,27 +98,33 @@ describe('a raw socket', () => {
   it.each([
     [
       'two lengths',
-      'POST /api/event/e/k HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 5\r\n\r\n{}',
+      'POST /api/event/e/k HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nContent-Length: 5\r\n\r\n{}',
     ],
     [
       'a length and chunks',
-      'POST /api/event/e/k HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n',
+      'POST /api/event/e/k HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n',
     ],
     [
       'chunks under another name',
-      'POST /api/event/e/k HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n',
+      'POST /api/event/e/k HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n',
     ],
     ['a space before the colon', 'GET /api/info HTTP/1.1\r\nHost : x\r\n\r\n'],
-    ['a folded header', 'GET /api/info HTTP/1.1\r\nHost: x\r\nX: a\r\n  b\r\n\r\n'],
-    ['a negative length', 'POST /api/event/e/k HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n'],
+    ['a folded header', 'GET /api/info HTTP/1.1\r\nHost: localhost\r\nX: a\r\n  b\r\n\r\n'],
+    [
+      'a negative length',
+      'POST /api/event/e/k HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n',
+    ],
     [
       'a chunk of a wrong size',
-      'POST /api/event/e/k HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n',
+      'POST /api/event/e/k HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n',
     ],
     ['no host', 'GET /api/info HTTP/1.1\r\n\r\n'],
     ['no HTTP', '\u0016\u0003\u0001\u0000\r\n\r\n'],
-    ['a long path', `GET /${'a'.repeat(70_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
-    ['long headers', `GET /api/info HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(70_000)}\r\n\r\n`],
+    ['a long path', `GET /${'a'.repeat(70_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`],
+    [
+      'long headers',
+      `GET /api/info HTTP/1.1\r\nHost: localhost\r\nX: ${'a'.repeat(70_000)}\r\n\r\n`,
+    ],
   ])('with %s is refused, once, and nothing is smuggled', async (_what, text) => {
     const answer = await talk(text);
     expect(statusLines(answer).length).toBeLessThanOrEqual(1);
@@ -128,9 +134,9 @@ describe('a raw socket', () => {
   });
 
   it('may send requests one after the other without waiting: answers come in order', async () => {
-    const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+    const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
     const answer = await talk(
-      `${request('/health/live')}${request('/api/definition/none')}GET /api/info HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+      `${request('/health/live')}${request('/api/definition/none')}GET /api/info HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
     );
     expect(statusLines(answer)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 404', 'HTTP/1.1 200']);
   });
@@ -147,8 +153,8 @@ describe('a raw socket', () => {
   it('that stalls in headers or a body keeps nobody else waiting', async () => {
     const { port } = new URL(at.client.url);
     const halves = [
-      'GET /api/info HTTP/1.1\r\nHost: x\r\nX-Slow: ',
-      'POST /api/event/e/k HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"a":',
+      'GET /api/info HTTP/1.1\r\nHost: localhost\r\nX-Slow: ',
+      'POST /api/event/e/k HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"a":',
     ];
     const sockets = Array.from({ length: 200 }, (_, index) => {
       const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);

@@ -30,6 +30,9 @@ if (browserPath === null) {
   );
 }
 
-export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: browserPath ?? '', args: ARGUMENTS });
+export function launchBrowser(furtherArguments: readonly string[] = []): Promise<Browser> {
+  return chromium.launch({
+    executablePath: browserPath ?? '',
+    args: [...ARGUMENTS, ...furtherArguments],
+  });
 }

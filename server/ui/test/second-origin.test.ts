@@ -1,0 +1,130 @@
+/**
+ * S-38 with a real browser: a page of another site, on another port, under another name of this machine, or under a name
+ * that was rebound to it, can neither start a workflow, nor take work, nor read anything from a server without access
+ * control that the browser can reach.
+ */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createClient, type StepwrightClient } from '@stepwright/sdk';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ServerProcess } from '../../../sdk/test/support/server-process.js';
+import { browserPath, launchBrowser } from './support/browser.js';
+
+const DEFINITION = `
+Id: pay
+Steps:
+  - Id: pay
+    StepType: Activity
+    Inputs:
+      ActivityName: '"pay"'
+`;
+
+describe.runIf(browserPath !== null)('pages of other origins', () => {
+  let server: ServerProcess;
+  let client: StepwrightClient;
+  let browser: Browser;
+  let other: Server;
+  let otherPort: number;
+
+  beforeAll(async () => {
+    server = await ServerProcess.start();
+    client = createClient({ baseUrl: server.url });
+    await client.definitions.register(DEFINITION);
+    await client.workflows.start('pay', {}, { reference: 'ours' });
+    other = createServer((_request, response) => {
+      response.setHeader('Content-Type', 'text/html');
+      response.end('<!doctype html><title>evil</title><body></body>');
+    });
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    otherPort = (other.address() as AddressInfo).port;
+    browser = await launchBrowser([
+      '--host-resolver-rules=MAP rebound.example 127.0.0.1',
+      // Newer browsers refuse some of this themselves; here it is the server that has to.
+      '--disable-features=LocalNetworkAccessChecks,BlockInsecurePrivateNetworkRequests',
+    ]);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    other?.closeAllConnections();
+    other?.close();
+    await server?.remove();
+  });
+
+  /** The two forms that need no preflight, an image, and what `fetch` may do; resolves when all have been answered. */
+  const attack = (page: Page, target: string): Promise<readonly string[]> =>
+    page.evaluate(async (url) => {
+      const attempt = (path: string, options: RequestInit): Promise<string> =>
+        fetch(`${url}${path}`, options).then(
+          (response) => `${response.type} ${response.status}`,
+          () => 'refused',
+        );
+      const image = new Promise<void>((resolve) => {
+        const element = new Image();
+        element.onload = element.onerror = () => resolve();
+        element.src = `${url}/api/activity/pay?workerId=evil`;
+      });
+      const form = new Promise<void>((resolve) => {
+        const frame = document.createElement('iframe');
+        frame.name = 'target';
+        document.body.append(frame);
+        const element = document.createElement('form');
+        Object.assign(element, {
+          method: 'POST',
+          action: `${url}/api/workflow/pay?reference=form`,
+        });
+        element.target = 'target';
+        document.body.append(element);
+        frame.onload = () => resolve();
+        element.submit();
+      });
+      const results = await Promise.all([
+        attempt('/api/workflow/pay?reference=fetch', { method: 'POST', mode: 'no-cors' }),
+        attempt('/api/activity/pay?workerId=evil', { mode: 'no-cors' }),
+        attempt('/api/workflow', {}),
+      ]);
+      await Promise.all([image, form]);
+      return results;
+    }, target);
+
+  const expectUntouched = async (): Promise<void> => {
+    const runs = await Array.fromAsync(client.workflows.list({ definitionId: 'pay' }));
+    expect(runs.map(({ reference }) => reference)).toEqual(['ours']);
+    // Nobody has taken it: it is handed out at once.
+    const item = await client.activities.pull('pay', { workerId: 'ours' });
+    expect(item).not.toBeNull();
+    await client.activities.release(item!);
+  };
+
+  test.each(['127.0.0.1', 'localhost'])('a page on another port of %s', async (name) => {
+    const page = await browser.newPage();
+    await page.goto(`http://${name}:${otherPort}/`);
+    const results = await attack(page, server.url);
+    // What a page may not read it cannot tell apart from what was refused.
+    expect(results).toEqual(['opaque 0', 'opaque 0', 'refused']);
+    await expectUntouched();
+    await page.close();
+  });
+
+  test('a page under a name that was rebound to this machine', async () => {
+    const target = `http://rebound.example:${new URL(server.url).port}`;
+    const page = await browser.newPage();
+    // The document comes from the attacker, everything after it from the server: what rebinding makes of a name.
+    await page.route(`${target}/evil`, (route) =>
+      route.fulfill({ contentType: 'text/html', body: '<!doctype html><body></body>' }),
+    );
+    await page.goto(`${target}/evil`);
+    expect(await attack(page, target)).toEqual(['basic 403', 'basic 403', 'basic 403']);
+    await expectUntouched();
+    await page.close();
+  });
+
+  test('the page of the server itself works', async () => {
+    const page = await browser.newPage();
+    await page.goto(`${server.url}/ui/`);
+    const status = await page.evaluate(async () => (await fetch('/api/workflow')).status);
+    expect(status).toBe(200);
+    await page.close();
+  });
+});
