@@ -229,6 +229,7 @@ function authOf(config: Config): Parameters<typeof createApp>[0]['auth'] {
     enabled: true,
     algorithm: config.alg,
     publicKey: config.publickey ?? '',
+    lifetimeSecondsMax: config.token_lifetime_seconds_max,
     ...(config.auth_issuer === null ? {} : { issuer: config.auth_issuer }),
     ...(config.auth_audience === null ? {} : { audience: config.auth_audience }),
   };

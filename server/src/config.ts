@@ -36,10 +36,14 @@ export function readConfig(environment: Environment): Config {
   return Object.freeze(complete);
 }
 
-function checkPublicKey({ alg: algorithm, auth: enabled, publickey }: Config): void {
+function checkPublicKey(config: Config): void {
+  const { alg: algorithm, auth: enabled, publickey, token_lifetime_seconds_max } = config;
   if (!enabled) return;
   try {
-    createTokenVerifier({ enabled, algorithm, publicKey: publickey ?? '' });
+    createTokenVerifier({
+      ...{ enabled, algorithm, publicKey: publickey ?? '' },
+      lifetimeSecondsMax: token_lifetime_seconds_max,
+    });
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);
     throw new ConfigError(`publickey cannot be used with alg ${algorithm}: ${problem}`);

@@ -131,6 +131,11 @@ export const SETTINGS = {
     'When set, the audience (`aud`) tokens must name.',
     unset,
   ),
+  token_lifetime_seconds_max: setting(
+    integer(1, 100 * 366 * DAY_SECONDS),
+    366 * DAY_SECONDS,
+    'Bearer tokens that expire later than this from now are refused, in seconds.',
+  ),
   allow_insecure: setting(
     flag,
     false,

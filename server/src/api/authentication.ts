@@ -26,6 +26,8 @@ export interface AuthConfig {
   readonly publicKey: string;
   readonly issuer?: string;
   readonly audience?: string;
+  /** How far ahead a token may expire, in seconds. */
+  readonly lifetimeSecondsMax: number;
 }
 
 export interface VerifiedToken {
@@ -51,6 +53,10 @@ export function createTokenVerifier(config: AuthConfig): TokenVerifier {
   return async (token) => {
     const { payload } = await jwtVerify(token, key, options);
     const { exp = 0, sub = null } = payload;
+    // JSON reads 1e999 as infinity, and a token that is good for a century cannot be taken back either.
+    if (exp > Date.now() / 1000 + config.lifetimeSecondsMax) {
+      throw new Error(`The token is good for more than ${config.lifetimeSecondsMax} s`);
+    }
     return { subject: sub, scopes: scopesOf(payload), expiresAt: exp * 1000 };
   };
 }

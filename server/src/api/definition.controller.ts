@@ -67,7 +67,7 @@ export class DefinitionController extends Controller {
     @Header('Idempotency-Key') idempotencyKey?: string,
   ): Promise<RegisteredDefinition> {
     // The body reader makes JSON values only.
-    const idempotency = toIdempotencyKey(request, idempotencyKey, document as Json);
+    const idempotency = await toIdempotencyKey(request, idempotencyKey, document as Json);
     const registered = await this.services.host.registerDefinition(document, idempotency);
     this.setHeader('Location', `/api/definition/${encodeURIComponent(registered.id)}`);
     return toRegisteredDefinition(request, registered);

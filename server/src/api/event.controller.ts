@@ -77,7 +77,7 @@ export class EventController extends Controller {
     return this.services.host.publishEvent({
       ...checkedEventName(name, key),
       data: eventData,
-      idempotency: toIdempotencyKey(request, idempotencyKey, eventData),
+      idempotency: await toIdempotencyKey(request, idempotencyKey, eventData),
       ...(forWorkflow !== false && { forWorkflow }),
     });
   }

@@ -46,7 +46,10 @@ function ownNamesOnly(allowedHosts: readonly string[]): RequestHandler {
   return ({ headers, path }, _response, next) => {
     const { host } = headers;
     // Browsers always send it; HTTP/1.0 clients need not.
-    if (host === undefined || path.startsWith('/health') || isAllowed(host)) return next();
+    if (host === undefined || path.startsWith('/health') || isAllowed(host)) {
+      next();
+      return;
+    }
     throw new AppError(
       'host_not_allowed',
       `Without auth this server answers to loopback names and addresses only, not to '${host.slice(0, 200)}'; ` +
@@ -79,7 +82,10 @@ function hostNameOf(host: string): string | null {
 /** Rule O2. */
 function refuseForeignOrigins(permitted: ReadonlySet<string>): RequestHandler {
   return (request, _response, next) => {
-    if (!isForeign(request) || permitted.has(request.headers.origin ?? '')) return next();
+    if (!isForeign(request) || permitted.has(request.headers.origin ?? '')) {
+      next();
+      return;
+    }
     throw new AppError(
       'cross_origin',
       'Pages of other origins may not call this server; list the origin in cors_origins to permit it',
@@ -108,7 +114,10 @@ function refuseWorkToPages(permitted: ReadonlySet<string>): RequestHandler {
     const saysWhatFor = headers['sec-fetch-site'] !== undefined;
     const isBrowser = headers['user-agent']?.startsWith('Mozilla/') === true;
     const isPermitted = permitted.has(headers.origin ?? '');
-    if (method !== 'GET' || !isBrowser || saysWhatFor || isPermitted) return next();
+    if (method !== 'GET' || !isBrowser || saysWhatFor || isPermitted) {
+      next();
+      return;
+    }
     throw new AppError(
       'cross_origin',
       'Work is not handed out to pages in a browser without auth; use a worker, or HTTPS',

@@ -82,7 +82,7 @@ export class WorkflowController extends Controller {
       definitionId: checkedName(id, 'definition id'),
       data: startData,
       reference: reference === undefined ? null : checkedName(reference, 'reference'),
-      idempotency: toIdempotencyKey(request, idempotencyKey, startData),
+      idempotency: await toIdempotencyKey(request, idempotencyKey, startData),
     });
     this.setHeader('Location', `/api/workflow/${encodeURIComponent(instance.id)}`);
     return toWorkflow(instance);

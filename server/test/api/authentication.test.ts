@@ -32,7 +32,13 @@ function der(key: KeyObject, type: 'spki' | 'pkcs1' = 'spki'): string {
   return key.export({ type, format: 'der' }).toString('base64');
 }
 
-const AUTH: AuthConfig = { enabled: true, algorithm: 'RS256', publicKey: der(RSA.publicKey) };
+const LIFETIME_SECONDS_MAX = 3600;
+const AUTH: AuthConfig = {
+  enabled: true,
+  algorithm: 'RS256',
+  publicKey: der(RSA.publicKey),
+  lifetimeSecondsMax: LIFETIME_SECONDS_MAX,
+};
 
 interface TokenOptions {
   readonly scope?: unknown;
@@ -67,7 +73,7 @@ describe('tokens', () => {
     const { publicKey, privateKey } =
       curve === undefined ? RSA : generateKeyPairSync('ec', { namedCurve: curve });
     for (const text of [pem(publicKey), der(publicKey)]) {
-      const verify = createTokenVerifier({ enabled: true, algorithm, publicKey: text });
+      const verify = createTokenVerifier({ ...AUTH, algorithm, publicKey: text });
       const token = await verify(await makeToken({ algorithm, key: privateKey }));
       expect([...token.scopes]).toEqual(['conductor:viewer']);
     }
@@ -123,6 +129,7 @@ describe('tokens', () => {
       await makeToken({ claims: { nbf: now + 60 } }),
       await makeToken({ expires: null }),
       await makeToken({ expires: null, claims: { exp: 'tomorrow' } }),
+      await makeToken({ expires: now + LIFETIME_SECONDS_MAX + 60 }),
       await makeToken({ key: OTHER_RSA.privateKey }),
       await makeToken({ algorithm: 'RS512' }),
       await makeToken({ algorithm: 'PS256' }),
@@ -157,6 +164,8 @@ describe('tokens', () => {
       return `${text}.${sign('sha256', Buffer.from(text), privateKey).toString('base64url')}`;
     };
     const verify = createTokenVerifier({ ...AUTH, publicKey: pem(publicKey) });
+    // JSON reads it as infinity.
+    await expect(verify(signed(`{"scope":"conductor:admin","exp":1e999}`))).rejects.toThrow(/good/);
     const twice = `{"scope":"conductor:admin","scope":"conductor:viewer","exp":${exp}}`;
     expect([...(await verify(signed(twice))).scopes]).toEqual(['conductor:viewer']);
     await expect(verify(signed(`{"exp":${exp},"exp":1}`))).rejects.toThrow(/exp/);
@@ -197,7 +206,7 @@ describe('createTokenVerifier', () => {
     ['no key at all', 'RS256', ''],
     ['nonsense', 'RS256', 'bm9uc2Vuc2U='],
   ])('refuses %s', (_what, algorithm, publicKey) => {
-    expect(() => createTokenVerifier({ enabled: true, algorithm, publicKey })).toThrow();
+    expect(() => createTokenVerifier({ ...AUTH, algorithm, publicKey })).toThrow();
   });
 });
 

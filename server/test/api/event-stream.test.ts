@@ -154,7 +154,7 @@ describe('GET /api/stream', () => {
     };
     const api = await startApi({
       host: { watchChanges: () => changes },
-      auth: { enabled: true, algorithm: 'ES256', publicKey },
+      auth: { enabled: true, algorithm: 'ES256', lifetimeSecondsMax: 3600, publicKey },
     });
     const token = await new SignJWT({ scope: 'conductor:viewer' })
       .setProtectedHeader({ alg: 'ES256' })

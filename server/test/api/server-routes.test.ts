@@ -9,6 +9,7 @@ const SOME_AUTH = {
   enabled: true,
   algorithm: 'ES256',
   publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+  lifetimeSecondsMax: 3600,
 } as const;
 
 describe('GET /api/info', () => {

@@ -4,15 +4,21 @@ import type { Request } from 'express';
 import { isJsonObject, type Json } from '../../engine/json.js';
 import { AppError } from '../../errors.js';
 import type { IdempotencyKey } from '../../runtime/host.js';
+import { contextOf } from '../request-context.js';
 
 const KEY = /^[\u0020-\u007e]{1,255}$/;
 
-/** Null: the request has no key. @throws AppError `invalid_request` */
-export function toIdempotencyKey(
+/**
+ * Null: the request has no key. A key belongs to whoever sent it: with another subject in the token it is another key, so
+ * that nobody gets at the answers of others by guessing.
+ *
+ * @throws AppError `invalid_request`
+ */
+export async function toIdempotencyKey(
   request: Request,
   key: string | undefined,
   body: Json,
-): IdempotencyKey | null {
+): Promise<IdempotencyKey | null> {
   if (key === undefined) return null;
   if (!KEY.test(key)) {
     throw new AppError('invalid_request', 'Idempotency-Key must be 1 to 255 printable characters', {
@@ -24,7 +30,9 @@ export function toIdempotencyKey(
   // of the parts, so that no two requests run together.
   hash.update(`${request.method}\0${JSON.stringify(request.params)}\0${sortedQuery(request)}\0`);
   hash.update(canonicalJson(body));
-  return { key, requestHash: hash.digest('hex') };
+  const token = await contextOf(request).verifiedToken;
+  const owned = token === null ? key : `${token.subject ?? ''}\0${key}`;
+  return { key: owned, requestHash: hash.digest('hex') };
 }
 
 function sortedQuery(request: Request): string {

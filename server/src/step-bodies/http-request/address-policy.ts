@@ -58,8 +58,8 @@ const METADATA_RANGES = ranges(
 /** Benchmark addresses are what VPN and proxy software gives to names on developers' machines. */
 const FURTHER_PRIVATE_RANGES = ranges('198.18.0.0/15', '2001:2::/48');
 
-/** The deprecated form `::a.b.c.d`. Nothing public lives there. */
-const IPV4_COMPATIBLE_RANGES = ranges('::/96');
+/** All that was ever given out as global unicast (RFC 4291). What else the library takes for unicast is reserved. */
+const PUBLIC_IPV6_RANGES = ranges('2000::/3');
 
 /** @throws Error that names an entry of a host list that cannot be read */
 export function createAddressPolicy(options: AddressPolicyOptions): AddressPolicy {
@@ -127,7 +127,9 @@ function classOf(address: Address): 'public' | 'private' | 'loopback' | 'linkLoc
   const range: string = address.range();
   switch (range) {
     case 'unicast':
-      return isWithin(address, IPV4_COMPATIBLE_RANGES) ? 'reserved' : 'public';
+      return address.kind() === 'ipv4' || isWithin(address, PUBLIC_IPV6_RANGES)
+        ? 'public'
+        : 'reserved';
     case 'private':
     case 'carrierGradeNat':
     case 'uniqueLocal':

@@ -47,6 +47,11 @@ const NEVER = [
   '64:ff9b::a9fe:a9fe',
   '2002:a9fe:a9fe::1',
   '::a9fe:a9fe',
+  // Outside of what was ever given out (2000::/3).
+  '1000::1',
+  '4000::1',
+  '5f00::1',
+  'e000::1',
   '::ffff:0.0.0.0',
   'not an address',
   '',
