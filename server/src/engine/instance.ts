@@ -39,6 +39,8 @@ export interface StepRecord {
   readonly inputs: Json;
   readonly outputs: Json;
   readonly error: StepError | null;
+  /** The attempt that got the result, where only outputs and selectors were evaluated again since. */
+  readonly bodyAttempt?: number;
 }
 
 /** Which events of one name and key an instance has already taken. */

@@ -16,7 +16,8 @@
  *                                            v
  *                                     (ended: successors opened, record written, removed)
  *
- *   From every state:  failed --> sleeping until the next attempt | the same and the instance Suspended
+ *   From every state:  failed --> sleeping until the next attempt (after `finishing`: with the result, back to
+ *                                 `finishing`) | the same and the instance Suspended
  *                                 | instance Terminated
  *                                 | compensating --> (ended) or restart
  *                      cancelled --> (ended), or finishing with ProceedOnCancel
@@ -31,6 +32,7 @@
  *  E6 An instance is Complete exactly when no pointer is open and nothing ended it before.
  *  E7 Subscriptions and activities exist for exactly the pointers that are in `event` or `activity`.
  *  E8 Compensation steps of a saga run one after another, in reverse order of completion.
+ *  E9 A result is got once: when outputs or selectors fail, a retry or a resume evaluates them again with the same result.
  */
 import type { StepError } from './instance.js';
 import type { Json, JsonObject } from './json.js';
@@ -38,10 +40,23 @@ import type { Json, JsonObject } from './json.js';
 export type PointerState =
   /** Inputs are evaluated next. */
   | { readonly kind: 'ready' }
-  /** The body is done: outputs and selectors are evaluated next. `cancelled`: outputs are left out. */
-  | { readonly kind: 'finishing'; readonly result: JsonObject; readonly cancelled?: true }
-  /** A timer; `reason` says what for. */
-  | { readonly kind: 'sleeping'; readonly until: number; readonly reason: 'step' | 'retry' }
+  /**
+   * The body is done: outputs and selectors are evaluated next. `cancelled`: outputs are left out. `bodyAttempt`: the
+   * attempt that got the result, where it was an earlier one.
+   */
+  | {
+      readonly kind: 'finishing';
+      readonly result: JsonObject;
+      readonly cancelled?: true;
+      readonly bodyAttempt?: number;
+    }
+  /** A timer; `reason` says what for. `kept`: only outputs and selectors are left to be tried again. */
+  | {
+      readonly kind: 'sleeping';
+      readonly until: number;
+      readonly reason: 'step' | 'retry';
+      readonly kept?: KeptResult;
+    }
   | {
       readonly kind: 'event';
       readonly name: string;
@@ -70,6 +85,12 @@ export type PointerState =
       readonly plan: readonly CompensationEntry[];
       readonly next: number;
     };
+
+/** What a step has got before its outputs or selectors failed: an event, a worker's result, the answer of a call. */
+export interface KeptResult {
+  readonly result: JsonObject;
+  readonly bodyAttempt: number;
+}
 
 /** A step whose CompensateWith chain is to run, in the surroundings in which the step ran. */
 export interface CompensationEntry {

@@ -10,7 +10,7 @@ import type { StepError, StepRecord, StepRecordStatus, WorkflowInstance } from '
 import { invariant } from './invariant.js';
 import { jsonLength } from './json-length.js';
 import type { Json, JsonObject } from './json.js';
-import { executionKey, type Pointer, type PointerState } from './pointer.js';
+import { executionKey, type KeptResult, type Pointer, type PointerState } from './pointer.js';
 
 /** What a pointer takes in the stored state, and a record with the values that it shows, by and large. */
 const POINTER_LENGTH = 400;
@@ -245,15 +245,27 @@ export function sleep(run: Run, pointer: Pointer, until: number): void {
   setState(run, pointer, { kind: 'sleeping', until, reason: 'step' });
 }
 
-/** Lets the step begin again at `at` as if it had just been reached, as the next attempt; see `beginAttempt`. */
+/**
+ * Lets the step begin again at `at`, as the next attempt; see `beginAttempt`. One that has its result keeps it (E9), any
+ * other begins as if it had just been reached.
+ */
 export function restart(run: Run, pointer: Pointer, at: number): void {
+  const kept = resultOf(pointer);
   pointer.attempt += 1;
   pointer.attemptStartedAt = run.now;
   pointer.deadline = null;
-  pointer.memo = null;
-  pointer.completed = [];
+  if (kept === null) {
+    pointer.memo = null;
+    pointer.completed = [];
+  }
   if (stepOf(run, pointer).cancelCondition !== null) run.cancelCheckDue = true;
-  setState(run, pointer, { kind: 'sleeping', until: at, reason: 'retry' });
+  const pause = { kind: 'sleeping', until: at, reason: 'retry' } as const;
+  setState(run, pointer, kept === null ? pause : { ...pause, kept });
+}
+
+function resultOf({ attempt, state }: Pointer): KeptResult | null {
+  if (state.kind !== 'finishing' || state.cancelled === true) return null;
+  return { result: state.result, bodyAttempt: state.bodyAttempt ?? attempt };
 }
 
 /** The pause before the next attempt is over. Its Timeout counts from here, however long the instance was suspended. */
@@ -262,7 +274,8 @@ export function beginAttempt(run: Run, pointer: Pointer): void {
   pointer.attemptStartedAt = run.now;
   pointer.deadline = timeoutMs === null ? null : run.now + timeoutMs;
   if (cancelCondition !== null) run.cancelCheckDue = true;
-  setState(run, pointer, { kind: 'ready' });
+  const kept = pointer.state.kind === 'sleeping' ? pointer.state.kept : undefined;
+  setState(run, pointer, kept === undefined ? { kind: 'ready' } : { kind: 'finishing', ...kept });
 }
 
 /** The outside has answered: nothing that the pointer waited for is left to be given up. */
@@ -314,10 +327,20 @@ export function writeRecord(
     inputs: pointer.inputs,
     outputs: details.outputs ?? null,
     error: details.error ?? null,
+    ...bodyAttemptOf(pointer),
   };
   run.instance.recent.push(record);
   run.grown += RECORD_LENGTH + (record.error === null ? 0 : jsonLength(record.error.data));
   run.dirty = true;
+}
+
+/** Noted only where the result is older than the attempt whose outputs were evaluated. */
+function bodyAttemptOf({ state }: Pointer): Pick<StepRecord, 'bodyAttempt'> {
+  if (state.kind === 'finishing' && state.bodyAttempt !== undefined) {
+    return { bodyAttempt: state.bodyAttempt };
+  }
+  const kept = state.kind === 'sleeping' ? state.kept : undefined;
+  return kept === undefined ? {} : { bodyAttempt: kept.bodyAttempt };
 }
 
 /** Takes a pointer out of the instance; the caller sees to the container around it. */

@@ -110,7 +110,8 @@ export interface ViewContext {
 
 export function viewRecord(record: StepRecord, { definition, workflowId }: ViewContext): StepView {
   const names = stepNames(record.stepId, definition);
-  const { attempt, error, pointerId: id } = record;
+  const { error, pointerId: id } = record;
+  const attempt = record.bodyAttempt ?? record.attempt;
   const hasStarted = error === null || !NO_CHILD.has(error.type);
   return {
     ...names,
@@ -143,9 +144,6 @@ export function viewPointer(
   instanceEndTime: number | null,
 ): StepView {
   const isOver = instanceEndTime !== null;
-  const { kind } = pointer.state;
-  const hasChild =
-    kind === 'child' || (kind === 'finishing' && isSubWorkflow(pointer.stepId, definition));
   return {
     ...stepNames(pointer.stepId, definition),
     executionId: pointer.id,
@@ -160,8 +158,22 @@ export function viewPointer(
     outputs: null,
     error: pointer.error === null ? null : viewError(pointer.error),
     waitsFor: isOver ? null : waitOf(pointer),
-    childWorkflowId: hasChild ? childIdOf(workflowId, pointer) : null,
+    childWorkflowId: childOf(pointer, { definition, workflowId }),
   };
+}
+
+/** The instance that an open SubWorkflow step has started or is about to start; null: none. */
+function childOf(
+  { attempt, id, state, stepId }: Pointer,
+  { definition, workflowId }: ViewContext,
+): string | null {
+  if (state.kind === 'child') return childIdOf(workflowId, { id, attempt });
+  if (!isSubWorkflow(stepId, definition)) return null;
+  if (state.kind === 'finishing') {
+    return childIdOf(workflowId, { id, attempt: state.bodyAttempt ?? attempt });
+  }
+  const kept = state.kind === 'sleeping' ? state.kept : undefined;
+  return kept === undefined ? null : childIdOf(workflowId, { id, attempt: kept.bodyAttempt });
 }
 
 /** Of the activities that wait for a worker or its result. */

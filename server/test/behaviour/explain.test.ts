@@ -74,7 +74,7 @@ const CASES: readonly Case[] = [
     arrange: (client) => client.defineAndStart([failing('bad', { RetryInterval: 600 })]),
     reason: {
       kind: 'retry',
-      text: /^retry 1 in (10|9) min: .*missing_field/,
+      text: /^retry 1 in (10|9) min \(evaluates its Outputs again\): .*missing_field/,
       attempt: 2,
       error: expect.objectContaining({ stepId: 'bad', attempt: 1 }) as WaitReason['error'],
       actions: ['retry', 'suspend', 'terminate'],

@@ -328,17 +328,22 @@ scenarios('a cancel condition', (start) => {
   });
 
   it('acts also while the instance is suspended; what follows waits for the resume', () => {
-    const driver = start([
-      fork('f', 'a', 'b'),
-      waitFor('a', { cancelCondition: 'data.stop', proceedOnCancel: true, nextStepId: 'after' }),
-      work('b', { outputs: { stop: 'true' }, nextStepId: 'c' }),
-      failing('c', { errorBehavior: 'Suspend' }),
-      noOp('after'),
-    ]);
+    const world = { fails: true };
+    const driver = start(
+      [
+        fork('f', 'a', 'b'),
+        waitFor('a', { cancelCondition: 'data.stop', proceedOnCancel: true, nextStepId: 'after' }),
+        work('b', { outputs: { stop: 'true' }, nextStepId: 'c' }),
+        noOp('c', { outputs: { c: 'world.fails ? data.none : 1' }, errorBehavior: 'Suspend' }),
+        noOp('after'),
+      ],
+      { world },
+    );
     driver.endEffect(driver.effect('b'));
     expect(driver.status).toBe('Suspended');
     expect(driver.subscriptions).toEqual([]);
     expect(driver.ran).not.toContain('after');
+    world.fails = false;
     driver.resume();
     expect(driver.ran).toContain('after');
   });

@@ -49,12 +49,17 @@ function sayTimer(pointer: Pointer, { until }: State<'sleeping'>, facts: Instanc
   };
 }
 
-function sayRetry(pointer: Pointer, { until }: State<'sleeping'>, facts: InstanceFacts): Said {
+function sayRetry(
+  pointer: Pointer,
+  { kept, until }: State<'sleeping'>,
+  facts: InstanceFacts,
+): Said {
   const { attempt, error } = pointer;
+  const what = kept === undefined ? '' : ' (evaluates its Outputs again)';
   const because = error === null ? '' : `: ${error.message}`;
   return {
     kind: 'retry',
-    text: `retry ${attempt - 1} ${when(until, facts)}${because}`,
+    text: `retry ${attempt - 1} ${when(until, facts)}${what}${because}`,
     since: error?.time ?? pointer.attemptStartedAt,
     until,
     error,
