@@ -1228,7 +1228,7 @@ export interface components {
             parameter?: string;
             /**
              * Format: int32
-             * @description Line in the body, from 1, where the body was YAML or could not be read.
+             * @description Line in the body, from 1.
              * @example 4
              */
             line?: number;
@@ -1238,6 +1238,11 @@ export interface components {
              * @example 17
              */
             column?: number;
+            /**
+             * @description What to write there instead, where that is clear.
+             * @example "charge-card"
+             */
+            suggestion?: string;
         };
         /**
          * @description An event that was stored.

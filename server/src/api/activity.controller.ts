@@ -32,10 +32,12 @@ import type {
   WorkItem,
 } from './models/activity.js';
 import type { Problem } from './models/problem.js';
+import { knownQuery } from './query-names.js';
 import { addressOf, callerGone, type ApiServices } from './request-context.js';
 
 @Route('api/activity')
 @Tags('Activities')
+@Middlewares(knownQuery)
 export class ActivityController extends Controller {
   constructor(private readonly services: ApiServices) {
     super();

@@ -9,6 +9,7 @@ import type { Json } from '../engine/json.js';
 import { AppError } from '../errors.js';
 import type { ApiLimits } from './api-limits.js';
 import { parseJson } from './json-format.js';
+import { jsonLocator } from './json-position.js';
 import { contextOf, type ParsedBody } from './request-context.js';
 import { parseYaml } from './yaml-format.js';
 
@@ -70,7 +71,8 @@ async function parseBody(request: Request, limits: ApiLimits): Promise<ParsedBod
   }
   const text = decode(bytes);
   if (format === 'yaml') return parseYaml(text, limits);
-  return text.trim() === '' ? null : { value: parseJson(text, limits), locate: () => null };
+  if (text.trim() === '') return null;
+  return { value: parseJson(text, limits), locator: () => jsonLocator(text) };
 }
 
 function hasBody(request: Request): boolean {

@@ -21,10 +21,12 @@ import { toControlAnswer, toWorkflowAction } from './map/control.js';
 import { checkedName } from './map/name.js';
 import type { ControlAnswer, ControlRequest, WorkflowActionList } from './models/control.js';
 import type { Problem } from './models/problem.js';
+import { knownQuery } from './query-names.js';
 import { actorOf, type ApiServices } from './request-context.js';
 
 @Route('api/workflow')
 @Tags('Workflows')
+@Middlewares(knownQuery)
 export class ControlController extends Controller {
   constructor(private readonly services: ApiServices) {
     super();

@@ -35,10 +35,12 @@ import type {
   RegisteredDefinition,
 } from './models/definition.js';
 import type { Problem } from './models/problem.js';
+import { knownQuery } from './query-names.js';
 import type { ApiServices } from './request-context.js';
 
 @Route('api/definition')
 @Tags('Definitions')
+@Middlewares(knownQuery)
 export class DefinitionController extends Controller {
   constructor(private readonly services: ApiServices) {
     super();

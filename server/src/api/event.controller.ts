@@ -31,10 +31,12 @@ import { checkedName } from './map/name.js';
 import { toPageRequest, toWirePage } from './map/page.js';
 import type { EventPage, EventWaiterPage, PublishedEvent, StoredEvent } from './models/event.js';
 import type { Problem } from './models/problem.js';
+import { knownQuery } from './query-names.js';
 import { actorOf, type ApiServices } from './request-context.js';
 
 @Route('api/event')
 @Tags('Events')
+@Middlewares(knownQuery)
 export class EventController extends Controller {
   constructor(private readonly services: ApiServices) {
     super();

@@ -1,10 +1,12 @@
-import { Controller, Get, Route, Tags } from '@tsoa/runtime';
+import { Controller, Get, Middlewares, Route, Tags } from '@tsoa/runtime';
 import { toServerInfo } from './map/info.js';
 import type { ServerInfo } from './models/info.js';
+import { knownQuery } from './query-names.js';
 import type { ApiServices } from './request-context.js';
 
 @Route('api/info')
 @Tags('Server')
+@Middlewares(knownQuery)
 export class InfoController extends Controller {
   constructor(private readonly services: ApiServices) {
     super();

@@ -1,10 +1,12 @@
-import { Controller, Get, Route, Security, Tags } from '@tsoa/runtime';
+import { Controller, Get, Middlewares, Route, Security, Tags } from '@tsoa/runtime';
 import { toNode } from './map/node.js';
 import type { NodePage } from './models/node.js';
+import { knownQuery } from './query-names.js';
 import type { ApiServices } from './request-context.js';
 
 @Route('api/node')
 @Tags('Server')
+@Middlewares(knownQuery)
 export class NodeController extends Controller {
   constructor(private readonly services: ApiServices) {
     super();

@@ -31,8 +31,8 @@ export interface TextPosition {
 
 export interface ParsedBody {
   readonly value: Json;
-  /** Where a JSON pointer points to in the text; null where the body was not YAML. */
-  readonly locate: (pointer: string) => TextPosition | null;
+  /** Makes what finds where JSON pointers point to in the text; null where the text is empty. */
+  readonly locator: () => (pointer: string) => TextPosition | null;
 }
 
 interface RequestContext {

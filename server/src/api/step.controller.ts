@@ -23,10 +23,12 @@ import { toPageRequest, toWirePage } from './map/page.js';
 import { toStepSummary, toStoredStep } from './map/step.js';
 import type { Problem } from './models/problem.js';
 import type { StepPage, StoredStep } from './models/step.js';
+import { knownQuery } from './query-names.js';
 import { responseOf, type ApiServices } from './request-context.js';
 
 @Route('api/step')
 @Tags('Custom steps')
+@Middlewares(knownQuery)
 export class StepController extends Controller {
   constructor(private readonly services: ApiServices) {
     super();

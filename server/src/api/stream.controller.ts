@@ -2,6 +2,7 @@ import {
   Controller,
   Get,
   Produces,
+  Middlewares,
   Query,
   Request,
   Response,
@@ -13,10 +14,12 @@ import type { Request as HttpRequest } from 'express';
 import { sendChanges } from './event-stream.js';
 import { checkedName } from './map/name.js';
 import type { Problem } from './models/problem.js';
+import { knownQuery } from './query-names.js';
 import { addressOf, contextOf, responseOf, type ApiServices } from './request-context.js';
 
 @Route('api/stream')
 @Tags('Workflows')
+@Middlewares(knownQuery)
 export class StreamController extends Controller {
   constructor(private readonly services: ApiServices) {
     super();

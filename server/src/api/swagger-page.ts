@@ -3,9 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import type { Express, Request, Response } from 'express';
-
-/** The same place relative to `src/api` and to `dist/api`. */
-const DOCUMENT_FILE = new URL('../../openapi/openapi.json', import.meta.url);
+import { API_DOCUMENT_FILE } from './query-names.js';
 
 const PAGE_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
 
@@ -49,7 +47,7 @@ const PAGE_POLICY = [
 ].join('; ');
 
 export function registerSwaggerPage(app: Express): void {
-  const document = readFileSync(DOCUMENT_FILE);
+  const document = readFileSync(API_DOCUMENT_FILE);
   const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   const send = (type: string, body: string | Buffer) => (_request: Request, response: Response) => {
     response.setHeader('Content-Security-Policy', PAGE_POLICY);

@@ -12,3 +12,20 @@ export function positionAt(text: string, offset: number): TextPosition {
   }
   return { line, column: offset - lineStart + 1 };
 }
+
+/** The same for many offsets in one text: its lines are counted once. */
+export function positionsIn(text: string): (offset: number) => TextPosition {
+  const lineStarts = [0];
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) {
+    lineStarts.push(at + 1);
+  }
+  return (offset) => {
+    let [low, high] = [0, lineStarts.length - 1];
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if ((lineStarts[middle] ?? 0) <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return { line: low + 1, column: offset - (lineStarts[low] ?? 0) + 1 };
+  };
+}

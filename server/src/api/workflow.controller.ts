@@ -42,10 +42,12 @@ import type {
   WorkflowPage,
   WorkflowQuery,
 } from './models/workflow.js';
+import { knownQuery } from './query-names.js';
 import { actorOf, addressOf, callerGone, type ApiServices } from './request-context.js';
 
 @Route('api/workflow')
 @Tags('Workflows')
+@Middlewares(knownQuery)
 export class WorkflowController extends Controller {
   constructor(private readonly services: ApiServices) {
     super();

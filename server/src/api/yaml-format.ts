@@ -5,20 +5,23 @@
  * while parsing (composing is recursive), names are checked for duplicates with a set (the library compares all pairs),
  * aliases are expanded under a budget, and tags are limited to the core schema. Times stay text.
  */
-import { Composer, Lexer, Parser, stringify, type CST, type Document } from 'yaml';
+import { Composer, Lexer, Parser, stringify, type Alias, type CST, type Document } from 'yaml';
 import type { AppError } from '../errors.js';
 import type { ApiLimits } from './api-limits.js';
 import { unreadable } from './json-format.js';
 import type { ParsedBody } from './request-context.js';
-import { locateInYaml } from './yaml-position.js';
+import { yamlLocator } from './yaml-position.js';
 import { YamlReader } from './yaml-reader.js';
 
 /** Null: there is nothing but space and comments. @throws AppError `unreadable_body` with line and column */
 export function parseYaml(text: string, limits: ApiLimits): ParsedBody | null {
   const document = compose(text, limits);
   if (document === null) return null;
-  const value = new YamlReader(text, limits).read(document.contents);
-  return { value, locate: (pointer) => locateInYaml(document, text, pointer) };
+  const { contents } = document;
+  const reader = new YamlReader(text, limits);
+  const value = reader.read(contents);
+  const targetOf = (alias: Alias) => reader.targetOf(alias);
+  return { value, locator: () => yamlLocator({ text, contents, targetOf }) };
 }
 
 /** Options that make documents of YAML 1.2 whatever a `%YAML` line says. */

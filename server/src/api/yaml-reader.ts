@@ -20,12 +20,20 @@ const CORE_TAGS: ReadonlySet<string> = new Set(
   ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((name) => `tag:yaml.org,2002:${name}`),
 );
 
+interface ReadTarget {
+  readonly value: Json;
+  readonly depth: number;
+  readonly nodes: number;
+}
+
 export class YamlReader {
   readonly #text: string;
   readonly #limits: ApiLimits;
   readonly #anchors = new Map<string, ParsedNode>();
   /** What each alias means; decided when it is first met, as a later anchor may take the same name. */
   readonly #targets = new Map<Alias, ParsedNode>();
+  /** What aliases have led to, and the depth at which it was found to be within bounds. */
+  readonly #readTargets = new Map<ParsedNode, ReadTarget>();
   #nodes = 0;
   #aliases = 0;
 
@@ -39,11 +47,13 @@ export class YamlReader {
     return this.#read(node, 0);
   }
 
+  /** What an alias stood for when it was read. */
+  targetOf(alias: Alias): ParsedNode | undefined {
+    return this.#targets.get(alias);
+  }
+
   #read(node: Node, depth: number): Json {
-    this.#nodes += 1;
-    if (this.#nodes > this.#limits.bodyNodesMax) {
-      throw this.#refused(node, `The body has more than ${this.#limits.bodyNodesMax} values`);
-    }
+    this.#count(1, node);
     // As in JSON, an empty map or list is a level of its own.
     const levels = depth + (isCollection(node) ? 1 : 0);
     if (levels > this.#limits.bodyDepthMax) {
@@ -53,12 +63,33 @@ export class YamlReader {
       );
     }
     if (node === null) return null;
-    if (isAlias(node)) return this.#read(this.#targetOf(node), depth);
+    if (isAlias(node)) return this.#readAlias(node, depth);
     this.#checkTag(node);
     if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
     if (isScalar(node)) return this.#scalar(node);
     if (isMap(node)) return this.#map(node, depth);
     return node.items.map((item) => this.#read(item, depth + 1));
+  }
+
+  /** What was read once is not read again: a few aliases can name a document's largest part a hundred times. */
+  #readAlias(alias: Alias.Parsed, depth: number): Json {
+    const target = this.#targetOf(alias);
+    const known = this.#readTargets.get(target);
+    if (known === undefined || depth > known.depth) {
+      const before = this.#nodes;
+      const value = this.#read(target, depth);
+      this.#readTargets.set(target, { value, depth, nodes: this.#nodes - before });
+      return value;
+    }
+    this.#count(known.nodes, alias);
+    return known.value;
+  }
+
+  #count(nodes: number, node: Node): void {
+    this.#nodes += nodes;
+    if (this.#nodes > this.#limits.bodyNodesMax) {
+      throw this.#refused(node, `The body has more than ${this.#limits.bodyNodesMax} values`);
+    }
   }
 
   #map(node: YAMLMap.Parsed, depth: number): JsonObject {

@@ -91,6 +91,8 @@ export interface DocumentProblem {
   readonly message: string;
   /** JSON pointer (RFC 6901) into the document as it was posted, e.g. `/Steps/0/NextStepId`. */
   readonly pointer: string;
+  /** What to write there instead, where that is clear. */
+  readonly suggestion?: string;
 }
 
 /** Retry interval where neither the step nor the definition gives one. */

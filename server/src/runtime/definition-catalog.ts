@@ -1,13 +1,13 @@
 /** Definitions: checked, stored as versions, and kept at hand in the form that the engine runs. */
 import { LRUCache } from 'lru-cache';
 import type { DocumentProblem, WorkflowDefinition } from '../engine/definition.js';
-import { notPython, unknownStepType } from '../engine/definitions/late-problems.js';
-import { parseDefinition, type ParsedDefinition } from '../engine/definitions/parse-definition.js';
+import { parseDefinition } from '../engine/definitions/parse-definition.js';
 import { isJsonObject, type JsonObject } from '../engine/json.js';
 import { AppError } from '../errors.js';
 import type { ScriptRuntime } from '../scripts/script-runtime.js';
 import type { DefinitionRecord, Store } from '../store/store.js';
 import type { Clock } from './clock.js';
+import { DefinitionChecker } from './definition-checker.js';
 import type {
   DefinitionCheck,
   DefinitionSummary,
@@ -41,6 +41,7 @@ export interface DefinitionCatalogOptions {
 
 export class DefinitionCatalog {
   readonly #options: DefinitionCatalogOptions;
+  readonly #checker: DefinitionChecker;
   readonly #versions = new LRUCache<string, WorkflowDefinition>({
     max: CACHE_MAX,
     maxSize: CACHE_LENGTH_MAX,
@@ -51,13 +52,14 @@ export class DefinitionCatalog {
 
   constructor(options: DefinitionCatalogOptions) {
     this.#options = options;
+    this.#checker = new DefinitionChecker(options);
   }
 
   async register(
     document: unknown,
     idempotency: IdempotencyKey | null,
   ): Promise<RegisteredDefinition> {
-    const parsed = await this.#parse(document);
+    const parsed = await this.#checker.check(document);
     const { canonical, definition, warnings } = parsed;
     if (definition === null || canonical === null || parsed.errors.length > 0) {
       throw new AppError('invalid_definition', describeProblems(parsed.errors), {
@@ -88,7 +90,7 @@ export class DefinitionCatalog {
   }
 
   async check(document: unknown): Promise<DefinitionCheck> {
-    const { errors, warnings } = await this.#parse(document);
+    const { errors, warnings } = await this.#checker.check(document);
     return { valid: errors.length === 0, errors, warnings };
   }
 
@@ -162,32 +164,6 @@ export class DefinitionCatalog {
     const versioned = { ...definition, version: record.version };
     this.#versions.set(key, versioned, { size: record.body.length });
     return versioned;
-  }
-
-  async #parse(document: unknown): Promise<ParsedDefinition> {
-    const parsed = parseDefinition(document);
-    const errors = [
-      ...parsed.errors,
-      ...(await this.#unknownSteps(parsed)),
-      ...(await this.#syntaxErrors(parsed)),
-    ];
-    return { ...parsed, errors };
-  }
-
-  async #unknownSteps({ customSteps }: ParsedDefinition): Promise<readonly DocumentProblem[]> {
-    const names = [...new Set(customSteps.map(({ name }) => name))];
-    const known = await this.#options.stepScripts.known(names);
-    return customSteps.filter(({ name }) => !known.has(name)).map(unknownStepType);
-  }
-
-  /** CPython itself says what is valid, so that no definition is accepted that can only fail later. */
-  async #syntaxErrors({ expressions }: ParsedDefinition): Promise<readonly DocumentProblem[]> {
-    if (expressions.length === 0) return [];
-    const sources = expressions.map(({ source }) => source);
-    const problems = await this.#options.scripts.checkSyntax('expression', sources);
-    return problems.map(({ index, ...complaint }) =>
-      notPython(expressions[index] ?? { source: '', pointer: '' }, complaint),
-    );
   }
 }
 

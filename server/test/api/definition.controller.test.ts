@@ -42,7 +42,7 @@ describe('POST /api/definition', () => {
     });
   });
 
-  it('gives pointers for JSON', async () => {
+  it('gives line and column for JSON, too', async () => {
     const api = await startApi({
       host: {
         registerDefinition: async () => {
@@ -50,8 +50,16 @@ describe('POST /api/definition', () => {
         },
       },
     });
-    const response = await api.post('/api/definition', '{}', 'application/json');
-    expect((await problemOf(response))['errors']).toEqual(PROBLEMS);
+    const document = JSON.stringify(
+      { Id: 'x', Steps: [{ Id: 'a' }, { Id: 'a', Name: 'y' }] },
+      null,
+      2,
+    );
+    const response = await api.post('/api/definition', document, 'application/json');
+    expect((await problemOf(response))['errors']).toEqual([
+      { ...PROBLEMS[0], line: 8, column: 13 },
+      { ...PROBLEMS[1], line: 7, column: 5 },
+    ]);
   });
 
   it('passes a document on that is not an object, for the engine to judge', async () => {

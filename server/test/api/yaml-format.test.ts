@@ -184,7 +184,7 @@ describe('locate', () => {
     '    Do: [[{Id: inner}]]', // 9
     '  - *second', // 10
   ].join('\n');
-  const { locate } = parseYaml(text, DEFAULT_API_LIMITS)!;
+  const locate = parseYaml(text, DEFAULT_API_LIMITS)!.locator();
 
   it.each([
     ['', 1, 1],

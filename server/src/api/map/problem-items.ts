@@ -9,8 +9,13 @@ export function itemsWithPosition(
   problems: readonly DocumentProblem[],
 ): ProblemItem[] {
   const { body } = contextOf(request);
-  return problems.map(({ code, message, pointer }) => {
-    const position = body?.locate(pointer);
-    return { code, message, pointer, ...position };
-  });
+  if (problems.length === 0) return [];
+  const locate = body?.locator();
+  return problems.map(({ code, message, pointer, suggestion }) => ({
+    code,
+    message,
+    pointer,
+    ...locate?.(pointer),
+    ...(suggestion === undefined ? {} : { suggestion }),
+  }));
 }

@@ -24,7 +24,7 @@ export interface ProblemItem {
    */
   parameter?: string;
   /**
-   * Line in the body, from 1, where the body was YAML or could not be read.
+   * Line in the body, from 1.
    * @isInt
    * @example 4
    */
@@ -35,6 +35,11 @@ export interface ProblemItem {
    * @example 17
    */
   column?: number;
+  /**
+   * What to write there instead, where that is clear.
+   * @example "\"charge-card\""
+   */
+  suggestion?: string;
 }
 
 /**

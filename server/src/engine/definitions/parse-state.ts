@@ -48,7 +48,7 @@ export class ParseState {
   constructor(options: ParseOptions) {
     this.maxSteps = options.maxSteps ?? 1000;
     this.maxDepth = options.maxDepth ?? 32;
-    this.#maxValues = options.maxValues ?? 200_000;
+    this.#maxValues = options.maxValues ?? 100_000;
   }
 
   /** Counts a step; false (with one error for all of them) where the document has too many. */

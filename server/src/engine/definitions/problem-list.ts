@@ -39,7 +39,7 @@ export type DocumentWarningCode = (typeof DOCUMENT_WARNING_CODES)[number];
 /** Added as the last entry where a list had to be cut. */
 export const TOO_MANY_PROBLEMS = 'too_many_problems';
 
-const MAX_PROBLEMS = 100;
+export const MAX_PROBLEMS = 100;
 
 /** Problems in the order in which they were found, cut after the first hundred. */
 export class ProblemList<TCode extends string> {
@@ -51,22 +51,48 @@ export class ProblemList<TCode extends string> {
   }
 
   /** The message is a function where it is costly to make: one that is left out is never made. */
-  add(code: TCode, pointer: string, message: string | (() => string)): void {
+  add(
+    code: TCode,
+    pointer: string,
+    message: string | (() => string),
+    suggestion: string | null = null,
+  ): void {
     if (this.#problems.length >= MAX_PROBLEMS) {
       this.#leftOut += 1;
       return;
     }
     const text = typeof message === 'string' ? message : message();
-    this.#problems.push({ code, pointer, message: text });
+    this.#problems.push({
+      code,
+      pointer,
+      message: text,
+      ...(suggestion === null ? {} : { suggestion }),
+    });
   }
 
   toArray(): readonly DocumentProblem[] {
     if (this.#leftOut === 0) return [...this.#problems];
-    const note = {
-      code: TOO_MANY_PROBLEMS,
-      message: `${this.#leftOut} more of them are not listed.`,
-      pointer: '',
-    };
-    return [...this.#problems, note];
+    return [...this.#problems, tooMany(`${this.#leftOut} more of them are not listed.`)];
   }
+}
+
+/** Puts lists together that were cut one by one, and cuts again. Lists that are not read to their end cost nothing. */
+export function mergeProblems(
+  first: readonly DocumentProblem[],
+  others: Iterable<DocumentProblem>,
+): readonly DocumentProblem[] {
+  if (first.length > MAX_PROBLEMS) return first;
+  const merged = [...first];
+  for (const problem of others) {
+    if (merged.length >= MAX_PROBLEMS) {
+      merged.push(tooMany('More of them are not listed.'));
+      break;
+    }
+    merged.push(problem);
+  }
+  return merged;
+}
+
+function tooMany(message: string): DocumentProblem {
+  return { code: TOO_MANY_PROBLEMS, message, pointer: '' };
 }

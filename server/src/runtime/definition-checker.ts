@@ -1,0 +1,95 @@
+/**
+ * Everything that is wrong or odd about a posted definition: what its form shows (engine/definitions), and what only the
+ * stored custom steps and Python can tell.
+ *
+ *  K1 A document costs time in proportion to its size, however many problems it has: what more than one list can show is
+ *     neither looked for nor made.
+ *  K2 The thread is never held for long: parsing is bounded by the number of values, and what comes after it is done in
+ *     batches.
+ */
+import { setImmediate } from 'node:timers/promises';
+import type { DocumentProblem } from '../engine/definition.js';
+import { notPython, unknownStepType } from '../engine/definitions/late-problems.js';
+import {
+  parseDefinition,
+  type ExpressionSource,
+  type ParsedDefinition,
+} from '../engine/definitions/parse-definition.js';
+import { MAX_PROBLEMS, mergeProblems } from '../engine/definitions/problem-list.js';
+import type { ScriptRuntime, SyntaxProblem } from '../scripts/script-runtime.js';
+import type { StepScripts } from './step-scripts.js';
+
+/** Expressions that Python looks at in one call, and their length together. */
+const BATCH_COUNT_MAX = 200;
+const BATCH_LENGTH_MAX = 64 * 1024;
+
+export interface DefinitionCheckerOptions {
+  readonly scripts: ScriptRuntime;
+  readonly stepScripts: StepScripts;
+}
+
+export class DefinitionChecker {
+  readonly #options: DefinitionCheckerOptions;
+
+  constructor(options: DefinitionCheckerOptions) {
+    this.#options = options;
+  }
+
+  async check(document: unknown): Promise<ParsedDefinition> {
+    // Reading a large document took its time on this thread: others first.
+    await setImmediate();
+    const parsed = parseDefinition(document);
+    const withSteps = mergeProblems(parsed.errors, await this.#unknownSteps(parsed));
+    const room = MAX_PROBLEMS - withSteps.length;
+    const errors = mergeProblems(withSteps, await this.#syntaxErrors(parsed.expressions, room));
+    return { ...parsed, errors };
+  }
+
+  async #unknownSteps({ customSteps }: ParsedDefinition): Promise<readonly DocumentProblem[]> {
+    const names = [...new Set(customSteps.map(({ name }) => name))];
+    const known = await this.#options.stepScripts.known(names);
+    const unknown = customSteps.filter(({ name }) => !known.has(name));
+    return unknown.slice(0, MAX_PROBLEMS + 1).map(unknownStepType);
+  }
+
+  /**
+   * CPython itself says what is valid, so that no definition is accepted that can only fail later. It sees each text
+   * once. One problem more than there is room for is enough to say that there are more.
+   */
+  async #syntaxErrors(
+    expressions: readonly ExpressionSource[],
+    room: number,
+  ): Promise<readonly DocumentProblem[]> {
+    if (room < 0) return [];
+    const wrong = new Map<string, SyntaxProblem>();
+    for (const batch of batchesOf(new Set(expressions.map(({ source }) => source)))) {
+      const problems = await this.#options.scripts.checkSyntax('expression', batch);
+      for (const problem of problems) wrong.set(batch[problem.index] ?? '', problem);
+      if (wrong.size > room) break;
+    }
+    const found: DocumentProblem[] = [];
+    if (wrong.size === 0) return found;
+    for (const expression of expressions) {
+      const complaint = wrong.get(expression.source);
+      if (complaint !== undefined) found.push(notPython(expression, complaint));
+      if (found.length > room) break;
+    }
+    return found;
+  }
+}
+
+function* batchesOf(sources: Iterable<string>): Generator<readonly string[]> {
+  let batch: string[] = [];
+  let length = 0;
+  for (const source of sources) {
+    const isFull = batch.length >= BATCH_COUNT_MAX || length + source.length > BATCH_LENGTH_MAX;
+    if (isFull && batch.length > 0) {
+      yield batch;
+      batch = [];
+      length = 0;
+    }
+    batch.push(source);
+    length += source.length;
+  }
+  if (batch.length > 0) yield batch;
+}

@@ -1,0 +1,85 @@
+/** Places of JSON pointers in the texts that were posted, by both readers. */
+import { describe, expect, it } from 'vitest';
+import { DEFAULT_API_LIMITS } from '../../src/api/api-limits.js';
+import { jsonLocator } from '../../src/api/json-position.js';
+import { positionAt, positionsIn } from '../../src/api/text-position.js';
+import { parseYaml } from '../../src/api/yaml-format.js';
+
+const JSON_TEXT = `
+{ "Id": "d\\"{", "empty": {}, "Steps": [
+    {"Id": "a", "Inputs": {"a/b~c": [1, [2, "x"], {"é": null}]}} , {
+      "Id" :
+        "b" } ] }
+`;
+
+const YAML_TEXT = `Id: d
+shared: &s
+  first: 1
+  "a/b~c":
+    - x
+    - deep: y
+Steps:
+  - Id: a
+    Inputs: *s
+  - {Id: b, Inputs: {z: *s}}
+`;
+
+describe('a place in JSON', () => {
+  it.each([
+    ['', 2, 1],
+    ['/Id', 2, 9],
+    ['/empty', 2, 17],
+    ['/empty/x', 2, 17],
+    ['/Steps', 2, 30],
+    ['/Steps/0', 3, 5],
+    ['/Steps/0/Id', 3, 12],
+    ['/Steps/0/Inputs/a~1b~0c', 3, 28],
+    ['/Steps/0/Inputs/a~1b~0c/0', 3, 38],
+    ['/Steps/0/Inputs/a~1b~0c/1/1', 3, 45],
+    ['/Steps/0/Inputs/a~1b~0c/2/é', 3, 57],
+    ['/Steps/1', 3, 68],
+    ['/Steps/1/Id', 5, 9],
+    ['/Steps/1/NextStepId', 3, 68],
+    ['/Steps/7', 2, 30],
+  ])('of %j is line %i, column %i', (pointer, line, column) => {
+    expect(jsonLocator(JSON_TEXT)(pointer)).toEqual({ line, column });
+  });
+
+  it('is found in linear time, however deep and wide the text is', () => {
+    const depth = 90;
+    const text = `${'[1,'.repeat(depth)}${'[],'.repeat(250_000)}0${']'.repeat(depth)}`;
+    const before = process.cpuUsage();
+    const locate = jsonLocator(text);
+    for (let index = 0; index < 100; index += 1) {
+      const pointer = `${'/1'.repeat(depth - 1)}/${250_000 - index}`;
+      expect(locate(pointer)?.column).toBeGreaterThan(700_000);
+    }
+    // Looking at everything again for each level or pointer would take some ten seconds.
+    expect(process.cpuUsage(before).user / 1000).toBeLessThan(3000);
+  });
+});
+
+describe('a place in YAML', () => {
+  it.each([
+    ['/Steps/0', 8, 5],
+    ['/Steps/0/Inputs/first', 3, 10],
+    ['/Steps/0/Inputs/a~1b~0c', 4, 3],
+    ['/Steps/0/Inputs/a~1b~0c/1/deep', 6, 13],
+    ['/Steps/1/Inputs/z/first', 3, 10],
+    ['/Steps/1/NextStepId', 10, 5],
+    ['/Nothing', 1, 1],
+  ])('of %j is line %i, column %i', (pointer, line, column) => {
+    const locate = parseYaml(YAML_TEXT, DEFAULT_API_LIMITS)?.locator();
+    expect(locate?.(pointer)).toEqual({ line, column });
+  });
+});
+
+describe('line and column', () => {
+  it('are the same whether they are counted once or for each offset', () => {
+    const text = '\nab\n\nc\r\n\u2028d';
+    const locate = positionsIn(text);
+    for (let offset = 0; offset <= text.length; offset += 1) {
+      expect(locate(offset)).toEqual(positionAt(text, offset));
+    }
+  });
+});
