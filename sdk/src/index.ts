@@ -4,6 +4,9 @@
  * What it is: typed calls with repetitions, time-outs and errors, on web APIs alone. It owns nothing that lasts. It must
  * not know how the server works: its types come from the server's own description (`generated/schema.ts`).
  */
+// First: on a Node that is too old nothing else would be evaluated.
+import './check-node.js';
+
 export { activity, defineActivities } from './activity-types.js';
 export type {
   ActivityDeclaration,

@@ -11,7 +11,7 @@
 import { createClient, type StepwrightClient, type WorkItem } from '@stepwright/sdk';
 import { registerActivities, wholeNumber, type RegisteredActivity } from './activity-handlers.js';
 import { consoleLog, type WorkerLog } from './log.js';
-import { pause, type BackoffRange } from './pause.js';
+import { aborted, pause, type BackoffRange } from './pause.js';
 import { Poller } from './poller.js';
 import type { Middleware } from './run-handler.js';
 import { releaseItem, WorkInHand } from './work-in-hand.js';
@@ -38,7 +38,7 @@ export class ActivityWorker {
     ...{ polls: 0, received: 0, succeeded: 0 },
     ...{ failed: 0, dropped: 0, released: 0 },
   };
-  readonly #stopped = Promise.withResolvers<undefined>();
+  readonly #stopped = new AbortController();
   #state: 'new' | 'running' | 'stopping' = 'new';
 
   constructor(options: AnyWorkerOptions) {
@@ -100,7 +100,7 @@ export class ActivityWorker {
     if (signal?.aborted === true) stop();
     else this.#poller.start();
     signal?.addEventListener('abort', stop, { once: true });
-    await this.#stopped.promise;
+    await aborted(this.#stopped.signal);
     signal?.removeEventListener('abort', stop);
   }
 
@@ -114,9 +114,9 @@ export class ActivityWorker {
       this.#events.emit('stopping', { running: this.#inHand.size });
       await this.#drain(graceMs);
       this.#events.emit('stopped', this.stats());
-      this.#stopped.resolve(undefined);
+      this.#stopped.abort();
     }
-    await this.#stopped.promise;
+    await aborted(this.#stopped.signal);
   }
 
   async #drain(graceMs: number): Promise<void> {

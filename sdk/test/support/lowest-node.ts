@@ -23,7 +23,7 @@ try {
   await server.remove();
 }
 
-/** `>=22` means 22.0.0. */
+/** `>=20.3` means 20.3.0. */
 function lowestNode(packageFile: string): string {
   const text = readFileSync(fileURLToPath(new URL(packageFile, import.meta.url)), 'utf8');
   const { engines } = JSON.parse(text) as { readonly engines: { readonly node: string } };

@@ -1,0 +1,25 @@
+/**
+ * Fails at import on a Node that is too old, with a sentence rather than with whatever is missing first.
+ *
+ * `index.ts` imports it before everything else. Browsers, Deno and Bun are not judged.
+ */
+const LOWEST = [20, 3] as const;
+
+interface Runtime {
+  readonly process?: { readonly versions?: { readonly node?: string } };
+  readonly Deno?: unknown;
+  readonly Bun?: unknown;
+}
+
+const { Bun, Deno, process } = globalThis as Runtime;
+const version = process?.versions?.node;
+if (version !== undefined && Deno === undefined && Bun === undefined) {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  if (major < LOWEST[0] || (major === LOWEST[0] && minor < LOWEST[1])) {
+    throw new Error(
+      `The Stepwright SDK needs Node ${LOWEST.join('.')} or later, and this is Node ${version}. Install a newer Node from https://nodejs.org.`,
+    );
+  }
+}
+
+export {};

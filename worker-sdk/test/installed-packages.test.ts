@@ -1,0 +1,200 @@
+/**
+ * Both packages as a user gets them: packed by npm, installed by npm into an empty folder outside of the workspace, and used
+ * there on the Node of the machine, by ECMAScript modules, by CommonJS and by strict TypeScript. No registry is asked.
+ */
+import { execFileSync } from 'node:child_process';
+import {
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ServerProcess } from '../../sdk/test/support/server-process.js';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** The one dependency of both. */
+const SCHEMA = 'sdk/node_modules/@standard-schema/spec';
+/** Without the Node of this repository, so that `node` is that of the machine. */
+const PATH = (process.env['PATH'] ?? '')
+  .split(delimiter)
+  .filter((folder) => !folder.includes('node_modules'))
+  .join(delimiter);
+
+const DEFINITION = `
+id: installed
+steps:
+  - id: double
+    stepType: Activity
+    inputs:
+      ActivityName: '"double"'
+      Parameters:
+        '@number': data.number
+    outputs:
+      result: step.Result
+`;
+
+const BODY = `
+const client = createClient({ baseUrl: process.argv[2] });
+async function main() {
+  await client.definitions.register(${JSON.stringify(DEFINITION)});
+  const worker = new Worker({ client, activities: { double: ({ number }) => number * 2 } });
+  const running = worker.run();
+  const handle = await client.workflows.start('installed', { number: 21 });
+  const { status, data } = await handle.wait({ timeoutMs: 20_000 });
+  await worker.stop();
+  await running;
+  console.log(status, data.result);
+}
+main();
+`;
+
+const IMPORTS = `import { createClient } from '@stepwright/sdk';
+import { Worker } from '@stepwright/worker-sdk';
+`;
+const REQUIRES = `const { createClient } = require('@stepwright/sdk');
+const { Worker } = require('@stepwright/worker-sdk');
+`;
+
+const TYPED = `import { createClient, type StepwrightClient } from '@stepwright/sdk';
+import { ActivityFailure, defineActivities, activity, Worker } from '@stepwright/worker-sdk';
+
+const activities = defineActivities({ double: activity<{ number: number }, number>() });
+const client = createClient({ baseUrl: 'http://127.0.0.1:5001', activities });
+export const same: StepwrightClient<typeof activities> = client;
+export const worker = new Worker({
+  client,
+  activities: {
+    double: ({ number }) => {
+      if (number < 0) throw new ActivityFailure('a number from 0 is needed');
+      return number * 2;
+    },
+  },
+});
+export async function run(): Promise<string> {
+  const handle = await client.workflows.start('installed', { number: 21 });
+  return (await handle.wait()).status;
+}
+`;
+
+let folder: string;
+let server: ServerProcess;
+
+function run(command: string, args: readonly string[], cwd = folder): string {
+  return execFileSync(command, args, {
+    cwd,
+    encoding: 'utf8',
+    env: { ...process.env, PATH },
+    stdio: 'pipe',
+  });
+}
+
+beforeAll(async () => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'stepwright-installed-')));
+  // A copy: equal files are hard links in pnpm's store, and npm packs the second name of a file empty.
+  const schema = join(folder, 'schema');
+  cpSync(realpathSync(join(ROOT, SCHEMA)), schema, { recursive: true });
+  for (const path of [join(ROOT, 'sdk'), join(ROOT, 'worker-sdk'), schema]) {
+    run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], path);
+  }
+  rmSync(schema, { recursive: true });
+  const tarballs = readdirSync(folder).map((file) => `./${file}`);
+  writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
+  run('npm', ['install', '--offline', '--no-audit', '--no-fund', ...tarballs]);
+  server = await ServerProcess.start();
+});
+afterAll(async () => {
+  await server.remove();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('packages that npm packed and installed', () => {
+  it('bring each other, their licence and nothing of the workspace', () => {
+    const installed = join(folder, 'node_modules', '@stepwright');
+    expect(readdirSync(installed).sort()).toEqual(['sdk', 'worker-sdk']);
+    for (const name of ['sdk', 'worker-sdk']) {
+      expect(readdirSync(join(installed, name)).sort()).toEqual(
+        ['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'package.json', 'src'].sort(),
+      );
+      expect(readFileSync(join(installed, name, 'package.json'), 'utf8')).not.toContain(
+        '"workspace:',
+      );
+    }
+    // A second copy of the SDK would be another client for the worker.
+    expect(readdirSync(join(installed, 'worker-sdk'))).not.toContain('node_modules');
+  });
+
+  it.each([
+    ['app.mjs', IMPORTS],
+    ['app.cjs', REQUIRES],
+  ])('complete a workflow from %s', (file, head) => {
+    writeFileSync(join(folder, file), head + BODY);
+    expect(run('node', [file, server.url])).toBe('Complete 42\n');
+  });
+
+  it.each([
+    ['app.mts', 'NodeNext'],
+    ['app.cts', 'NodeNext'],
+    ['app.mts', 'Preserve'],
+  ])('satisfy strict TypeScript in %s with module %s', (file, module) => {
+    writeFileSync(join(folder, file), TYPED);
+    const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+    const options = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess'];
+    const libraries = ['--target', 'ES2022', '--lib', 'ES2022,DOM', '--skipLibCheck', 'false'];
+    const output = (() => {
+      try {
+        return run('node', [tsc, '--noEmit', '--module', module, ...options, ...libraries, file]);
+      } catch (error) {
+        return (error as { readonly stdout: string }).stdout; // What the compiler complains of.
+      }
+    })();
+    expect(output).toBe('');
+  });
+});
+
+describe('a Node that is too old', () => {
+  const imports = (
+    version: string,
+  ): { readonly status: number | null; readonly stderr: string } => {
+    const pretend = `Object.defineProperty(process.versions, 'node', { value: '${version}' })`;
+    const args = ['--import', `data:text/javascript,${encodeURIComponent(pretend)}`, 'import.mjs'];
+    writeFileSync(join(folder, 'import.mjs'), `import '@stepwright/worker-sdk';`);
+    try {
+      run('node', args);
+      return { status: 0, stderr: '' };
+    } catch (error) {
+      return error as { readonly status: number; readonly stderr: string }; // The process ended with an error.
+    }
+  };
+
+  it.each(['18.20.8', '20.2.0'])(
+    'is told at import which one is needed, for instance %s',
+    (version) => {
+      const { status, stderr } = imports(version);
+      expect(status).toBe(1);
+      expect(stderr).toContain(
+        `The Stepwright SDK needs Node 20.3 or later, and this is Node ${version}.`,
+      );
+    },
+  );
+
+  it.each(['20.3.0', '22.0.0', '24.1.0'])('is not one such as %s', (version) => {
+    expect(imports(version).status).toBe(0);
+  });
+
+  it.each(['sdk', 'worker-sdk'])('is named in the same way by the package.json of %s', (name) => {
+    const text = readFileSync(join(ROOT, name, 'package.json'), 'utf8');
+    const { engines, version } = JSON.parse(text) as Record<string, unknown>;
+    expect(engines).toEqual({ node: '>=20.3' });
+    const { dependencies } = JSON.parse(
+      readFileSync(join(ROOT, 'worker-sdk/package.json'), 'utf8'),
+    ) as { readonly dependencies: Readonly<Record<string, string>> };
+    expect(dependencies['@stepwright/sdk']).toBe(version);
+  });
+});
