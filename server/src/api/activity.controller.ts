@@ -17,10 +17,10 @@ import {
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
-import type { Json } from '../engine/json.js';
 import { AppError } from '../errors.js';
+import type { ReportedResult } from '../runtime/activity-results.js';
 import { PAGE_SIZE_DEFAULT } from './api-limits.js';
-import { nullableBody } from './body-reader.js';
+import { asJson, nullableBody } from './body-reader.js';
 import { toActivityItem, toActivityQueue, toWorkItem } from './map/activity.js';
 import { checkedName } from './map/name.js';
 import { toPageRequest, toWirePage } from './map/page.js';
@@ -106,14 +106,16 @@ export class ActivityController extends Controller {
     @Body() result: unknown,
     @Request() request: HttpRequest,
   ): Promise<void> {
-    await this.complete(request, token, { succeeded: true, result });
+    await this.complete(request, token, { succeeded: true, data: asJson(result) });
   }
 
   /**
-   * Reports that the work failed. The body says why, in any JSON value, and is shown as the step's error.
+   * Reports that the work failed. The body says why, in any JSON value, and is shown as the step's error. With `retry=false`
+   * the step is not retried: it does what its OnRetriesExhausted says.
    *
    * @summary Report failure
    * @param token The token of the work item
+   * @param retry Whether another attempt may succeed
    */
   @Post('fail/{token}')
   @SuccessResponse(202, 'Accepted')
@@ -129,8 +131,13 @@ export class ActivityController extends Controller {
     @Path() token: string,
     @Body() reason: unknown,
     @Request() request: HttpRequest,
+    @Query() retry: boolean = true,
   ): Promise<void> {
-    await this.complete(request, token, { succeeded: false, result: reason });
+    await this.complete(request, token, {
+      succeeded: false,
+      data: asJson(reason),
+      retryable: retry,
+    });
   }
 
   /**
@@ -213,14 +220,10 @@ export class ActivityController extends Controller {
   private async complete(
     request: HttpRequest,
     token: string,
-    { result, succeeded }: { readonly succeeded: boolean; readonly result: unknown },
+    result: ReportedResult,
   ): Promise<void> {
     const { guesses, host } = this.services;
-    // The body reader makes JSON values only.
-    const data = result as Json;
-    await guesses.guard(addressOf(request), () =>
-      host.completeActivity(token, { succeeded, data }),
-    );
+    await guesses.guard(addressOf(request), () => host.completeActivity(token, result));
   }
 
   private leaseMs(leaseSeconds: number): number {

@@ -45,6 +45,11 @@ export const scriptBody: RequestHandler = async (request, _response, next) => {
   next();
 };
 
+/** What the readers above have made of a body: JSON values only. */
+export function asJson(body: unknown): Json {
+  return body as Json;
+}
+
 async function readValue(request: Request, next: () => void, whenEmpty?: Json): Promise<void> {
   const context = contextOf(request);
   const body = await parseBody(request, context.services.limits);

@@ -7,6 +7,7 @@ import {
   Patch,
   Path,
   Post,
+  Query,
   Request,
   Response,
   Route,
@@ -15,8 +16,8 @@ import {
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
-import type { Json } from '../engine/json.js';
-import { nullableBody, requiredBody } from './body-reader.js';
+import type { ReportedResult } from '../runtime/activity-results.js';
+import { asJson, nullableBody, requiredBody } from './body-reader.js';
 import { toControlAnswer, toWorkflowAction } from './map/control.js';
 import { checkedName } from './map/name.js';
 import type { ControlAnswer, ControlRequest, WorkflowActionList } from './models/control.js';
@@ -80,18 +81,19 @@ export class ControlController extends Controller {
     @Body() result: unknown,
     @Request() request: HttpRequest,
   ): Promise<void> {
-    await this.answer(request, { id, executionId }, { succeeded: true, result });
+    await this.answer(request, { id, executionId }, { succeeded: true, data: asJson(result) });
   }
 
   /**
    * Fails an activity that a workflow waits for, in place of its worker. The body says why, in any JSON value, and is shown
-   * as the step's error.
+   * as the step's error. With `retry=false` the step is not retried: it does what its OnRetriesExhausted says.
    *
    * @summary Fail an awaited activity
    * @param id The id of the workflow
    * @param executionId The execution that waits
    * @isInt executionId must be a whole number
    * @minimum executionId 0 must not be negative
+   * @param retry Whether another attempt may succeed
    */
   @Post('{id}/steps/{executionId}/fail')
   @SuccessResponse(202, 'Accepted')
@@ -108,8 +110,10 @@ export class ControlController extends Controller {
     @Path() executionId: number,
     @Body() reason: unknown,
     @Request() request: HttpRequest,
+    @Query() retry: boolean = true,
   ): Promise<void> {
-    await this.answer(request, { id, executionId }, { succeeded: false, result: reason });
+    const failure = { succeeded: false, data: asJson(reason), retryable: retry };
+    await this.answer(request, { id, executionId }, failure);
   }
 
   /**
@@ -130,12 +134,10 @@ export class ControlController extends Controller {
   private async answer(
     request: HttpRequest,
     { executionId, id }: { readonly id: string; readonly executionId: number },
-    { result, succeeded }: { readonly succeeded: boolean; readonly result: unknown },
+    result: ReportedResult,
   ): Promise<void> {
     const execution = { workflowId: checkedName(id, 'workflow id'), executionId };
-    // The body reader makes JSON values only.
-    const data = result as Json;
     const actor = await actorOf(request);
-    await this.services.host.answerAwaitedActivity(execution, { succeeded, data }, actor);
+    await this.services.host.answerAwaitedActivity(execution, result, actor);
   }
 }

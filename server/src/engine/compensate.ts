@@ -11,7 +11,7 @@
  */
 import { cancelInside } from './cancel-inside.js';
 import { dropPointer, nextStepOf, openSuccessors } from './end-path.js';
-import { suspendOnError, terminate, tryRetry } from './error-behaviors.js';
+import { isRetryable, suspendOnError, terminate, tryRetry } from './error-behaviors.js';
 import type { StepError } from './instance.js';
 import type { CompensationEntry, Pointer, PointerState } from './pointer.js';
 import {
@@ -117,11 +117,18 @@ function entryOf(pointer: Pointer): CompensationEntry {
 
 /** The plan is through: what follows is the handler's own ErrorBehavior, and without one what stands behind it. */
 function endCompensation(run: Run, handler: Pointer): void {
-  const { errorBehavior, onRetriesExhausted } = stepOf(run, handler);
-  writeRecord(run, handler, 'Compensated', { error: handler.error });
-  // A step that compensates because its retries are used up has none left here either.
-  if (errorBehavior === 'Retry' && tryRetry(run, handler)) return;
-  const last = errorBehavior === 'Retry' ? onRetriesExhausted : errorBehavior;
+  const step = stepOf(run, handler);
+  const { errorBehavior, onRetriesExhausted, retriesFirst } = step;
+  const { error } = handler;
+  writeRecord(run, handler, 'Compensated', { error });
+  // Its calls were undone: those of the next round are others.
+  handler.undone = (handler.undone ?? 0) + 1;
+  const retries = errorBehavior === 'Retry' || (errorBehavior === null && retriesFirst);
+  // A step that compensates because its retries are used up, or because none would help, is not retried here either.
+  const mayRetry = retries && (error === null || isRetryable(step, error));
+  if (mayRetry && tryRetry(run, handler) !== null) return;
+  const exhausted = onRetriesExhausted ?? (errorBehavior === 'Retry' ? 'Suspend' : null);
+  const last = retries ? exhausted : errorBehavior;
   if (last === 'Suspend') suspendOnError(run, handler);
   else if (last === 'Terminate') terminate(run, run.now, handler);
   else endFailed(run, handler);

@@ -27,6 +27,7 @@ export const BUILT_IN_STEP_TYPES = [
   'Activity',
   'HttpRequest',
   'SubWorkflow',
+  'Fail',
 ] as const;
 export type BuiltInStepType = (typeof BUILT_IN_STEP_TYPES)[number];
 
@@ -67,7 +68,12 @@ export interface StepDefinition {
   readonly retryBackoff: number;
   /** From 0 to 1: the part of a pause by which it may be longer. */
   readonly retryJitter: number;
-  readonly onRetriesExhausted: ExhaustedBehavior;
+  /** Without an ErrorBehavior: it has MaxRetries or RetryBackoff, so it is retried before anything else is done. */
+  readonly retriesFirst: boolean;
+  /** Null: what would happen without retries; Suspend where that would be a retry. */
+  readonly onRetriesExhausted: ExhaustedBehavior | null;
+  /** Types of errors that another attempt cannot mend. */
+  readonly nonRetryable: readonly string[];
   readonly timeoutMs: number | null;
   /** The entry step id of the compensation chain. */
   readonly compensateWith: string | null;

@@ -2,6 +2,7 @@
 import { cancelAll } from './cancel-inside.js';
 import type { StepDefinition } from './definition.js';
 import { endInstance } from './end-instance.js';
+import { isJsonObject, type Json } from './json.js';
 import { executionKey, type Pointer } from './pointer.js';
 import { restart, stepOf, type Run } from './run.js';
 
@@ -12,15 +13,20 @@ const QUICK_RETRIES_MAX = 10;
 /** … and then a step that cannot succeed waits this long at least, or it would keep a node busy for ever. */
 const LATER_RETRY_INTERVAL_MS_MIN = 100;
 
-/** Lets the step sleep until its next attempt; false when its retries are used up. */
-export function tryRetry(run: Run, pointer: Pointer): boolean {
+/**
+ * Lets the step sleep until its next attempt, and answers when that is; null when its retries are used up.
+ * @param leastMs a pause that the outside asked for; the longer of it and the step's own counts
+ */
+export function tryRetry(run: Run, pointer: Pointer, leastMs = 0): number | null {
   const step = stepOf(run, pointer);
-  if (step.maxRetries !== null && pointer.retries >= step.maxRetries) return false;
-  const intervalMs = retryIntervalMs(step, pointer.retries);
+  if (step.maxRetries !== null && pointer.retries >= step.maxRetries) return null;
+  const wantedMs = Math.min(leastMs, RETRY_INTERVAL_MS_MAX);
+  const intervalMs = Math.max(retryIntervalMs(step, pointer.retries), wantedMs);
   pointer.retries += 1;
   const spread = step.retryJitter === 0 ? 0 : step.retryJitter * drawOf(run, pointer);
-  restart(run, pointer, run.now + Math.round(intervalMs * (1 + spread)));
-  return true;
+  const at = run.now + Math.round(intervalMs * (1 + spread));
+  restart(run, pointer, at);
+  return at;
 }
 
 function retryIntervalMs(step: StepDefinition, retries: number): number {
@@ -30,6 +36,28 @@ function retryIntervalMs(step: StepDefinition, retries: number): number {
   const leastMs = retries < QUICK_RETRIES_MAX ? 0 : LATER_RETRY_INTERVAL_MS_MIN;
   // Back-off is bounded, but whoever asks for a longer interval gets it.
   return Math.max(grownMs, step.retryIntervalMs, leastMs);
+}
+
+/** Whether another attempt of a step may succeed where this error came up. */
+export function isRetryable(
+  { nonRetryable }: StepDefinition,
+  { data, retryable = true, type }: ErrorNature,
+): boolean {
+  if (!retryable || nonRetryable.length === 0) return retryable;
+  return !nonRetryable.includes(type) && !nonRetryable.includes(reportedType(data));
+}
+
+interface ErrorNature {
+  readonly type: string;
+  readonly data?: Json;
+  readonly retryable?: boolean;
+}
+
+/** The type of error that a worker names within its failure, as the worker SDK does. */
+function reportedType(data: Json | undefined): string {
+  if (data === undefined || !isJsonObject(data)) return '';
+  const type = data['type'] ?? data['name'];
+  return typeof type === 'string' ? type : '';
 }
 
 /** From 0 to below 1, other for each attempt of each instance, and the same whoever draws it (rule E4). */

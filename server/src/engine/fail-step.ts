@@ -1,12 +1,12 @@
 /** A step failed: the failure is recorded, then the step's error behaviour decides. */
 import { cancelInside } from './cancel-inside.js';
 import { compensate, endFailed, findHandler } from './compensate.js';
-import type { ErrorBehavior } from './definition.js';
-import { suspendOnError, terminate, tryRetry } from './error-behaviors.js';
+import type { ErrorBehavior, ExhaustedBehavior } from './definition.js';
+import { isRetryable, suspendOnError, terminate, tryRetry } from './error-behaviors.js';
 import type { StepError } from './instance.js';
 import type { Json } from './json.js';
 import type { Pointer } from './pointer.js';
-import { stepOf, stopWaiting, writeRecord, type Run } from './run.js';
+import { stepOf, stopWaiting, writeRecord, type NextAction, type Run } from './run.js';
 import { settle } from './settle.js';
 
 export interface Failure {
@@ -15,6 +15,10 @@ export interface Failure {
   readonly message: string;
   readonly traceback?: string | null;
   readonly data?: Json;
+  /** False: another attempt cannot succeed. */
+  readonly retryable?: boolean;
+  /** The outside asked for a pause of at least this before the next attempt. */
+  readonly retryAfterMs?: number;
 }
 
 /** Longer texts are cut; the whole is in the server's log. */
@@ -26,35 +30,59 @@ export function failStep(run: Run, pointer: Pointer, failure: Failure): void {
   writeRecord(run, pointer, 'Failed', { error });
   pointer.error = error;
   run.instance.lastError = error;
-  decide(run, pointer, error);
+  const action = decide(run, pointer, error, failure.retryAfterMs);
+  run.changes.failedAttempts.push({ error, action });
   settle(run);
 }
 
-function decide(run: Run, pointer: Pointer, error: StepError): void {
+function decide(run: Run, pointer: Pointer, error: StepError, retryAfterMs?: number): NextAction {
   const step = stepOf(run, pointer);
   // A step that was cancelled already is not tried again: it would only be cancelled again.
   if (pointer.state.kind === 'finishing' && pointer.state.cancelled === true) {
     endFailed(run, pointer);
-    return;
+    return { kind: 'goes-on' };
   }
   // A saga that fails as a whole (its own time-out, say) is undone first; then its behaviour is asked.
   if (step.saga) {
-    compensate(run, pointer, error);
-    return;
+    return compensateFailure(run, pointer, error);
   }
   const behavior = behaviorOf(run, pointer);
   if (behavior !== 'Compensate') cancelInside(run, pointer);
-  if (behavior === 'Retry' && tryRetry(run, pointer)) return;
-  const last = behavior === 'Retry' ? step.onRetriesExhausted : behavior;
+  if (behavior === 'Retry' && error.retryable !== false) {
+    const retryAt = tryRetry(run, pointer, retryAfterMs);
+    if (retryAt !== null) return { kind: 'retry', at: retryAt };
+  }
+  const last = behavior === 'Retry' ? behaviorPastRetries(run, pointer) : behavior;
+  if (last === 'Compensate') return compensateFailure(run, pointer, error);
   if (last === 'Suspend') suspendOnError(run, pointer);
-  else if (last === 'Terminate') terminate(run, run.now, pointer);
-  else compensate(run, pointer, error);
+  else terminate(run, run.now, pointer);
+  return { kind: last === 'Suspend' ? 'suspended' : 'terminated' };
+}
+
+function compensateFailure(run: Run, pointer: Pointer, error: StepError): NextAction {
+  const canCompensate = findHandler(run, pointer) !== null;
+  compensate(run, pointer, error);
+  return { kind: canCompensate ? 'compensating' : 'goes-on' };
 }
 
 function behaviorOf(run: Run, pointer: Pointer): ErrorBehavior {
-  const { errorBehavior } = stepOf(run, pointer);
+  const { errorBehavior, retriesFirst } = stepOf(run, pointer);
   if (errorBehavior !== null) return errorBehavior;
+  return retriesFirst ? 'Retry' : behaviorOfSurroundings(run, pointer);
+}
+
+/** What happens to a step that says nothing itself. */
+function behaviorOfSurroundings(run: Run, pointer: Pointer): ErrorBehavior {
   return findHandler(run, pointer) === null ? run.definition.defaultErrorBehavior : 'Compensate';
+}
+
+/** The retries are used up, or there is no point in one. */
+function behaviorPastRetries(run: Run, pointer: Pointer): ExhaustedBehavior {
+  const { errorBehavior, onRetriesExhausted, retriesFirst } = stepOf(run, pointer);
+  if (onRetriesExhausted !== null) return onRetriesExhausted;
+  const without =
+    retriesFirst && errorBehavior === null ? behaviorOfSurroundings(run, pointer) : 'Retry';
+  return without === 'Retry' ? 'Suspend' : without;
 }
 
 function toStepError(run: Run, pointer: Pointer, failure: Failure): StepError {
@@ -67,5 +95,6 @@ function toStepError(run: Run, pointer: Pointer, failure: Failure): StepError {
     data: failure.data ?? null,
     attempt: pointer.attempt,
     time: run.now,
+    ...(isRetryable(stepOf(run, pointer), failure) ? {} : { retryable: false }),
   };
 }

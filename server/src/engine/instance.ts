@@ -18,10 +18,12 @@ export interface StepError {
   readonly type: string;
   readonly message: string;
   readonly traceback: string | null;
-  /** What an activity worker reported; null otherwise. */
+  /** What an activity worker reported, or the Data of a Fail step; null otherwise. */
   readonly data: Json;
   readonly attempt: number;
   readonly time: number;
+  /** Only where another attempt cannot succeed: nothing retries the step, nor the saga around it. */
+  readonly retryable?: false;
 }
 
 export type StepRecordStatus = 'Complete' | 'Failed' | 'Cancelled' | 'Compensated';

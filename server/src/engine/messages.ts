@@ -22,6 +22,8 @@ export interface ActivityMessage {
   readonly activityId: string;
   readonly succeeded: boolean;
   readonly data: Json;
+  /** Only for a failure that must not be retried. */
+  readonly retryable?: boolean;
 }
 
 export interface ChildMessage {
@@ -92,6 +94,7 @@ function applyActivity(run: Run, message: ActivityMessage): void {
     type: 'ActivityFailed',
     message: failureText(message.data),
     data: message.data,
+    retryable: message.retryable ?? true,
   });
 }
 

@@ -114,6 +114,8 @@ export interface Pointer {
   attempt: number;
   /** Retries since the first failure or the last resume. */
   retries: number;
+  /** How often it was compensated and began again; left out for never. */
+  undone?: number;
   attemptStartedAt: number;
   /** The step's Timeout; null: none. */
   deadline: number | null;
@@ -139,7 +141,18 @@ export type Memo =
   /** Schedule in the background: when Do runs. */
   | { readonly kind: 'scheduled'; readonly at: number };
 
-/** Identifies one attempt of one pointer to the outside: subscriptions, activities, idempotency keys. */
+/**
+ * Identifies one execution of a step to the outside: the same for all of its attempts, so that a callee can tell a repeat.
+ * A step that was compensated and then runs again makes a new call, which the callee must not take for the one undone.
+ */
+export function idempotencyKey(
+  instanceId: string,
+  { id, undone = 0 }: Pick<Pointer, 'id' | 'undone'>,
+): string {
+  return undone === 0 ? `${instanceId}/${id}` : `${instanceId}/${id}/undone-${undone}`;
+}
+
+/** Identifies one attempt of one pointer to the outside: subscriptions, activities. */
 export function executionKey(
   instanceId: string,
   { attempt, id }: Pick<Pointer, 'id' | 'attempt'>,

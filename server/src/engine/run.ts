@@ -28,6 +28,7 @@ export interface ActivityOffer {
   readonly id: string;
   readonly stepId: string;
   readonly attempt: number;
+  readonly undone?: number;
   readonly name: string;
   readonly parameters: Json;
 }
@@ -39,6 +40,20 @@ export interface LogLine {
   readonly message: Json;
 }
 
+/** What becomes of a step after an attempt that failed. */
+export type NextAction =
+  | { readonly kind: 'retry'; readonly at: number }
+  | { readonly kind: 'suspended' }
+  | { readonly kind: 'terminated' }
+  | { readonly kind: 'compensating' }
+  /** The failure stays in the history, and its path goes on. */
+  | { readonly kind: 'goes-on' };
+
+export interface FailedAttempt {
+  readonly error: StepError;
+  readonly action: NextAction;
+}
+
 /** What a run asks of the outside. The first group is part of the commit, the second follows it. */
 export interface Changes {
   subscriptions: Subscription[];
@@ -48,6 +63,8 @@ export interface Changes {
   settledActivities: string[];
 
   logLines: LogLine[];
+  /** For the log. */
+  failedAttempts: FailedAttempt[];
   /** Pointers whose effect is to be started. */
   effects: number[];
   /** Pointers whose effect is no longer wanted. */
@@ -94,6 +111,7 @@ export function noChanges(): Changes {
     removedActivities: [],
     settledActivities: [],
     logLines: [],
+    failedAttempts: [],
     effects: [],
     abortedEffects: [],
   };

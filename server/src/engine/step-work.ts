@@ -7,12 +7,12 @@
  */
 import type { InputValue, StepDefinition } from './definition.js';
 import { endPointer, openSuccessors } from './end-path.js';
-import { failStep } from './fail-step.js';
+import { failStep, type Failure } from './fail-step.js';
 import { noteCompleted } from './compensate.js';
 import { jsonLength } from './json-length.js';
 import { setField, type JsonObject, type Json } from './json.js';
 import type { Pointer } from './pointer.js';
-import { InputError } from './primitives/primitive.js';
+import { InputError, StepFailedError } from './primitives/primitive.js';
 import { primitiveOf } from './primitives/primitives.js';
 import { stepOf, takeReady, type Run } from './run.js';
 import { settle } from './settle.js';
@@ -62,10 +62,15 @@ export function enterStep(run: Run, pointer: Pointer, inputs: JsonObject, shown:
   try {
     primitiveOf(run, pointer).enter(run, pointer, inputs);
   } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    failStep(run, pointer, { type: 'InputError', message: error.message });
+    failStep(run, pointer, failureOf(error));
   }
   settle(run);
+}
+
+function failureOf(error: unknown): Failure {
+  if (error instanceof StepFailedError) return { ...error.failure, retryable: false };
+  if (error instanceof InputError) return { type: 'InputError', message: error.message };
+  throw error;
 }
 
 export interface StepResult {

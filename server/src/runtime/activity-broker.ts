@@ -7,7 +7,6 @@
  *  R8 An item is handed out only after the store has its claim.
  *  R9 A poll whose caller is gone gets nothing, and gives back what it got in the last moment.
  */
-import type { Json } from '../engine/json.js';
 import { AppError } from '../errors.js';
 import type { Logger } from '../logger.js';
 import type {
@@ -17,9 +16,9 @@ import type {
   PostedMessage,
   Store,
 } from '../store/store.js';
+import { resentMessage, type ReportedResult } from './activity-results.js';
 import type { Clock } from './clock.js';
 import type { PullRequest, WorkItem } from './host.js';
-import { inboxMessage } from './message-codec.js';
 import { PeriodicTask } from './periodic-task.js';
 import { PollCounts, type PollCount } from './poll-counts.js';
 import type { Service } from './service.js';
@@ -167,7 +166,7 @@ export class ActivityBroker implements Service, WorkerReservations {
 
   // -- results
 
-  complete(token: string, result: { succeeded: boolean; data: Json }): Promise<void> {
+  complete(token: string, result: ReportedResult): Promise<void> {
     return this.#claims.complete(token, result);
   }
 
@@ -183,13 +182,7 @@ export class ActivityBroker implements Service, WorkerReservations {
   async resendUnsettled(doneBefore: number): Promise<void> {
     const { store } = this.#options;
     for (const activity of await store.findUnsettledActivities(doneBefore, 500)) {
-      const { succeeded, data } = activity.result;
-      const message = inboxMessage(`activity/${activity.id}`, {
-        kind: 'activity',
-        activityId: activity.id,
-        succeeded,
-        data: JSON.parse(data) as Json, // Stored by us as JSON.
-      });
+      const message = resentMessage(activity.id, activity.result);
       const [posted] = await store.postMessages([{ instanceId: activity.instanceId, message }]);
       if (posted !== null && posted !== undefined) this.#options.posted(posted, message);
     }

@@ -5,7 +5,7 @@ import { planInputs, singleSource } from '../engine/expression-plan.js';
 import type { Failure } from '../engine/fail-step.js';
 import type { WorkflowInstance } from '../engine/instance.js';
 import { setField, type Json, type JsonObject } from '../engine/json.js';
-import type { Pointer } from '../engine/pointer.js';
+import { idempotencyKey, type Pointer } from '../engine/pointer.js';
 import type { StepResult } from '../engine/step-work.js';
 import type {
   EvaluationResult,
@@ -132,7 +132,11 @@ function contextOf(instance: WorkflowInstance, pointer: Pointer): JsonObject {
     },
     Item: pointer.item ?? null,
     Index: pointer.index ?? null,
-    Step: { Id: pointer.stepId, Attempt: pointer.attempt },
+    Step: {
+      Id: pointer.stepId,
+      Attempt: pointer.attempt,
+      IdempotencyKey: idempotencyKey(instance.id, pointer),
+    },
   };
 }
 

@@ -9,6 +9,7 @@ import type { DocumentProblem } from '../engine/definition.js';
 import type { Json, JsonObject } from '../engine/json.js';
 import type { AuditEntry, InstanceStatus, Store } from '../store/store.js';
 import type { Backplane, ChangeBatch } from '../backplane/backplane.js';
+import type { ReportedResult } from './activity-results.js';
 import type { ChangeFilter } from './change-watch.js';
 import type { Explanation } from './explain/explanation.js';
 import type { NodeDetails } from './node-details.js';
@@ -206,6 +207,9 @@ export interface WorkItem {
   readonly tokenExpiresAt: number | null;
   readonly workflowId: string;
   readonly stepId: string;
+  readonly executionId: number;
+  /** The same for all attempts of the execution. */
+  readonly idempotencyKey: string;
   readonly attempt: number;
 }
 
@@ -302,7 +306,7 @@ export interface WorkflowHost extends Service {
    */
   answerAwaitedActivity(
     execution: { readonly workflowId: string; readonly executionId: number },
-    result: { readonly succeeded: boolean; readonly data: Json },
+    result: ReportedResult,
     actor: string,
   ): Promise<void>;
   /** What was done to an instance and by whom, newest first. @throws AppError `workflow_not_found` */
@@ -323,7 +327,7 @@ export interface WorkflowHost extends Service {
   /** The oldest waiting item; null when none came in time. */
   pullActivity(request: PullRequest): Promise<WorkItem | null>;
   /** @throws AppError `activity_not_found` for an unknown or stale token */
-  completeActivity(token: string, result: { succeeded: boolean; data: Json }): Promise<void>;
+  completeActivity(token: string, result: ReportedResult): Promise<void>;
   /** `leaseMs` null: as long as the item was taken for. @throws AppError `activity_not_found` */
   extendActivity(
     token: string,

@@ -4,7 +4,6 @@
  * Every action is noted in the instance's own record, in the step that does it, with who did it.
  */
 import type { WorkflowInstance } from '../engine/instance.js';
-import type { Json } from '../engine/json.js';
 import { waitsForRetry } from '../engine/messages.js';
 import { executionKey, type Pointer } from '../engine/pointer.js';
 import { AppError } from '../errors.js';
@@ -18,9 +17,10 @@ import type {
   PostedMessage,
   Store,
 } from '../store/store.js';
+import { storedResult, type ReportedResult } from './activity-results.js';
 import type { Clock } from './clock.js';
 import type { InstanceView } from './host.js';
-import { hashOf, newId, newToken } from './ids.js';
+import { newId, newToken } from './ids.js';
 import type { InstanceQueries } from './instance-queries.js';
 import { loadInstance, viewInstance } from './instance-views.js';
 import { inboxMessage } from './message-codec.js';
@@ -83,7 +83,7 @@ export class InstanceControl {
    */
   async answer(
     execution: { readonly workflowId: string; readonly executionId: number },
-    result: { readonly succeeded: boolean; readonly data: Json },
+    reported: ReportedResult,
     actor: string,
   ): Promise<void> {
     const { clock, posted, queries, store } = this.#options;
@@ -95,15 +95,10 @@ export class InstanceControl {
     const claim = { tokenHash, workerId: actor, leaseExpiresAt };
     const taken = await store.takeOverActivity(activityId, claim);
     if (taken === null) throw answeredAlready(record);
-    const data = JSON.stringify(result.data);
-    const message = inboxMessage(`activity/${activityId}`, {
-      ...{ kind: 'activity', activityId },
-      ...result,
-    });
+    const { message, result } = storedResult(activityId, reported);
     const detail = `step ${pointer.stepId} (execution ${pointer.id})`;
     const outcome = await store.completeActivity({
-      ...{ activityId, tokenHash, message, now: clock.now() },
-      result: { succeeded: result.succeeded, data, hash: hashOf(String(result.succeeded), data) },
+      ...{ activityId, tokenHash, result, message, now: clock.now() },
       audit: this.#entry(actor, result.succeeded ? 'complete-activity' : 'fail-activity', detail),
     });
     if (outcome.outcome === 'stale') throw answeredAlready(record);

@@ -82,6 +82,8 @@ export interface StoredWork {
   readonly stepId: string;
   /** The attempt of the step that offered it. */
   readonly attempt: number;
+  /** How often the execution was compensated before it; left out for never. */
+  readonly undone?: number;
   readonly parameters: Json;
 }
 
@@ -93,9 +95,10 @@ export function writeWork(work: StoredWork): string {
 export function readWork(text: string): StoredWork | null {
   const value = parseObject(text);
   if (value === null) return null;
-  const { attempt, parameters, stepId } = value;
+  const { attempt, parameters, stepId, undone = 0 } = value;
   if (typeof stepId !== 'string' || typeof attempt !== 'number') return null;
-  return parameters === undefined ? null : { stepId, attempt, parameters };
+  if (parameters === undefined || typeof undone !== 'number') return null;
+  return { stepId, attempt, undone, parameters };
 }
 
 /** Events in the order in which they were published, after everything else in the order of arrival. */

@@ -4,7 +4,7 @@ import type { OutboxMessage, ParentLink, WorkflowInstance } from '../engine/inst
 import type { EmitLevel } from '../engine/input-choices.js';
 import { isJsonObject, type Json, type JsonObject } from '../engine/json.js';
 import { applyMessage, type EffectResult, type EventMessage } from '../engine/messages.js';
-import { executionKey, type Pointer } from '../engine/pointer.js';
+import { idempotencyKey, type Pointer } from '../engine/pointer.js';
 import { stepOf, type Run } from '../engine/run.js';
 import { eventKey, isTaken, searchStart } from '../engine/taken-events.js';
 import { AppError } from '../errors.js';
@@ -100,7 +100,7 @@ export class NodeEnvironment implements ActorEnvironment {
       workflowId: run.instance.id,
       stepId: pointer.stepId,
       attempt: pointer.attempt,
-      idempotencyKey: executionKey(run.instance.id, pointer),
+      idempotencyKey: idempotencyKey(run.instance.id, pointer),
       signal,
     };
     const inputs = state.kind === 'effect' ? state.inputs : {};

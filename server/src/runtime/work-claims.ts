@@ -7,7 +7,7 @@
  *      dies between the claim and the answer so holds up nothing: the item goes back by itself.
  *  R11 An item whose stored form cannot be read fails its step instead of staying with nobody.
  */
-import type { Json } from '../engine/json.js';
+import { idempotencyKey } from '../engine/pointer.js';
 import { AppError } from '../errors.js';
 import type { Logger } from '../logger.js';
 import {
@@ -19,10 +19,11 @@ import {
   type PostedMessage,
   type Store,
 } from '../store/store.js';
+import { storedResult, type ReportedResult } from './activity-results.js';
 import type { Clock } from './clock.js';
 import type { PullRequest, WorkItem } from './host.js';
-import { hashOf, newToken, readToken, type ActivityToken } from './ids.js';
-import { inboxMessage, readWork } from './message-codec.js';
+import { newToken, readExecutionKey, readToken, type ActivityToken } from './ids.js';
+import { readWork } from './message-codec.js';
 
 /** Items of suspended instances come back into view after this time; resuming brings them back at once. */
 const DEFER_MS = 30_000;
@@ -103,6 +104,7 @@ export class WorkClaims {
   ): WorkItem | null {
     const work = readWork(item.parameters);
     if (work === null) return null;
+    const { pointerId: executionId } = readExecutionKey(item.id);
     if (leaseMs === null) this.#keepSoon(item.id, item.name, claim.tokenHash);
     else this.#watchLease(item.name, claim.leaseExpiresAt);
     return {
@@ -112,12 +114,17 @@ export class WorkClaims {
       tokenExpiresAt: leaseMs === null ? null : claim.leaseExpiresAt,
       workflowId: item.instanceId,
       stepId: work.stepId,
+      executionId,
+      idempotencyKey: idempotencyKey(item.instanceId, {
+        id: executionId,
+        undone: work.undone ?? 0,
+      }),
       // Retries of the step and hand-outs after a lost lease are all attempts to whoever does the work.
       attempt: work.attempt + item.attempt - 1,
     };
   }
 
-  async complete(token: string, result: { succeeded: boolean; data: Json }): Promise<void> {
+  async complete(token: string, result: ReportedResult): Promise<void> {
     const outcome = await this.#decide(token, (held) => this.#complete(held, result));
     if (outcome === 'stale') throw staleToken();
   }
@@ -164,22 +171,13 @@ export class WorkClaims {
 
   async #complete(
     { activityId, tokenHash }: Pick<ActivityToken, 'activityId' | 'tokenHash'>,
-    result: { readonly succeeded: boolean; readonly data: Json },
+    reported: ReportedResult,
   ): Promise<'accepted' | 'repeated' | 'stale'> {
     const { clock, posted, store } = this.#options;
-    const { succeeded } = result;
-    const data = JSON.stringify(result.data);
-    const message = inboxMessage(`activity/${activityId}`, {
-      kind: 'activity',
-      activityId,
-      ...result,
-    });
+    const { message, result } = storedResult(activityId, reported);
     const completed = await store.completeActivity({
-      activityId,
-      tokenHash,
-      result: { succeeded, data, hash: hashOf(String(succeeded), data) },
+      ...{ activityId, tokenHash, result, message },
       now: clock.now(),
-      message,
     });
     if (completed.outcome === 'accepted' && completed.posted !== null) {
       posted(completed.posted, message);

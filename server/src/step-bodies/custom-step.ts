@@ -13,6 +13,9 @@ import type { ScriptResult, ScriptRuntime } from '../scripts/script-runtime.js';
 import type { StepScriptRecord } from '../store/store.js';
 import type { StepBodyContext } from './step-body.js';
 
+/** The exception that a script raises when another attempt cannot succeed. */
+const NON_RETRYABLE = 'NonRetryableError';
+
 export interface CustomStepOptions {
   readonly scripts: Pick<ScriptRuntime, 'runScript'>;
   /** The newest script of a step type. */
@@ -48,7 +51,8 @@ export function createCustomStepBody(options: CustomStepOptions): CustomStepBody
 function toEffectResult(result: ScriptResult): EffectResult {
   if (result.ok) return { ok: true, values: result.variables };
   const { type, message, traceback } = result.error;
-  return { ok: false, failure: { type, message, traceback: traceback ?? null } };
+  const retryable = type !== NON_RETRYABLE;
+  return { ok: false, failure: { type, message, traceback: traceback ?? null, retryable } };
 }
 
 function log(options: CustomStepOptions, context: StepBodyContext): Logger | null {

@@ -10,7 +10,7 @@ export interface StepBodyContext {
   readonly workflowId: string;
   readonly stepId: string;
   readonly attempt: number;
-  /** The same whenever this execution is repeated, another one for every other execution and attempt. */
+  /** The same for all attempts of this execution, another one for every other execution. */
   readonly idempotencyKey: string;
   /** Fires when the result is no longer wanted, or the server stops. */
   readonly signal: AbortSignal;

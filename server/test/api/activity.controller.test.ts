@@ -15,6 +15,8 @@ const ITEM: WorkItem = {
   tokenExpiresAt: null,
   workflowId: 'w1',
   stepId: 's1',
+  executionId: 7,
+  idempotencyKey: 'w1/7',
   attempt: 1,
 };
 
@@ -25,6 +27,8 @@ const WIRE_ITEM = {
   tokenExpiry: '9999-12-31T23:59:59.9999999',
   workflowId: 'w1',
   stepId: 's1',
+  executionId: 7,
+  idempotencyKey: 'w1/7',
   attempt: 1,
 };
 
@@ -173,18 +177,39 @@ describe('GET /api/activity/{name}', () => {
 
 describe('answers of workers', () => {
   it.each([
-    ['success', true, '{"paid":true}', { paid: true }],
-    ['success', true, 'null', null],
-    ['success', true, '', null],
-    ['fail', false, '"no funds"', 'no funds'],
-    ['fail', false, '', null],
-  ])('%s reports %j with %j', async (outcome, succeeded, body, data) => {
+    ['success', '{"paid":true}', { succeeded: true, data: { paid: true } }],
+    ['success', 'null', { succeeded: true, data: null }],
+    ['success', '', { succeeded: true, data: null }],
+    ['fail', '"no funds"', { succeeded: false, data: 'no funds', retryable: true }],
+    ['fail', '', { succeeded: false, data: null, retryable: true }],
+  ])('%s with %j', async (outcome, body, expected) => {
     const api = await startApi({ host: { completeActivity: async () => undefined } });
     const response = await api.post(`/api/activity/${outcome}/t-1`, body, 'application/json');
     expect(response.status).toBe(202);
     expect(await response.text()).toBe('');
-    expect(api.calls).toEqual([{ method: 'completeActivity', args: ['t-1', { succeeded, data }] }]);
+    expect(api.calls).toEqual([{ method: 'completeActivity', args: ['t-1', expected] }]);
   });
+
+  it.each([
+    ['retry=false', false],
+    ['Retry=false', false],
+    ['retry=true', true],
+  ])('fail?%s says whether another attempt may succeed', async (query, retryable) => {
+    const api = await startApi({ host: { completeActivity: async () => undefined } });
+    const response = await api.post(`/api/activity/fail/t-1?${query}`, '1', 'application/json');
+    expect(response.status).toBe(202);
+    expect(api.calls[0]!.args).toEqual(['t-1', { succeeded: false, data: 1, retryable }]);
+  });
+
+  it.each(['retry=no', 'retry=', 'retry=0', 'retry=true&retry=false'])(
+    'refuse fail?%s',
+    async (query) => {
+      const api = await startApi();
+      const response = await api.post(`/api/activity/fail/t-1?${query}`, '1', 'application/json');
+      expect(response.status).toBe(400);
+      expect(await problemOf(response)).toMatchObject({ errors: [{ parameter: 'retry' }] });
+    },
+  );
 
   it('with a stale token are 404', async () => {
     const api = await startApi({

@@ -366,6 +366,8 @@ describe('activities', () => {
       tokenExpiry: '9999-12-31T23:59:59.9999999',
       workflowId,
       stepId: 'work',
+      executionId: 1,
+      idempotencyKey: `${workflowId}/1`,
       attempt: 1,
     });
     expect((await call(`GET /api/activity/${name}`)).status).toBe(404);

@@ -43,6 +43,8 @@ everyStore(
         tokenExpiry: NEVER,
         workflowId: id,
         stepId: 'ask',
+        executionId: 1,
+        idempotencyKey: `${id}/1`,
         attempt: 1,
       });
       const waiting = await client.untilWaiting(id, 'ask');

@@ -12,6 +12,8 @@ export function toWorkItem(item: host.WorkItem): wire.WorkItem {
     tokenExpiry: toTokenExpiry(item.tokenExpiresAt),
     workflowId: item.workflowId,
     stepId: item.stepId,
+    executionId: item.executionId,
+    idempotencyKey: item.idempotencyKey,
     attempt: item.attempt,
   };
 }

@@ -11,6 +11,8 @@ import type { JsonValue } from './json-value.js';
  *   "tokenExpiry": "9999-12-31T23:59:59.9999999",
  *   "workflowId": "01hx5v3x9t6k2m4n8p0q",
  *   "stepId": "charge",
+ *   "executionId": 2,
+ *   "idempotencyKey": "01hx5v3x9t6k2m4n8p0q/2",
  *   "attempt": 1
  * }
  */
@@ -30,6 +32,15 @@ export interface WorkItem {
   tokenExpiry: string;
   workflowId: string;
   stepId: string;
+  /**
+   * The execution of the step: each turn of a loop is another one.
+   * @isInt
+   */
+  executionId: number;
+  /**
+   * The same for all attempts of this execution: pass it on, so that whoever is called can tell a repeat.
+   */
+  idempotencyKey: string;
   /**
    * Which hand-out it is, from 1.
    * @isInt

@@ -82,9 +82,14 @@ export interface StepDocument {
    */
   retryJitter?: number;
   /**
-   * What happens after the last retry.
+   * What happens after the last retry, or when another attempt cannot succeed. When left out: what would happen without
+   * retries, and Suspend where that would be a retry.
    */
   onRetriesExhausted?: 'Suspend' | 'Terminate' | 'Compensate';
+  /**
+   * Types of errors that are not retried, as errors show them.
+   */
+  nonRetryable?: string[];
   /**
    * How long one try may take.
    */

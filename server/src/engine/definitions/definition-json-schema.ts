@@ -52,6 +52,7 @@ const STEP_SCHEMAS: Readonly<Record<StepMember, JsonObject>> = {
   retryBackoff: { type: ['number', 'null'], minimum: 1 },
   retryJitter: { type: ['number', 'null'], minimum: 0, maximum: 1 },
   onRetriesExhausted: errorBehavior(ERROR_BEHAVIORS.filter((behavior) => behavior !== 'Retry')),
+  nonRetryable: { type: ['array', 'null'], items: { type: 'string' } },
   timeout: { ...DURATION, exclusiveMinimum: 0 },
   compensateWith: STEPS,
   saga: FLAG,

@@ -93,8 +93,9 @@ function parseStep(reader: StepReader, place: StepsPlace): string | null {
     maxRetries: reader.number('maxRetries', [0, MAX_RETRIES], true),
     retryBackoff: reader.number('retryBackoff', [1, MAX_BACKOFF], false) ?? 1,
     retryJitter: reader.number('retryJitter', [0, 1], false) ?? 0,
-    onRetriesExhausted:
-      reader.errorBehavior('onRetriesExhausted', EXHAUSTED_BEHAVIORS) ?? 'Suspend',
+    retriesFirst: reader.value('maxRetries') !== null || reader.value('retryBackoff') !== null,
+    onRetriesExhausted: reader.errorBehavior('onRetriesExhausted', EXHAUSTED_BEHAVIORS),
+    nonRetryable: parseNonRetryable(reader),
     timeoutMs: parseTimeout(reader),
     compensateWith: parseCompensateWith(reader, place),
     saga: reader.boolean('saga'),
@@ -146,6 +147,30 @@ function parseNextStepId(reader: StepReader): string | null {
     reader.state.references.push({ stepId, pointer: reader.pointerOf('nextStepId') });
   }
   return stepId;
+}
+
+/** Exact names, as errors show them: `ValueError`, `ActivityFailed`. */
+function parseNonRetryable(reader: StepReader): readonly string[] {
+  const source = reader.value('nonRetryable') ?? [];
+  if (!Array.isArray(source)) {
+    const message = `NonRetryable is a list of error types; it cannot be ${describeValue(source)}.`;
+    reader.fail('nonRetryable', 'wrong_type', message);
+    return [];
+  }
+  const types: string[] = [];
+  // Array.isArray gives any[]; the items are looked at one by one.
+  for (const [index, item] of (source as unknown[]).entries()) {
+    const pointer = childPointer(reader.pointerOf('nonRetryable'), index);
+    if (!reader.state.admitValues(1, pointer)) break;
+    if (typeof item === 'string' && item.trim() !== '') {
+      types.push(item.trim());
+    } else {
+      const message = `An error type is a text such as "ValueError"; it cannot be ${describeValue(item)}.`;
+      reader.state.errors.add('wrong_type', pointer, message);
+    }
+  }
+  if (types.length > 0) reader.keep('nonRetryable', types);
+  return types;
 }
 
 function parseTimeout(reader: StepReader): number | null {

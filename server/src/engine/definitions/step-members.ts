@@ -26,6 +26,7 @@ export const STEP_MEMBERS = [
   'retryBackoff',
   'retryJitter',
   'onRetriesExhausted',
+  'nonRetryable',
   'timeout',
   'compensateWith',
   'saga',
@@ -61,7 +62,9 @@ export const STEP_MEMBER_SUMMARIES: Readonly<Record<StepMember, string>> = {
   maxRetries: 'How often the step is tried again',
   retryBackoff: 'Each pause is this many times the one before, up to a day',
   retryJitter: 'Each pause is longer by a random part of it, up to this fraction',
-  onRetriesExhausted: 'What happens when the last retry has failed',
+  onRetriesExhausted:
+    'What happens when the last retry has failed, or another attempt cannot succeed',
+  nonRetryable: 'Types of errors that are not retried',
   timeout: 'An attempt that takes longer fails',
   compensateWith: 'What undoes the step; the first one is the entry',
   saga: 'Whether a failure inside undoes everything inside',

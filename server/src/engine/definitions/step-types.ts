@@ -240,6 +240,19 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, Omit<StepType, 'name'>>> = {
       { name: 'Data', summary: 'Its data at the end of the wait.' },
     ],
   },
+  Fail: {
+    summary: 'Fails with this error, and is not retried; the error behaviour decides what follows.',
+    runsDo: false,
+    inputs: [
+      required('Message', 'text', 'What went wrong.'),
+      optional('Type', 'text', {
+        default: 'Failed',
+        summary: 'The type of the error, for people and programs.',
+      }),
+      optional('Data', 'any', { summary: 'What else belongs to the error.' }),
+    ],
+    outputs: [],
+  },
 };
 
 const BY_LOWER_CASE: ReadonlyMap<string, StepType> = new Map(

@@ -13,8 +13,9 @@ export const activity = primitive({
     const timeoutMs = optional<number | null>(inputs, 'Timeout', toDurationMs, null);
     const until = timeoutMs === null ? null : run.now + timeoutMs;
     setState(run, pointer, { kind: 'activity', name, until });
-    const { stepId, attempt } = pointer;
+    const { attempt, stepId, undone } = pointer;
     const id = executionKey(run.instance.id, pointer);
-    run.changes.activities.push({ id, stepId, attempt, name, parameters });
+    const again = undone === undefined ? {} : { undone };
+    run.changes.activities.push({ id, stepId, attempt, ...again, name, parameters });
   },
 });

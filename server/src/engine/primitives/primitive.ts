@@ -46,6 +46,17 @@ export class InputError extends Error {
 type Conversion<Value> =
   { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly message: string };
 
+/** The step fails, as its author wants it to. */
+export class StepFailedError extends Error {
+  override readonly name = 'StepFailedError' as const;
+  readonly failure: { readonly type: string; readonly message: string; readonly data: Json };
+
+  constructor(failure: StepFailedError['failure']) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
+
 /** A required input in the form that the step needs. */
 export function required<Value>(
   inputs: JsonObject,

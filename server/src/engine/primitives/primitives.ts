@@ -6,6 +6,7 @@ import { activity } from './activity.js';
 import { delay } from './delay.js';
 import { effect, subWorkflow } from './effects.js';
 import { emitLog } from './emit-log.js';
+import { fail } from './fail.js';
 import { foreach } from './foreach.js';
 import { ifStep } from './if.js';
 import { noOp } from './no-op.js';
@@ -32,6 +33,7 @@ const PRIMITIVES: Readonly<Record<BuiltInStepType, Primitive>> = {
   Activity: activity,
   HttpRequest: effect,
   SubWorkflow: subWorkflow,
+  Fail: fail,
 };
 
 export function primitiveOf(run: Run, pointer: Pointer): Primitive {

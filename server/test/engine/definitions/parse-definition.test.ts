@@ -42,7 +42,9 @@ describe('parseDefinition — definition members', () => {
             maxRetries: null,
             retryBackoff: 1,
             retryJitter: 0,
-            onRetriesExhausted: 'Suspend',
+            retriesFirst: false,
+            onRetriesExhausted: null,
+            nonRetryable: [],
             timeoutMs: null,
             compensateWith: null,
             saga: false,
@@ -80,6 +82,7 @@ describe('parseDefinition — definition members', () => {
           MaxRetries: 3,
           RetryBackoff: 1.5,
           OnRetriesExhausted: 'Compensate',
+          NonRetryable: ['ValueError', ' Declined '],
           Timeout: '1.00:00:00',
           CompensateWith: [{ Id: 'e', StepType: 'NoOp' }],
           Saga: true,
@@ -118,7 +121,9 @@ describe('parseDefinition — definition members', () => {
       maxRetries: 3,
       retryBackoff: 1.5,
       retryJitter: 0,
+      retriesFirst: true,
       onRetriesExhausted: 'Compensate',
+      nonRetryable: ['ValueError', 'Declined'],
       timeoutMs: 86_400_000,
       compensateWith: 'e',
       saga: true,
@@ -133,7 +138,7 @@ describe('parseDefinition — leniency', () => {
   it('takes null for every optional member as absent', () => {
     const absent = [
       'Name NextStepId SelectNextStep Inputs Outputs Do CancelCondition ProceedOnCancel ErrorBehavior RetryInterval',
-      'MaxRetries RetryBackoff OnRetriesExhausted Timeout CompensateWith Saga',
+      'MaxRetries RetryBackoff OnRetriesExhausted NonRetryable Timeout CompensateWith Saga',
     ].flatMap((line) => line.split(' '));
     const nulls = Object.fromEntries(absent.map((name) => [name, null]));
     const document = { ...documentWithStep(nulls), Description: null, DefaultErrorBehavior: null };

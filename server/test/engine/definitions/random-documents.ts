@@ -50,6 +50,7 @@ const optionalMembers = fc.record(
     RetryBackoff: fc.double({ min: 1, max: 10, noNaN: true }),
     RetryJitter: fc.double({ min: 0, max: 1, noNaN: true }),
     OnRetriesExhausted: fc.constantFrom('Suspend', 'Terminate', 'Compensate', 2),
+    NonRetryable: fc.array(fc.constantFrom('ValueError', 'Declined'), { maxLength: 3 }),
     Timeout: fc.integer({ min: 1, max: 1000 }),
     Saga: fc.boolean(),
   },

@@ -20,6 +20,7 @@ export interface StepSource {
   readonly retryBackoff?: number;
   readonly retryJitter?: number;
   readonly onRetriesExhausted?: string;
+  readonly nonRetryable?: readonly string[];
   readonly timeout?: number | string;
   readonly compensateWith?: readonly StepSource[];
   readonly saga?: boolean;

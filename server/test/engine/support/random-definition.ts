@@ -187,7 +187,15 @@ class Builder {
     if (!mustEnd) behaviors.push('Suspend');
     if (this.mayTerminate) behaviors.push('Terminate');
     const behavior = choices.pick(behaviors);
-    if (behavior === undefined) return;
+    if (choices.percent(20)) step.nonRetryable = ['ActivityFailed', 'FieldMissing'];
+    if (behavior === undefined) {
+      // Retries first, then whatever else would happen.
+      if (choices.percent(30)) {
+        step.maxRetries = choices.below(3);
+        step.retryInterval = choices.below(5);
+      }
+      return;
+    }
     step.errorBehavior = behavior;
     if (behavior !== 'Retry') return;
     step.retryInterval = choices.below(5);

@@ -1,0 +1,13 @@
+import { toText } from '../convert-input.js';
+import { optional, primitive, required, StepFailedError } from './primitive.js';
+
+/** Fails on purpose. Nothing retries it: the same inputs would fail again. */
+export const fail = primitive({
+  enter(_run, _pointer, inputs) {
+    throw new StepFailedError({
+      type: optional(inputs, 'Type', toText, 'Failed'),
+      message: required(inputs, 'Message', toText),
+      data: inputs['Data'] ?? null,
+    });
+  },
+});
