@@ -35,7 +35,7 @@ export interface paths {
         put?: never;
         /**
          * Report failure
-         * @description Reports that the work failed. The body says why, in any JSON value, and is shown as the step's error.
+         * @description Reports that the work failed. The body says why, in any JSON value, and is shown as the step's error. With `retry=false` the step is not retried: it does what its OnRetriesExhausted says.
          */
         post: operations["failActivity"];
         delete?: never;
@@ -589,7 +589,7 @@ export interface paths {
         put?: never;
         /**
          * Fail an awaited activity
-         * @description Fails an activity that a workflow waits for, in place of its worker. The body says why, in any JSON value, and is shown as the step's error.
+         * @description Fails an activity that a workflow waits for, in place of its worker. The body says why, in any JSON value, and is shown as the step's error. With `retry=false` the step is not retried: it does what its OnRetriesExhausted says.
          */
         post: operations["failAwaitedActivity"];
         delete?: never;
@@ -1359,10 +1359,12 @@ export interface components {
              */
             retryJitter?: number;
             /**
-             * @description What happens after the last retry.
+             * @description What happens after the last retry, or when another attempt cannot succeed. When left out: what would happen without retries, and Suspend where that would be a retry.
              * @enum {string}
              */
             onRetriesExhausted?: "Suspend" | "Terminate" | "Compensate";
+            /** @description Types of errors that are not retried, as errors show them. */
+            nonRetryable?: string[];
             /** @description How long one try may take. */
             timeout?: components["schemas"]["Duration"];
             /** @description The steps that undo this one. */
@@ -1600,6 +1602,8 @@ export interface components {
          *       "tokenExpiry": "9999-12-31T23:59:59.9999999",
          *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
          *       "stepId": "charge",
+         *       "executionId": 2,
+         *       "idempotencyKey": "01hx5v3x9t6k2m4n8p0q/2",
          *       "attempt": 1
          *     }
          */
@@ -1613,6 +1617,13 @@ export interface components {
             tokenExpiry: string;
             workflowId: string;
             stepId: string;
+            /**
+             * Format: int32
+             * @description The execution of the step: each turn of a loop is another one.
+             */
+            executionId: number;
+            /** @description The same for all attempts of this execution: pass it on, so that whoever is called can tell a repeat. */
+            idempotencyKey: string;
             /**
              * Format: int32
              * @description Which hand-out it is, from 1.
@@ -1855,7 +1866,10 @@ export interface operations {
     };
     failActivity: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whether another attempt may succeed */
+                retry?: boolean;
+            };
             header?: never;
             path: {
                 /** @description The token of the work item */
@@ -2086,6 +2100,8 @@ export interface operations {
                      *       "tokenExpiry": "9999-12-31T23:59:59.9999999",
                      *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
                      *       "stepId": "charge",
+                     *       "executionId": 2,
+                     *       "idempotencyKey": "01hx5v3x9t6k2m4n8p0q/2",
                      *       "attempt": 1
                      *     }
                      */
@@ -2098,6 +2114,8 @@ export interface operations {
                      *     tokenExpiry: 9999-12-31T23:59:59.9999999
                      *     workflowId: 01hx5v3x9t6k2m4n8p0q
                      *     stepId: charge
+                     *     executionId: 2
+                     *     idempotencyKey: 01hx5v3x9t6k2m4n8p0q/2
                      *     attempt: 1
                      */
                     "application/yaml": components["schemas"]["WorkItem"];
@@ -4929,7 +4947,10 @@ export interface operations {
     };
     failAwaitedActivity: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whether another attempt may succeed */
+                retry?: boolean;
+            };
             header?: never;
             path: {
                 /** @description The id of the workflow */
