@@ -7,6 +7,7 @@
  *  C2 A message names what was expected and what came, and stays short however large the value is.
  */
 import { DURATION_FORMS, parseDurationMs } from './durations.js';
+import { EMIT_LEVELS, type EmitLevel } from './input-choices.js';
 import { isJsonObject, type Json, type JsonObject } from './json.js';
 import { EVENT_KEY_LENGTH_MAX, nameProblem } from './names.js';
 
@@ -27,8 +28,10 @@ export function toName(value: Json, lengthMax?: number): Conversion<string> {
   return problem === null ? text : { ok: false, message: `the text ${problem}` };
 }
 
+/** A boolean as Python writes it, so that it is the key that an expression would build with `str()`. */
 export function toEventKey(value: Json): Conversion<string> {
-  return toName(value, EVENT_KEY_LENGTH_MAX);
+  const text = typeof value === 'boolean' ? (value ? 'True' : 'False') : value;
+  return toName(text, EVENT_KEY_LENGTH_MAX);
 }
 
 /** Python's truth: null, false, 0, empty text, empty list and empty object are false, all else is true. */
@@ -70,6 +73,14 @@ export function toChoice<T extends string>(value: Json, choices: readonly T[]): 
   const wanted = typeof value === 'string' ? value.trim().toLowerCase() : null;
   const choice = choices.find((candidate) => candidate.toLowerCase() === wanted);
   return choice === undefined ? refused(`one of ${choices.join(', ')}`, value) : converted(choice);
+}
+
+/** A level by its name, or by its number as a number or a text: `2` is Information. */
+export function toEmitLevel(value: Json): Conversion<EmitLevel> {
+  const text = typeof value === 'number' ? String(value) : value;
+  const isNumber = typeof text === 'string' && /^\s*\d\s*$/.test(text);
+  const level = isNumber ? EMIT_LEVELS[Number(text)] : undefined;
+  return level === undefined ? toChoice(value, EMIT_LEVELS) : converted(level);
 }
 
 /** A value in a few words, for messages. */

@@ -2,8 +2,10 @@
  * Durations as people write them, in milliseconds as the engine counts them.
  *
  * - a number: seconds
- * - `hh:mm:ss[.fff]`, `d.hh:mm:ss[.fff]`: what .NET clients send
+ * - `h:m[:s[.fff]]`, `d.h:m[:s[.fff]]`: what .NET clients send
  * - `P[nW][nD][T[nH][nM][nS]]`: ISO 8601; years and months are refused, because their length is not fixed
+ *
+ * A negative duration counts as zero: a wait until a moment in the past is over at once.
  */
 
 /** Longer waits are mistakes (milliseconds given as seconds, say), and dates beyond it leave the range of clocks. */
@@ -16,7 +18,7 @@ export const DURATION_FORMS =
 /** Nothing longer can be a duration; the bound keeps the patterns below away from huge texts. */
 const MAX_TEXT_LENGTH = 64;
 
-const CLOCK = /^(?:(\d{1,6})\.)?(\d{1,6}):([0-5]\d):([0-5]\d(?:\.\d{1,9})?)$/;
+const CLOCK = /^(?:(\d{1,6})\.)?(\d{1,6}):([0-5]?\d)(?::([0-5]?\d(?:\.\d{1,9})?))?$/;
 const NUMBER = String.raw`(\d{1,15}(?:[.,]\d{1,9})?)`;
 const ISO = new RegExp(
   `^P(?=.)(?:${NUMBER}W)?(?:${NUMBER}D)?(?:T(?=.)(?:${NUMBER}H)?(?:${NUMBER}M)?(?:${NUMBER}S)?)?$`,
@@ -26,12 +28,14 @@ const ISO = new RegExp(
 const HOUR_SECONDS = 3600;
 const DAY_SECONDS = 24 * HOUR_SECONDS;
 
-/** The duration in whole milliseconds, or null where the value is no duration from 0 to 100 years. */
+/** The duration in whole milliseconds; 0 where it is negative, null where the value is no duration or over 100 years. */
 export function parseDurationMs(value: unknown): number | null {
   if (typeof value === 'number') return toMs(value);
   if (typeof value !== 'string' || value.length > MAX_TEXT_LENGTH) return null;
   const text = value.trim();
-  return parseClock(text) ?? parseIso(text);
+  if (!text.startsWith('-')) return parseClock(text) ?? parseIso(text);
+  const positive = text.slice(1);
+  return parseClock(positive) === null && parseIso(positive) === null ? null : 0;
 }
 
 function parseClock(text: string): number | null {
@@ -69,7 +73,9 @@ function toNumber(digits: string | undefined): number {
  * keeps binary fractions (1.1 * 1000 = 1100.0000000000002) from adding one.
  */
 function toMs(seconds: number): number | null {
+  if (!Number.isFinite(seconds)) return null;
+  // This also keeps a negative zero out, which would print as "-0" and compare unequal in snapshots.
+  if (seconds <= 0) return 0;
   const ms = Math.ceil(Math.round(seconds * 1_000_000) / 1000);
-  // A negative zero would print as "-0" and compare unequal in snapshots.
-  return seconds >= 0 && ms <= MAX_DURATION_MS ? Math.abs(ms) : null;
+  return ms <= MAX_DURATION_MS ? ms : null;
 }

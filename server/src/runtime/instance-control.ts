@@ -101,8 +101,9 @@ export class InstanceControl {
       ...{ activityId, tokenHash, result, message, now: clock.now() },
       audit: this.#entry(actor, result.succeeded ? 'complete-activity' : 'fail-activity', detail),
     });
-    if (outcome.outcome === 'stale') throw answeredAlready(record);
-    if (outcome.outcome === 'accepted' && outcome.posted !== null) posted(outcome.posted, message);
+    if (outcome.outcome === 'repeated') return;
+    if (outcome.outcome === 'stale' || outcome.posted === null) throw answeredAlready(record);
+    posted(outcome.posted, message);
   }
 
   /** Notes that an event was published for the sake of an instance. */

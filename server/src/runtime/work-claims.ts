@@ -179,10 +179,11 @@ export class WorkClaims {
       ...{ activityId, tokenHash, result, message },
       now: clock.now(),
     });
-    if (completed.outcome === 'accepted' && completed.posted !== null) {
-      posted(completed.posted, message);
-    }
-    return completed.outcome;
+    if (completed.outcome !== 'accepted') return completed.outcome;
+    // The instance has ended, although no commit has taken back its work yet: nobody waits for the result.
+    if (completed.posted === null) return 'stale';
+    posted(completed.posted, message);
+    return 'accepted';
   }
 
   /** Should this fail as well, the claim ends by itself, and whoever meets the item next tries again. */

@@ -44,6 +44,10 @@ describe('parseDurationMs', () => {
       ['1.00:00:00', DAY],
       ['2.03:04:05.006', 2 * DAY + 3 * HOUR + 4 * MINUTE + 5 * SECOND + 6],
       ['36:00:00', 36 * HOUR],
+      ['0:0:5', 5 * SECOND],
+      ['1:30', 90 * MINUTE],
+      ['00:05', 5 * MINUTE],
+      ['2.1:30', 2 * DAY + 90 * MINUTE],
       [' 00:01:00 ', MINUTE],
     ]);
   });
@@ -62,14 +66,24 @@ describe('parseDurationMs', () => {
     ]);
   });
 
-  it('refuses what is negative, not finite or longer than 100 years', () => {
+  it('counts what is negative as zero', () => {
     check([
-      [-1, null],
-      [-0.001, null],
-      ['-00:00:05', null],
-      ['-PT5S', null],
+      [-1, 0],
+      [-0.001, 0],
+      [-1e300, 0],
+      ['-00:00:05', 0],
+      ['-1:30', 0],
+      ['-PT5S', 0],
+      ['-', null],
+      ['--PT5S', null],
       ['PT-5S', null],
+    ]);
+  });
+
+  it('refuses what is not finite or longer than 100 years', () => {
+    check([
       [Number.NaN, null],
+      [Number.NEGATIVE_INFINITY, null],
       [Number.POSITIVE_INFINITY, null],
       [MAX_DURATION_MS / 1000, MAX_DURATION_MS],
       [MAX_DURATION_MS / 1000 + 1, null],
@@ -84,7 +98,9 @@ describe('parseDurationMs', () => {
       ['', null],
       ['5', null],
       ['5s', null],
-      ['00:05', null],
+      ['1:', null],
+      ['1:2:', null],
+      ['1:60', null],
       ['00:60:00', null],
       ['00:00:60', null],
       ['1.24:00:00', null],

@@ -2,6 +2,7 @@ import {
   toBoolean,
   toChoice,
   toDurationMs,
+  toEmitLevel,
   toEventKey,
   toList,
   toName,
@@ -11,6 +12,7 @@ import {
   type Conversion,
 } from '../convert-input.js';
 import type { InputValue } from '../definition.js';
+import { EMIT_LEVELS } from '../input-choices.js';
 import type { Json } from '../json.js';
 import { quotedText } from './parse-input-value.js';
 import type { ParseState } from './parse-state.js';
@@ -35,7 +37,7 @@ export function checkLiteralInput(
     // Only a warning: the original has names of its own here, and a step may have more of them one day.
     state.warnings.add('doubtful_value', pointer, `${input.name}: ${conversion.message}.`);
   } else {
-    // A negative number is of the right kind for a duration, and yet none.
+    // A number may be of the right kind for a duration, and yet be too long.
     const rightKind =
       typeof literal === 'string' || (typeof literal === 'number' && input.kind === 'duration');
     const code = rightKind ? 'invalid_value' : 'wrong_type';
@@ -64,7 +66,7 @@ function convert(input: StepTypeInput, value: Json): Conversion<unknown> {
     case 'object':
       return toObject(value);
     case 'choice':
-      return toChoice(value, input.choices);
+      return input.choices === EMIT_LEVELS ? toEmitLevel(value) : toChoice(value, input.choices);
   }
 }
 

@@ -16,12 +16,12 @@ import { builtInStepType, type StepType } from './step-types.js';
 
 const NAME: JsonObject = { type: ['string', 'number'], maxLength: 200, pattern: '\\S' };
 const TEXT: JsonObject = { type: ['string', 'number', 'null'] };
-const EXPRESSION: JsonObject = { type: ['string', 'number', 'boolean', 'null'], pattern: '\\S' };
-const VALUE: JsonObject = { pattern: '\\S' };
+const EXPRESSION: JsonObject = { type: ['string', 'number', 'boolean', 'null'] };
+const VALUE: JsonObject = {};
 const FLAG: JsonObject = {
   anyOf: [{ type: ['boolean', 'null'] }, { type: 'string', pattern: caseless('true|false') }],
 };
-const DURATION: JsonObject = { type: ['number', 'string', 'null'], minimum: 0 };
+const DURATION: JsonObject = { type: ['number', 'string', 'null'] };
 const STEP: JsonObject = { $ref: '#/$defs/step' };
 const STEPS: JsonObject = { type: ['array', 'null'], items: STEP };
 const OPTIONAL_NAME: JsonObject = { type: ['string', 'number', 'null'], maxLength: 200 };

@@ -1,7 +1,7 @@
 /**
  * Input values: what of a document is a Python expression and what is taken literally.
  *
- *  V1 A text is an expression; a number, boolean, null or list is a constant.
+ *  V1 A text is an expression; a number, boolean, null or list is a constant. An empty text is the empty text.
  *  V2 A map is literal but for keys that start with `@`: these lose it, and their texts are expressions, at every depth.
  *  V3 What holds nothing to evaluate becomes one constant, so that running it costs nothing.
  */
@@ -15,6 +15,7 @@ import type { ParseState } from './parse-state.js';
 const MAX_VALUE_DEPTH = 64;
 
 const NULL_VALUE: InputValue = { kind: 'constant', value: null };
+const EMPTY_TEXT: InputValue = { kind: 'constant', value: '' };
 
 /** Where a value stands, and which names its expressions know besides the common ones. */
 export interface ValuePlace {
@@ -36,11 +37,7 @@ export function quotedText(expression: string): string | null {
 
 function parseExpression(text: string, place: ValuePlace, state: ParseState): InputValue {
   const source = text.trim();
-  if (source === '') {
-    const message = `An expression cannot be empty; the empty text is written ${quoteText("''")}.`;
-    state.errors.add('empty_expression', place.pointer, message);
-    return NULL_VALUE;
-  }
+  if (source === '') return EMPTY_TEXT;
   warnAboutBareName(source, place, state);
   state.expressions.push({ source, pointer: place.pointer });
   return { kind: 'expression', source };

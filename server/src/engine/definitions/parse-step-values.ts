@@ -48,7 +48,7 @@ export function parseCancelCondition(reader: StepReader): InputValue | null {
   const value = reader.value('cancelCondition');
   if (value === null) return null;
   const place = { pointer: reader.pointerOf('cancelCondition'), names: [] };
-  const condition = parseCondition(reader, value, place);
+  const condition = isEmpty(value) ? null : parseCondition(reader, value, place);
   // Text and constants are JSON values; anything else has just been refused.
   if (isScalar(value)) reader.keep('cancelCondition', value);
   return condition;
@@ -62,6 +62,11 @@ function parseCondition(reader: StepReader, value: unknown, place: ValuePlace): 
     return { kind: 'constant', value: null };
   }
   return parseInputValue(value, place, reader.state);
+}
+
+/** An empty expression stands for none. */
+function isEmpty(value: unknown): boolean {
+  return typeof value === 'string' && value.trim() === '';
 }
 
 function isScalar(value: unknown): value is string | number | boolean | null {
@@ -105,18 +110,24 @@ function parseBuiltInInputs(
   const inputs: NamedInput[] = [];
   for (const [input, { value, pointer }] of given) {
     // Null is absent, as everywhere; so the defaults of built-in inputs hold.
-    if (value === null) continue;
+    if (value === null || (isEmpty(value) && !takesEmptyText(input))) continue;
     const parsed = parseInputValue(value, { pointer, names: [] }, reader.state);
     checkLiteralInput(input, parsed, { pointer, state: reader.state });
     inputs.push({ name: input.name, value: parsed });
   }
   for (const input of type.inputs) {
-    if (!input.required || (given.get(input)?.value ?? null) !== null) continue;
+    const value = given.get(input)?.value ?? null;
+    if (!input.required || (value !== null && !isEmpty(value))) continue;
     const pointer = given.get(input)?.pointer ?? reader.pointerOf('inputs');
     const message = `${type.name} needs the input ${input.name}.`;
     reader.state.errors.add('missing_input', pointer, message);
   }
   return inputs;
+}
+
+/** For any other input an empty expression means that it is not given. */
+function takesEmptyText({ kind }: StepTypeInput): boolean {
+  return kind === 'text' || kind === 'any';
 }
 
 function matchInputs(

@@ -13,7 +13,6 @@ export const DOCUMENT_ERROR_CODES = [
   'missing_input',
   'wrong_type',
   'invalid_value',
-  'empty_expression',
   'duplicate_member',
   'name_too_long',
   'too_many_steps',

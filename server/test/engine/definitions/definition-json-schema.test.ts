@@ -70,11 +70,10 @@ describe('definitionJsonSchema', () => {
     ['a missing input where there are no inputs', documentWithStep({ StepType: 'Delay' })],
     ['a required input that is null', documentWithInputs('Delay', { Period: null })],
     ['an unknown input', documentWithInputs('EmitLog', { Message: '1', Text: '2' })],
-    ['an empty expression', documentWithInputs('custom', { x: '' })],
     ['a condition that is a list', documentWithStep({ CancelCondition: [] })],
     ['an unknown error behaviour', documentWithStep({ ErrorBehavior: 'Ignore' })],
     ['Retry after the last retry', documentWithStep({ OnRetriesExhausted: 'Retry' })],
-    ['a negative duration', documentWithStep({ RetryInterval: -1 })],
+    ['a duration without length as Timeout', documentWithStep({ Timeout: 0 })],
     ['a mistake in a nested step', documentWithStep({ StepType: 'If', Do: [[{ Id: 'b' }]] })],
   ])('refuses %s, as the parser does', (_, document) => {
     expect(parseDefinition(document).errors).not.toEqual([]);
