@@ -2,7 +2,7 @@
  * Hints between nodes: "look again now". Nothing that is sent here is needed for correctness; every hint that is lost
  * is made up for by a scan of the store within a second or two.
  */
-import type { InstanceStatus } from '../engine/instance.js';
+import type { InstanceOutcome, InstanceStatus } from '../engine/instance.js';
 import type { Service } from '../runtime/service.js';
 
 export type Hint =
@@ -28,6 +28,8 @@ export interface WorkflowChange {
   readonly version: number;
   readonly reference: string | null;
   readonly status: InstanceStatus;
+  /** Null while it is open. */
+  readonly outcome: InstanceOutcome | null;
   readonly startTime: number;
   readonly endTime: number | null;
   readonly lastChangeTime: number;

@@ -1,4 +1,5 @@
 /** Hints as text. What comes from Redis may have been written by anybody: anything odd is no hint. */
+import { INSTANCE_OUTCOMES } from '../engine/instance.js';
 import { isJsonObject } from '../engine/json.js';
 import {
   CHANGES_PER_HINT_MAX,
@@ -79,7 +80,9 @@ function workflowOf(value: unknown): WorkflowChange | null {
   const { definitionId, endTime, failureTime, id, lastChangeTime, reference, startTime, version } =
     value;
   const status = STATUSES.find((known) => known === value['status']);
-  if (status === undefined || !isName(id) || !isName(definitionId)) return null;
+  const outcome = [null, ...INSTANCE_OUTCOMES].find((known) => known === value['outcome']);
+  if (status === undefined || outcome === undefined || !isName(id) || !isName(definitionId))
+    return null;
   if (!isCount(version) || !(reference === null || isName(reference))) return null;
   if (!isTime(startTime) || !isTime(lastChangeTime)) return null;
   if (!isTimeOrNull(endTime) || !isTimeOrNull(failureTime)) return null;
@@ -89,6 +92,7 @@ function workflowOf(value: unknown): WorkflowChange | null {
     version,
     reference,
     status,
+    outcome,
     startTime,
     endTime,
     lastChangeTime,

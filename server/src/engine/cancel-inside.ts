@@ -22,7 +22,7 @@ function cancelEach(run: Run, pointers: readonly Pointer[], recorded?: Pointer):
   for (const pointer of [...pointers].reverse()) {
     stopWaiting(run, pointer);
     if (pointer !== recorded) writeRecord(run, pointer, 'Cancelled');
-    removePointer(run, pointer);
+    removePointer(run, pointer, false);
   }
 }
 

@@ -130,12 +130,13 @@ function endCompensation(run: Run, handler: Pointer): void {
   const exhausted = onRetriesExhausted ?? (errorBehavior === 'Retry' ? 'Suspend' : null);
   const last = retries ? exhausted : errorBehavior;
   if (last === 'Suspend') suspendOnError(run, handler);
-  else if (last === 'Terminate') terminate(run, run.now, handler);
+  else if (last === 'Terminate') terminate(run, run.now, 'Compensated', handler);
   else endFailed(run, handler);
 }
 
 /** Nothing (more) can be done about the failure: it stands in the history, and the path goes on. */
 export function endFailed(run: Run, failed: Pointer): void {
+  (parentOf(run, failed) ?? run.instance).isCompensated = true;
   cancelInside(run, failed);
   openSuccessors(run, failed, nextStepOf(run, failed));
   dropPointer(run, failed);

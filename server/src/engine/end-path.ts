@@ -1,5 +1,5 @@
 /** What happens when a pointer ends: its successors are opened, and a container whose last path ended has joined. */
-import { endInstance } from './end-instance.js';
+import { completeInstance } from './end-instance.js';
 import type { StepRecordStatus } from './instance.js';
 import type { Json } from './json.js';
 import type { Pointer } from './pointer.js';
@@ -23,13 +23,13 @@ export interface PathEnd {
 export function endPointer(run: Run, pointer: Pointer, end: PathEnd): void {
   writeRecord(run, pointer, end.status, end);
   openSuccessors(run, pointer, end.successors);
-  dropPointer(run, pointer);
+  dropPointer(run, pointer, end.status === 'Complete');
 }
 
 /** Takes a pointer out without a record of its own, and tells the container around it. */
-export function dropPointer(run: Run, pointer: Pointer): void {
+export function dropPointer(run: Run, pointer: Pointer, hasSucceeded = false): void {
   const parent = parentOf(run, pointer);
-  removePointer(run, pointer);
+  removePointer(run, pointer, hasSucceeded);
   if (parent === null) completeIfDone(run);
   else if (parent.children === 0) run.joins.add(parent.id);
 }
@@ -47,5 +47,5 @@ export function nextStepOf(run: Run, pointer: Pointer): readonly string[] {
 export function completeIfDone(run: Run): void {
   const { instance } = run;
   if (instance.status !== 'Runnable' || instance.pointers.size > 0) return;
-  endInstance(run, 'Complete', run.now);
+  completeInstance(run);
 }

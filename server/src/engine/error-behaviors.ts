@@ -2,6 +2,7 @@
 import { cancelAll } from './cancel-inside.js';
 import type { StepDefinition } from './definition.js';
 import { endInstance } from './end-instance.js';
+import type { InstanceOutcome } from './instance.js';
 import { isJsonObject, type Json } from './json.js';
 import { executionKey, type Pointer } from './pointer.js';
 import { restart, stepOf, type Run } from './run.js';
@@ -79,11 +80,10 @@ export function suspendOnError(run: Run, pointer: Pointer): void {
 }
 
 /** Ends the instance with everything in it. `failed`, whose failure is the reason, has its record already. */
-export function terminate(run: Run, at: number, failed?: Pointer): void {
-  const { instance } = run;
-  const { lastError } = instance;
+export function terminate(run: Run, at: number, outcome: InstanceOutcome, failed?: Pointer): void {
+  const { lastError } = run.instance;
   cancelAll(run, failed);
-  endInstance(run, 'Terminated', at);
-  // Removing a pointer clears its error, but here the error is why the instance ended.
-  instance.lastError = lastError;
+  // Removing a pointer clears its error, but here the error may be why the instance ends.
+  run.instance.lastError = lastError;
+  endInstance(run, { status: 'Terminated', outcome, at });
 }

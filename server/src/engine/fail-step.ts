@@ -55,7 +55,7 @@ function decide(run: Run, pointer: Pointer, error: StepError, retryAfterMs?: num
   const last = behavior === 'Retry' ? behaviorPastRetries(run, pointer) : behavior;
   if (last === 'Compensate') return compensateFailure(run, pointer, error);
   if (last === 'Suspend') suspendOnError(run, pointer);
-  else terminate(run, run.now, pointer);
+  else terminate(run, run.now, 'Failed', pointer);
   return { kind: last === 'Suspend' ? 'suspended' : 'terminated' };
 }
 

@@ -10,6 +10,10 @@ import type { Pointer } from './pointer.js';
 
 export type InstanceStatus = 'Runnable' | 'Suspended' | 'Complete' | 'Terminated';
 
+/** How an ended instance ended; `status` alone does not tell. */
+export const INSTANCE_OUTCOMES = ['Succeeded', 'Compensated', 'Failed', 'Terminated'] as const;
+export type InstanceOutcome = (typeof INSTANCE_OUTCOMES)[number];
+
 /** Why a step failed, as it is kept and shown. */
 export interface StepError {
   readonly stepId: string;
@@ -92,6 +96,13 @@ export interface WorkflowInstance {
   readonly parent: ParentLink | null;
   status: InstanceStatus;
   endTime: number | null;
+  /**
+   * Null while it is open. `Compensated`: a step failed for good, what could be undone was undone. `Failed`: an error
+   * ended it. `Terminated`: a person or its parent did.
+   */
+  outcome: InstanceOutcome | null;
+  /** A failure was given up after its compensation, and no container around it was tried again since. */
+  isCompensated: boolean;
   data: JsonObject;
   /** The open pointers, by id, oldest first. What has ended is in the history. */
   readonly pointers: Map<number, Pointer>;
@@ -103,8 +114,13 @@ export interface WorkflowInstance {
   nextPointerId: number;
   /** By event name and key, see `event-key.ts`. */
   readonly taken: Map<string, TakenEvents>;
-  /** The newest step error while it matters: until its step succeeds, is cancelled or gives way. */
+  /**
+   * The newest step error while it matters: until its step succeeds, is cancelled or gives way. Of an ended instance the
+   * newest one that no later attempt of the same step has made good.
+   */
   lastError: StepError | null;
+  /** The newest error of an execution outside of all containers that ended without having succeeded later. */
+  lostError: StepError | null;
   /** Records that ended before the ones in `recent`, already in the store's history. */
   spilled: number;
   /** The newest records, stored with the instance. */

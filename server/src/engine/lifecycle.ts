@@ -26,12 +26,15 @@ export function startRun(definition: WorkflowDefinition, start: StartOptions, no
     parent: start.parent,
     status: 'Runnable',
     endTime: null,
+    outcome: null,
+    isCompensated: false,
     data: start.data,
     pointers: new Map(),
     queue: new Set(),
     nextPointerId: 1,
     taken: new Map(),
     lastError: null,
+    lostError: null,
     spilled: 0,
     recent: [],
     outbox: [],
@@ -52,7 +55,7 @@ export function takeUpRun(
   const run = createRun(definition, instance, now);
   if (instance.status === 'Runnable') completeIfDone(run);
   if (instance.status === 'Terminated' && instance.pointers.size > 0) {
-    terminate(run, instance.endTime ?? now);
+    terminate(run, instance.endTime ?? now, 'Terminated');
   }
   return run;
 }
@@ -66,6 +69,7 @@ export function applyStatus(run: Run, status: InstanceStatus, at: number): void 
     case 'Suspended':
       instance.status = 'Suspended';
       instance.endTime = null;
+      instance.outcome = null;
       withdrawAnnouncement(instance);
       break;
     case 'Runnable':
@@ -74,7 +78,7 @@ export function applyStatus(run: Run, status: InstanceStatus, at: number): void 
       completeIfDone(run);
       break;
     case 'Terminated':
-      terminate(run, at);
+      terminate(run, at, 'Terminated');
       break;
     case 'Complete':
       // Only the engine completes an instance.

@@ -131,6 +131,13 @@ export interface Pointer {
   inputs: Json;
   /** Why the last attempt failed. */
   error: StepError | null;
+  /**
+   * The newest error of an execution that ended inside without having succeeded later; absent: none. A new attempt of
+   * the container makes it good, the container's own success does not.
+   */
+  lostError?: StepError | null;
+  /** A failure inside was given up after its compensation, in the present attempt. */
+  isCompensated?: boolean;
 }
 
 export type Memo =

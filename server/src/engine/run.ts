@@ -275,6 +275,8 @@ export function restart(run: Run, pointer: Pointer, at: number): void {
   if (kept === null) {
     pointer.memo = null;
     pointer.completed = [];
+    delete pointer.lostError;
+    delete pointer.isCompensated;
   }
   if (stepOf(run, pointer).cancelCondition !== null) run.cancelCheckDue = true;
   const pause = { kind: 'sleeping', until: at, reason: 'retry' } as const;
@@ -361,24 +363,39 @@ function bodyAttemptOf({ state }: Pointer): Pick<StepRecord, 'bodyAttempt'> {
   return kept === undefined ? {} : { bodyAttempt: kept.bodyAttempt };
 }
 
-/** Takes a pointer out of the instance; the caller sees to the container around it. */
-export function removePointer(run: Run, pointer: Pointer): void {
+/**
+ * Takes a pointer out of the instance; the caller sees to the container around it. Errors that nothing has made good are
+ * kept with the container, or with the instance.
+ */
+export function removePointer(run: Run, pointer: Pointer, hasSucceeded: boolean): void {
   const { instance } = run;
   instance.pointers.delete(pointer.id);
   run.queue.delete(pointer.id);
   run.joins.delete(pointer.id);
   const parent = parentOf(run, pointer);
   if (parent !== null) parent.children -= 1;
+  const lost = newerOf(hasSucceeded ? null : errorOf(pointer), pointer.lostError ?? null);
+  const keeper = parent ?? instance;
+  if (lost !== null) keeper.lostError = newerOf(keeper.lostError ?? null, lost);
+  if (pointer.isCompensated === true) keeper.isCompensated = true;
   if (instance.lastError?.pointerId === pointer.id) instance.lastError = newestError(instance);
   run.dirty = true;
 }
 
 /** The newest error that an open pointer still has to do with. */
-function newestError(instance: WorkflowInstance): StepError | null {
+function newestError({ pointers }: WorkflowInstance): StepError | null {
   let newest: StepError | null = null;
-  for (const { id, error } of instance.pointers.values()) {
-    if (error === null || (newest !== null && error.time < newest.time)) continue;
-    newest = { ...error, pointerId: id };
-  }
+  for (const pointer of pointers.values()) newest = newerOf(newest, errorOf(pointer));
   return newest;
+}
+
+/** A container that compensates has the error of the step that failed inside of it. */
+function errorOf({ error, id }: Pointer): StepError | null {
+  return error === null ? null : { ...error, pointerId: id };
+}
+
+/** Of two of the same time the second. */
+export function newerOf(first: StepError | null, second: StepError | null): StepError | null {
+  if (first === null || second === null) return first ?? second;
+  return second.time < first.time ? first : second;
 }

@@ -4,6 +4,7 @@
  * What the store has in columns of its own (id, definition, status, times) is not repeated in the text.
  */
 import type {
+  InstanceOutcome,
   InstanceStatus,
   OutboxMessage,
   ParentLink,
@@ -27,6 +28,7 @@ export interface InstanceColumns {
   readonly status: InstanceStatus;
   readonly startTime: number;
   readonly endTime: number | null;
+  readonly outcome: InstanceOutcome | null;
 }
 
 export interface StateText {
@@ -36,6 +38,9 @@ export interface StateText {
   readonly nextPointerId: number;
   readonly taken: readonly (readonly [string, TakenEvents])[];
   readonly lastError: StepError | null;
+  /** These two are absent in states of earlier versions of the server. */
+  readonly lostError?: StepError | null;
+  readonly isCompensated?: boolean;
   readonly spilled: number;
   readonly recent: readonly StepRecord[];
   readonly outbox: readonly OutboxMessage[];
@@ -56,6 +61,8 @@ export function stateOf(instance: WorkflowInstance): StateText {
     nextPointerId: instance.nextPointerId,
     taken: [...instance.taken],
     lastError: instance.lastError,
+    lostError: instance.lostError,
+    isCompensated: instance.isCompensated,
     spilled: instance.spilled,
     recent: instance.recent,
     outbox: instance.outbox,
@@ -75,6 +82,7 @@ export function readState(columns: InstanceColumns, text: string): WorkflowInsta
     status: columns.status,
     startTime: columns.startTime,
     endTime: columns.endTime,
+    outcome: columns.outcome,
     parent: state.parent,
     data: state.data,
     pointers: new Map(state.pointers.map((pointer) => [pointer.id, pointer])),
@@ -82,6 +90,8 @@ export function readState(columns: InstanceColumns, text: string): WorkflowInsta
     nextPointerId: state.nextPointerId,
     taken: new Map(state.taken),
     lastError: state.lastError,
+    lostError: state.lostError ?? null,
+    isCompensated: state.isCompensated ?? false,
     spilled: state.spilled,
     recent: [...state.recent],
     outbox: [...state.outbox],

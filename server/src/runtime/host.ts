@@ -7,7 +7,7 @@
  */
 import type { DocumentProblem } from '../engine/definition.js';
 import type { Json, JsonObject } from '../engine/json.js';
-import type { AuditEntry, InstanceStatus, Store } from '../store/store.js';
+import type { AuditEntry, InstanceOutcome, InstanceStatus, Store } from '../store/store.js';
 import type { Backplane, ChangeBatch } from '../backplane/backplane.js';
 import type { ReportedResult } from './activity-results.js';
 import type { ChangeFilter } from './change-watch.js';
@@ -83,6 +83,8 @@ export interface InstanceView {
   readonly version: number;
   readonly reference: string | null;
   readonly status: InstanceStatus;
+  /** Null while it is open. */
+  readonly outcome: InstanceOutcome | null;
   readonly startTime: number;
   readonly endTime: number | null;
   /** The newest commit or control action. */
@@ -110,6 +112,9 @@ export interface InstanceListRequest extends PageRequest {
   readonly definitionId?: string;
   readonly version?: number;
   readonly reference?: string;
+  readonly outcome?: InstanceOutcome;
+  /** Those that this instance started; null: those that a client started. */
+  readonly parentId?: string | null;
   readonly startedFrom?: number;
   readonly startedTo?: number;
   /** Newest failure first. */

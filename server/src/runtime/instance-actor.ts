@@ -337,6 +337,7 @@ export class InstanceActor {
         inSeq,
         revision: this.#stored.revision,
         status: instance.status,
+        outcome: instance.outcome,
         ...timesOf(instance, now),
         wakeAt: this.wakeAt(),
         state,

@@ -52,7 +52,13 @@ function viewParent({ pointerId, stepId, workflowId }: ParentLink): ParentView {
 /** What a start answers: the instance before its first step, however far it has come since. */
 export function viewStarted(record: InstanceSummary, data: JsonObject): InstanceView {
   const { startTime } = record;
-  const fresh = { endTime: null, lastChangeTime: startTime, failureTime: null, lastError: null };
+  const fresh = {
+    endTime: null,
+    outcome: null,
+    lastChangeTime: startTime,
+    failureTime: null,
+    lastError: null,
+  };
   // Nobody but clients asks for the answer of a start.
   return { ...listItem(record), status: 'Runnable', ...fresh, data, parent: null };
 }
@@ -70,6 +76,7 @@ export function viewNew(
     version: definition.version,
     reference: request.reference,
     status: 'Runnable',
+    outcome: null,
     startTime,
     endTime: null,
     lastChangeTime: startTime,
@@ -89,16 +96,17 @@ export function committedItem(
   instance: WorkflowInstance,
   lastChangeTime: number,
 ): InstanceListItem {
-  const { definitionId, endTime, id, lastError, reference, startTime, status, version } = instance;
+  const { definitionId, endTime, id, lastError, outcome, reference } = instance;
+  const { startTime, status, version } = instance;
   const times = { startTime, endTime, lastChangeTime, failureTime: lastError?.time ?? null };
-  return { id, definitionId, version, reference, status, ...times };
+  return { id, definitionId, version, reference, status, outcome, ...times };
 }
 
 export function listItem(record: InstanceSummary): InstanceListItem {
-  const { id, definitionId, version, reference, status, startTime, endTime } = record;
+  const { id, definitionId, version, reference, status, outcome, startTime, endTime } = record;
   const { errorAt: failureTime, lastChangeAt: lastChangeTime } = record;
   const times = { startTime, endTime, lastChangeTime, failureTime };
-  return { id, definitionId, version, reference, status, ...times };
+  return { id, definitionId, version, reference, status, outcome, ...times };
 }
 
 /** What a step is seen in. */

@@ -38,6 +38,8 @@ export function newRecord(
     version: start.definition.version,
     reference: start.reference,
     status: instance.status,
+    outcome: instance.outcome,
+    parentId: start.parent?.workflowId ?? null,
     startTime: start.startTime,
     ...timesOf(instance, now),
     ...place,

@@ -177,7 +177,7 @@ export class NodeEnvironment implements ActorEnvironment {
     this.workers.created(saved.side.activities);
     this.#options.changes.committed(instance);
     if (instance.status === 'Complete' || instance.status === 'Terminated') {
-      this.metrics.workflowEnded(instance.status);
+      this.metrics.workflowEnded(instance.status, instance.outcome ?? '');
       const { committedAt } = actor;
       this.#options.ended(instance.id, () =>
         committedAt === null ? null : viewCommitted(instance, committedAt),

@@ -14,8 +14,8 @@ export class RuntimeMetrics {
   readonly #started = this.#counter('stepwright_workflows_started_total', 'Instances started.');
   readonly #ended = this.#counter(
     'stepwright_workflows_ended_total',
-    'Instances ended, by status.',
-    ['status'],
+    'Instances ended, by status and outcome.',
+    ['status', 'outcome'],
   );
   readonly #steps = this.#counter(
     'stepwright_steps_total',
@@ -91,8 +91,8 @@ export class RuntimeMetrics {
     this.#started.inc();
   }
 
-  workflowEnded(status: string): void {
-    this.#ended.inc({ status });
+  workflowEnded(status: string, outcome: string): void {
+    this.#ended.inc({ status, outcome });
   }
 
   /** `type` is a built-in type or a custom step's name; there are as many as there are scripts. */

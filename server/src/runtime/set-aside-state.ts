@@ -23,6 +23,7 @@ export function setAsideCommit(
     revision,
     status: 'Suspended',
     endTime: null,
+    outcome: null,
     lastChangeAt: reason.time,
     // A state that cannot be read cannot show the error, but the instance can be found by it.
     errorAt: reason.time,

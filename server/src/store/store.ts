@@ -22,6 +22,9 @@ import type { Service } from '../runtime/service.js';
 
 export type InstanceStatus = 'Runnable' | 'Suspended' | 'Complete' | 'Terminated';
 
+/** How an ended instance ended; `status` alone does not tell. */
+export type InstanceOutcome = 'Succeeded' | 'Compensated' | 'Failed' | 'Terminated';
+
 /** The store cannot be reached or did not answer in time; the outcome of the operation is unknown. */
 export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError' as const;
@@ -83,6 +86,10 @@ export interface InstanceRecord {
   readonly status: InstanceStatus;
   readonly startTime: number;
   readonly endTime: number | null;
+  /** Null while it is open. */
+  readonly outcome: InstanceOutcome | null;
+  /** The instance that started it; null: a client did. Never changes. */
+  readonly parentId: string | null;
   /** The newest commit or control action. */
   readonly lastChangeAt: number;
   /** When the step failed whose error the instance shows; null: it shows none. */
@@ -150,6 +157,7 @@ export interface InstanceCommit {
   /** New values. */
   readonly status: InstanceStatus;
   readonly endTime: number | null;
+  readonly outcome: InstanceOutcome | null;
   readonly lastChangeAt: number;
   readonly errorAt: number | null;
   readonly wakeAt: number | null;
@@ -216,6 +224,9 @@ export interface InstanceFilter {
   readonly definitionId?: string;
   readonly version?: number;
   readonly reference?: string;
+  readonly outcome?: InstanceOutcome;
+  /** Those that this instance started; null: those that a client started. */
+  readonly parentId?: string | null;
   /** Inclusive. */
   readonly startedFrom?: number;
   /** Exclusive. */
@@ -472,7 +483,7 @@ export interface Store extends Service {
   ): Promise<readonly (PostedMessage | null)[]>;
   /**
    * Changes the status at once, whoever owns the instance: suspend from Runnable; resume from Suspended; terminate from
-   * either, which sets `endTime` to `at`. Raises `inSeq`, sets `wakeAt` to 0 so that the owner notices, and
+   * either, which sets `endTime` to `at` and the outcome to Terminated. Raises `inSeq`, sets `wakeAt` to 0 so that the owner notices, and
    * `lastChangeAt` to `at`.
    * Resume makes deferred activities of the instance available again. `audit` is noted in the same step.
    */

@@ -14,6 +14,7 @@ const CHANGE = {
   version: 3,
   reference: 'a\nb',
   status: 'Complete',
+  outcome: 'Succeeded',
   startTime: Date.UTC(2026, 0, 1),
   endTime: Date.UTC(2026, 0, 2),
   lastChangeTime: Date.UTC(2026, 0, 2),
@@ -59,7 +60,7 @@ describe('GET /api/stream', () => {
     expect(response.headers.get('x-accel-buffering')).toBe('no');
     const workflow =
       '{"workflowId":"w1","definitionId":"d","version":3,"reference":"a\\nb","status":"Complete",' +
-      '"startTime":"2026-01-01T00:00:00.000Z","endTime":"2026-01-02T00:00:00.000Z",' +
+      '"outcome":"Succeeded","startTime":"2026-01-01T00:00:00.000Z","endTime":"2026-01-02T00:00:00.000Z",' +
       '"lastChangeTime":"2026-01-02T00:00:00.000Z","failureTime":null}';
     expect(await response.text()).toBe(
       [

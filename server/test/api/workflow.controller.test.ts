@@ -10,6 +10,7 @@ const SOME_WORKFLOW = {
   version: 3,
   reference: null,
   status: 'Runnable',
+  outcome: null,
   startTime: '2026-05-04T10:20:30.123Z',
   endTime: null,
   lastChangeTime: '2026-05-04T10:20:30.124Z',

@@ -160,6 +160,7 @@ describe('readHint', () => {
     version: 1,
     reference: null,
     status: 'Suspended',
+    outcome: null,
     startTime: 1,
     endTime: null,
     lastChangeTime: 2,

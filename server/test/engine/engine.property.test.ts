@@ -93,7 +93,7 @@ describe('any instance', { timeout }, () => {
           expect(driver.subscriptions).toEqual([]);
           expect(driver.activities).toEqual([]);
           expect(driver.effects).toEqual([]);
-          if (driver.status === 'Complete') expect(driver.instance.lastError).toBeNull();
+          checkOutcome(driver);
         });
       }),
       { numRuns },
@@ -122,3 +122,18 @@ describe('any instance', { timeout }, () => {
     );
   });
 });
+
+/** An ended instance shows an error exactly when something failed that never succeeded later. */
+function checkOutcome({ instance, records, status }: EngineDriver): void {
+  const { lastError, outcome } = instance;
+  const failures = records.filter((record) => record.status === 'Failed');
+  const madeGood = new Set(
+    records.filter((record) => record.status === 'Complete').map(({ pointerId }) => pointerId),
+  );
+  if (status === 'Complete') expect(['Succeeded', 'Compensated']).toContain(outcome);
+  else expect(['Failed', 'Compensated']).toContain(outcome);
+  if (failures.length === 0)
+    expect({ outcome, lastError }).toEqual({ outcome: 'Succeeded', lastError: null });
+  if (outcome !== 'Succeeded') expect(lastError).not.toBeNull();
+  if (lastError !== null) expect(madeGood).not.toContain(lastError.pointerId);
+}

@@ -423,6 +423,6 @@ scenarios('the behaviour of an error', (start) => {
     ]);
     expect(driver.history).toEqual(['a Failed', 'next Complete']);
     expect(driver.status).toBe('Complete');
-    expect(driver.instance.lastError).toBeNull();
+    expect(driver.instance).toMatchObject({ outcome: 'Compensated', lastError: { stepId: 'a' } });
   });
 });

@@ -331,6 +331,9 @@ scenarios('paths and the end', (start) => {
     expect(driver.status).toBe('Runnable');
     driver.publish('waits', 'key');
     expect(driver.status).toBe('Complete');
-    expect(driver.instance.lastError).toBeNull();
+    expect(driver.instance).toMatchObject({
+      outcome: 'Compensated',
+      lastError: { stepId: 'fails' },
+    });
   });
 });

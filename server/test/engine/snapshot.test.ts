@@ -16,6 +16,7 @@ const columns = {
   status: 'Runnable',
   startTime: 5,
   endTime: null,
+  outcome: null,
 } as const;
 const begin = (data = {}) =>
   startRun(definition, { id: 'w', data, reference: null, parent: null }, 5);
@@ -24,7 +25,7 @@ describe('writeState and readState', () => {
   it('keep what the store has no column for, and take the rest from the columns', () => {
     const { instance } = begin({ a: [1, { b: null }] });
     expect(readState(columns, writeState(instance))).toEqual(instance);
-    const ended = { ...columns, status: 'Terminated', endTime: 9 } as const;
+    const ended = { ...columns, status: 'Terminated', endTime: 9, outcome: 'Failed' } as const;
     expect(readState(ended, writeState(instance))).toMatchObject({ ...ended });
   });
 

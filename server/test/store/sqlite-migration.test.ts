@@ -1,7 +1,7 @@
 /** Goal: a file that an earlier version of the server wrote opens, and loses nothing. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, it } from 'vitest';
 import { createSqliteStore } from '../../src/store/sqlite/sqlite-store.js';
@@ -23,12 +23,24 @@ function schemaOf(path: string): unknown {
   return { objects, columns };
 }
 
+async function openOldFile(path: string, version: 1 | 2): Promise<DatabaseSync> {
+  const connection = new DatabaseSync(path);
+  const tables = new URL(`./support/schema-${version}.sql`, import.meta.url);
+  connection.exec(await readFile(tables, { encoding: 'utf8' }));
+  return connection;
+}
+
+async function expectSchemaOfNewFile(path: string): Promise<void> {
+  const newPath = join(directory, `new-for-${basename(path)}`);
+  const fresh = createSqliteStore({ path: newPath });
+  await fresh.start();
+  await fresh.stop();
+  expect(schemaOf(path)).toEqual(schemaOf(newPath));
+}
+
 it('a file of schema 1 becomes what a new file is, with all that was in it', async () => {
   const path = join(directory, 'old.db');
-  const connection = new DatabaseSync(path);
-  connection.exec(
-    await readFile(new URL('./support/schema-1.sql', import.meta.url), { encoding: 'utf8' }),
-  );
+  const connection = await openOldFile(path, 1);
   connection.exec(`
     INSERT INTO instances VALUES
       ('open', 'order', 1, NULL, 'Suspended', 1000, NULL, 7, 'node', 2, 1, 5, 1, 1, 'hash', '{"a":1}'),
@@ -47,12 +59,46 @@ it('a file of schema 1 becomes what a new file is, with all that was in it', asy
       inbox: [{ id: 'm', body: 'text' }],
     }),
   );
-  expect(await store.getInstance('ended')).toMatchObject({ lastChangeAt: 3000, errorAt: null });
+  expect(await store.getInstance('ended')).toMatchObject({
+    ...{ lastChangeAt: 3000, errorAt: null, outcome: 'Succeeded' },
+  });
   expect(await store.getEvent('e')).toEqual(eventOf('e', { deliveredTo: 2 }));
   await store.stop();
+  await expectSchemaOfNewFile(path);
+});
 
-  const fresh = createSqliteStore({ path: join(directory, 'new.db') });
-  await fresh.start();
-  await fresh.stop();
-  expect(schemaOf(path)).toEqual(schemaOf(join(directory, 'new.db')));
+it('instances of schema 2 get an outcome and the parent that their state names', async () => {
+  const path = join(directory, 'old-2.db');
+  const connection = await openOldFile(path, 2);
+  const insert = connection.prepare(
+    `INSERT INTO instances VALUES (?, 'order', 1, NULL, ?, 1000, ?, 2000, ?, NULL, NULL, 1, 0, 1, 0, 1, NULL, ?)`,
+  );
+  const child = JSON.stringify({ parent: { workflowId: 'open', pointerId: 1, attempt: 1 } });
+  insert.run('open', 'Runnable', null, 1500, '{"parent":null}');
+  insert.run('complete', 'Complete', 2000, null, child);
+  insert.run('failed', 'Terminated', 2000, 2000, child);
+  insert.run('ended', 'Terminated', 2000, null, '{}');
+  insert.run('ended-by-ann', 'Terminated', 2000, 1900, 'unreadable');
+  connection.exec(
+    `INSERT INTO actions VALUES ('ended-by-ann', 1, '{"time":2000,"actor":"ann","action":"terminate","detail":null}')`,
+  );
+  connection.close();
+
+  const store = createSqliteStore({ path });
+  await store.start();
+  const outcomes = await Promise.all(
+    ['open', 'complete', 'failed', 'ended', 'ended-by-ann'].map(async (id) => {
+      const record = await store.getInstance(id);
+      return [record?.outcome, record?.parentId];
+    }),
+  );
+  expect(outcomes).toEqual([
+    [null, null],
+    ['Succeeded', 'open'],
+    ['Failed', 'open'],
+    ['Terminated', null],
+    ['Terminated', null],
+  ]);
+  await store.stop();
+  await expectSchemaOfNewFile(path);
 });

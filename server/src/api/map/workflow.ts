@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject } from '../../engine/json.js';
 import { AppError } from '../../errors.js';
 import type * as host from '../../runtime/host.js';
 import type * as wire from '../models/workflow.js';
+import { checkedName } from './name.js';
 import { fromWireTime, toWireTime, toWireTimeOrNull } from './time.js';
 
 /** @throws AppError `invalid_request` */
@@ -18,7 +19,7 @@ export function toListRequest(
   query: Omit<wire.WorkflowQuery, keyof host.PageRequest>,
 ): host.InstanceListRequest {
   const { status, definitionId, version, reference, startedFrom, startedTo } = query;
-  const { failedFrom, unchangedSince } = query;
+  const { failedFrom, outcome, parent, unchangedSince } = query;
   if (failedFrom !== undefined && unchangedSince !== undefined) {
     throw new AppError(
       'invalid_request',
@@ -32,6 +33,8 @@ export function toListRequest(
     ...(definitionId !== undefined && { definitionId }),
     ...(version !== undefined && { version }),
     ...(reference !== undefined && { reference }),
+    ...(outcome !== undefined && { outcome }),
+    ...(parent !== undefined && { parentId: toParentId(parent) }),
     ...(startedFrom !== undefined && { startedFrom: fromWireTime(startedFrom, 'startedFrom') }),
     ...(startedTo !== undefined && { startedTo: fromWireTime(startedTo, 'startedTo') }),
     ...(failedFrom !== undefined && { failedFrom: fromWireTime(failedFrom, 'failedFrom') }),
@@ -41,6 +44,11 @@ export function toListRequest(
   };
 }
 
+/** `none` is nobody's id: the server makes longer ones. */
+function toParentId(parent: string): string | null {
+  return parent === 'none' ? null : checkedName(parent, 'parent');
+}
+
 export function toWorkflowSummary(instance: host.InstanceListItem): wire.WorkflowSummary {
   return {
     workflowId: instance.id,
@@ -48,6 +56,7 @@ export function toWorkflowSummary(instance: host.InstanceListItem): wire.Workflo
     version: instance.version,
     reference: instance.reference,
     status: instance.status,
+    outcome: instance.outcome,
     startTime: toWireTime(instance.startTime),
     endTime: toWireTimeOrNull(instance.endTime),
     lastChangeTime: toWireTime(instance.lastChangeTime),

@@ -7,6 +7,13 @@ import type { DataObject, JsonValue } from './json-value.js';
 export type WorkflowStatus = 'Runnable' | 'Suspended' | 'Complete' | 'Terminated';
 
 /**
+ * How a workflow ended. `Succeeded`: no failure was left behind. `Compensated`: a step failed for good and what could be
+ * undone was undone; the workflow may have gone on to its end all the same. `Failed`: an error ended it. `Terminated`: a
+ * person or its parent did.
+ */
+export type WorkflowOutcome = 'Succeeded' | 'Compensated' | 'Failed' | 'Terminated';
+
+/**
  * The failure of a step.
  */
 export interface StepError {
@@ -44,6 +51,7 @@ export interface StepError {
  *   "version": 1,
  *   "reference": null,
  *   "status": "Complete",
+ *   "outcome": "Succeeded",
  *   "startTime": "2026-05-04T10:20:30.123Z",
  *   "endTime": "2026-05-04T10:20:30.130Z",
  *   "lastChangeTime": "2026-05-04T10:20:30.130Z",
@@ -64,6 +72,10 @@ export interface WorkflowSummary {
   reference: string | null;
   status: WorkflowStatus;
   /**
+   * How it ended; null while it has not.
+   */
+  outcome: WorkflowOutcome | null;
+  /**
    * ISO 8601, UTC.
    */
   startTime: string;
@@ -76,7 +88,7 @@ export interface WorkflowSummary {
    */
   lastChangeTime: string;
   /**
-   * When the newest step error came, while it matters (see `lastError`); also of a workflow that it ended. ISO 8601, UTC.
+   * When the error came that `lastError` shows. ISO 8601, UTC.
    */
   failureTime: string | null;
 }
@@ -106,6 +118,7 @@ export interface WorkflowParent {
  *   "version": 1,
  *   "reference": null,
  *   "status": "Runnable",
+ *   "outcome": null,
  *   "startTime": "2026-05-04T10:20:30.123Z",
  *   "endTime": null,
  *   "lastChangeTime": "2026-05-04T10:20:30.123Z",
@@ -118,7 +131,8 @@ export interface WorkflowParent {
 export interface Workflow extends WorkflowSummary {
   data: DataObject;
   /**
-   * The newest step error while it matters.
+   * The newest step error: while the workflow is open, one that still matters; when it has ended, one that no later attempt
+   * of the same step has made good.
    */
   lastError: StepError | null;
   /**
@@ -143,6 +157,15 @@ export interface WorkflowPage {
  */
 export interface WorkflowQuery {
   status?: WorkflowStatus;
+  /**
+   * Ended in this way.
+   */
+  outcome?: WorkflowOutcome;
+  /**
+   * The id of a workflow: only those that its SubWorkflow steps started. `none`: only those that no other workflow started.
+   * Left out: all.
+   */
+  parent?: string;
   definitionId?: string;
   /**
    * The version of the definition.

@@ -68,6 +68,7 @@ export function commitInstance(
     ...current,
     status: commit.status,
     endTime: commit.endTime,
+    outcome: commit.outcome,
     lastChangeAt: commit.lastChangeAt,
     errorAt: commit.errorAt,
     wakeAt: commit.wakeAt,
@@ -125,7 +126,7 @@ export function controlInstance(
   const record: InstanceRecord = {
     ...current,
     status: to,
-    endTime: action === 'terminate' ? at : current.endTime,
+    ...(action === 'terminate' && { endTime: at, outcome: 'Terminated' }),
     lastChangeAt: at,
     inSeq: current.inSeq + 1,
     wakeAt: 0,
@@ -153,6 +154,8 @@ function matches(instance: InstanceRecord, filter: InstanceFilter): boolean {
     (filter.definitionId === undefined || instance.definitionId === filter.definitionId) &&
     (filter.version === undefined || instance.version === filter.version) &&
     (filter.reference === undefined || instance.reference === filter.reference) &&
+    (filter.outcome === undefined || instance.outcome === filter.outcome) &&
+    (filter.parentId === undefined || instance.parentId === filter.parentId) &&
     (filter.startedFrom === undefined || instance.startTime >= filter.startedFrom) &&
     (filter.startedTo === undefined || instance.startTime < filter.startedTo) &&
     (filter.failedFrom === undefined ||
@@ -178,11 +181,11 @@ function oldestFirst(left: InstancePosition, right: InstancePosition): number {
 function summaryOf(instance: InstanceRecord): InstanceSummary {
   const { id, definitionId, version, reference, status, startTime, endTime, wakeAt } = instance;
   const { owner, epoch, inSeq, revision, crashes, schemaVersion, requestHash } = instance;
-  const { lastChangeAt, errorAt } = instance;
+  const { lastChangeAt, errorAt, outcome, parentId } = instance;
   return {
     ...{ id, definitionId, version, reference, status, startTime, endTime, wakeAt },
     ...{ owner, epoch, inSeq, revision, crashes, schemaVersion, requestHash },
-    ...{ lastChangeAt, errorAt },
+    ...{ lastChangeAt, errorAt, outcome, parentId },
   };
 }
 

@@ -5,8 +5,8 @@
  * no TTL index; an index that may be partial is a full one where the server has none. Ids and names are encoded by
  * text-codec.ts; long texts are packed.
  */
-import { MongoServerError, type AnyBulkWriteOperation, type Collection, type Db } from 'mongodb';
-import type { AuditAction, InstanceStatus } from '../store.js';
+import { MongoServerError, type Collection, type Db } from 'mongodb';
+import type { AuditAction, InstanceOutcome, InstanceStatus } from '../store.js';
 import type { PackedText } from './packed-text.js';
 
 /** A version of something with a name; `_id` is `<name>:<version>`, so that one writer gets each version. */
@@ -49,6 +49,10 @@ export interface InstanceDocument {
   readonly status: InstanceStatus;
   readonly startTime: number;
   readonly endTime: number | null;
+  /** Absent while it is open, and in documents that an earlier version of the server has written since. */
+  readonly outcome?: InstanceOutcome;
+  /** Absent where a client started it. */
+  readonly parentId?: string | null;
   /** Absent in documents of earlier versions of the server that nobody has changed since. */
   readonly lastChangeAt?: number;
   /** The same while the instance is open; absent when it has ended. */
@@ -199,6 +203,9 @@ const INDEXES: Readonly<Partial<Record<keyof Collections, readonly IndexKey[]>>>
     { definitionId: 1, startTime: -1, _id: -1 },
     { definitionId: 1, status: 1, startTime: -1, _id: -1 },
     { reference: 1, startTime: -1, _id: -1 },
+    { outcome: 1, startTime: -1, _id: -1 },
+    // Those without a parent are found under null.
+    { parentId: 1, startTime: -1, _id: -1 },
     { endTime: 1, _id: 1 },
   ],
   history: [{ instanceId: 1, sequence: 1 }],
@@ -239,32 +246,4 @@ async function ensurePartialIndex(
     if (!(error instanceof MongoServerError)) throw error;
     await instances.createIndexes([{ key: { ...key } }]);
   }
-}
-
-const BACKFILL_BATCH = 500;
-
-/**
- * Instances that an earlier version of the server left open have no `openChangedAt`, and would never be found as
- * unchanged. Their start is the best time that is known. Done once for a database.
- */
-export async function addMissingChangeTimes({ instances, markers }: Collections): Promise<void> {
-  const marker = { _id: 'change-times' };
-  if ((await markers.findOne(marker)) !== null) return;
-  for (const status of ['Runnable', 'Suspended'] as const) {
-    const missing = instances.find(
-      { status, openChangedAt: { $exists: false } },
-      { projection: { startTime: 1 }, batchSize: BACKFILL_BATCH },
-    );
-    let batch: AnyBulkWriteOperation<InstanceDocument>[] = [];
-    for await (const { _id, startTime } of missing) {
-      const filter = { _id, status, openChangedAt: { $exists: false } };
-      const $set = { openChangedAt: startTime, lastChangeAt: startTime };
-      batch.push({ updateOne: { filter, update: { $set } } });
-      if (batch.length < BACKFILL_BATCH) continue;
-      await instances.bulkWrite(batch, { ordered: false });
-      batch = [];
-    }
-    if (batch.length > 0) await instances.bulkWrite(batch, { ordered: false });
-  }
-  await markers.updateOne(marker, { $set: { done: true } }, { upsert: true });
 }

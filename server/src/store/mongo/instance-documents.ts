@@ -1,5 +1,5 @@
 /** Instances as documents. */
-import type { InstanceRecord, InstanceSummary } from '../store.js';
+import type { InstanceOutcome, InstanceRecord, InstanceSummary } from '../store.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import type { InstanceDocument } from './collections.js';
 import { decodeOptional, encodeOptional, packText, unpackText } from './packed-text.js';
@@ -13,6 +13,7 @@ export function instanceDocumentOf(record: InstanceRecord): InstanceDocument {
     status: record.status,
     startTime: record.startTime,
     endTime: record.endTime,
+    ...(record.parentId !== null && { parentId: encodeText(record.parentId) }),
     ...changeFieldsOf(record).set,
     wakeAt: record.wakeAt,
     owner: encodeOptional(record.owner),
@@ -27,17 +28,21 @@ export function instanceDocumentOf(record: InstanceRecord): InstanceDocument {
   };
 }
 
-type ChangeFields = Pick<InstanceDocument, 'lastChangeAt' | 'openChangedAt' | 'errorAt'>;
+type ChangeFields = Pick<
+  InstanceDocument,
+  'lastChangeAt' | 'openChangedAt' | 'errorAt' | 'outcome'
+>;
 
 /**
- * The fields by which instances are found that failed or do not move. Absent where they do not apply, so that a partial
+ * The fields by which instances are found that failed, ended in some way or do not move. Absent where they do not apply, so that a partial
  * index holds only the few instances that somebody may look for.
  */
 export function changeFieldsOf({
   status,
   lastChangeAt,
   errorAt,
-}: Pick<InstanceRecord, 'status' | 'lastChangeAt' | 'errorAt'>): {
+  outcome,
+}: Pick<InstanceRecord, 'status' | 'lastChangeAt' | 'errorAt' | 'outcome'>): {
   readonly set: ChangeFields;
   readonly unset: Readonly<Partial<Record<keyof ChangeFields, ''>>>;
 } {
@@ -47,8 +52,13 @@ export function changeFieldsOf({
       lastChangeAt,
       ...(isOpen && { openChangedAt: lastChangeAt }),
       ...(errorAt !== null && { errorAt }),
+      ...(outcome !== null && { outcome }),
     },
-    unset: { ...(!isOpen && { openChangedAt: '' }), ...(errorAt === null && { errorAt: '' }) },
+    unset: {
+      ...(!isOpen && { openChangedAt: '' }),
+      ...(errorAt === null && { errorAt: '' }),
+      ...(outcome === null && { outcome: '' }),
+    },
   };
 }
 
@@ -69,6 +79,8 @@ export function summaryOf(document: Omit<InstanceDocument, 'state' | 'inbox'>): 
     status: document.status,
     startTime: document.startTime,
     endTime: document.endTime,
+    outcome: outcomeOf(document),
+    parentId: decodeOptional(document.parentId ?? null),
     lastChangeAt: document.lastChangeAt ?? document.endTime ?? document.startTime,
     errorAt: document.errorAt ?? null,
     wakeAt: document.wakeAt,
@@ -80,4 +92,18 @@ export function summaryOf(document: Omit<InstanceDocument, 'state' | 'inbox'>): 
     schemaVersion: document.schemaVersion,
     requestHash: decodeOptional(document.requestHash),
   };
+}
+
+/** An earlier version of the server leaves it out: an error has ended those that show one, unless somebody is noted who did. */
+export function outcomeOf({
+  audit,
+  errorAt,
+  outcome,
+  status,
+}: Pick<InstanceDocument, 'audit' | 'errorAt' | 'outcome' | 'status'>): InstanceOutcome | null {
+  if (status === 'Runnable' || status === 'Suspended') return null;
+  if (outcome !== undefined) return outcome;
+  if (status === 'Complete') return 'Succeeded';
+  const byAnyone = audit?.some(({ action }) => action === 'terminate') === true;
+  return errorAt === undefined || byAnyone ? 'Terminated' : 'Failed';
 }

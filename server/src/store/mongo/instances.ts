@@ -20,7 +20,7 @@ import type { InstanceDocument } from './collections.js';
 import { changeFieldsOf, instanceDocumentOf, instanceOf, summaryOf } from './instance-documents.js';
 import type { MongoContext } from './mongo-context.js';
 import { isDuplicateKey } from './mongo-errors.js';
-import { decodeOptional, packText, unpackText } from './packed-text.js';
+import { decodeOptional, encodeOptional, packText, unpackText } from './packed-text.js';
 import { attemptOf, insertSideRecords, takeBack, takeBackClaims } from './side-records.js';
 import { decodeText } from '../text-codec.js';
 
@@ -77,13 +77,16 @@ export async function listInstances(
   [{ filter, after, limit }]: OperationArguments<'listInstances'>,
 ): Promise<readonly InstanceSummary[]> {
   const { status, definitionId, version, reference, startedFrom, startedTo } = filter;
-  const { failedFrom, unchangedSince } = filter;
+  const { failedFrom, outcome, parentId, unchangedSince } = filter;
   const { field, isNewestFirst } = orderOf(filter);
   const conditions: Filter<InstanceDocument>[] = [];
   if (status !== undefined) conditions.push({ status });
   if (definitionId !== undefined) conditions.push({ definitionId: encodeText(definitionId) });
   if (version !== undefined) conditions.push({ version });
   if (reference !== undefined) conditions.push({ reference: encodeText(reference) });
+  if (outcome !== undefined) conditions.push({ outcome });
+  // Null stands for absent.
+  if (parentId !== undefined) conditions.push({ parentId: encodeOptional(parentId) });
   if (startedFrom !== undefined) conditions.push({ startTime: { $gte: startedFrom } });
   if (startedTo !== undefined) conditions.push({ startTime: { $lt: startedTo } });
   if (failedFrom !== undefined) conditions.push({ errorAt: { $gte: failedFrom } });
@@ -188,7 +191,7 @@ export async function controlInstance(
           status: to,
           wakeAt: 0,
           lastChangeAt: at,
-          [isEnd ? 'endTime' : 'openChangedAt']: at,
+          ...(isEnd ? { endTime: at, outcome: 'Terminated' } : { openChangedAt: at }),
         },
         ...(isEnd && { $unset: { openChangedAt: '' } }),
         ...(audit !== undefined && { $push: auditPush(audit) }),

@@ -20,7 +20,8 @@ import {
 import { StoreUnavailableError, type ActivityRecord, type Store } from '../store.js';
 import { encodeText } from '../text-codec.js';
 import { CandidateFinder } from './candidate-finder.js';
-import { addMissingChangeTimes, collectionsOf, ensureIndexes } from './collections.js';
+import { addMissingFields } from './backfill.js';
+import { collectionsOf, ensureIndexes } from './collections.js';
 import { LazyWrites } from './lazy-writes.js';
 import type { MongoContext } from './mongo-context.js';
 import { storeErrorOf } from './mongo-errors.js';
@@ -182,7 +183,7 @@ async function prepareCollectionsOf(
   try {
     const collections = collectionsOf(client.db(databaseName));
     await ensureIndexes(collections);
-    await addMissingChangeTimes(collections);
+    await addMissingFields(collections);
   } finally {
     await client.close();
   }

@@ -6,16 +6,20 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 const INSTANCES = `
 CREATE TABLE instances (
   id TEXT PRIMARY KEY, definitionId TEXT NOT NULL, version INTEGER NOT NULL, reference TEXT, status TEXT NOT NULL,
-  startTime INTEGER NOT NULL, endTime INTEGER, lastChangeAt INTEGER NOT NULL, errorAt INTEGER, wakeAt INTEGER, owner TEXT,
-  epoch INTEGER NOT NULL, inSeq INTEGER NOT NULL, revision INTEGER NOT NULL, crashes INTEGER NOT NULL,
-  schemaVersion INTEGER NOT NULL, requestHash TEXT, state TEXT NOT NULL
+  startTime INTEGER NOT NULL, endTime INTEGER, outcome TEXT, parentId TEXT, lastChangeAt INTEGER NOT NULL,
+  errorAt INTEGER, wakeAt INTEGER, owner TEXT, epoch INTEGER NOT NULL, inSeq INTEGER NOT NULL,
+  revision INTEGER NOT NULL, crashes INTEGER NOT NULL, schemaVersion INTEGER NOT NULL, requestHash TEXT,
+  state TEXT NOT NULL
 );
 CREATE INDEX instances_started ON instances (startTime, id);
+CREATE INDEX instances_roots ON instances (startTime, id) WHERE parentId IS NULL;
+CREATE INDEX instances_parent ON instances (parentId, startTime, id) WHERE parentId IS NOT NULL;
+CREATE INDEX instances_outcome ON instances (outcome, startTime, id) WHERE outcome IS NOT NULL;
 CREATE INDEX instances_status ON instances (status, startTime, id);
 CREATE INDEX instances_definition ON instances (definitionId, startTime, id);
 CREATE INDEX instances_definition_status ON instances (definitionId, status, startTime, id);
@@ -92,24 +96,56 @@ CREATE INDEX activities_unsettled ON activities (doneAt, id) WHERE done = 1 AND 
 CREATE INDEX activities_settled ON activities (doneAt, id) WHERE settled = 1;
 ${ACTIONS}${EVENTS}${NODES}`;
 
+const INSTANCE_INDEXES_1 = [
+  ...[
+    'instances_started',
+    'instances_status',
+    'instances_definition',
+    'instances_definition_status',
+  ],
+  ...['instances_reference', 'instances_due', 'instances_owned', 'instances_ended'],
+];
+const INSTANCE_INDEXES_2 = [...INSTANCE_INDEXES_1, 'instances_failed', 'instances_unchanged'];
+const EVENT_INDEXES_1 = ['events_name', 'events_undelivered', 'events_delivered'];
+
+/** The columns that instances have had from the first version on, apart from the state. */
+const INSTANCE_COLUMNS_1 =
+  'id, definitionId, version, reference, status, startTime, endTime, wakeAt, owner, epoch, inSeq, revision, crashes, ' +
+  'schemaVersion, requestHash';
+
 /**
- * Tables are built anew, because a column that is added comes after the long texts. Instances of version 1 do not say when
- * they last changed: their end or their start is the best time that is known.
+ * Builds the table of instances anew, because a column that is added comes after the long texts. `derived` gives the
+ * columns that came later from what an old row says.
  */
-const FROM_1_TO_2 = `
-ALTER TABLE instances RENAME TO instances_1;
-ALTER TABLE events RENAME TO events_1;
-${['instances_started', 'instances_status', 'instances_definition', 'instances_definition_status']
-  .concat(['instances_reference', 'instances_due', 'instances_owned', 'instances_ended'])
-  .concat(['events_name', 'events_undelivered', 'events_delivered'])
-  .map((index) => `DROP INDEX ${index};`)
-  .join('\n')}
+function rebuildInstances(
+  indexes: readonly string[],
+  derived: Readonly<Record<'lastChangeAt' | 'errorAt' | 'outcome', string>>,
+): string {
+  return `
+ALTER TABLE instances RENAME TO instances_old;
+${dropIndexes(indexes)}
 ${INSTANCES}
-INSERT INTO instances (id, definitionId, version, reference, status, startTime, endTime, lastChangeAt, errorAt, wakeAt,
-                       owner, epoch, inSeq, revision, crashes, schemaVersion, requestHash, state)
-  SELECT id, definitionId, version, reference, status, startTime, endTime, COALESCE(endTime, startTime), NULL, wakeAt,
-         owner, epoch, inSeq, revision, crashes, schemaVersion, requestHash, state FROM instances_1;
-DROP TABLE instances_1;
+INSERT INTO instances (${INSTANCE_COLUMNS_1}, lastChangeAt, errorAt, outcome, parentId, state)
+  SELECT ${INSTANCE_COLUMNS_1}, ${derived.lastChangeAt}, ${derived.errorAt}, ${derived.outcome},
+         CASE WHEN json_valid(state) THEN json_extract(state, '$.parent.workflowId') END, state
+    FROM instances_old;
+DROP TABLE instances_old;
+`;
+}
+
+function dropIndexes(names: readonly string[]): string {
+  return names.map((name) => `DROP INDEX ${name};`).join('\n');
+}
+
+/** Instances of version 1 do not say when they last changed: their end or their start is the best time that is known. */
+const FROM_1 = `
+${rebuildInstances(INSTANCE_INDEXES_1, {
+  lastChangeAt: 'COALESCE(endTime, startTime)',
+  errorAt: 'NULL',
+  outcome: `CASE status WHEN 'Complete' THEN 'Succeeded' WHEN 'Terminated' THEN 'Terminated' END`,
+})}
+ALTER TABLE events RENAME TO events_1;
+${dropIndexes(EVENT_INDEXES_1)}
 ${EVENTS}
 INSERT INTO events (id, nameKey, name, key, publishedAt, deliveredTo, takenBy, requestHash, data)
   SELECT id, nameKey, name, key, publishedAt, deliveredTo, NULL, requestHash, data FROM events_1;
@@ -118,6 +154,18 @@ DROP TABLE nodes;
 ${NODES}
 ${ACTIONS}
 `;
+
+/** An error has ended those that show one, unless somebody is noted who did. */
+const FROM_2 = rebuildInstances(INSTANCE_INDEXES_2, {
+  lastChangeAt: 'lastChangeAt',
+  errorAt: 'errorAt',
+  outcome: `
+    CASE status WHEN 'Complete' THEN 'Succeeded' WHEN 'Terminated' THEN
+      CASE WHEN errorAt IS NULL OR EXISTS (
+        SELECT 1 FROM actions WHERE instanceId = instances_old.id AND body LIKE '%"action":"terminate"%'
+      ) THEN 'Terminated' ELSE 'Failed' END
+    END`,
+});
 
 /**
  * Creates what is missing. Runs inside of a write transaction of the caller, so that of several processes that open a
@@ -132,7 +180,8 @@ export function prepareSchema(connection: DatabaseSync, path: string): void {
     );
   }
   if (version === 0) connection.exec(TABLES);
-  if (version === 1) connection.exec(FROM_1_TO_2);
+  if (version === 1) connection.exec(FROM_1);
+  if (version === 2) connection.exec(FROM_2);
   if (version < SCHEMA_VERSION) connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
 }
 

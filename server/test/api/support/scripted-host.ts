@@ -39,6 +39,7 @@ export const SOME_INSTANCE: InstanceView = {
   version: 3,
   reference: null,
   status: 'Runnable',
+  outcome: null,
   startTime: Date.UTC(2026, 4, 4, 10, 20, 30, 123),
   endTime: null,
   lastChangeTime: Date.UTC(2026, 4, 4, 10, 20, 30, 124),

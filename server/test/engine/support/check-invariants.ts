@@ -54,7 +54,13 @@ function checkStatus(run: Run): void {
     broken('an end has a time', { status: instance.status, endTime: instance.endTime });
   }
   const { lastError } = instance;
-  if (lastError === null || instance.status === 'Terminated') return;
+  if (isEnded(instance) !== (instance.outcome !== null)) {
+    broken('an end has an outcome', { status: instance.status, outcome: instance.outcome });
+  }
+  if (instance.outcome === 'Succeeded' && instance.status !== 'Complete') {
+    broken('only what is Complete has succeeded', instance.status);
+  }
+  if (lastError === null || open === 0) return;
   if (!instance.pointers.has(lastError.pointerId)) broken('lastError matters', lastError);
 }
 

@@ -543,8 +543,8 @@ export class EngineDriver {
 }
 
 function columnsOf(instance: WorkflowInstance): InstanceColumns {
-  const { id, definitionId, version, reference, status, startTime, endTime } = instance;
-  return { id, definitionId, version, reference, status, startTime, endTime };
+  const { id, definitionId, version, reference, status, startTime, endTime, outcome } = instance;
+  return { id, definitionId, version, reference, status, startTime, endTime, outcome };
 }
 
 function positionOf(event: EventMessage): EventPosition {

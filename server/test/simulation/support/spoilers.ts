@@ -57,10 +57,10 @@ export const SPOILERS: Readonly<Record<string, (store: Store) => Store>> = {
       const existing = await store.getInstance(id);
       if (existing === null) return store.insertInstance(insert);
       const { epoch, inSeq, revision } = existing;
-      const { state, status, endTime, lastChangeAt, errorAt, wakeAt, schemaVersion } =
+      const { state, status, outcome, endTime, lastChangeAt, errorAt, wakeAt, schemaVersion } =
         insert.record;
       const times = { endTime, lastChangeAt, errorAt, wakeAt };
-      const anew = { status, ...times, state, schemaVersion, side: insert.side };
+      const anew = { status, outcome, ...times, state, schemaVersion, side: insert.side };
       const removals = { removeSubscriptions: [], removeActivities: [], settleActivities: [] };
       await store.commitInstance({ id, epoch, inSeq, revision, ...anew, ...removals });
       return { outcome: 'inserted' };

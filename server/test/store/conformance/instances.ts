@@ -59,6 +59,7 @@ export function describeInstances(test: StoreUnderTest): void {
         commitOf(await get('i'), {
           status: 'Complete',
           endTime: 50,
+          outcome: 'Compensated',
           lastChangeAt: 51,
           errorAt: 49,
           wakeAt: 60,
@@ -72,6 +73,7 @@ export function describeInstances(test: StoreUnderTest): void {
           status: 'Complete',
           startTime: 9,
           endTime: 50,
+          outcome: 'Compensated',
           lastChangeAt: 51,
           errorAt: 49,
           wakeAt: 60,
@@ -269,6 +271,7 @@ export function describeInstances(test: StoreUnderTest): void {
       const result = await test.store.controlInstance('i', action, 99);
       const expected = instanceOf('i', {
         ...{ status: to, owner: 'node', wakeAt: 0, inSeq: 5, endTime, state: 'kept' },
+        outcome: to === 'Terminated' ? 'Terminated' : null,
         lastChangeAt: 99,
       });
       expect(result).toEqual({ outcome: 'done', record: expected });
@@ -358,6 +361,40 @@ export function describeInstances(test: StoreUnderTest): void {
       expect(await list({ definitionId: 'other', status: 'Complete' })).toEqual(['e']);
       expect(await list({ status: 'Runnable', startedTo: 4 }, { time: 3, id: 'c' })).toEqual(['a']);
       expect(await list({ status: 'Runnable' }, null, 2)).toEqual(['d', 'c']);
+    });
+
+    it('filters by outcome and by parent', async () => {
+      const child = { parentId: 'a', startTime: 5 };
+      await insert('a', { startTime: 1 });
+      await insert('b', { startTime: 2, status: 'Complete', endTime: 3, outcome: 'Succeeded' });
+      await insert('c', { ...child, status: 'Complete', endTime: 6, outcome: 'Compensated' });
+      await insert('d', { ...child, definitionId: 'other', startTime: 6 });
+      await insert('e', { ...child, parentId: 'd', startTime: 7 });
+      expect(await get('c')).toMatchObject({ outcome: 'Compensated', parentId: 'a' });
+      expect(await list({})).toEqual(['e', 'd', 'c', 'b', 'a']);
+      expect(await list({ parentId: null })).toEqual(['b', 'a']);
+      expect(await list({ parentId: null }, { time: 2, id: 'b' })).toEqual(['a']);
+      expect(await list({ parentId: null, status: 'Runnable' })).toEqual(['a']);
+      expect(await list({ parentId: 'a' })).toEqual(['d', 'c']);
+      expect(await list({ parentId: 'a' }, { time: 6, id: 'd' })).toEqual(['c']);
+      expect(await list({ parentId: 'a', definitionId: 'other' })).toEqual(['d']);
+      expect(await list({ parentId: 'nobody' })).toEqual([]);
+      expect(await list({ outcome: 'Succeeded' })).toEqual(['b']);
+      expect(await list({ outcome: 'Succeeded', definitionId: 'order' })).toEqual(['b']);
+      expect(await list({ outcome: 'Compensated', definitionId: 'order' })).toEqual(['c']);
+      expect(await list({ outcome: 'Compensated', parentId: null })).toEqual([]);
+      expect(await list({ outcome: 'Compensated', parentId: 'a' })).toEqual(['c']);
+      await test.store.controlInstance('a', 'terminate', 9);
+      await test.store.controlInstance('d', 'suspend', 9);
+      await test.store.commitInstance(
+        commitOf(await get('e'), { status: 'Terminated', endTime: 9, outcome: 'Failed' }),
+      );
+      expect(await list({ outcome: 'Terminated' })).toEqual(['a']);
+      expect(await list({ outcome: 'Failed' })).toEqual(['e']);
+      // An end that gave way to something else is none.
+      await test.store.commitInstance(commitOf(await get('e'), { status: 'Suspended' }));
+      expect(await list({ outcome: 'Failed' })).toEqual([]);
+      expect(await get('e')).toMatchObject({ outcome: null, parentId: 'd' });
     });
 
     it('finds those that show an error, the newest error first', async () => {

@@ -1,16 +1,21 @@
 /** Instances as rows: reading and writing whole ones. */
-import type { InstanceRecord, InstanceStatus, InstanceSummary } from '../../store.js';
+import type {
+  InstanceOutcome,
+  InstanceRecord,
+  InstanceStatus,
+  InstanceSummary,
+} from '../../store.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import type { Row } from '../row.js';
 import { insertInbox, readInbox } from './messages.js';
 
 export const SUMMARY_COLUMNS =
-  'id, definitionId, version, reference, status, startTime, endTime, lastChangeAt, errorAt, wakeAt, owner, epoch, ' +
-  'inSeq, revision, crashes, schemaVersion, requestHash';
+  'id, definitionId, version, reference, status, startTime, endTime, outcome, parentId, lastChangeAt, errorAt, ' +
+  'wakeAt, owner, epoch, inSeq, revision, crashes, schemaVersion, requestHash';
 
 const INSERT_INSTANCE = `INSERT INTO instances (${SUMMARY_COLUMNS}, state)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 export function readInstance(database: Database, id: string): InstanceRecord | null {
   const row = database.get('SELECT * FROM instances WHERE id = ?', encodeText(id));
@@ -28,6 +33,8 @@ export function insertInstanceRow(database: Database, record: InstanceRecord): v
     record.status,
     record.startTime,
     record.endTime,
+    record.outcome,
+    record.parentId === null ? null : encodeText(record.parentId),
     record.lastChangeAt,
     record.errorAt,
     record.wakeAt,
@@ -52,6 +59,8 @@ export function summaryOf(row: Row): InstanceSummary {
     status: statusOf(row.text('status')),
     startTime: row.number('startTime'),
     endTime: row.numberOrNull('endTime'),
+    outcome: outcomeOf(row.textOrNull('outcome')),
+    parentId: row.textOrNull('parentId'),
     lastChangeAt: row.number('lastChangeAt'),
     errorAt: row.numberOrNull('errorAt'),
     wakeAt: row.numberOrNull('wakeAt'),
@@ -74,5 +83,18 @@ export function statusOf(text: string): InstanceStatus {
       return text;
     default:
       throw new TypeError(`Unknown instance status ${text}`);
+  }
+}
+
+function outcomeOf(text: string | null): InstanceOutcome | null {
+  switch (text) {
+    case null:
+    case 'Succeeded':
+    case 'Compensated':
+    case 'Failed':
+    case 'Terminated':
+      return text;
+    default:
+      throw new TypeError(`Unknown outcome of an instance ${text}`);
   }
 }

@@ -66,11 +66,12 @@ export function commitInstance(
   [commit]: OperationArguments<'commitInstance'>,
 ): OperationResult<'commitInstance'> {
   const changed = database.run(
-    `UPDATE instances SET status = ?, endTime = ?, lastChangeAt = ?, errorAt = ?, wakeAt = ?, state = ?,
-            schemaVersion = ?, owner = CASE WHEN ? THEN NULL ELSE owner END, crashes = 0, revision = revision + 1
+    `UPDATE instances SET status = ?, endTime = ?, outcome = ?, lastChangeAt = ?, errorAt = ?, wakeAt = ?,
+            state = ?, schemaVersion = ?, owner = CASE WHEN ? THEN NULL ELSE owner END, crashes = 0, revision = revision + 1
       WHERE id = ? AND epoch = ? AND inSeq = ? AND revision = ?`,
     commit.status,
     commit.endTime,
+    commit.outcome,
     commit.lastChangeAt,
     commit.errorAt,
     commit.wakeAt,
@@ -144,20 +145,24 @@ export function controlInstance(
   if (current === null) return { outcome: 'missing' };
   const { from, to } = NEXT_STATUS[action];
   if (!from.includes(current.status)) return { outcome: 'refused', record: current };
-  const endTime = action === 'terminate' ? at : current.endTime;
+  const isEnd = action === 'terminate';
+  const endTime = isEnd ? at : current.endTime;
+  const outcome = isEnd ? 'Terminated' : current.outcome;
   const inSeq = current.inSeq + 1;
   database.run(
-    'UPDATE instances SET status = ?, endTime = ?, lastChangeAt = ?, inSeq = ?, wakeAt = 0 WHERE id = ?',
+    `UPDATE instances SET status = ?, endTime = ?, outcome = ?, lastChangeAt = ?, inSeq = ?, wakeAt = 0
+      WHERE id = ?`,
     to,
     endTime,
+    outcome,
     at,
     inSeq,
     encodeText(id),
   );
   noteAction(database, id, audit);
   if (action === 'resume') makeDeferredAvailable(database, id);
-  if (action === 'terminate') settleAllOf(database, id);
-  const changes = { status: to, endTime, lastChangeAt: at, inSeq, wakeAt: 0 };
+  if (isEnd) settleAllOf(database, id);
+  const changes = { status: to, endTime, outcome, lastChangeAt: at, inSeq, wakeAt: 0 };
   return { outcome: 'done', record: { ...current, ...changes } };
 }
 
@@ -177,12 +182,14 @@ export function readHistory(
 
 function conditionsOf(filter: InstanceFilter): { conditions: string[]; values: SQLInputValue[] } {
   const { status, definitionId, version, reference, startedFrom, startedTo } = filter;
-  const { failedFrom, unchangedSince } = filter;
+  const { failedFrom, outcome, parentId, unchangedSince } = filter;
   const filters: readonly (readonly [string, SQLInputValue | undefined])[] = [
     ['status = ?', status],
     ['definitionId = ?', definitionId === undefined ? undefined : encodeText(definitionId)],
     ['version = ?', version],
     ['reference = ?', reference === undefined ? undefined : encodeText(reference)],
+    ['outcome = ?', outcome],
+    ['parentId = ?', typeof parentId === 'string' ? encodeText(parentId) : undefined],
     ['startTime >= ?', startedFrom],
     ['startTime < ?', startedTo],
     // The second half names the partial index; SQLite does not conclude it from the first.
@@ -196,6 +203,7 @@ function conditionsOf(filter: InstanceFilter): { conditions: string[]; values: S
     conditions.push(condition);
     values.push(value);
   }
+  if (parentId === null) conditions.push('parentId IS NULL');
   return { conditions, values };
 }
 
@@ -216,12 +224,18 @@ function orderOf(filter: InstanceFilter): ListOrder {
 }
 
 /** The most selective index that has the order of the list; named, because SQLite has no statistics to choose by. */
-function indexFor({ reference, definitionId, status }: InstanceFilter): string {
+function indexFor({ reference, parentId, ...filter }: InstanceFilter): string {
+  const { definitionId, outcome, status } = filter;
   if (reference !== undefined) return 'instances_reference';
-  if (definitionId !== undefined) {
+  if (typeof parentId === 'string') return 'instances_parent';
+  // Few end otherwise than well, so that these are the fewest.
+  const isRare = outcome !== undefined && outcome !== 'Succeeded';
+  if (definitionId !== undefined && !isRare) {
     return status === undefined ? 'instances_definition' : 'instances_definition_status';
   }
-  return status === undefined ? 'instances_started' : 'instances_status';
+  if (outcome !== undefined) return 'instances_outcome';
+  if (status !== undefined) return 'instances_status';
+  return parentId === null ? 'instances_roots' : 'instances_started';
 }
 
 function dueInstanceOf(row: Row): DueInstance {

@@ -1,0 +1,90 @@
+/**
+ * Fields that documents of earlier versions of the server lack, and by which lists would not find them. Each is added once
+ * for a database; a marker tells that it was done.
+ */
+import type { AnyBulkWriteOperation, FindCursor, WithId } from 'mongodb';
+import type { Collections, InstanceDocument } from './collections.js';
+import { outcomeOf } from './instance-documents.js';
+
+const BACKFILL_BATCH = 500;
+
+type Change = AnyBulkWriteOperation<InstanceDocument>;
+
+export async function addMissingFields(collections: Collections): Promise<void> {
+  await once(collections, 'change-times', addMissingChangeTimes);
+  await once(collections, 'outcomes', addMissingOutcomes);
+  await once(collections, 'parents', addMissingParents);
+}
+
+async function once(
+  collections: Collections,
+  name: string,
+  add: (collections: Collections) => Promise<void>,
+): Promise<void> {
+  const marker = { _id: name };
+  if ((await collections.markers.findOne(marker)) !== null) return;
+  await add(collections);
+  await collections.markers.updateOne(marker, { $set: { done: true } }, { upsert: true });
+}
+
+/** Instances that are open have no `openChangedAt`. Their start is the best time that is known. */
+async function addMissingChangeTimes(collections: Collections): Promise<void> {
+  for (const status of ['Runnable', 'Suspended'] as const) {
+    const lacking = { status, openChangedAt: { $exists: false } };
+    const missing = collections.instances.find(lacking, { projection: { startTime: 1 } });
+    await changeEach(collections, missing, ({ _id, startTime }) => ({
+      updateOne: {
+        filter: { _id, ...lacking },
+        update: { $set: { openChangedAt: startTime, lastChangeAt: startTime } },
+      },
+    }));
+  }
+}
+
+async function addMissingOutcomes(collections: Collections): Promise<void> {
+  for (const status of ['Complete', 'Terminated'] as const) {
+    const lacking = { status, outcome: { $exists: false } };
+    const projection = { status: 1, errorAt: 1, audit: 1 };
+    const missing = collections.instances.find(lacking, { projection });
+    await changeEach(collections, missing, (document) => {
+      const outcome = outcomeOf(document);
+      if (outcome === null) return null;
+      return {
+        updateOne: { filter: { _id: document._id, ...lacking }, update: { $set: { outcome } } },
+      };
+    });
+  }
+}
+
+/** Earlier versions gave a child the id of its parent as reference, and made its own id from that. */
+async function addMissingParents(collections: Collections): Promise<void> {
+  const lacking = { parentId: { $exists: false } };
+  const missing = collections.instances.find(
+    { reference: { $gt: '' }, ...lacking },
+    { projection: { reference: 1 } },
+  );
+  await changeEach(collections, missing, ({ _id, reference }) => {
+    const isChild = reference !== null && (_id.startsWith(`${reference}.`) || _id.startsWith('c-'));
+    if (!isChild) return null;
+    return {
+      updateOne: { filter: { _id, ...lacking }, update: { $set: { parentId: reference } } },
+    };
+  });
+}
+
+async function changeEach(
+  { instances }: Collections,
+  documents: FindCursor<WithId<InstanceDocument>>,
+  changeOf: (document: WithId<InstanceDocument>) => Change | null,
+): Promise<void> {
+  let batch: Change[] = [];
+  for await (const document of documents.batchSize(BACKFILL_BATCH)) {
+    const change = changeOf(document);
+    if (change === null) continue;
+    batch.push(change);
+    if (batch.length < BACKFILL_BATCH) continue;
+    await instances.bulkWrite(batch, { ordered: false });
+    batch = [];
+  }
+  if (batch.length > 0) await instances.bulkWrite(batch, { ordered: false });
+}
