@@ -1010,6 +1010,7 @@ export interface components {
          * @example {
          *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
          *       "status": "Runnable",
+         *       "outcome": null,
          *       "time": "2026-05-04T10:32:30.123Z",
          *       "summary": "approve: waits for event approved/42 since 12 min; no such event has been published since its effective date",
          *       "reasons": [
@@ -1040,6 +1041,8 @@ export interface components {
         Explanation: {
             workflowId: string;
             status: components["schemas"]["WorkflowStatus"];
+            /** @description How it ended; null while it has not. */
+            outcome: components["schemas"]["WorkflowOutcome"] | null;
             /** @description When it was asked; ISO 8601, UTC. */
             time: string;
             /** @description The most important reason in one sentence. */
@@ -1638,6 +1641,7 @@ export interface components {
          *       "version": 1,
          *       "reference": null,
          *       "status": "Runnable",
+         *       "outcome": null,
          *       "startTime": "2026-05-04T10:20:30.123Z",
          *       "endTime": null,
          *       "lastChangeTime": "2026-05-04T10:20:30.123Z",
@@ -1660,16 +1664,18 @@ export interface components {
             /** @description The caller's own text from the start. */
             reference: string | null;
             status: components["schemas"]["WorkflowStatus"];
+            /** @description How it ended; null while it has not. */
+            outcome: components["schemas"]["WorkflowOutcome"] | null;
             /** @description ISO 8601, UTC. */
             startTime: string;
             /** @description ISO 8601, UTC; null while it has not ended. */
             endTime: string | null;
             /** @description When the server last wrote it: the newest progress or control action. ISO 8601, UTC. */
             lastChangeTime: string;
-            /** @description When the newest step error came, while it matters (see `lastError`); also of a workflow that it ended. ISO 8601, UTC. */
+            /** @description When the error came that `lastError` shows. ISO 8601, UTC. */
             failureTime: string | null;
             data: components["schemas"]["DataObject"];
-            /** @description The newest step error while it matters. */
+            /** @description The newest step error: while the workflow is open, one that still matters; when it has ended, one that no later attempt of the same step has made good. */
             lastError: components["schemas"]["StepError"] | null;
             /** @description The SubWorkflow step that started it; null where a client did. */
             parent: components["schemas"]["WorkflowParent"] | null;
@@ -1698,6 +1704,11 @@ export interface components {
             /** @description Always null: there is one page. */
             nextCursor: string | null;
         };
+        /**
+         * @description How a workflow ended. `Succeeded`: no failure was left behind. `Compensated`: a step failed for good and what could be undone was undone; the workflow may have gone on to its end all the same. `Failed`: an error ended it. `Terminated`: a person or its parent did.
+         * @enum {string}
+         */
+        WorkflowOutcome: "Succeeded" | "Compensated" | "Failed" | "Terminated";
         /** @description Workflows, newest first, one page of them. */
         WorkflowPage: {
             items: components["schemas"]["WorkflowSummary"][];
@@ -1718,6 +1729,10 @@ export interface components {
         /** @description Which workflows are wanted. */
         WorkflowQuery: {
             status?: components["schemas"]["WorkflowStatus"];
+            /** @description Ended in this way. */
+            outcome?: components["schemas"]["WorkflowOutcome"];
+            /** @description The id of a workflow: only those that its SubWorkflow steps started. `none`: only those that no other workflow started. Left out: all. */
+            parent?: string;
             definitionId?: string;
             /**
              * Format: int32
@@ -1756,6 +1771,7 @@ export interface components {
          *       "version": 1,
          *       "reference": null,
          *       "status": "Complete",
+         *       "outcome": "Succeeded",
          *       "startTime": "2026-05-04T10:20:30.123Z",
          *       "endTime": "2026-05-04T10:20:30.130Z",
          *       "lastChangeTime": "2026-05-04T10:20:30.130Z",
@@ -1773,13 +1789,15 @@ export interface components {
             /** @description The caller's own text from the start. */
             reference: string | null;
             status: components["schemas"]["WorkflowStatus"];
+            /** @description How it ended; null while it has not. */
+            outcome: components["schemas"]["WorkflowOutcome"] | null;
             /** @description ISO 8601, UTC. */
             startTime: string;
             /** @description ISO 8601, UTC; null while it has not ended. */
             endTime: string | null;
             /** @description When the server last wrote it: the newest progress or control action. ISO 8601, UTC. */
             lastChangeTime: string;
-            /** @description When the newest step error came, while it matters (see `lastError`); also of a workflow that it ended. ISO 8601, UTC. */
+            /** @description When the error came that `lastError` shows. ISO 8601, UTC. */
             failureTime: string | null;
         };
     };
@@ -3865,6 +3883,10 @@ export interface operations {
         parameters: {
             query?: {
                 status?: components["schemas"]["WorkflowStatus"];
+                /** @description Ended in this way. */
+                outcome?: components["schemas"]["WorkflowOutcome"];
+                /** @description The id of a workflow: only those that its SubWorkflow steps started. `none`: only those that no other workflow started. Left out: all. */
+                parent?: string;
                 definitionId?: string;
                 /** @description The version of the definition. */
                 version?: number;
@@ -3904,6 +3926,7 @@ export interface operations {
                      *           "version": 1,
                      *           "reference": null,
                      *           "status": "Complete",
+                     *           "outcome": "Succeeded",
                      *           "startTime": "2026-05-04T10:20:30.123Z",
                      *           "endTime": "2026-05-04T10:20:30.130Z",
                      *           "lastChangeTime": "2026-05-04T10:20:30.130Z",
@@ -3921,6 +3944,7 @@ export interface operations {
                      *         version: 1
                      *         reference: null
                      *         status: Complete
+                     *         outcome: Succeeded
                      *         startTime: 2026-05-04T10:20:30.123Z
                      *         endTime: 2026-05-04T10:20:30.130Z
                      *         lastChangeTime: 2026-05-04T10:20:30.130Z
@@ -4089,6 +4113,7 @@ export interface operations {
                      *       "version": 1,
                      *       "reference": null,
                      *       "status": "Runnable",
+                     *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
                      *       "endTime": null,
                      *       "lastChangeTime": "2026-05-04T10:20:30.123Z",
@@ -4107,6 +4132,7 @@ export interface operations {
                      *     version: 1
                      *     reference: null
                      *     status: Runnable
+                     *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
                      *     endTime: null
                      *     lastChangeTime: 2026-05-04T10:20:30.123Z
@@ -4212,6 +4238,7 @@ export interface operations {
                      *       "version": 1,
                      *       "reference": null,
                      *       "status": "Runnable",
+                     *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
                      *       "endTime": null,
                      *       "lastChangeTime": "2026-05-04T10:20:30.123Z",
@@ -4230,6 +4257,7 @@ export interface operations {
                      *     version: 1
                      *     reference: null
                      *     status: Runnable
+                     *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
                      *     endTime: null
                      *     lastChangeTime: 2026-05-04T10:20:30.123Z
@@ -4341,6 +4369,7 @@ export interface operations {
                      *       "version": 1,
                      *       "reference": null,
                      *       "status": "Runnable",
+                     *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
                      *       "endTime": null,
                      *       "lastChangeTime": "2026-05-04T10:20:30.123Z",
@@ -4359,6 +4388,7 @@ export interface operations {
                      *     version: 1
                      *     reference: null
                      *     status: Runnable
+                     *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
                      *     endTime: null
                      *     lastChangeTime: 2026-05-04T10:20:30.123Z
@@ -4512,6 +4542,7 @@ export interface operations {
                      * @example {
                      *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
                      *       "status": "Runnable",
+                     *       "outcome": null,
                      *       "time": "2026-05-04T10:32:30.123Z",
                      *       "summary": "approve: waits for event approved/42 since 12 min; no such event has been published since its effective date",
                      *       "reasons": [
@@ -4543,6 +4574,7 @@ export interface operations {
                     /**
                      * @example workflowId: 01hx5v3x9t6k2m4n8p0q
                      *     status: Runnable
+                     *     outcome: null
                      *     time: 2026-05-04T10:32:30.123Z
                      *     summary: "approve: waits for event approved/42 since 12 min; no such event has
                      *       been published since its effective date"
@@ -4633,6 +4665,7 @@ export interface operations {
                      *       "version": 1,
                      *       "reference": null,
                      *       "status": "Runnable",
+                     *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
                      *       "endTime": null,
                      *       "lastChangeTime": "2026-05-04T10:20:30.123Z",
@@ -4651,6 +4684,7 @@ export interface operations {
                      *     version: 1
                      *     reference: null
                      *     status: Runnable
+                     *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
                      *     endTime: null
                      *     lastChangeTime: 2026-05-04T10:20:30.123Z
@@ -4735,6 +4769,7 @@ export interface operations {
                      *       "version": 1,
                      *       "reference": null,
                      *       "status": "Runnable",
+                     *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
                      *       "endTime": null,
                      *       "lastChangeTime": "2026-05-04T10:20:30.123Z",
@@ -4753,6 +4788,7 @@ export interface operations {
                      *     version: 1
                      *     reference: null
                      *     status: Runnable
+                     *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
                      *     endTime: null
                      *     lastChangeTime: 2026-05-04T10:20:30.123Z
@@ -5175,6 +5211,7 @@ export interface operations {
                      *       "version": 1,
                      *       "reference": null,
                      *       "status": "Runnable",
+                     *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
                      *       "endTime": null,
                      *       "lastChangeTime": "2026-05-04T10:20:30.123Z",
@@ -5193,6 +5230,7 @@ export interface operations {
                      *     version: 1
                      *     reference: null
                      *     status: Runnable
+                     *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
                      *     endTime: null
                      *     lastChangeTime: 2026-05-04T10:20:30.123Z

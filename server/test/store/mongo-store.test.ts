@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { createMongoStore, type MongoStoreOptions } from '../../src/store/mongo/mongo-store.js';
 import {
   StoreUnavailableError,
+  type InstanceFilter,
   type InstanceRecord,
   type NewActivityRecord,
   type Store,
@@ -167,6 +168,35 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
       const list = { filter: { unchangedSince: 9000 }, after: null, limit: 5 };
       expect(await store.listInstances(list)).toMatchObject([{ id: 'old', lastChangeAt: 1000 }]);
       expect(await store.getInstance('ended')).toMatchObject({ lastChangeAt: 5000 });
+    }));
+
+  it('finds instances of an earlier version by outcome and parent', () =>
+    withStore(async ({ store, database }) => {
+      const insert = async (id: string, changes: Partial<InstanceRecord>): Promise<void> => {
+        await store.insertInstance({ record: instanceOf(id, changes), side: NO_SIDE });
+      };
+      const terminated = { status: 'Terminated', endTime: 5, errorAt: 4 } as const;
+      await insert('w', {});
+      await insert('w.1.1', { reference: 'w', status: 'Complete', endTime: 5 });
+      await insert('w.2.1', { reference: 'w', ...terminated });
+      await insert('c-0', { reference: 'w.1.1', ...terminated });
+      await insert('own', { reference: 'w', startTime: 2000 });
+      const audit = { time: 5, actor: 'ann', action: 'terminate', detail: null } as const;
+      await store.appendAudit('c-0', audit);
+      await database.collection('instances').updateMany({}, { $unset: { outcome: '' } });
+      await database.collection('markers').deleteMany({});
+      await store.stop();
+      await store.start();
+      const find = async (filter: InstanceFilter): Promise<readonly string[]> =>
+        (await store.listInstances({ filter, after: null, limit: 9 })).map(({ id }) => id);
+      expect(await find({ outcome: 'Succeeded' })).toEqual(['w.1.1']);
+      expect(await find({ outcome: 'Failed' })).toEqual(['w.2.1']);
+      expect(await find({ outcome: 'Terminated' })).toEqual(['c-0']);
+      expect(await find({ parentId: 'w' })).toEqual(['w.2.1', 'w.1.1']);
+      expect(await find({ parentId: null })).toEqual(['own', 'w']);
+      // A node of the earlier version may end others meanwhile.
+      await database.collection('instances').updateMany({}, { $unset: { outcome: '' } });
+      expect(await store.getInstance('w.2.1')).toMatchObject({ outcome: 'Failed' });
     }));
 
   it('gathers what may wait into one write', () =>

@@ -5,10 +5,11 @@ import { toWireTime, toWireTimeOrNull } from './time.js';
 import { toStepError } from './workflow.js';
 
 export function toExplanation(explanation: host.Explanation): wire.Explanation {
-  const { moreReasons, reasons, status, summary, time, workflowId } = explanation;
+  const { moreReasons, outcome, reasons, status, summary, time, workflowId } = explanation;
   return {
     workflowId,
     status,
+    outcome,
     time: toWireTime(time),
     summary,
     reasons: reasons.map(toReason),

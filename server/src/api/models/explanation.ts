@@ -1,6 +1,6 @@
 /** Why a workflow stands where it stands, on the wire. */
 import type { JsonValue } from './json-value.js';
-import type { StepError, WorkflowStatus } from './workflow.js';
+import type { StepError, WorkflowOutcome, WorkflowStatus } from './workflow.js';
 
 /**
  * What a step waits for, or what holds the workflow up. `suspended`: by an operator, or by a step that failed (`error` is
@@ -110,6 +110,7 @@ export interface WaitReason {
  * @example {
  *   "workflowId": "01hx5v3x9t6k2m4n8p0q",
  *   "status": "Runnable",
+ *   "outcome": null,
  *   "time": "2026-05-04T10:32:30.123Z",
  *   "summary": "approve: waits for event approved/42 since 12 min; no such event has been published since its effective date",
  *   "reasons": [
@@ -137,6 +138,10 @@ export interface WaitReason {
 export interface Explanation {
   workflowId: string;
   status: WorkflowStatus;
+  /**
+   * How it ended; null while it has not.
+   */
+  outcome: WorkflowOutcome | null;
   /**
    * When it was asked; ISO 8601, UTC.
    */

@@ -44,6 +44,7 @@ export function explainInstance(facts: InstanceFacts): Explanation {
   return {
     workflowId: facts.workflowId,
     status: facts.status,
+    outcome: facts.outcome,
     time: facts.now,
     summary: summaryOf(reasons, moreReasons),
     reasons,
@@ -71,21 +72,26 @@ function explainWhole(facts: InstanceFacts): WaitReason | null {
 }
 
 function explainEnd(facts: InstanceFacts, endTime: number): WaitReason {
-  const { actor, instance, now, startTime, status } = facts;
+  const { actor, instance, now, outcome, startTime, status } = facts;
   const ago = `${plainDuration(now - endTime)} ago`;
   const error = instance?.lastError ?? null;
   const after = `${plainDuration(endTime - startTime)} after its start`;
   if (status === 'Complete') {
-    return wholeReason('ended', { text: `completed ${ago}, ${after}`, since: endTime });
+    const because =
+      outcome === 'Compensated' && error !== null
+        ? `; what failed was undone: ${failure(error)}`
+        : '';
+    const text = `completed ${ago}, ${after}${because}`;
+    return wholeReason('ended', { text, since: endTime, error });
   }
   if (actor !== null) {
     const because = actor.detail === null ? '' : ` (${actor.detail})`;
     const text = `terminated by ${actor.name}${because} ${ago}, ${after}`;
     return wholeReason('ended', { text, since: endTime, error });
   }
-  // A step's failure that ends the instance has the time of the end.
-  if (error !== null && error.time >= endTime) {
-    const text = `terminated ${ago}, because ${failure(error)}`;
+  if (error !== null && outcome !== 'Terminated') {
+    const undone = outcome === 'Compensated' ? ', and what it had done was undone' : '';
+    const text = `terminated ${ago}, because ${failure(error)}${undone}`;
     return wholeReason('ended', { text, since: endTime, error });
   }
   return wholeReason('ended', { text: `terminated ${ago}, ${after}`, since: endTime, error });

@@ -67,6 +67,7 @@ async function explain(
     now: asked.now,
     workflowId: record.id,
     status: record.status,
+    outcome: record.outcome,
     startTime: record.startTime,
     endTime: record.endTime,
     lastChangeAt: record.lastChangeAt,

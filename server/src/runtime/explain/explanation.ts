@@ -3,7 +3,7 @@ import type { WorkflowDefinition } from '../../engine/definition.js';
 import type { StepError, WorkflowInstance } from '../../engine/instance.js';
 import type { Json } from '../../engine/json.js';
 import type { Pointer } from '../../engine/pointer.js';
-import type { ActivityRecord, InstanceStatus } from '../../store/store.js';
+import type { ActivityRecord, InstanceOutcome, InstanceStatus } from '../../store/store.js';
 import type { Polling } from '../node-views.js';
 
 export type ReasonKind =
@@ -62,6 +62,8 @@ export interface WaitReason {
 export interface Explanation {
   readonly workflowId: string;
   readonly status: InstanceStatus;
+  /** Null while it is open. */
+  readonly outcome: InstanceOutcome | null;
   /** When it was asked. */
   readonly time: number;
   /** The most important reason in one sentence. */
@@ -93,6 +95,7 @@ export interface InstanceFacts {
   readonly now: number;
   readonly workflowId: string;
   readonly status: InstanceStatus;
+  readonly outcome: InstanceOutcome | null;
   readonly startTime: number;
   readonly endTime: number | null;
   readonly lastChangeAt: number;

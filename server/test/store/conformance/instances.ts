@@ -1,6 +1,6 @@
 /** Contract cases: instances, their compare-and-set, messages, control and lists. */
 import { describe, expect, it } from 'vitest';
-import type { InstanceFilter, InstancePosition } from '../../../src/store/store.js';
+import type { InstanceFilter, InstancePosition, InstanceStatus } from '../../../src/store/store.js';
 import type { StoreUnderTest } from '../conformance.js';
 import { commitOf, instanceOf, NO_SIDE } from '../records.js';
 
@@ -286,7 +286,9 @@ export function describeInstances(test: StoreUnderTest): void {
       ['terminate', 'Complete'],
       ['terminate', 'Terminated'],
     ] as const)('refuses %s when %s, and changes nothing', async (action, status) => {
-      const record = instanceOf('i', { status, endTime: 7 });
+      const outcome = { Complete: 'Succeeded', Terminated: 'Failed' } as const;
+      const ended = isOver(status) ? { outcome: outcome[status] } : {};
+      const record = instanceOf('i', { status, endTime: 7, ...ended });
       await test.store.insertInstance({ record, side: NO_SIDE });
       expect(await test.store.controlInstance('i', action, 99)).toEqual({
         outcome: 'refused',
@@ -433,4 +435,8 @@ export function describeInstances(test: StoreUnderTest): void {
       expect(await get('c')).toMatchObject({ lastChangeAt: 31 });
     });
   });
+}
+
+function isOver(status: InstanceStatus): status is 'Complete' | 'Terminated' {
+  return status === 'Complete' || status === 'Terminated';
 }

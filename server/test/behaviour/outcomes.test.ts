@@ -1,0 +1,123 @@
+/** Section 21: how a workflow ended, which error it shows then, and lists by outcome and by parent. */
+import { describe, expect, it } from 'vitest';
+import type { WorkflowOutcome, WorkflowPage } from '../../src/api/models/workflow.js';
+import type { Client } from './support/client.js';
+import { everyStore } from './support/every-store.js';
+import { chain, compute, failing, mark, step } from './support/steps.js';
+
+const undone = failing('bad', { CompensateWith: [mark('undo')] });
+
+const idsOf = async (client: Client, query: string): Promise<readonly string[]> => {
+  const { body } = await client.get<WorkflowPage>(`/api/workflow?${query}`);
+  return body.items.map(({ workflowId }) => workflowId);
+};
+
+everyStore('the outcome', (at) => {
+  it.each([
+    {
+      outcome: 'Succeeded',
+      steps: [mark('a')],
+      shows: { status: 'Complete', lastError: null, failureTime: null },
+      says: 'completed',
+    },
+    {
+      outcome: 'Compensated',
+      steps: chain(undone, mark('after')),
+      shows: { status: 'Complete', lastError: { stepId: 'bad' } },
+      says: 'what failed was undone: step bad failed',
+    },
+    {
+      outcome: 'Compensated',
+      steps: [
+        step('saga', 'Sequence', {}, { Saga: true, ErrorBehavior: 'Terminate', Do: [[undone]] }),
+      ],
+      shows: { status: 'Terminated', lastError: { stepId: 'bad' } },
+      says: 'and what it had done was undone',
+    },
+    {
+      outcome: 'Failed',
+      steps: chain(undone, failing('worse', { ErrorBehavior: 'Terminate' })),
+      shows: { status: 'Terminated', lastError: { stepId: 'worse' } },
+      says: 'because step worse failed',
+    },
+  ] as const)('is $outcome: $says', async ({ outcome, shows, says, steps }) => {
+    const { client } = at;
+    const ended = await client.run([...steps]);
+    expect(ended).toMatchObject({ ...shows, outcome });
+    expect(ended.failureTime).toBe(ended.lastError === null ? null : ended.lastError.time);
+    const explain = `/api/workflow/${ended.workflowId}/explain`;
+    const { body } = await client.get<{ outcome: string; summary: string }>(explain);
+    expect(body).toMatchObject({ outcome, summary: expect.stringContaining(says) });
+  });
+
+  it('is Terminated when somebody ends the run, at once, with the error that it showed', async () => {
+    const { client } = at;
+    const id = await client.defineAndStart([failing('bad', { RetryInterval: 3600 })]);
+    const open = await client.untilWorkflow(id, ({ lastError }) => lastError !== null);
+    expect(open.outcome).toBeNull();
+    const { body } = await client.terminate(id);
+    expect(body).toMatchObject({ outcome: 'Terminated', lastError: { stepId: 'bad' } });
+    await client.untilStep(id, 'bad', ({ endTime }) => endTime !== null);
+    expect(await client.workflow(id)).toMatchObject({
+      ...{ outcome: 'Terminated', lastError: { stepId: 'bad' }, failureTime: open.failureTime },
+    });
+  });
+
+  it('is what lists filter by', async () => {
+    const { client } = at;
+    const define = (steps: Parameters<Client['define']>[0]) => client.define(steps);
+    const ended: Partial<Record<WorkflowOutcome, string>> = {};
+    for (const steps of [[mark('a')], [undone], [failing('a', { ErrorBehavior: 'Terminate' })]]) {
+      const { definitionId, outcome, workflowId } = await client.run(steps);
+      ended[outcome!] = workflowId;
+      expect(await idsOf(client, `definitionId=${definitionId}&outcome=${outcome}`)).toEqual([
+        workflowId,
+      ]);
+      expect(await idsOf(client, `definitionId=${definitionId}&outcome=Terminated`)).toEqual([]);
+      expect(await idsOf(client, `outcome=${outcome}&status=Runnable`)).toEqual([]);
+    }
+    expect(Object.keys(ended)).toEqual(['Succeeded', 'Compensated', 'Failed']);
+    const open = await client.start(await define([step('wait', 'Delay', { Period: 3600 })]));
+    await client.terminate(open);
+    expect(await idsOf(client, 'outcome=Terminated&limit=1')).toEqual([open]);
+    expect((await client.get('/api/workflow?outcome=Sunny')).status).toBe(400);
+  });
+
+  it('is counted in the metrics', async () => {
+    const { client } = at;
+    await client.run([undone]);
+    const { text } = await client.get('/metrics');
+    expect(text).toMatch(
+      /^stepwright_workflows_ended_total\{status="Complete",outcome="Compensated"\} [1-9]/m,
+    );
+  });
+});
+
+everyStore('children in lists', (at) => {
+  const startsChild = (child: string) => step('sub', 'SubWorkflow', { DefinitionId: `"${child}"` });
+
+  describe('parent', () => {
+    it('lists the children of one workflow, those without a parent, or all', async () => {
+      const { client } = at;
+      const leaf = await client.define([compute('a', { x: '1' })]);
+      const middle = await client.define([startsChild(leaf)]);
+      const top = await client.run([startsChild(middle)]);
+      const [middleId] = await idsOf(client, `parent=${top.workflowId}`);
+      expect(await client.workflow(middleId!)).toMatchObject({
+        definitionId: middle,
+        parent: { workflowId: top.workflowId },
+      });
+      const [leafId] = await idsOf(client, `parent=${middleId}`);
+      expect(await idsOf(client, `parent=${leafId}`)).toEqual([]);
+      expect(await idsOf(client, `definitionId=${leaf}`)).toEqual([leafId]);
+      expect(await idsOf(client, `definitionId=${leaf}&parent=none`)).toEqual([]);
+      expect(await idsOf(client, `definitionId=${top.definitionId}&parent=none`)).toEqual([
+        top.workflowId,
+      ]);
+      const all = await idsOf(client, 'limit=3');
+      expect(all).toHaveLength(3);
+      expect(all).toEqual(expect.arrayContaining([top.workflowId, middleId, leafId]));
+      expect(await idsOf(client, 'parent=none&limit=1')).toEqual([top.workflowId]);
+    });
+  });
+});
