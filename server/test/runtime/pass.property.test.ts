@@ -136,8 +136,9 @@ function commit(run: Run, takesOver: boolean): Run {
   run.instance.recent = [];
   Object.assign(run, { dirty: false, commitDue: false, grown: 0 });
   if (!takesOver) return run;
-  const { definitionId, endTime, id, reference, startTime, status, version } = run.instance;
-  const columns = { definitionId, endTime, id, reference, startTime, status, version };
+  const { definitionId, endTime, id, outcome, reference, startTime, status, version } =
+    run.instance;
+  const columns = { definitionId, endTime, id, outcome, reference, startTime, status, version };
   return takeUpRun(run.definition, readState(columns, writeState(run.instance)), run.now);
 }
 
