@@ -47,7 +47,8 @@ everyStore('the outcome', (at) => {
     expect(ended.failureTime).toBe(ended.lastError === null ? null : ended.lastError.time);
     const explain = `/api/workflow/${ended.workflowId}/explain`;
     const { body } = await client.get<{ outcome: string; summary: string }>(explain);
-    expect(body).toMatchObject({ outcome, summary: expect.stringContaining(says) });
+    expect(body.outcome).toBe(outcome);
+    expect(body.summary).toContain(says);
   });
 
   it('is Terminated when somebody ends the run, at once, with the error that it showed', async () => {
