@@ -1,6 +1,7 @@
 /** Answers in the format that the caller prefers: JSON, unless `Accept` says YAML. */
 import type { Request, Response } from 'express';
-import { formatYaml } from './yaml-format.js';
+import { writeJson } from '../engine/exact-json.js';
+import { writeYaml } from './yaml-writer.js';
 
 const YAML_MEDIA_TYPES: readonly string[] = ['application/yaml', 'application/x-yaml', 'text/yaml'];
 const JSON_MEDIA_TYPE = 'application/json';
@@ -13,7 +14,11 @@ const OFFERED = [...MEDIA_TYPES, ...MEDIA_TYPES.map(withCharset)];
 export function sendAnswer(response: Response, value: unknown): Response {
   const type = answerType(response.req);
   const isYaml = YAML_MEDIA_TYPES.includes(type);
-  return sendText(response, withCharset(type), isYaml ? formatYaml(value) : JSON.stringify(value));
+  return sendText(
+    response,
+    withCharset(type),
+    isYaml ? writeYaml(value) : writeJson(value as object),
+  );
 }
 
 /** Sends a body as it is: no entity tag, no guess about its type. */

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { ValidateError } from '@tsoa/runtime';
 import type { ErrorRequestHandler, Request, Response } from 'express';
+import { writeJson } from '../engine/exact-json.js';
 import { AppError } from '../errors.js';
 import { StoreUnavailableError } from '../store/store.js';
 import type { ProblemItem } from './models/problem.js';
@@ -76,5 +77,5 @@ function sendProblem(
     response.setHeader('WWW-Authenticate', 'Bearer error="insufficient_scope"');
   }
   const document = problemDocument({ code, detail: message, fields, errors });
-  sendUnread(request, response, JSON.stringify(document));
+  sendUnread(request, response, writeJson(document));
 }

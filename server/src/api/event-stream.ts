@@ -1,6 +1,7 @@
 /** Changes as server-sent events: `event:` and `data:` lines, a comment when nothing happened for a while. */
 import type { Response } from 'express';
 import type { ChangeBatch } from '../backplane/backplane.js';
+import { writeJson } from '../engine/exact-json.js';
 import type { ChangeListener } from '../runtime/host.js';
 import { toWorkflowSummary } from './map/workflow.js';
 
@@ -50,7 +51,7 @@ function eventsOf({ definitions, lagged, workflows }: ChangeBatch): string {
 
 /** JSON has no line breaks outside of its texts, and writes those inside as two letters. */
 function eventText(event: string, data: object): string {
-  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+  return `event: ${event}\ndata: ${writeJson(data)}\n\n`;
 }
 
 /** Resolves when the caller has taken what was written or is gone; one that takes nothing is hung up on. */

@@ -1,10 +1,11 @@
 /**
  * JSON bodies.
  *
- * A scan over the text refuses what is too deep, too much, or a number that would silently become another one, before
- * the parser builds anything. The parser is the platform's: it keeps `__proto__` as plain own data. Only when it refuses
+ * A scan over the text refuses what is too deep, too much, or a number that cannot be kept, before the parser builds
+ * anything. The parser is the platform's: it keeps `__proto__` as plain own data. Only when it refuses
  * does `findSyntaxError` read the text again, because the platform does not always say where the error is.
  */
+import { INTEGER_DIGITS_MAX, isTooLong, readJson } from '../engine/exact-json.js';
 import { AppError } from '../errors.js';
 import type { Json } from '../engine/json.js';
 import type { ApiLimits } from './api-limits.js';
@@ -15,8 +16,7 @@ import { positionAt } from './text-position.js';
 export function parseJson(text: string, limits: ApiLimits): Json {
   scan(text, limits);
   try {
-    // The parser only makes JSON values.
-    return JSON.parse(text) as Json;
+    return readJson(text);
   } catch (cause) {
     const found = findSyntaxError(text) ?? { offset: 0, message: 'it cannot be parsed' };
     throw unreadable(text, found.offset, `The body is not valid JSON: ${found.message}`, cause);
@@ -98,22 +98,12 @@ function isNumberMark(code: number): boolean {
 /** Why a number cannot be taken, or null. Also used for YAML, which has more ways to write one. */
 export function numberProblem(source: string, value: number): string | null {
   const shown = source.length > 40 ? `${source.slice(0, 40)}…` : source;
-  if (!Number.isFinite(value)) return `The number ${shown} is not finite`;
-  const isInteger = Number.isInteger(value) && !/[.eE]/.test(source.replace(/^[-+]?0x.*/i, ''));
-  if (isInteger && !isExact(source, value)) {
-    return `The integer ${shown} is beyond 2^53 and would lose digits; send it as text`;
+  if (/^[-+]?\d+$/.test(source)) {
+    if (!isTooLong(source)) return null;
+    return `The integer ${shown} has more than ${INTEGER_DIGITS_MAX} digits; send it as text`;
   }
-  return null;
+  return Number.isFinite(value) ? null : `The number ${shown} is not finite`;
 }
-
-/** 2^53 itself is exact, but so is not what is rounded to it. */
-function isExact(source: string, value: number): boolean {
-  const size = Math.abs(value);
-  if (size !== MAX_EXACT) return size < MAX_EXACT;
-  return BigInt(source.replace(/^[-+]/, '')) === BigInt(MAX_EXACT);
-}
-
-const MAX_EXACT = 2 ** 53;
 
 export function unreadable(
   text: string,

@@ -5,7 +5,7 @@
  * while parsing (composing is recursive), names are checked for duplicates with a set (the library compares all pairs),
  * aliases are expanded under a budget, and tags are limited to the core schema. Times stay text.
  */
-import { Composer, Lexer, Parser, stringify, type Alias, type CST, type Document } from 'yaml';
+import { Composer, Lexer, Parser, type Alias, type CST, type Document } from 'yaml';
 import type { AppError } from '../errors.js';
 import type { ApiLimits } from './api-limits.js';
 import { unreadable } from './json-format.js';
@@ -131,14 +131,4 @@ class StreamGuard {
     }
     return token;
   }
-}
-
-/** Text that a YAML 1.1 parser reads as the same value, too. */
-export function formatYaml(value: unknown): string {
-  return stringify(value, {
-    schema: 'core',
-    compat: 'yaml-1.1',
-    aliasDuplicateObjects: false,
-    lineWidth: 0,
-  });
 }

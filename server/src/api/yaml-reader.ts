@@ -9,12 +9,16 @@ import {
   type Scalar,
   type YAMLMap,
 } from 'yaml';
+import { exactInteger } from '../engine/exact-json.js';
 import { setField, type Json, type JsonObject } from '../engine/json.js';
 import type { AppError } from '../errors.js';
 import type { ApiLimits } from './api-limits.js';
 import { numberProblem, unreadable } from './json-format.js';
 
 type Node = ParsedNode | null;
+
+/** Decimal, octal and hexadecimal ones. Finite ones in the latter two are short enough. */
+const INTEGER = /^(?:[-+]?\d+|0o[0-7]+|0x[\da-f]+)$/i;
 
 const CORE_TAGS: ReadonlySet<string> = new Set(
   ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((name) => `tag:yaml.org,2002:${name}`),
@@ -119,9 +123,12 @@ export class YamlReader {
     if (typeof value !== 'number') {
       throw this.#refused(node, 'The value is of a kind that JSON does not have');
     }
-    const problem = numberProblem(node.source, value);
+    const { source } = node;
+    const problem = numberProblem(source, value);
     if (problem !== null) throw this.#refused(node, problem);
-    return value;
+    if (Number.isSafeInteger(value) || !INTEGER.test(source)) return value;
+    // BigInt reads a sign before decimal digits only, which is the only place where YAML has one.
+    return exactInteger(BigInt(source));
   }
 
   #targetOf(alias: Alias.Parsed): ParsedNode {

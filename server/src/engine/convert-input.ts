@@ -7,6 +7,7 @@
  *  C2 A message names what was expected and what came, and stays short however large the value is.
  */
 import { DURATION_FORMS, parseDurationMs } from './durations.js';
+import { writeNumber } from './exact-json.js';
 import { EMIT_LEVELS, type EmitLevel } from './input-choices.js';
 import { isJsonObject, type Json, type JsonObject } from './json.js';
 import { EVENT_KEY_LENGTH_MAX, nameProblem } from './names.js';
@@ -14,10 +15,11 @@ import { EVENT_KEY_LENGTH_MAX, nameProblem } from './names.js';
 export type Conversion<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
 
-/** Text as it is; numbers in decimal; booleans as JSON writes them (`true`), which is what HTTP callees expect. */
+/** Text as it is; numbers as JSON writes them; booleans as JSON writes them (`true`), which is what HTTP callees expect. */
 export function toText(value: Json): Conversion<string> {
   if (typeof value === 'string') return converted(value);
-  if (typeof value === 'number' || typeof value === 'boolean') return converted(String(value));
+  if (isNumber(value)) return converted(writeNumber(value));
+  if (typeof value === 'boolean') return converted(String(value));
   return refused('a text', value);
 }
 
@@ -91,13 +93,22 @@ export function describeValue(value: unknown): string {
   if (typeof value === 'string') {
     return value === '' ? 'an empty text' : `the text ${quoteText(value)}`;
   }
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (isNumber(value)) return cutText(writeNumber(value), MAX_QUOTED_LENGTH);
+  if (typeof value === 'boolean') return String(value);
   if (typeof value !== 'object') return `a value of type ${typeof value}`;
   const keys = Object.keys(value);
   return keys.length === 0 ? 'an empty object' : count(keys, 'an object with', 'field');
 }
 
+function isNumber(value: unknown): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint';
+}
+
 const MAX_QUOTED_LENGTH = 60;
+
+function cutText(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length)}…`;
+}
 
 /** Text in quotes, cut where it is long, with control characters made visible. */
 export function quoteText(text: string): string {

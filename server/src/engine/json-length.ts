@@ -23,6 +23,7 @@ export function jsonLength(value: Json): number {
 /** What is left of so many characters when the value is written; negative when it is longer. It ends as soon as it is. */
 export function leftOf(value: Json, characters: number): number {
   if (typeof value === 'string') return characters - value.length - 2;
+  if (typeof value === 'bigint') return characters - String(value).length;
   if (typeof value !== 'object' || value === null) return characters - 6;
   let left = characters - 2;
   if (isJsonObject(value)) {

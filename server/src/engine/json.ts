@@ -1,6 +1,7 @@
 /** JSON values: everything that enters or leaves a workflow's data is one of these. */
 
-export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+/** A `bigint` is an integer beyond ±(2^53 - 1), and a `number` of that size is a float: see exact-json.ts. */
+export type Json = null | boolean | number | bigint | string | readonly Json[] | JsonObject;
 
 export interface JsonObject {
   [key: string]: Json;

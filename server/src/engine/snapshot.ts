@@ -3,6 +3,7 @@
  *
  * What the store has in columns of its own (id, definition, status, times) is not repeated in the text.
  */
+import { readJson, writeJson } from './exact-json.js';
 import type {
   InstanceOutcome,
   InstanceStatus,
@@ -49,7 +50,7 @@ export interface StateText {
 }
 
 export function writeState(instance: WorkflowInstance): string {
-  return JSON.stringify(stateOf(instance));
+  return writeJson(stateOf(instance));
 }
 
 /** What is written of an instance, as a value. */
@@ -100,7 +101,7 @@ export function readState(columns: InstanceColumns, text: string): WorkflowInsta
 }
 
 function parseState(text: string): StateText {
-  const value: unknown = JSON.parse(text);
+  const value: unknown = readJson(text);
   if (!isJsonObject(value) || !isJsonObject(value['data']) || !Array.isArray(value['pointers'])) {
     throw new Error('the stored state is not one that this server wrote');
   }

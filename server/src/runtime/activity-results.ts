@@ -4,6 +4,7 @@
  * A failure that must not be retried is known by its hash: the store keeps the hash with the result, so that the message
  * can be built again from what is stored.
  */
+import { readJson, writeJson } from '../engine/exact-json.js';
 import type { Json } from '../engine/json.js';
 import type { ActivityMessage } from '../engine/messages.js';
 import type { ActivityResult, InboxMessage } from '../store/store.js';
@@ -22,7 +23,7 @@ export function storedResult(
   activityId: string,
   { data, retryable = true, succeeded }: ReportedResult,
 ): { readonly result: ActivityResult; readonly message: InboxMessage } {
-  const text = JSON.stringify(data);
+  const text = writeJson(data);
   const isFinal = !succeeded && !retryable;
   const hash = isFinal ? finalHash(text) : hashOf(String(succeeded), text);
   const message = { activityId, succeeded, data, ...(isFinal ? { retryable: false } : {}) };
@@ -37,7 +38,7 @@ export function resentMessage(
   activityId: string,
   { data: text, hash, succeeded }: ActivityResult,
 ): InboxMessage {
-  const data = JSON.parse(text) as Json; // Stored by us as JSON.
+  const data = readJson(text); // Stored by us as JSON.
   const isFinal = !succeeded && hash === finalHash(text);
   const message = { activityId, succeeded, data, ...(isFinal ? { retryable: false } : {}) };
   return messageOf(message);

@@ -2,6 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import type { DocumentProblem, WorkflowDefinition } from '../engine/definition.js';
 import { parseDefinition } from '../engine/definitions/parse-definition.js';
+import { readJson, writeJson } from '../engine/exact-json.js';
 import { isJsonObject, type JsonObject } from '../engine/json.js';
 import { AppError } from '../errors.js';
 import type { ScriptRuntime } from '../scripts/script-runtime.js';
@@ -70,7 +71,7 @@ export class DefinitionCatalog {
       {
         id: definition.id,
         description: definition.description,
-        body: JSON.stringify(canonical),
+        body: writeJson(canonical),
         createdAt: this.#options.clock.now(),
       },
       idempotency === null
@@ -175,7 +176,7 @@ function keyOf(id: string, version: number): string {
 function bodyOf(record: DefinitionRecord): JsonObject {
   let body: unknown;
   try {
-    body = JSON.parse(record.body);
+    body = readJson(record.body);
   } catch (cause) {
     throw new AppError('internal', 'A stored definition is not JSON', { cause });
   }

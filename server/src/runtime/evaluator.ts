@@ -1,6 +1,7 @@
 /** Evaluates what the engine hands out: inputs, outputs with selectors, and cancel conditions of steps. */
 import { toBoolean } from '../engine/convert-input.js';
 import type { InputValue, StepDefinition } from '../engine/definition.js';
+import { writeJson } from '../engine/exact-json.js';
 import { planInputs, singleSource } from '../engine/expression-plan.js';
 import type { Failure } from '../engine/fail-step.js';
 import type { WorkflowInstance } from '../engine/instance.js';
@@ -117,8 +118,8 @@ function pythonLiteral(value: Json): string {
   if (value === null) return 'None';
   if (value === true) return 'True';
   if (value === false) return 'False';
-  if (typeof value === 'object') return `json.loads(${JSON.stringify(JSON.stringify(value))})`;
-  return JSON.stringify(value);
+  if (typeof value === 'object') return `json.loads(${JSON.stringify(writeJson(value))})`;
+  return writeJson(value);
 }
 
 function contextOf(instance: WorkflowInstance, pointer: Pointer): JsonObject {

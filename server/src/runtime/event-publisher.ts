@@ -4,7 +4,7 @@
  * A waiting step stores its subscription and then looks at the events; a publisher stores its event and then looks at
  * the subscriptions. Whatever the order, one of them sees the other; when both do, the instance takes the event once.
  */
-import type { Json } from '../engine/json.js';
+import { writeJson } from '../engine/exact-json.js';
 import { AppError } from '../errors.js';
 import type { EventRecord, InboxMessage, PostedMessage, Store } from '../store/store.js';
 import type { Clock } from './clock.js';
@@ -37,7 +37,7 @@ export class EventPublisher {
       nameKey: nameKeyOf(name, key),
       name,
       key,
-      data: JSON.stringify(request.data satisfies Json),
+      data: writeJson(request.data),
       publishedAt,
       deliveredTo: null,
       requestHash: idempotency?.requestHash ?? null,

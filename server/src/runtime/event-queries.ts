@@ -1,5 +1,5 @@
 /** Reading events, and who waits for them. */
-import type { Json } from '../engine/json.js';
+import { readJson } from '../engine/exact-json.js';
 import { AppError } from '../errors.js';
 import { FAR_FUTURE_MS, type EventListItem, type Store } from '../store/store.js';
 import type { Page, PageRequest } from './host.js';
@@ -46,7 +46,7 @@ export class EventQueries {
     }
     const { data, deliveredTo, key, name, publishedAt: publishTime } = event;
     // Stored by us as JSON.
-    return { ...{ id, name, key, deliveredTo, publishTime }, data: JSON.parse(data) as Json };
+    return { ...{ id, name, key, deliveredTo, publishTime }, data: readJson(data) };
   }
 
   async waiters({ name, key }: EventName, page: PageRequest): Promise<Page<EventWaiterView>> {
@@ -69,7 +69,7 @@ function viewEvent(event: EventListItem): EventView {
   const { data, deliveredTo, id, key, name, publishedAt, takenBy } = event;
   return {
     ...{ id, name, key, deliveredTo, takenBy },
-    data: data === null ? null : (JSON.parse(data) as Json), // Stored by us as JSON.
+    data: data === null ? null : readJson(data), // Stored by us as JSON.
     dataOmitted: data === null,
     publishTime: publishedAt,
   };

@@ -1,4 +1,5 @@
 /** Messages between instances, events and activities as the store keeps them: JSON text that the engine can read. */
+import { readJson, writeJson } from '../engine/exact-json.js';
 import { isJsonObject, type Json, type JsonObject } from '../engine/json.js';
 import type { Message } from '../engine/messages.js';
 import type { InboxMessage } from '../store/store.js';
@@ -28,7 +29,7 @@ export function eventMessage(event: {
   const id = `event/${event.id}`;
   if (event.data.length > INLINE_LENGTH_MAX) {
     const reference: StoredMessage = { kind: 'event-reference', eventId: event.id };
-    return { id, body: JSON.stringify(reference) };
+    return { id, body: writeJson(reference) };
   }
   const { name, key, publishedAt } = event;
   const message: Message = {
@@ -37,13 +38,13 @@ export function eventMessage(event: {
     name,
     key,
     publishedAt,
-    data: JSON.parse(event.data) as Json, // Stored by us as JSON.
+    data: readJson(event.data), // Stored by us as JSON.
   };
-  return { id, body: JSON.stringify(message) };
+  return { id, body: writeJson(message) };
 }
 
 export function inboxMessage(id: string, message: Message): InboxMessage {
-  return { id, body: JSON.stringify(message) };
+  return { id, body: writeJson(message) };
 }
 
 /** Null for text that is no message: the store may hold what somebody else wrote. */
@@ -70,7 +71,7 @@ const SHAPES: Readonly<Record<string, Readonly<Record<string, string>> | undefin
 
 function parseObject(text: string): JsonObject | null {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = readJson(text);
     return isJsonObject(value) ? value : null;
   } catch {
     return null;
@@ -88,7 +89,7 @@ export interface StoredWork {
 }
 
 export function writeWork(work: StoredWork): string {
-  return JSON.stringify(work);
+  return writeJson(work);
 }
 
 /** Null for text that `writeWork` has not written: the store may hold what somebody else wrote. */

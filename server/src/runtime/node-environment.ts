@@ -1,5 +1,6 @@
 /** What the actors of a node share: turns to work, bodies of steps, the way to other instances. */
 import { parentLinkOf } from '../engine/child-id.js';
+import { readJson, writeJson } from '../engine/exact-json.js';
 import type { OutboxMessage, ParentLink, WorkflowInstance } from '../engine/instance.js';
 import type { EmitLevel } from '../engine/input-choices.js';
 import { isJsonObject, type Json, type JsonObject } from '../engine/json.js';
@@ -266,7 +267,7 @@ export class NodeEnvironment implements ActorEnvironment {
     const method = LOG_METHODS[level];
     if (method === null) return;
     const { message, ...rest } = fields;
-    const text = typeof message === 'string' ? message : JSON.stringify(message);
+    const text = typeof message === 'string' ? message : writeJson(message);
     // A message that is not text is also there as a value, to be searched for.
     const line =
       isJsonObject(message) || Array.isArray(message) ? { ...rest, value: message } : rest;
@@ -287,6 +288,6 @@ const LOG_METHODS: Readonly<Record<EmitLevel, Exclude<keyof Logger, 'child'> | n
 
 function eventOf(event: EventRecord): EventMessage {
   const { id: eventId, key, name, publishedAt } = event;
-  const data = JSON.parse(event.data) as Json; // Stored by us as JSON.
+  const data = readJson(event.data); // Stored by us as JSON.
   return { kind: 'event', eventId, name, key, publishedAt, data };
 }

@@ -3,6 +3,7 @@
  * It is read from either end, and for one step if that is wanted; however long it is, a page costs a bounded number of
  * reads.
  */
+import { readJson } from '../engine/exact-json.js';
 import type { StepRecord, WorkflowInstance } from '../engine/instance.js';
 import type { Store } from '../store/store.js';
 import type * as Host from './host.js';
@@ -111,7 +112,7 @@ async function readRecords(
   const { id, recent, spilled } = instance;
   const stored =
     from < spilled ? await store.readHistory(id, from, Math.min(to, spilled) - from) : [];
-  const records = stored.map(({ body }) => JSON.parse(body) as StepRecord); // Written by this server.
+  const records = stored.map(({ body }) => readJson(body) as unknown as StepRecord); // Written by this server.
   if (to <= spilled) return records;
   return [...records, ...recent.slice(Math.max(0, from - spilled), to - spilled)];
 }

@@ -4,6 +4,7 @@
  * It outlives a commit that is lost to a message: the next commit carries all of it again. Everything in it is idempotent
  * by id, so carrying it twice is harmless.
  */
+import { writeJson } from '../engine/exact-json.js';
 import { noChanges, type Changes, type Run } from '../engine/run.js';
 import type { StepRecord } from '../engine/instance.js';
 import type {
@@ -121,7 +122,7 @@ export class UnsavedChanges {
       this.#history.push({
         instanceId: instance.id,
         sequence: instance.spilled + offset,
-        body: JSON.stringify(record),
+        body: writeJson(record),
       });
     }
     instance.spilled += records.length;

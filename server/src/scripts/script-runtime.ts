@@ -6,7 +6,7 @@
  * Promises of every implementation (see server/test/scripts/):
  *  P1 No evaluation can see or change another one, the server, its files, its network or its environment.
  *  P2 Every call ends within its time limit (plus a bounded grace) and within the memory and size limits.
- *  P3 What comes back is plain JSON: finite numbers, integers up to 2^53, bounded depth and size.
+ *  P3 What comes back is plain JSON: finite numbers, integers of up to 1,000 digits, bounded depth and size.
  *  P4 A failing evaluation fails alone: others in flight or queued go on.
  */
 import type { Json, JsonObject } from '../engine/json.js';

@@ -1,6 +1,7 @@
 /** The Idempotency-Key header and the hash that tells whether a request is the same one again. */
 import { createHash } from 'node:crypto';
 import type { Request } from 'express';
+import { writeJson } from '../../engine/exact-json.js';
 import { isJsonObject, type Json } from '../../engine/json.js';
 import { AppError } from '../../errors.js';
 import type { IdempotencyKey } from '../../runtime/host.js';
@@ -44,7 +45,7 @@ function sortedQuery(request: Request): string {
 /** JSON whose members are sorted: the same value gives the same text, whether it came as JSON or YAML. */
 export function canonicalJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  if (!isJsonObject(value)) return JSON.stringify(value);
+  if (!isJsonObject(value)) return writeJson(value);
   const members = Object.keys(value)
     .sort()
     // The key comes from Object.keys, so the member is there.

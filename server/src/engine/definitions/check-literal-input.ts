@@ -39,7 +39,8 @@ export function checkLiteralInput(
   } else {
     // A number may be of the right kind for a duration, and yet be too long.
     const rightKind =
-      typeof literal === 'string' || (typeof literal === 'number' && input.kind === 'duration');
+      typeof literal === 'string' ||
+      (input.kind === 'duration' && ['number', 'bigint'].includes(typeof literal));
     const code = rightKind ? 'invalid_value' : 'wrong_type';
     state.errors.add(code, pointer, `${input.name}: ${conversion.message}.`);
   }

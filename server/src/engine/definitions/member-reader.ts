@@ -11,6 +11,7 @@
 import { describeValue, quoteText } from '../convert-input.js';
 import { ERROR_BEHAVIORS, type ErrorBehavior } from '../definition.js';
 import { DURATION_FORMS, parseDurationMs } from '../durations.js';
+import { writeNumber } from '../exact-json.js';
 import { setField, type Json, type JsonObject } from '../json.js';
 import { childPointer } from './json-pointer.js';
 import type { ParseState } from './parse-state.js';
@@ -63,7 +64,7 @@ export class MemberReader<TName extends string> {
   text(name: TName): string | null {
     const value = this.value(name);
     if (value === null) return null;
-    const text = typeof value === 'number' && Number.isFinite(value) ? String(value) : value;
+    const text = isFiniteNumber(value) ? writeNumber(value) : value;
     if (typeof text !== 'string') return this.#refuse(name, 'a text');
     this.keep(name, text);
     return text;
@@ -96,7 +97,7 @@ export class MemberReader<TName extends string> {
   durationMs(name: TName): number | null {
     const value = this.value(name);
     if (value === null) return null;
-    if (typeof value !== 'number' && typeof value !== 'string') {
+    if (!isNumber(value) && typeof value !== 'string') {
       return this.#refuse(name, `a duration (${DURATION_FORMS})`);
     }
     const durationMs = parseDurationMs(value);
@@ -114,9 +115,10 @@ export class MemberReader<TName extends string> {
     if (value === null) return null;
     const [min, max] = range;
     const noun = isInteger ? 'a whole number' : 'a number';
-    if (typeof value !== 'number') return this.#refuse(name, noun);
-    if (!(value >= min && value <= max) || (isInteger && !Number.isInteger(value))) {
-      const message = `${label(name)} is ${noun} from ${min} to ${max}; it cannot be ${value}.`;
+    if (!isNumber(value)) return this.#refuse(name, noun);
+    const isInRange = typeof value === 'number' && value >= min && value <= max;
+    if (!isInRange || (isInteger && !Number.isInteger(value))) {
+      const message = `${label(name)} is ${noun} from ${min} to ${max}; it cannot be ${describeValue(value)}.`;
       return this.fail(name, 'invalid_value', message);
     }
     this.keep(name, value);
@@ -145,6 +147,14 @@ export class MemberReader<TName extends string> {
     const came = describeValue(this.value(name));
     return this.fail(name, 'wrong_type', `${label(name)} is ${expected}; it cannot be ${came}.`);
   }
+}
+
+function isNumber(value: unknown): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint';
+}
+
+function isFiniteNumber(value: unknown): value is number | bigint {
+  return typeof value === 'bigint' || Number.isFinite(value);
 }
 
 /** Ids and step names: short enough to show, and nothing in them that cannot be seen. */

@@ -68,8 +68,9 @@ interface LiteralPlace extends ValuePlace {
 
 /** A value in which texts are texts. */
 function parseLiteral(value: unknown, place: LiteralPlace, state: ParseState): InputValue {
-  if (value === null || typeof value === 'boolean' || typeof value === 'string') {
-    return { kind: 'constant', value };
+  if (value === null || ['boolean', 'string', 'bigint'].includes(typeof value)) {
+    // One of these is a JSON value.
+    return { kind: 'constant', value: value as Json };
   }
   if (typeof value === 'number') return parseNumber(value, place, state);
   if (typeof value !== 'object') {
@@ -89,10 +90,6 @@ function parseNumber(value: number, place: ValuePlace, state: ParseState): Input
     const message = `Numbers are finite; ${value} cannot be stored as JSON.`;
     state.errors.add('invalid_value', place.pointer, message);
     return NULL_VALUE;
-  }
-  if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
-    const message = 'This number is beyond 2^53 and may have lost digits; as a text it keeps them.';
-    state.warnings.add('imprecise_number', place.pointer, message);
   }
   return { kind: 'constant', value };
 }

@@ -69,8 +69,8 @@ function isEmpty(value: unknown): boolean {
   return typeof value === 'string' && value.trim() === '';
 }
 
-function isScalar(value: unknown): value is string | number | boolean | null {
-  return value === null || ['string', 'number', 'boolean'].includes(typeof value);
+function isScalar(value: unknown): value is string | number | bigint | boolean | null {
+  return value === null || ['string', 'number', 'bigint', 'boolean'].includes(typeof value);
 }
 
 interface MapEntry {

@@ -31,7 +31,6 @@ export const DOCUMENT_WARNING_CODES = [
   'unusable_input_name',
   'doubtful_value',
   'not_evaluated',
-  'imprecise_number',
 ] as const;
 export type DocumentWarningCode = (typeof DOCUMENT_WARNING_CODES)[number];
 

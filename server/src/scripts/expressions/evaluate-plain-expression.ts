@@ -1,4 +1,5 @@
 /** The value of a plain expression; see plain-expression.ts for what it promises. */
+import { isCertainlyFloat } from '../../engine/exact-json.js';
 import { getField, isJsonObject, type Json, type JsonObject } from '../../engine/json.js';
 import type { EvaluationVariables } from '../script-runtime.js';
 import type {
@@ -162,10 +163,8 @@ function readMember(
 ): Json | undefined {
   const name = typeof key === 'object' ? readPath(key, variables) : key;
   if (!isList(container)) return typeof name === 'string' ? getField(container, name) : undefined;
-  if (!Number.isSafeInteger(name)) return undefined;
-  // A safe integer is a number.
-  const index = name as number;
-  return container[index < 0 ? container.length + index : index];
+  if (typeof name !== 'number' || isCertainlyFloat(name)) return undefined;
+  return container[name < 0 ? container.length + name : name];
 }
 
 function isList(value: readonly Json[] | JsonObject): value is readonly Json[] {

@@ -28,6 +28,7 @@ export function measureJson(value: Json, limits: JsonLimits): number | 'too larg
 
 function ownBytes(value: Json): number {
   if (typeof value === 'string') return value.length + 3;
+  if (typeof value === 'bigint') return String(value).length;
   if (typeof value !== 'object' || value === null) return 6;
   if (Array.isArray(value)) return 2;
   return Object.keys(value).reduce((sum, key) => sum + key.length + 4, 2);

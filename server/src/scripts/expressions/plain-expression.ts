@@ -22,7 +22,7 @@
  *
  *  X1 What is answered here is what Python would have answered, down to the text of its JSON.
  *  X2 Wherever that is in doubt, for a text or for the values that it meets (a field that is missing, kinds that do not
- *     go together, an integer beyond 2^53), Python evaluates the whole expression and words the error.
+ *     go together, a sum beyond 2^53), Python evaluates the whole expression and words the error.
  *  X3 Nothing here calls what a user wrote, and the work is bounded by the length of text and values.
  */
 import type { Json } from '../../engine/json.js';

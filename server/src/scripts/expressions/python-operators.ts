@@ -1,16 +1,17 @@
 /**
  * Python's operators on JSON values, where their meaning is beyond doubt; `undefined` where Python has to answer.
  *
- * How numbers travel: JSON writes 2.0 as 2, so a whole number up to 2^53 is an int in Python when it comes from the
- * variables, and can be a float when it was computed (`6 / 2`). What is answered here is the same for both; what is not
- * whole, or larger, is a float for certain. Negative zero is 0, as it is in the text that goes to Python.
+ * How numbers travel (see exact-json.ts): 2.0 is written as 2, so a whole number below 2^53 is an int in Python when it
+ * comes from the variables, and can be a float when it was computed (`6 / 2`). What is answered here is the same for both:
+ * a zero whose sign would depend on it is not. A number that is not whole, or larger, or negative zero, is a float for
+ * certain; a bigint is an int for certain, and is compared here, exactly as in Python, but not computed with.
  */
+import { isCertainlyFloat } from '../../engine/exact-json.js';
 import type { Json, JsonObject } from '../../engine/json.js';
 import type { ArithmeticOperator, Ordering } from './plain-expression.js';
 
 /** What is longer is joined by Python, which also limits how much may be stored. */
 const MAX_JOINED_LENGTH = 10_000;
-const LARGEST_INTEGER = 2 ** 53;
 const SURROGATE = /[\ud800-\udfff]/;
 const HIGH_SURROGATE = /[\ud800-\udbff]/;
 const LOW_SURROGATE = /[\udc00-\udfff]/;
@@ -26,14 +27,16 @@ export function areEqual(left: Json, right: Json): boolean | undefined {
   const rightKind = scalarKind(right);
   if (leftKind === null || rightKind === null) return undefined;
   if (leftKind === rightKind) return left === right;
+  // By their values, however large: what JavaScript does with `==` here is what Python does.
+  if (isNumber(left) && isNumber(right)) return left == right;
   // True == 1.
-  const areNumbers = [leftKind, rightKind].every((kind) => kind === 'number' || kind === 'boolean');
+  const areNumbers = [left, right].every((value) => isNumber(value) || typeof value === 'boolean');
   return areNumbers ? undefined : false;
 }
 
 /** Texts are left to Python: it orders them by code points, JavaScript by UTF-16. */
 export function isInOrder(left: Json, ordering: Ordering, right: Json): boolean | undefined {
-  if (!isFiniteNumber(left) || !isFiniteNumber(right)) return undefined;
+  if (!isNumber(left) || !isNumber(right)) return undefined;
   switch (ordering) {
     case '<':
       return left < right;
@@ -66,7 +69,7 @@ export function lengthOf(value: Json): number | undefined {
 }
 
 export function negate(value: Json): number | undefined {
-  return isFiniteNumber(value) ? 0 - value : undefined;
+  return isFiniteNumber(value) && value !== 0 ? -value : undefined;
 }
 
 export function calculate(left: Json, operator: ArithmeticOperator, right: Json): Json | undefined {
@@ -101,14 +104,19 @@ function calculateWhole(
     case '-':
       return safe(left - right);
     case '*':
-      return safe(left * right);
+      return unsignedZero(safe(left * right), left, right);
     case '//': {
       const multiple = right === 0 ? undefined : safe(left - modulo(left, right));
-      return multiple === undefined ? undefined : safe(multiple / right);
+      return multiple === undefined ? undefined : unsignedZero(safe(multiple / right), left, right);
     }
     case '%':
-      return right === 0 ? undefined : safe(modulo(left, right));
+      return right === 0 ? undefined : unsignedZero(safe(modulo(left, right)), left, right);
   }
+}
+
+/** Zero of ints has no sign; of floats it can have the one of an operand. */
+function unsignedZero(result: number | undefined, left: number, right: number): number | undefined {
+  return result === 0 && (left < 0 || right < 0) ? undefined : result;
 }
 
 /** Has the sign of the divisor in Python, and of the dividend in JavaScript. */
@@ -125,11 +133,15 @@ function joinTexts(left: string, right: string): string | undefined {
 }
 
 function finite(result: number): number | undefined {
-  return Number.isFinite(result) ? result + 0 : undefined;
+  return Number.isFinite(result) ? result : undefined;
 }
 
 function safe(result: number): number | undefined {
   return Number.isSafeInteger(result) ? result + 0 : undefined;
+}
+
+function isNumber(value: Json): value is number | bigint {
+  return typeof value === 'bigint' || isFiniteNumber(value);
 }
 
 function isFiniteNumber(value: Json): value is number {
@@ -137,7 +149,7 @@ function isFiniteNumber(value: Json): value is number {
 }
 
 function isWhole(value: number): boolean {
-  return Number.isInteger(value) && Math.abs(value) <= LARGEST_INTEGER;
+  return !isCertainlyFloat(value);
 }
 
 /** @returns null for lists and objects, and for numbers that JSON does not have */

@@ -4,6 +4,7 @@
  *
  * An answer is lines: a JSON object that says how it went, then one JSON value a line (see runner.py).
  */
+import { IntegerTooLong, readJson } from '../../engine/exact-json.js';
 import { isJsonObject, setField, type Json, type JsonObject } from '../../engine/json.js';
 import type { EvaluationResult, ScriptError } from '../script-runtime.js';
 import { measureJson } from './measure-json.js';
@@ -14,7 +15,6 @@ export const MAX_NESTING = 90;
 const MAX_TYPE_LENGTH = 100;
 const MAX_MESSAGE_LENGTH = 4_000;
 const MAX_TRACEBACK_LENGTH = 4_096;
-const LARGEST_INTEGER = 2n ** 53n;
 
 /** Not an answer of runner.py: the interpreter cannot be trusted any more. */
 export class MalformedAnswer extends Error {
@@ -113,42 +113,28 @@ function readValue(text: string): Json | UnstorableValue {
   const problem = findProblem(text);
   if (problem !== null) return new UnstorableValue(problem);
   try {
-    // Text that JSON.parse accepts is Json.
-    return JSON.parse(text) as Json;
+    return readJson(text);
   } catch (error) {
+    if (error instanceof IntegerTooLong) return new UnstorableValue(tooLongInteger(error));
     throw new MalformedAnswer('a line is not JSON', { cause: error });
   }
 }
 
-/** Nesting that is too deep, or an integer that JSON.parse would round silently. */
-function findProblem(text: string): ScriptError | null {
-  const mayNest = text.length > 2 * MAX_NESTING;
-  const mayRound = text.length > 15 && /\d{16}/.test(text);
-  if (!mayNest && !mayRound) return null;
-  return scan(text, mayRound);
-}
-
 const TOKEN = /["[\]{}]/g;
-const INTEGER_TOKEN = /(?:^|[[:,])(-?\d{16,})(?=$|[\]},])/g;
 
-function scan(text: string, mayRound: boolean): ScriptError | null {
+function findProblem(text: string): ScriptError | null {
+  if (text.length <= 2 * MAX_NESTING) return null;
   let depth = 0;
-  let from = 0;
   TOKEN.lastIndex = 0;
   for (let match = TOKEN.exec(text); match !== null; match = TOKEN.exec(text)) {
-    const token = match[0];
-    if (token !== '"') {
-      depth += token === '[' || token === '{' ? 1 : -1;
-      if (depth > MAX_NESTING) return tooDeep();
+    if (match[0] === '"') {
+      TOKEN.lastIndex = endOfString(text, match.index);
       continue;
     }
-    const integer = mayRound ? findLargeInteger(text.slice(from, match.index)) : null;
-    if (integer !== null) return tooLargeInteger(integer);
-    from = endOfString(text, match.index);
-    TOKEN.lastIndex = from;
+    depth += match[0] === '[' || match[0] === '{' ? 1 : -1;
+    if (depth > MAX_NESTING) return tooDeep();
   }
-  const integer = mayRound ? findLargeInteger(text.slice(from)) : null;
-  return integer === null ? null : tooLargeInteger(integer);
+  return null;
 }
 
 /** The place behind the closing quote of the string that begins at `start`. */
@@ -164,15 +150,6 @@ function isEscaped(text: string, quote: number): boolean {
   return backslashes % 2 === 1;
 }
 
-/** @param text JSON between two strings */
-function findLargeInteger(text: string): string | null {
-  for (const [, integer = '0'] of text.matchAll(INTEGER_TOKEN)) {
-    const size = BigInt(integer);
-    if (size > LARGEST_INTEGER || size < -LARGEST_INTEGER) return integer;
-  }
-  return null;
-}
-
 function tooDeep(): ScriptError {
   return {
     type: 'ValueError',
@@ -180,9 +157,7 @@ function tooDeep(): ScriptError {
   };
 }
 
-function tooLargeInteger(integer: string): ScriptError {
-  const shown = integer.length > 40 ? `${integer.slice(0, 40)}...` : integer;
-  const message = `the integer ${shown} is beyond 2**53 and cannot be stored exactly; store it as text`;
+function tooLongInteger({ message }: IntegerTooLong): ScriptError {
   return { type: 'OverflowError', message };
 }
 

@@ -1,5 +1,6 @@
 /** One question to an interpreter, between what the server means and the bytes that travel. */
 import { LRUCache } from 'lru-cache';
+import { writeJson } from '../../engine/exact-json.js';
 import type { JsonObject } from '../../engine/json.js';
 import type { ScriptError } from '../script-runtime.js';
 import type { CallResult, InterpreterPool } from './interpreter-pool.js';
@@ -59,18 +60,18 @@ function encode(
   variables: JsonObject,
 ): { text: string; request: Buffer; variables: Buffer } | ScriptError {
   try {
-    const text = JSON.stringify(request);
+    const text = writeJson(request);
     const encoded = {
       text,
       request: Buffer.from(text),
-      variables: Buffer.from(JSON.stringify(variables)),
+      variables: Buffer.from(writeJson(variables)),
     };
     const bytes = encoded.request.length + encoded.variables.length;
     if (bytes <= MAX_INPUT_BYTES) return encoded;
     const message = `the code and its data are larger than ${MAX_INPUT_BYTES} bytes`;
     return { type: 'MemoryLimit', message };
   } catch (error) {
-    // JSON.stringify is recursive, and a text has a largest length.
+    // Writing JSON is recursive, and a text has a largest length.
     if (!(error instanceof RangeError)) throw error;
     return { type: 'ValueError', message: 'the data is nested too deeply or too large' };
   }

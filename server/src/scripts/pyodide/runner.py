@@ -1,7 +1,7 @@
 """
 The Python side: runs inside of the interpreter, once before its memory is taken as the snapshot, then for every call.
 
-`run(request, variables, hints)` takes and gives text. The answer's first line is a JSON object that says how it went,
+`run(request, variables)` takes and gives text. The answer's first line is a JSON object that says how it went,
 and each further line is one value as JSON. What is restricted here keeps honest code out of trouble and words clear
 errors. It is NOT the wall: hostile code can reach everything in this file. The wall is around the interpreter
 (gates.ts), and the server believes nothing of what comes out (read-answer.ts).
@@ -29,7 +29,10 @@ IMPORTABLE = frozenset('''
 # CPython's C code imports these on first use, and asks the builtins of the code that is running.
 NEEDED_BY_C = frozenset('_io _pydatetime _strptime collections.abc copyreg string.templatelib'.split())
 
-LARGEST_INTEGER = 2 ** 53
+# From here on the server tells floats from integers by their exponent (see exact-json.ts).
+FLOATS_FROM = 2 ** 53
+INTEGER_DIGITS = 1000
+LARGEST_INTEGER = 10 ** INTEGER_DIGITS - 1
 VARIABLES = frozenset(('data', 'context', 'environment', 'step'))
 USER_FILES = ('<expression>', '<script>')
 MESSAGE_LIMIT = 2000
@@ -80,23 +83,15 @@ class Record(dict):
 _DICT_METHODS = frozenset(name for name in dir(dict) if not name.startswith('_'))
 
 
-def _integer_or_float(digits):
-    """JavaScript writes a float such as 1e20 as an integer; no integer beyond 2**53 comes from there."""
-    number = int(digits)
-    return number if -LARGEST_INTEGER <= number <= LARGEST_INTEGER else float(digits)
-
-
-# The host knows which of these a text needs (see describeVariables), because the simple one is twice as fast.
-_DECODERS = {
-    '': json.JSONDecoder(object_hook=Record).decode,
-    'n': json.JSONDecoder(object_hook=Record, parse_int=_integer_or_float).decode,
-}
+_decode = json.JSONDecoder(object_hook=Record).decode
 
 
 def _stored_float(digits):
-    """Numbers are stored as JSON numbers, where 2.0 and 2 are the same."""
+    """A float as it comes back from the server, where 2.0 and 2 are the same, but 1e16 and -0.0 stay floats."""
     number = float(digits)
-    return int(number) if number.is_integer() and abs(number) <= LARGEST_INTEGER else number
+    if not number.is_integer() or abs(number) >= FLOATS_FROM:
+        return number
+    return int(number) if number or math.copysign(1, number) > 0 else number
 
 
 _decode_stored = json.JSONDecoder(object_hook=Record, parse_float=_stored_float).decode
@@ -159,19 +154,21 @@ def _convert(value):
 
 
 _dump = json.JSONEncoder(allow_nan=False, default=_convert, separators=(',', ':')).encode
-_has_long_number = re.compile('[0-9]{16}').search
+_has_too_many_digits = re.compile(f'[0-9]{{{INTEGER_DIGITS + 1}}}').search
 _quote = json.encoder.encode_basestring_ascii
 
 
-def _exact_integer(digits):
-    number = int(digits)
-    if not -LARGEST_INTEGER <= number <= LARGEST_INTEGER:
-        shown = digits if len(digits) <= 40 else digits[:40] + '...'
-        raise OverflowError(f'the integer {shown} is beyond 2**53 and cannot be stored exactly; store it as text')
-    return number
+def _integer_too_long():
+    return OverflowError(f'an integer has more than {INTEGER_DIGITS} digits and cannot be stored; store it as text')
 
 
-_check_integers = json.JSONDecoder(parse_int=_exact_integer).decode
+def _short_integer(digits):
+    if len(digits.lstrip('-')) > INTEGER_DIGITS:
+        raise _integer_too_long()
+    return 0
+
+
+_check_integers = json.JSONDecoder(parse_int=_short_integer).decode
 
 
 def _encode(value):
@@ -183,14 +180,13 @@ def _encode(value):
         return 'null' if value is None else 'true' if value else 'false'
     if kind is int and -LARGEST_INTEGER <= value <= LARGEST_INTEGER:
         return repr(value)
-    if isinstance(value, int) and abs(value) > LARGEST_INTEGER:
-        size = f'of {value.bit_length()} bits' if value.bit_length() > 128 else str(int(value))
-        raise OverflowError(f'the integer {size} is beyond 2**53 and cannot be stored exactly; store it as text')
+    if isinstance(value, int) and not -LARGEST_INTEGER <= value <= LARGEST_INTEGER:
+        raise _integer_too_long()
     try:
         text = _dump(value)
     except ValueError as error:
         raise _clearer(error) from None
-    if _has_long_number(text):
+    if _has_too_many_digits(text):
         _check_integers(text)
     return text
 
@@ -202,7 +198,7 @@ def _clearer(error):
     if text.startswith('Circular reference'):
         return ValueError('the value contains itself and cannot be stored')
     if text.startswith('Exceeds the limit'):
-        return OverflowError('an integer is beyond 2**53 and cannot be stored exactly; store it as text')
+        return _integer_too_long()
     return error
 
 
@@ -402,8 +398,8 @@ def _compile_expression(source):
     return entry
 
 
-def _load_variables(text, decode, assigned):
-    variables = decode(text)
+def _load_variables(text, assigned):
+    variables = _decode(text)
     variables['environment'] = Record(_settings['environment'])
     for name, value in assigned:
         _assign(variables, name, value)
@@ -418,7 +414,7 @@ def _assign(variables, name, text):
     data[name] = _decode_stored(text)
 
 
-def _run_expressions(request, variables_text, decode):
+def _run_expressions(request, variables_text):
     sources, targets, pure = request['sources'], request['targets'], request.get('pure', False)
     # Whether an expression may change its variables in place. The next one reads them anew.
     changing = request.get('changing') or [False] * len(sources)
@@ -435,7 +431,7 @@ def _run_expressions(request, variables_text, decode):
             if pure and not looks_pure:
                 return '{"unproven":true}'
             if variables is None and used:
-                variables = _load_variables(variables_text, decode, assigned)
+                variables = _load_variables(variables_text, assigned)
             names = {'__builtins__': _EXPRESSION_BUILTINS}
             for name in used:
                 if name in variables:
@@ -474,11 +470,11 @@ def _is_left_out(name, value):
     return type(value).__module__ in ('typing', '__future__')
 
 
-def _run_script(request, variables_text, decode):
+def _run_script(request, variables_text):
     source = request['source']
     random.seed()
     try:
-        names = {key: value for key, value in dict.items(decode(variables_text)) if not key.startswith('__')}
+        names = {key: value for key, value in _decode(variables_text).items() if not key.startswith('__')}
         names['__name__'] = '__main__'
         names['__builtins__'] = _SCRIPT_BUILTINS
         exec(compile(source, '<script>', 'exec', dont_inherit=True), names)
@@ -555,13 +551,13 @@ def _read_request(text):
     return request
 
 
-def run(request, variables, hints):
+def run(request, variables):
     request = _read_request(request)
     kind = request['kind']
     if kind == 'expressions':
-        return _run_expressions(request, variables, _DECODERS[hints])
+        return _run_expressions(request, variables)
     if kind == 'script':
-        return _run_script(request, variables, _DECODERS[hints])
+        return _run_script(request, variables)
     return _check_syntax(request)
 
 
@@ -576,10 +572,10 @@ def _warm_up():
     more = ['[i for i in data.l if i > 1]', "data['items']", "f'{data.a:>3}'", 'json.dumps(data)', 'str(uuid.uuid4())']
     script = 'import re, math\nimport datetime\nc = a + b\nd = datetime.datetime.now()\ne = re.sub("a", "b", "aa")'
     for _ in range(30):
-        run(json.dumps(expressions), '{"data":{"a":1}}', '')
-        run(json.dumps({**expressions, 'sources': more, 'targets': [None] * 5}), '{"data":{"a":1,"l":[1,2],"items":1}}', '')
-        run(json.dumps({'kind': 'script', 'source': script}), '{"a":1,"b":2}', '')
-        run(json.dumps({'kind': 'syntax', 'mode': 'script', 'sources': ['a = 1', 'a = ']}), '{}', '')
+        run(json.dumps(expressions), '{"data":{"a":1}}')
+        run(json.dumps({**expressions, 'sources': more, 'targets': [None] * 5}), '{"data":{"a":1,"l":[1,2],"items":1}}')
+        run(json.dumps({'kind': 'script', 'source': script}), '{"a":1,"b":2}')
+        run(json.dumps({'kind': 'syntax', 'mode': 'script', 'sources': ['a = 1', 'a = ']}), '{}')
     datetime.datetime.strptime('2020-01-01', '%Y-%m-%d')
     datetime.datetime.now().astimezone()
     _compiled.clear()

@@ -63,9 +63,6 @@ const PURE_CALLS_BETWEEN_RESTORES = 1000;
 const SMALL_MODULE_BYTES = 1 << 20;
 const MODULE_NAME = '_stepwright';
 
-/** An integer that may be beyond 2^53, and is a float then. */
-const LONG_NUMBER = /\d{16}/;
-
 interface BootedModule {
   readonly python: PyodideInterface;
   readonly exports: PythonExports;
@@ -324,11 +321,7 @@ export class SealedInterpreter {
     const { python, scratch } = this;
     const [request, variables] = this.arguments;
     if (request === undefined || variables === undefined) throw new NotText('no arguments');
-    const parameters = [
-      this.createText(request),
-      this.createText(variables),
-      this.createText(Buffer.from(describeVariables(variables))),
-    ];
+    const parameters = [this.createText(request), this.createText(variables)];
     const view = new DataView(python.memory.buffer);
     parameters.forEach((pointer, index) => {
       view.setUint32(scratch + 4 + 4 * index, pointer, true);
@@ -408,12 +401,6 @@ export class SealedInterpreter {
   private memory(): Uint8Array {
     return new Uint8Array(this.python.memory.buffer);
   }
-}
-
-/** Tells the runner which of its JSON decoders these variables need: the plain one is twice as fast. */
-function describeVariables(variables: Buffer): string {
-  const text = variables.toString('latin1');
-  return LONG_NUMBER.test(text) ? 'n' : '';
 }
 
 function describeFailure(error: unknown): { outcome: Outcome; note: string } {

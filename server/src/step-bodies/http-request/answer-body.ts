@@ -6,6 +6,7 @@
  */
 import { pipeline, Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { readJson } from '../../engine/exact-json.js';
 import { isJsonObject, type Json } from '../../engine/json.js';
 
 /** The answer has come, but its body is not to be had whole. The message is for the author of the definition. */
@@ -157,7 +158,7 @@ function decodeText(bytes: Buffer, parameters: readonly string[]): string {
 
 function parseJson(text: string): Json {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = readJson(text);
     return isKept(value, 0) ? value : text;
   } catch {
     return text;
@@ -169,9 +170,7 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 /** Whether the value survives being stored and handed to Python: see B2. */
 function isKept(value: unknown, depth: number): value is Json {
   if (typeof value === 'string') return !LONE_SURROGATE.test(value);
-  if (typeof value === 'number') {
-    return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
-  }
+  if (typeof value === 'number') return Number.isFinite(value);
   if (typeof value !== 'object' || value === null) return true;
   if (depth === JSON_DEPTH_MAX) return false;
   if (Array.isArray(value)) return value.every((item: unknown) => isKept(item, depth + 1));

@@ -1,4 +1,5 @@
 /** What an HttpRequest step asks for, read from its evaluated inputs: everything is checked before anything is sent. */
+import { writeJson } from '../../engine/exact-json.js';
 import { HTTP_FORMATS, HTTP_METHODS, type HttpFormat } from '../../engine/input-choices.js';
 import { toChoice, toDurationMs, toObject, toText } from '../../engine/convert-input.js';
 import { isJsonObject, type Json, type JsonObject } from '../../engine/json.js';
@@ -95,5 +96,5 @@ function encodeBody(body: Json, format: HttpFormat, contentType: string): Buffer
   }
   if (format === 'Xml')
     throw new InputError('the input Body: with the format Xml it must be a text');
-  return Buffer.from(JSON.stringify(body));
+  return Buffer.from(writeJson(body));
 }

@@ -203,7 +203,7 @@ const REFUSED: readonly Case[] = [
   },
   {
     title: 'values that JSON does not have',
-    document: documentWithInputs('custom', { a: 1n, b: [undefined], c: () => 1 }),
+    document: documentWithInputs('custom', { a: Symbol('a'), b: [undefined], c: () => 1 }),
     found: [
       'wrong_type /Steps/0/Inputs/a',
       'wrong_type /Steps/0/Inputs/b/0',
@@ -463,11 +463,6 @@ const WARNED: readonly Case[] = [
     title: 'lists under a key with @',
     document: documentWithInputs('custom', { g: { '@list': ['data.a'] } }),
     found: ['not_evaluated /Steps/0/Inputs/g/@list'],
-  },
-  {
-    title: 'numbers beyond 2^53',
-    document: documentWithInputs('custom', { a: 2 ** 53, b: 2 ** 53 - 1, c: 1.5e300, d: 0.1 }),
-    found: ['imprecise_number /Steps/0/Inputs/a', 'imprecise_number /Steps/0/Inputs/c'],
   },
 ];
 

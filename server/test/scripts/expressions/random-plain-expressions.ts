@@ -1,5 +1,6 @@
 /** Random expressions in the part of Python that the server evaluates itself and around its border, and data for them. */
 import fc from 'fast-check';
+import { readJson, writeJson } from '../../../src/engine/exact-json.js';
 import type { Json, JsonObject } from '../../../src/engine/json.js';
 
 const NAMES = ['a', 'b', 'c', 'items', 'get', 'rows'] as const;
@@ -8,11 +9,25 @@ const HOSTILE_NAMES = ['__proto__', 'constructor', 'a b', 'é', '0', 'length', '
 const integer = fc.oneof(
   fc.integer({ min: -12, max: 12 }),
   fc.integer(),
-  fc.constantFrom(2 ** 53, 2 ** 53 - 1, 2 ** 53 - 2, -(2 ** 53), 2 ** 31, 94_906_267, 1e15),
+  fc.constantFrom(2 ** 53 - 1, 2 ** 53 - 2, -(2 ** 53) + 1, 2 ** 31, 94_906_267, 1e15),
+  fc.constantFrom(2n ** 53n, -(2n ** 53n), 2n ** 53n + 1n, 10n ** 16n, 2n ** 64n, -(10n ** 400n)),
 );
 const float = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }),
-  fc.constantFrom(-0, 0.1, 0.2, 0.5, -1.5, 1e16, 1e20, 2 ** 53 + 2, 1e300, 1.7e308, 5e-324),
+  fc.constantFrom(
+    -0,
+    0.1,
+    0.2,
+    0.5,
+    -1.5,
+    1e16,
+    1e20,
+    2 ** 53,
+    2 ** 53 + 2,
+    1e300,
+    1.7e308,
+    5e-324,
+  ),
 );
 const text = fc.oneof(
   fc.constantFrom('', 'a', 'b', 'items', '1', 'NaN', 'None', 'true', '__proto__', '0', 'ß'),
@@ -48,10 +63,10 @@ export const plainData: fc.Arbitrary<JsonObject> = fc
   )
   .map(([usual, more]) => toObject([...usual, ...more]));
 
-/** JSON.parse makes `__proto__` a field like any other. */
+/** The parser makes `__proto__` a field like any other. */
 export function toObject(entries: readonly (readonly [string, Json])[]): JsonObject {
-  const members = entries.map(([key, field]) => `${JSON.stringify(key)}:${JSON.stringify(field)}`);
-  return JSON.parse(`{${members.join(',')}}`) as JsonObject;
+  const members = entries.map(([key, field]) => `${JSON.stringify(key)}:${writeJson(field)}`);
+  return readJson(`{${members.join(',')}}`) as JsonObject;
 }
 
 const path = fc

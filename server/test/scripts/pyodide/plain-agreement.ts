@@ -1,6 +1,7 @@
 /** What the server answers without Python, beside what Python answers: the same JSON text, or it is a failure. */
 import { spawnSync } from 'node:child_process';
 import { expect } from 'vitest';
+import { readJson, writeJson } from '../../../src/engine/exact-json.js';
 import type { JsonObject } from '../../../src/engine/json.js';
 import { evaluatePlain } from '../../../src/scripts/expressions/evaluate-plain-expression.js';
 import { prepareExpression } from '../../../src/scripts/expressions/prepare-expression.js';
@@ -18,7 +19,7 @@ export function answerHere(sources: readonly string[], data: JsonObject): readon
     const plain = readPlainExpression(prepareExpression(source).text);
     const variables = { data, context: {}, environment: {} };
     const value = plain === null ? undefined : evaluatePlain(plain, variables);
-    return value === undefined ? [] : [{ source, json: JSON.stringify(value) }];
+    return value === undefined ? [] : [{ source, json: writeJson(value) }];
   });
 }
 
@@ -34,17 +35,17 @@ export async function expectAgreement(
   const result = await runtime.evaluate(expressions, { data, context: {} });
   if (!result.ok) {
     const { source } = expressions[result.index]!;
-    throw new Error(`${source} with ${JSON.stringify(data)}: ${result.error.message}`);
+    throw new Error(`${source} with ${writeJson(data)}: ${result.error.message}`);
   }
   const inPython = answered.map(({ source }, index) => ({
     source,
-    json: JSON.stringify(result.values[index]),
+    json: writeJson(result.values[index]!),
   }));
-  expect(answered, JSON.stringify(data)).toEqual(inPython);
+  expect(answered, writeJson(data)).toEqual(inPython);
   return answered.length;
 }
 
-/** It shares nothing with ours but the one sentence on how numbers travel. */
+/** It shares nothing with ours: numbers need no care there. */
 const REFERENCE = `
 import sys, json
 class Fields(dict):
@@ -53,11 +54,9 @@ class Fields(dict):
 def plain(value):
     if isinstance(value, dict): return {key: plain(value[key]) for key in value}
     return [plain(item) for item in value] if isinstance(value, list) else value
-def number(digits):
-    return int(digits) if abs(int(digits)) <= 2 ** 53 else float(digits)
 answers = []
 for text, sources in json.load(sys.stdin):
-    data = json.loads(text, object_hook=Fields, parse_int=number)
+    data = json.loads(text, object_hook=Fields)
     answers.append([json.dumps(plain(eval(source, {"data": data})), allow_nan=False) for source in sources])
 print(json.dumps(answers))
 `;
@@ -67,11 +66,11 @@ export function answerInCPython(
   sets: readonly (readonly [data: JsonObject, sources: readonly string[]])[],
 ): readonly (readonly string[])[] {
   const { stdout, stderr } = spawnSync('python3', ['-W', 'ignore', '-c', REFERENCE], {
-    input: JSON.stringify(sets.map(([data, sources]) => [JSON.stringify(data), sources])),
+    input: JSON.stringify(sets.map(([data, sources]) => [writeJson(data), sources])),
     encoding: 'utf8',
     maxBuffer: 1 << 28,
   });
   if (stdout === '') throw new Error(stderr);
   const answers = JSON.parse(stdout) as string[][];
-  return answers.map((texts) => texts.map((text) => JSON.stringify(JSON.parse(text))));
+  return answers.map((texts) => texts.map((text) => writeJson(readJson(text))));
 }

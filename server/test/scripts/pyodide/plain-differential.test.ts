@@ -6,6 +6,7 @@
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writeJson } from '../../../src/engine/exact-json.js';
 import type { JsonObject } from '../../../src/engine/json.js';
 import { plainData, plainSource, wordSalad } from '../expressions/random-plain-expressions.js';
 import { answerHere, answerInCPython, expectAgreement } from './plain-agreement.js';
@@ -55,7 +56,7 @@ describe('what the server answers without Python', () => {
         source,
         json: expected[index]?.[place],
       }));
-      expect(here, JSON.stringify(data)).toEqual(inPython);
+      expect(here, writeJson(data)).toEqual(inPython);
     }
   });
 });
