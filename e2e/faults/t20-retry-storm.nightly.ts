@@ -22,9 +22,13 @@ const STORM = definition('storm', [
     StepType: 'HttpRequest',
     RetryInterval: RETRY_SECONDS,
     RetryJitter: 1,
-    Inputs: { BaseUrl: 'data.ledger', Resource: '"/call/" + data.name', Method: '"POST"' },
-    // An answer of 500 is a result; this makes it an error.
-    Outputs: { answer: '{True: step.ResponseCode}[step.IsSuccessful]' },
+    Inputs: {
+      BaseUrl: 'data.ledger',
+      Resource: '"/call/" + data.name',
+      Method: '"POST"',
+      SucceedOn: ['2xx'],
+    },
+    Outputs: { answer: 'step.ResponseCode' },
   },
 ]);
 

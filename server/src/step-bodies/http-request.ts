@@ -5,7 +5,8 @@
  * Must not know: workflows, stores, who started it. The parts are in `http-request/`.
  *
  *  R1 Whatever a callee answers is a result: also 500, garbage or half of an answer. No answer is `ResponseCode` 0.
- *  R2 Failures are what the author can change: wrong inputs (`InputError`) and refused addresses (`AddressRefused`).
+ *     With SucceedOn, what it does not name, half of an answer and no answer are failures.
+ *  R2 Other failures are what the author can change: wrong inputs (`InputError`), refused addresses (`AddressRefused`).
  *  R3 Every connection goes to an address that the policy allowed, also after redirects and when names change.
  *  R4 A call ends within its time limit, and holds no more of an answer than `responseBytesMax`.
  */
@@ -19,7 +20,7 @@ import { createAddressPolicy, type AddressPolicy } from './http-request/address-
 import type { AddressPolicyOptions } from './http-request/address-policy.js';
 import { AnswerBodyError, decodeBody, readBytes, tooLarge } from './http-request/answer-body.js';
 import { Deadline } from './http-request/deadline.js';
-import { readHttpCall, type HttpCall } from './http-request/http-call.js';
+import { readHttpCall, type CallTerms, type HttpCall } from './http-request/http-call.js';
 import { explainNetworkError } from './http-request/network-error.js';
 import {
   AddressRefusedError,
@@ -28,6 +29,7 @@ import {
   type AddressLookup,
 } from './http-request/pinned-connector.js';
 import { followRedirect, REDIRECTS_MAX } from './http-request/redirect.js';
+import { failureOf } from './http-request/succeed-on.js';
 import type { StepBody, StepBodyContext } from './step-body.js';
 
 export interface HttpRequestOptions extends AddressPolicyOptions {
@@ -108,7 +110,7 @@ class Caller implements HttpRequestBody {
     try {
       const answer = await this.#send(call, deadline);
       this.#log(call, context, answer.statusCode);
-      return answered(answer);
+      return judged(call, answer);
     } catch (error) {
       return this.#withoutAnswer(error, { call, context, deadline });
     } finally {
@@ -189,7 +191,11 @@ class Caller implements HttpRequestBody {
 
   #withoutAnswer(
     error: unknown,
-    at: { readonly call: HttpCall; readonly context: StepBodyContext; readonly deadline: Deadline },
+    at: {
+      readonly call: HttpCall & CallTerms;
+      readonly context: StepBodyContext;
+      readonly deadline: Deadline;
+    },
   ): EffectResult {
     if (at.context.signal.aborted || error instanceof errors.ClientDestroyedError) {
       return aborted();
@@ -199,13 +205,15 @@ class Caller implements HttpRequestBody {
     if (error instanceof errors.InvalidArgumentError) return failure('InputError', error.message);
     const reason = at.deadline.isOver ? timedOut(at.deadline) : explainNetworkError(error);
     this.#log(at.call, at.context, 0);
+    const message = `${nameOf(at.call)}: ${reason}`;
+    if (at.call.succeedOn !== null) return failure('HttpNoAnswer', message);
     return {
       ok: true,
       values: {
         ResponseCode: 0,
         ResponseBody: null,
         IsSuccessful: false,
-        ErrorMessage: `${at.call.method} ${at.call.url.origin}: ${reason}`,
+        ErrorMessage: message,
         ResponseHeaders: {},
       },
     };
@@ -220,6 +228,17 @@ class Caller implements HttpRequestBody {
       'an HttpRequest step has called',
     );
   }
+}
+
+/** Without path and query: they may hold what is nobody's business. */
+function nameOf({ method, url }: HttpCall): string {
+  return `${method} ${url.origin}`;
+}
+
+function judged(call: HttpCall & CallTerms, answer: Answer): EffectResult {
+  if (call.succeedOn === null) return answered(answer);
+  const retryAfter = field(answer.headers, 'retry-after');
+  return failureOf(call.succeedOn, nameOf(call), { ...answer, retryAfter }) ?? answered(answer);
 }
 
 function answered(answer: Answer): EffectResult {

@@ -14,6 +14,7 @@ import {
 import type { InputValue } from '../definition.js';
 import { EMIT_LEVELS } from '../input-choices.js';
 import type { Json } from '../json.js';
+import { toStatusList } from '../status-list.js';
 import { quotedText } from './parse-input-value.js';
 import type { ParseState } from './parse-state.js';
 import type { StepTypeInput } from './step-types.js';
@@ -66,6 +67,8 @@ function convert(input: StepTypeInput, value: Json): Conversion<unknown> {
       return toList(value);
     case 'object':
       return toObject(value);
+    case 'statuses':
+      return toStatusList(value);
     case 'choice':
       return input.choices === EMIT_LEVELS ? toEmitLevel(value) : toChoice(value, input.choices);
   }

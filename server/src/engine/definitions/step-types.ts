@@ -17,6 +17,7 @@ export type InputKind =
   | 'time'
   | 'list'
   | 'object'
+  | 'statuses'
   | 'choice';
 
 export interface StepTypeInput {
@@ -189,7 +190,8 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, Omit<StepType, 'name'>>> = {
     outputs: [{ name: 'Result', summary: 'What the worker answered.' }],
   },
   HttpRequest: {
-    summary: 'Calls an HTTP service; an answer of 400 or more is a result, not an error.',
+    summary:
+      'Calls an HTTP service; every answer is a result, not an error, unless SucceedOn says otherwise.',
     runsDo: false,
     inputs: [
       required('BaseUrl', 'text', 'The address, with http:// or https://.'),
@@ -210,6 +212,11 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, Omit<StepType, 'name'>>> = {
       optional('Timeout', 'duration', {
         default: "the server's limit",
         summary: 'How long to wait for the answer.',
+      }),
+      optional('SucceedOn', 'statuses', {
+        default: 'every answer',
+        summary:
+          'Statuses and classes, e.g. [2xx, 404]; any other answer, or none, fails the step.',
       }),
     ],
     outputs: [

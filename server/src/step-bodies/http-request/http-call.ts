@@ -3,6 +3,7 @@ import { writeJson } from '../../engine/exact-json.js';
 import { HTTP_FORMATS, HTTP_METHODS, type HttpFormat } from '../../engine/input-choices.js';
 import { toChoice, toDurationMs, toObject, toText } from '../../engine/convert-input.js';
 import { isJsonObject, type Json, type JsonObject } from '../../engine/json.js';
+import { toStatusList, type StatusList } from '../../engine/status-list.js';
 import { InputError, optional, required } from '../../engine/primitives/primitive.js';
 import { buildRequestHeaders, type RequestHeaders } from './request-headers.js';
 import { buildRequestUrl, encodeParameters } from './request-url.js';
@@ -12,6 +13,13 @@ export interface HttpCall {
   readonly url: URL;
   readonly headers: RequestHeaders;
   readonly body: Buffer | null;
+}
+
+/** What holds for a call and all of its redirects. */
+export interface CallTerms {
+  readonly timeoutMs: number;
+  /** Null: every answer is a result. */
+  readonly succeedOn: StatusList | null;
 }
 
 export interface CallSettings {
@@ -37,10 +45,7 @@ const FORM_TYPE = /^application\/x-www-form-urlencoded\b/i;
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** @throws InputError */
-export function readHttpCall(
-  inputs: JsonObject,
-  settings: CallSettings,
-): HttpCall & { readonly timeoutMs: number } {
+export function readHttpCall(inputs: JsonObject, settings: CallSettings): HttpCall & CallTerms {
   const url = buildRequestUrl({
     baseUrl: required(inputs, 'BaseUrl', toText),
     resource: optional(inputs, 'Resource', toText, ''),
@@ -58,6 +63,7 @@ export function readHttpCall(
     headers,
     body: encodeBody(body, format, headers.get('content-type') ?? ''),
     timeoutMs: readTimeout(inputs, settings),
+    succeedOn: optional<StatusList | null>(inputs, 'SucceedOn', toStatusList, null),
   };
 }
 

@@ -1,0 +1,75 @@
+/**
+ * With the input SucceedOn, an answer that it does not name is a failure of the step.
+ *
+ *  O1 The error says which status came and how the body begins: that is what tells what to do.
+ *  O2 A `Retry-After` delays the next attempt and never brings it forward; what cannot be read is ignored.
+ */
+import { writeJson } from '../../engine/exact-json.js';
+import type { Json } from '../../engine/json.js';
+import type { StatusList } from '../../engine/status-list.js';
+import type { EffectResult } from '../../engine/messages.js';
+
+const SHOWN_BODY_LENGTH = 500;
+/** What the callee asks for beyond this is not waited for. */
+const RETRY_AFTER_MS_MAX = 24 * 60 * 60 * 1000;
+
+/** Answers of 400 to 499 that may be others a moment later: time-out, too early, too many requests. */
+const PASSING_CLIENT_ERRORS: ReadonlySet<number> = new Set([408, 425, 429]);
+
+export interface JudgedAnswer {
+  readonly statusCode: number;
+  readonly body: Json;
+  /** Why the answer is not whole. */
+  readonly problem: string | null;
+  readonly retryAfter: string | null;
+}
+
+/** The failure that an answer is; null where it is a success. `from` names the call. */
+export function failureOf(
+  succeedOn: StatusList,
+  from: string,
+  answer: JudgedAnswer,
+): EffectResult | null {
+  const { body, problem, statusCode } = answer;
+  const isWanted = succeedOn.includes(statusCode);
+  if (isWanted && problem === null) return null;
+  const begins = problem === null ? beginningOf(body) : `, but ${problem}`;
+  return {
+    ok: false,
+    failure: {
+      type: isClientError(statusCode) && !isWanted ? 'HttpClientError' : 'HttpError',
+      message: `${from} answered ${statusCode}${begins}`,
+      data: { ResponseCode: statusCode },
+      retryAfterMs: retryAfterMs(answer.retryAfter, Date.now()),
+    },
+  };
+}
+
+function isClientError(statusCode: number): boolean {
+  return statusCode >= 400 && statusCode <= 499 && !PASSING_CLIENT_ERRORS.has(statusCode);
+}
+
+function beginningOf(body: Json): string {
+  const text = typeof body === 'string' ? body.trim() : writeJson(body);
+  if (body === null || text === '') return '';
+  return text.length <= SHOWN_BODY_LENGTH ? `: ${text}` : `: ${text.slice(0, SHOWN_BODY_LENGTH)}…`;
+}
+
+/** Milliseconds from a number of seconds or an HTTP date; 0 for one that is past or cannot be read. */
+export function retryAfterMs(field: string | null, now: number): number {
+  const text = field?.trim() ?? '';
+  const wantedMs = /^\d{1,15}$/.test(text) ? Number(text) * 1000 : untilDate(text, now);
+  return Math.min(Math.max(wantedMs, 0), RETRY_AFTER_MS_MAX);
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+/** The form that HTTP asks of every sender: `Sun, 06 Nov 1994 08:49:37 GMT`. */
+const HTTP_DATE = /^[A-Z][a-z]{2}, (\d\d) ([A-Z][a-z]{2}) (\d{4}) (\d\d):(\d\d):(\d\d) GMT$/;
+
+function untilDate(text: string, now: number): number {
+  const [, day, monthName = '', year, hours, minutes, seconds] = HTTP_DATE.exec(text) ?? [];
+  const month = MONTHS.indexOf(monthName);
+  if (month < 0) return 0;
+  const time = [Number(hours), Number(minutes), Number(seconds)] as const;
+  return Date.UTC(Number(year), month, Number(day), ...time) - now;
+}

@@ -1,0 +1,132 @@
+/** SucceedOn: which answers are failures, what the failure says, and how long the callee asks to wait. */
+import { describe, expect, it } from 'vitest';
+import { toStatusList } from '../../../src/engine/status-list.js';
+import { retryAfterMs } from '../../../src/step-bodies/http-request/succeed-on.js';
+import { contextOf, failureOf, useCalls, valuesOf } from '../support/call.js';
+
+const { serve, body } = useCalls();
+const HOUR_MS = 3_600_000;
+
+describe('a list of statuses', () => {
+  it.each([
+    { list: ['2xx'], holds: [200, 204, 299], lacks: [199, 300, 404] },
+    { list: ['2XX', 404], holds: [200, 404], lacks: [400, 405] },
+    { list: [' 304 ', '5xx'], holds: [304, 503], lacks: [303, 404] },
+  ])('$list', ({ holds, lacks, list }) => {
+    const statuses = toStatusList(list);
+    if (!statuses.ok) throw new Error(statuses.message);
+    expect(holds.map((status) => statuses.value.includes(status))).not.toContain(false);
+    expect(lacks.map((status) => statuses.value.includes(status))).not.toContain(true);
+  });
+
+  it.each([
+    [[]],
+    ['2xx'],
+    [200],
+    [null],
+    [['2x']],
+    [['20x']],
+    [['6xx']],
+    [[99]],
+    [[200.5]],
+    [[null]],
+    [[{}]],
+    [Array.from({ length: 101 }, () => 200)],
+  ])('is not %j', (value) => {
+    expect(toStatusList(value)).toMatchObject({ ok: false, message: /\[2xx, 404\]/ });
+  });
+});
+
+describe('Retry-After', () => {
+  const now = Date.UTC(2026, 10, 22, 4, 0, 0);
+  it.each([
+    ['120', 120_000],
+    [' 0 ', 0],
+    ['999999', 24 * HOUR_MS],
+    ['Sun, 22 Nov 2026 05:00:00 GMT', HOUR_MS],
+    ['Sun, 22 Nov 2026 03:00:00 GMT', 0],
+    ['Sun, 29 Nov 2026 04:00:00 GMT', 24 * HOUR_MS],
+    ['2026-11-22T05:00:00Z', 0],
+    ['-5', 0],
+    ['1.5', 0],
+    ['9'.repeat(400), 0],
+    ['soon', 0],
+    ['', 0],
+    [null, 0],
+  ])('%j', (field, expected) => {
+    expect(retryAfterMs(field, now)).toBe(expected);
+  });
+});
+
+describe('a call with SucceedOn', () => {
+  const call = async (status: number, text: string, inputs = {}, headers = {}) => {
+    const server = await serve((_request, response) => {
+      response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(text);
+    });
+    const result = await body().run(
+      { BaseUrl: server.url, SucceedOn: ['2xx', 404], ...inputs },
+      contextOf(),
+    );
+    return { result, server };
+  };
+
+  it.each([200, 404])('has a result for %i', async (status) => {
+    const { result } = await call(status, '{"a":1}');
+    expect(valuesOf(result)).toMatchObject({ ResponseCode: status, ResponseBody: { a: 1 } });
+  });
+
+  it('fails for another answer, with its status and the start of its body', async () => {
+    const { result, server } = await call(503, '{"error":"busy"}', {}, { 'Retry-After': '7' });
+    expect(result).toEqual({
+      ok: false,
+      failure: {
+        type: 'HttpError',
+        message: `GET ${server.url} answered 503: {"error":"busy"}`,
+        data: { ResponseCode: 503 },
+        retryAfterMs: 7000,
+      },
+    });
+  });
+
+  it('cuts the body that it shows', async () => {
+    const { result } = await call(500, 'x'.repeat(100_000));
+    const { message } = failureOf(result);
+    expect(message).toHaveLength(message.indexOf(': ') + 2 + 501);
+  });
+
+  it.each([
+    [400, 'HttpClientError'],
+    [422, 'HttpClientError'],
+    [408, 'HttpError'],
+    [429, 'HttpError'],
+    [500, 'HttpError'],
+    [301, 'HttpError'],
+  ])('tells by the type whether %i is the fault of the call: %s', async (status, type) => {
+    const { result } = await call(status, '');
+    expect(failureOf(result)).toMatchObject({ type, message: /answered \d+$/ });
+  });
+
+  it('fails where the answer is not whole', async () => {
+    const { result } = await call(200, 'x'.repeat(3 * 1024 * 1024));
+    expect(failureOf(result)).toMatchObject({ type: 'HttpError', message: /answered 200, but/ });
+  });
+
+  it('fails where no answer comes', async () => {
+    const refused = { BaseUrl: 'http://127.0.0.1:1', SucceedOn: ['2xx'] };
+    expect(failureOf(await body().run(refused, contextOf()))).toMatchObject({
+      type: 'HttpNoAnswer',
+      message: /^GET http:\/\/127\.0\.0\.1:1: the connection was refused/,
+    });
+    const server = await serve(() => undefined);
+    const hanging = { BaseUrl: server.url, SucceedOn: ['2xx'], Timeout: 0.05 };
+    expect(failureOf(await body().run(hanging, contextOf()))).toMatchObject({
+      type: 'HttpNoAnswer',
+      message: /took longer than 50 ms/,
+    });
+  });
+
+  it('is refused with a list that is none', async () => {
+    const result = await body().run({ BaseUrl: 'http://127.0.0.1:1', SucceedOn: [] }, contextOf());
+    expect(failureOf(result)).toMatchObject({ type: 'InputError', message: /SucceedOn/ });
+  });
+});
