@@ -182,7 +182,13 @@ function readBaseUrl(baseUrl: string | URL): string {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new TypeError(`baseUrl must begin with http:// or https://, not '${url.protocol}'`);
   }
-  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+  return `${url.origin}${withoutTrailingSlashes(url.pathname)}`;
+}
+
+function withoutTrailingSlashes(path: string): string {
+  let end = path.length;
+  while (path[end - 1] === '/') end -= 1;
+  return path.slice(0, end);
 }
 
 /** Puts the parameters into the path. A dot segment would name another path, however it is encoded. */

@@ -59,8 +59,8 @@ export class Evaluator {
       return { ok: true, value: { outputs: [], selected: [], shown: {} } };
     }
     const expressions: ExpressionRequest[] = [
-      ...outputs.map(({ key, value }) => ({ source: sourceOf(value), assignTo: key })),
-      ...selectors.map(({ condition }) => ({ source: sourceOf(condition) })),
+      ...outputs.map(({ key, value }) => ({ ...requestOf(value), assignTo: key })),
+      ...selectors.map(({ condition }) => requestOf(condition)),
     ];
     const variables = { data: instance.data, context: contextOf(instance, pointer), step };
     return then(this.#scripts.evaluate(expressions, variables), (result) =>
@@ -76,7 +76,7 @@ export class Evaluator {
     pointer: Pointer,
     condition: InputValue,
   ): MaybePromise<Evaluated<boolean>> {
-    const expression = { source: sourceOf(condition) };
+    const expression = requestOf(condition);
     const variables = { data: instance.data, context: contextOf(instance, pointer) };
     return then(this.#scripts.evaluate([expression], variables), (result) =>
       result.ok
@@ -109,9 +109,10 @@ function isTrue(value: Json): boolean {
 }
 
 /** Constants are written as the Python that gives them, so that one batch holds everything in order. */
-function sourceOf(value: InputValue): string {
+function requestOf(value: InputValue): ExpressionRequest {
   const single = singleSource(value);
-  return 'source' in single ? single.source : pythonLiteral(single.constant);
+  if ('source' in single) return { source: single.source };
+  return { source: pythonLiteral(single.constant), isConstant: true };
 }
 
 function pythonLiteral(value: Json): string {

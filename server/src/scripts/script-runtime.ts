@@ -21,7 +21,10 @@ export interface EvaluationVariables {
 }
 
 export interface ExpressionRequest {
+  /** At most 16 KiB (see engine/expression-length.ts), unless it is a constant. */
   readonly source: string;
+  /** The server wrote it, from a constant of the definition. */
+  readonly isConstant?: boolean;
   /** The value also becomes `data[assignTo]`, seen by the expressions that follow in the same batch. */
   readonly assignTo?: string;
 }

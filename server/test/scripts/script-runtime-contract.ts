@@ -334,6 +334,39 @@ export function describeScriptRuntime(
       });
     });
 
+    describe('the length of an expression', () => {
+      it('is at most 16 KiB as UTF-8, when it is evaluated and when it is checked', async () => {
+        const longest = `"${'é'.repeat(8_191)}"`;
+        expect(await valueOf(longest)).toHaveLength(8_191);
+        for (const source of [`${longest} `, `abs(${longest})`, `"${'x'.repeat(1 << 20)}"`]) {
+          const error = await errorOf(source);
+          expect(error).toMatchObject({ type: 'ValueError' });
+          expect(error.message).toMatch(/at most 16384 bytes.*custom step/);
+          const problems = await runtime.checkSyntax('expression', ['1', source]);
+          expect(problems).toMatchObject([{ index: 1, message: error.message }]);
+        }
+      });
+
+      it('is one failure of a batch, at its place', async () => {
+        const sources = ['1', `"${'x'.repeat(20_000)}"`, '2'];
+        expect(await evaluateAll(sources)).toMatchObject({ ok: false, index: 1 });
+      });
+
+      it('keeps the order and the places of many long ones', async () => {
+        const open = Array.from({ length: 8 }, (_, at) => `"${'x'.repeat(9_000)}${at}".count("x"`);
+        const closed = open.map((source) => `${source})`);
+        expect(await evaluateAll(closed)).toEqual({ ok: true, values: closed.map(() => 9_000) });
+        const problems = await runtime.checkSyntax('expression', [...closed, ...open]);
+        expect(problems.map(({ index }) => index)).toEqual(open.map((_, at) => 8 + at));
+      });
+
+      it('has no limit for a constant that the server wrote', async () => {
+        const source = `json.loads("[${'1,'.repeat(20_000)}1]")`;
+        const result = await evaluateAll([{ source, isConstant: true }]);
+        expect(result.ok && result.values[0]).toHaveLength(20_001);
+      });
+    });
+
     describe('expressions as they are written', () => {
       it.each<[string, Json]>([
         ['  data.count  ', 3],

@@ -7,6 +7,7 @@
  */
 import { quoteText } from '../convert-input.js';
 import type { InputValue } from '../definition.js';
+import { EXPRESSION_TOO_LONG, isExpressionTooLong } from '../expression-length.js';
 import { isJsonObject, setField, type Json, type JsonObject } from '../json.js';
 import { childPointer } from './json-pointer.js';
 import type { ParseState } from './parse-state.js';
@@ -38,6 +39,10 @@ export function quotedText(expression: string): string | null {
 function parseExpression(text: string, place: ValuePlace, state: ParseState): InputValue {
   const source = text.trim();
   if (source === '') return EMPTY_TEXT;
+  if (isExpressionTooLong(source)) {
+    state.errors.add('expression_too_long', place.pointer, EXPRESSION_TOO_LONG);
+    return NULL_VALUE;
+  }
   warnAboutBareName(source, place, state);
   state.expressions.push({ source, pointer: place.pointer });
   return { kind: 'expression', source };

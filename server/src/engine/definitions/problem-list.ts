@@ -13,6 +13,7 @@ export const DOCUMENT_ERROR_CODES = [
   'missing_input',
   'wrong_type',
   'invalid_value',
+  'expression_too_long',
   'duplicate_member',
   'name_too_long',
   'too_many_steps',

@@ -22,6 +22,10 @@ export class ExpressionAnalyser {
     sizeCalculation: (_analysed, source) => source.length + 1,
   });
 
+  knows(source: string): boolean {
+    return this.known.has(source);
+  }
+
   analyse(source: string): AnalysedExpression {
     const known = this.known.get(source);
     if (known !== undefined) return known;

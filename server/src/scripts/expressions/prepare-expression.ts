@@ -13,8 +13,7 @@ export interface PreparedExpression {
   readonly columnsBefore: number;
 }
 
-const PADDING = /^[ \t\n\f]*/;
-const TRAILING_PADDING = /[ \t\n\f]+$/;
+const PADDING = ' \t\n\f';
 const ENCLOSED = new Set(['ParenthesizedExpression', 'TupleExpression']);
 /** Longer texts are compiled as they are. */
 const MAX_ENCLOSED_LENGTH = 20_000;
@@ -22,8 +21,9 @@ const MAX_ENCLOSED_LENGTH = 20_000;
 export function prepareExpression(source: string): PreparedExpression {
   // CPython's tokenizer does the same, also inside of texts.
   const unix = source.replaceAll(/\r\n?/g, '\n');
-  const padding = PADDING.exec(unix)?.[0] ?? '';
-  const text = unix.slice(padding.length).replace(TRAILING_PADDING, '');
+  const { start, end } = findText(unix);
+  const padding = unix.slice(0, start);
+  const text = unix.slice(start, end);
   const linesBefore = padding.split('\n').length - 1;
   const columnsBefore = padding.length - (padding.lastIndexOf('\n') + 1);
   if (!text.includes('\n') || text.length > MAX_ENCLOSED_LENGTH) {
@@ -33,6 +33,16 @@ export function prepareExpression(source: string): PreparedExpression {
   return isOneGroup(enclosed)
     ? { text: enclosed, linesBefore, columnsBefore: columnsBefore - 1 }
     : { text, linesBefore, columnsBefore };
+}
+
+/** Where the padding before the text ends, and the padding behind it begins. A regular expression would try each place. */
+function findText(source: string): { start: number; end: number } {
+  const isPadding = (index: number): boolean => PADDING.includes(source.charAt(index));
+  let start = 0;
+  let end = source.length;
+  while (start < end && isPadding(start)) start += 1;
+  while (end > start && isPadding(end - 1)) end -= 1;
+  return { start, end };
 }
 
 /**

@@ -3,6 +3,7 @@
  *
  * See pyodide-script-runtime.ts for the promises Y1 to Y4.
  */
+import { EXPRESSION_TOO_LONG, isExpressionTooLong } from '../../engine/expression-length.js';
 import { jsonLength } from '../../engine/json-length.js';
 import { setField, type Json, type JsonObject } from '../../engine/json.js';
 import type {
@@ -17,6 +18,7 @@ import { evaluatePlain } from '../expressions/evaluate-plain-expression.js';
 import { placeInSource } from '../expressions/prepare-expression.js';
 import { projectVariables } from '../expressions/project-variables.js';
 import { findStorageProblem, readExpressionAnswer } from '../expressions/read-answer.js';
+import { Turns } from '../turns.js';
 import type { AskInterpreter } from './interpreter-call.js';
 import type { RuntimeLogger } from './runtime-options.js';
 
@@ -26,6 +28,9 @@ export interface ExpressionEvaluatorOptions {
   readonly logger: RuntimeLogger;
   readonly ask: AskInterpreter;
 }
+
+/** Characters of expressions that are seen for the first time. */
+const MAX_ANALYSED_AT_ONCE = 8_192;
 
 /** An expression to evaluate, with what is known about it. */
 interface Item extends ExpressionRequest, AnalysedExpression {}
@@ -42,11 +47,47 @@ export class ExpressionEvaluator {
     expressions: readonly ExpressionRequest[],
     variables: EvaluationVariables,
   ): EvaluationResult | Promise<EvaluationResult> {
-    const items = expressions.map((expression) => ({
-      ...expression,
-      ...this.analyser.analyse(expression.source),
-    }));
+    const tooLong = expressions.findIndex(
+      ({ isConstant, source }) => isConstant !== true && isExpressionTooLong(source),
+    );
+    if (tooLong !== -1) return { ok: false, index: tooLong, error: TOO_LONG };
+    if (this.isMuchToAnalyse(expressions)) return this.evaluateInTurns(expressions, variables);
+    return this.evaluateItems(
+      expressions.map((expression) => this.toItem(expression)),
+      variables,
+    );
+  }
+
+  private evaluateItems(
+    items: readonly Item[],
+    variables: EvaluationVariables,
+  ): EvaluationResult | Promise<EvaluationResult> {
     return this.evaluateHere(items, variables) ?? this.evaluateInPython(items, variables);
+  }
+
+  private toItem(expression: ExpressionRequest): Item {
+    return { ...expression, ...this.analyser.analyse(expression.source) };
+  }
+
+  /** The parser takes up to 2 ms for a kilobyte. */
+  private isMuchToAnalyse(expressions: readonly ExpressionRequest[]): boolean {
+    let length = 0;
+    for (const { source } of expressions) length += source.length;
+    if (length <= MAX_ANALYSED_AT_ONCE) return false;
+    return expressions.some(({ source }) => !this.analyser.knows(source));
+  }
+
+  private async evaluateInTurns(
+    expressions: readonly ExpressionRequest[],
+    variables: EvaluationVariables,
+  ): Promise<EvaluationResult> {
+    const turns = new Turns();
+    const items: Item[] = [];
+    for (const expression of expressions) {
+      items.push(this.toItem(expression));
+      await turns.giveWay();
+    }
+    return this.evaluateItems(items, variables);
   }
 
   /** @returns null where Python is needed */
@@ -126,6 +167,8 @@ export class ExpressionEvaluator {
     for (const source of sources) this.analyser.distrust(source);
   }
 }
+
+const TOO_LONG: ScriptError = { type: 'ValueError', message: EXPRESSION_TOO_LONG };
 
 const UNPROVEN: ScriptError = {
   type: 'InterpreterCrash',

@@ -11,6 +11,8 @@ export interface InterpreterCall<Answer> {
   readonly request: JsonObject & { readonly kind: 'expressions' | 'script' | 'syntax' };
   readonly variables: JsonObject;
   readonly pure: boolean;
+  /** Instead of the usual limit for its kind. */
+  readonly timeoutMs?: number;
   /** @throws MalformedAnswer */
   readonly read: (answer: Buffer) => Answer;
   readonly signal?: AbortSignal;
@@ -34,7 +36,7 @@ export function createAskInterpreter(
     maxSize: MAX_SLOW_LENGTH,
     sizeCalculation: (_true, text) => text.length,
   });
-  return async ({ request, variables, ...call }) => {
+  return async ({ request, variables, timeoutMs, ...call }) => {
     const encoded = encode(request, variables);
     if ('type' in encoded) {
       return { ok: false, error: encoded, progress: 0, output: '' };
@@ -48,7 +50,8 @@ export function createAskInterpreter(
       ...bytes,
       isRisky: !call.pure && request.kind !== 'syntax',
       lane,
-      timeoutMs: isExpression ? settings.expressionTimeoutMs : settings.scriptTimeoutMs,
+      timeoutMs:
+        timeoutMs ?? (isExpression ? settings.expressionTimeoutMs : settings.scriptTimeoutMs),
     });
     if (isExpression && !result.ok && result.error.type === 'Timeout') slow.set(text, true);
     return result;

@@ -75,6 +75,9 @@ const FAILED_BOOTS_UNTIL_UNAVAILABLE = 3;
 /** Memory never shrinks; an interpreter that took this much more gives way to a fresh one. */
 const GROWTH_LIMIT_BYTES = 64 * (1 << 20);
 
+/** The interpreter restores its memory afterwards, and is as good as new. */
+const HARMLESS: ReadonlySet<ReplyFrame['outcome']> = new Set(['timeout', 'too-large', 'overflow']);
+
 type Disposition = 'keep' | 'discard' | 'retry';
 
 interface QueuedCall {
@@ -234,7 +237,7 @@ export class InterpreterPool {
     const { reply } = end;
     if (reply.outcome !== 'answered') {
       if (reply.outcome === 'timeout') this.timeouts += 1;
-      const isHarmless = reply.outcome === 'timeout' || reply.outcome === 'too-large';
+      const isHarmless = HARMLESS.has(reply.outcome);
       if (!isHarmless) this.reportStrange(reply);
       const error = this.describeOutcome(reply, call.timeoutMs);
       return { result: failed(error, reply), disposition: isHarmless ? 'keep' : 'discard' };

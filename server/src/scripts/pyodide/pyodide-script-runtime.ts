@@ -11,19 +11,16 @@
  *  Y4 Every failure is a result. Only `checkSyntax` rejects, when there is no interpreter.
  */
 import type { JsonObject } from '../../engine/json.js';
-import { AppError } from '../../errors.js';
-import {
-  isRefusal,
-  type EvaluationResult,
-  type EvaluationVariables,
-  type ExpressionRequest,
-  type ScriptResult,
-  type ScriptRuntime,
-  type ScriptRuntimeStatistics,
-  type SyntaxProblem,
+import type {
+  EvaluationResult,
+  EvaluationVariables,
+  ExpressionRequest,
+  ScriptResult,
+  ScriptRuntime,
+  ScriptRuntimeStatistics,
+  SyntaxProblem,
 } from '../script-runtime.js';
-import { placeInSource, prepareExpression } from '../expressions/prepare-expression.js';
-import { readScriptAnswer, readSyntaxAnswer } from '../expressions/read-answer.js';
+import { readScriptAnswer } from '../expressions/read-answer.js';
 import { InterpreterBooter } from './boot-interpreter.js';
 import { ExpressionEvaluator } from './expression-evaluator.js';
 import { createAskInterpreter, type AskInterpreter } from './interpreter-call.js';
@@ -34,23 +31,24 @@ import {
   type RuntimeSettings,
 } from './runtime-options.js';
 import { defaultSnapshotPath } from './snapshot.js';
+import { SyntaxChecker } from './syntax-checker.js';
 
 export function createPyodideRuntime(options: PyodideRuntimeOptions): ScriptRuntime {
   return new PyodideScriptRuntime(completeOptions(options, defaultSnapshotPath));
 }
 
-type SourceKind = 'expression' | 'script';
-
 class PyodideScriptRuntime implements ScriptRuntime {
   private readonly pool: InterpreterPool;
   private readonly ask: AskInterpreter;
   private readonly evaluator: ExpressionEvaluator;
+  private readonly syntaxChecker: SyntaxChecker;
 
   constructor(settings: RuntimeSettings) {
     const booter = new InterpreterBooter(settings);
     this.pool = new InterpreterPool({ ...settings, boot: (signal) => booter.boot(signal) });
     this.ask = createAskInterpreter(this.pool, settings);
     this.evaluator = new ExpressionEvaluator({ ...settings, ask: this.ask });
+    this.syntaxChecker = new SyntaxChecker(this.ask);
   }
 
   get ready(): boolean {
@@ -92,41 +90,9 @@ class PyodideScriptRuntime implements ScriptRuntime {
   }
 
   async checkSyntax(
-    kind: SourceKind,
+    kind: 'expression' | 'script',
     sources: readonly string[],
   ): Promise<readonly SyntaxProblem[]> {
-    if (kind === 'script') return this.checkTexts(kind, sources);
-    const prepared = sources.map(prepareExpression);
-    const texts = prepared.map(({ text }) => text);
-    const problems = await this.checkTexts(kind, texts);
-    return problems.map((problem) => {
-      const expression = prepared[problem.index];
-      if (expression === undefined || problem.line === null) return problem;
-      return { ...problem, ...placeInSource(expression, problem.line, problem.column) };
-    });
-  }
-
-  private async checkTexts(
-    kind: SourceKind,
-    texts: readonly string[],
-  ): Promise<readonly SyntaxProblem[]> {
-    if (texts.length === 0) return [];
-    const result = await this.ask({
-      request: { kind: 'syntax', mode: kind, sources: texts },
-      variables: {},
-      pure: false,
-      read: (answer) => readSyntaxAnswer(answer, texts.length),
-    });
-    if (result.ok) return result.answer;
-    const { type, message } = result.error;
-    if (isRefusal({ type })) throw new AppError('python_unavailable', message);
-    if (texts.length === 1) return [{ index: 0, message, line: null, column: null }];
-    // One of them was too much for the interpreter. Which one shows when each is checked alone.
-    const problems: SyntaxProblem[] = [];
-    for (const [index, text] of texts.entries()) {
-      const [problem] = await this.checkTexts(kind, [text]);
-      if (problem !== undefined) problems.push({ ...problem, index });
-    }
-    return problems;
+    return this.syntaxChecker.check(kind, sources);
   }
 }

@@ -403,10 +403,15 @@ export class SealedInterpreter {
   }
 }
 
+/** V8 unwinds everything, as it does at a time-out; other errors of range come from what the guest made of its memory. */
+function isStackOverflow(error: unknown): boolean {
+  return error instanceof RangeError && error.message.includes('call stack');
+}
+
 function describeFailure(error: unknown): { outcome: Outcome; note: string } {
   if (error instanceof DeniedCall) return { outcome: 'denied', note: error.message };
   if (error instanceof ResultTooLarge) return { outcome: 'too-large', note: error.message };
-  if (error instanceof RangeError) return { outcome: 'overflow', note: '' };
+  if (isStackOverflow(error)) return { outcome: 'overflow', note: '' };
   if (!(error instanceof Error)) return { outcome: 'broken', note: 'trap' };
   return { outcome: 'broken', note: `${error.name}: ${error.message}`.slice(0, 200) };
 }

@@ -19,6 +19,8 @@ describe('prepareExpression', () => {
     ['x for x\nin y', 'x for x\nin y'],
     ['"""a\nb"""', '("""a\nb"""\n)'],
     ['', ''],
+    [' \n\t\f', ''],
+    ['\t \f\na\f \t\n', 'a'],
   ])('makes %j ready as %j', (source, text) => {
     expect(prepareExpression(source).text).toBe(text);
   });

@@ -104,7 +104,7 @@ describe('InterpreterPool', () => {
   it.each([
     ['too-large', 2, 'ResultTooLarge', 0],
     ['denied', 3, 'SandboxViolation', 1],
-    ['overflow', 4, 'RecursionError', 1],
+    ['overflow', 4, 'RecursionError', 0],
     ['broken', 5, 'InterpreterCrash', 1],
   ])('knows the outcome %s', async (_, outcome, type, replaced) => {
     const { pool } = startPool(`reply("detail", ${outcome})`);

@@ -1,0 +1,121 @@
+/**
+ * No regular expression of the server or the SDKs takes more than linear time: recheck looks at every one in their
+ * sources, exactly (as an automaton) where it can, and else by searching for an attack.
+ */
+import { readFileSync, globSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkSync } from 'recheck';
+import ts from 'typescript';
+import { beforeAll, describe, expect, it } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const FOLDERS = ['server/src', 'sdk/src', 'worker-sdk/src'];
+const CHECK_TIMEOUT_MS = 30_000;
+
+/** Built at run time from what is not in the source: each has a reason why it is harmless. */
+const DYNAMIC: readonly string[] = [
+  // Paths of our own routes; `[^/]+` between slashes.
+  'server/src/api/unmatched.ts',
+];
+
+interface Pattern {
+  readonly place: string;
+  readonly source: string;
+  readonly flags: string;
+}
+
+/** The text of an expression that is made of constants of the same file; null for anything else. */
+function constantText(node: ts.Expression, file: ts.SourceFile): string | null {
+  if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node)) return node.text;
+  if (ts.isTaggedTemplateExpression(node) && node.tag.getText(file) === 'String.raw') {
+    return ts.isNoSubstitutionTemplateLiteral(node.template)
+      ? (node.template.rawText ?? null)
+      : null;
+  }
+  if (ts.isTemplateExpression(node)) {
+    const parts = node.templateSpans.map(({ expression, literal }) => {
+      const value = constantText(expression, file);
+      return value === null ? null : value + literal.text;
+    });
+    return parts.includes(null) ? null : node.head.text + parts.join('');
+  }
+  if (ts.isIdentifier(node)) {
+    const found = file.statements
+      .filter((statement) => ts.isVariableStatement(statement))
+      .flatMap(({ declarationList }) => [...declarationList.declarations])
+      .find(({ name }) => name.getText(file) === node.text);
+    return found?.initializer === undefined ? null : constantText(found.initializer, file);
+  }
+  if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return null;
+  const { expression: list, name } = node.expression;
+  if (name.text !== 'join' || !ts.isArrayLiteralExpression(list)) return null;
+  const parts = list.elements.map((element) => constantText(element, file));
+  return parts.includes(null) ? null : parts.join('');
+}
+
+function patternsOf(path: string): readonly Pattern[] {
+  const place = path.slice(ROOT.length + 1);
+  const file = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest, true);
+  const patterns: Pattern[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isRegularExpressionLiteral(node)) {
+      const end = node.text.lastIndexOf('/');
+      patterns.push({ place, source: node.text.slice(1, end), flags: node.text.slice(end + 1) });
+    } else if (ts.isNewExpression(node) && node.expression.getText(file) === 'RegExp') {
+      const [pattern, flags] = node.arguments ?? [];
+      const source = pattern === undefined ? null : constantText(pattern, file);
+      if (source !== null) {
+        patterns.push({
+          place,
+          source,
+          flags: flags === undefined ? '' : constantText(flags, file)!,
+        });
+      } else if (!DYNAMIC.includes(place)) {
+        throw new Error(`${place}: ${node.getText(file)} is not made of constants; see DYNAMIC`);
+      }
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return patterns;
+}
+
+function complexityOf({ source, flags }: Pick<Pattern, 'source' | 'flags'>): string {
+  const found = checkSync(source, flags, { timeout: CHECK_TIMEOUT_MS });
+  if (found.status === 'safe') return 'safe';
+  const detail = found.status === 'vulnerable' ? found.complexity.summary : found.error.kind;
+  return `${found.status}: ${detail}`;
+}
+
+const PATTERNS = FOLDERS.flatMap((folder) =>
+  globSync(`${ROOT}/${folder}/**/*.ts`, { exclude: ['**/generated/**'] }).flatMap(patternsOf),
+);
+
+describe('regular expressions', () => {
+  beforeAll(() => {
+    // The same everywhere: the binaries are not installed.
+    process.env['RECHECK_BACKEND'] = 'pure';
+  });
+
+  it('are found in the sources, those that are put together as well', () => {
+    expect(PATTERNS.length).toBeGreaterThan(60);
+    const places = new Set(PATTERNS.map(({ place }) => place));
+    expect(places).toContain('server/src/engine/durations.ts');
+    expect(places).toContain('server/src/scripts/expressions/read-plain-expression.ts');
+  });
+
+  it.each(['[ \\t\\n\\f]+$', '^(a+)+$', '(\\d+)-\\1x|\\s+,'])('would be noticed: %s', (source) => {
+    expect(complexityOf({ source, flags: '' })).not.toBe('safe');
+  });
+
+  it('take linear time', { timeout: 300_000 }, () => {
+    const distinct = new Map(
+      PATTERNS.map((pattern) => [`/${pattern.source}/${pattern.flags}`, pattern]),
+    );
+    const slow = [...distinct].flatMap(([text, pattern]) => {
+      const complexity = complexityOf(pattern);
+      return complexity === 'safe' ? [] : [`${pattern.place}: ${text} is ${complexity}`];
+    });
+    expect(slow).toEqual([]);
+  });
+});
