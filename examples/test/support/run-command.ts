@@ -1,4 +1,4 @@
-/** Shell commands of documents and examples, run as a reader would run them: from the top of the repository. */
+/** Shell commands of documents and examples, run as a reader would run them. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -15,6 +15,12 @@ export interface CommandResult {
 
 export type Environment = Readonly<Record<string, string>>;
 
+export interface CommandPlace {
+  /** The top of the repository, when left out. */
+  readonly folder?: string;
+  readonly environment?: Environment;
+}
+
 /** A command that goes on in the background. */
 export interface RunningCommand {
   /** Resolves when a line of the output holds the text. @throws Error with all output when the command ends before that */
@@ -27,9 +33,9 @@ export interface RunningCommand {
 
 export async function runCommand(
   command: string,
-  { environment = {}, timeoutMs = 60_000 }: { environment?: Environment; timeoutMs?: number } = {},
+  { timeoutMs = 60_000, ...place }: CommandPlace & { timeoutMs?: number } = {},
 ): Promise<CommandResult> {
-  const child = startShell(command, environment);
+  const child = startShell(command, place);
   const output = collectOutput(child);
   const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), timeoutMs);
   const exitCode = await ended(child);
@@ -37,8 +43,8 @@ export async function runCommand(
   return { exitCode, ...output };
 }
 
-export function startCommand(command: string, environment: Environment = {}): RunningCommand {
-  const child = startShell(command, environment);
+export function startCommand(command: string, place: CommandPlace = {}): RunningCommand {
+  const child = startShell(command, place);
   const output = collectOutput(child);
   const end = ended(child);
   return {
@@ -66,9 +72,12 @@ export function startCommand(command: string, environment: Environment = {}): Ru
 }
 
 /** A group of its own, so that a signal reaches what the shell has started too. */
-function startShell(command: string, environment: Environment): ChildProcess {
+function startShell(
+  command: string,
+  { environment = {}, folder = repository }: CommandPlace,
+): ChildProcess {
   return spawn('sh', ['-e', '-c', command], {
-    cwd: repository,
+    cwd: folder,
     detached: true,
     env: { ...process.env, PATH: pathWithPnpm(), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

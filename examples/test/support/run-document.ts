@@ -6,12 +6,16 @@
  *  - `sh background`  runs in a terminal of its own until the document ends
  *  - `text output`    what the block before it prints, `…` standing for any text in a line
  *
- * Other blocks are only shown. The server's usual address is replaced by that of the test's own server.
+ * Other blocks are only shown. A `cd` holds for the blocks after it, as in one terminal; the server starts in the
+ * repository. Its usual address is replaced by that of the test's own server.
  */
 import { fencedBlocks, hasWords, type FencedBlock } from './fenced-blocks.ts';
 import { matchesShown } from './printed-output.ts';
-import { runCommand, startCommand, type RunningCommand } from './run-command.ts';
+import { repository, runCommand, startCommand, type RunningCommand } from './run-command.ts';
 import type { RunningServer } from './running-server.ts';
+
+/** Stands before the folder in which a block ended. */
+const FOLDER_MARK = '--- ended in ';
 
 const USUAL_URL = 'http://127.0.0.1:5001';
 
@@ -32,15 +36,20 @@ export async function runDocument({
   const background: BackgroundBlock[] = [];
   const texts = { [USUAL_URL]: server.url, ...replacements };
   let ran = 0;
+  let folder = repository;
   try {
     for (const [index, block] of blocks.entries()) {
       const command = replaceAll(block.text, texts);
       const next = blocks[index + 1];
       const shown = hasWords(next, 'text', 'output') ? replaceAll(next?.text ?? '', texts) : null;
-      if (hasWords(block, 'sh', 'run')) await runBlock({ block, command, shown }, server);
-      else if (hasWords(block, 'sh', 'server')) await server.start(command);
+      if (hasWords(block, 'sh', 'run')) {
+        folder = await runBlock({ block, command, shown }, server, folder);
+      } else if (hasWords(block, 'sh', 'server')) await server.start(command);
       else if (hasWords(block, 'sh', 'background')) {
-        const running = startCommand(command, { STEPWRIGHT_URL: server.url });
+        const running = startCommand(command, {
+          folder,
+          environment: { STEPWRIGHT_URL: server.url },
+        });
         background.push({ block, command, shown, running });
       } else continue;
       ran += 1;
@@ -67,10 +76,16 @@ interface BackgroundBlock extends Block {
   readonly running: RunningCommand;
 }
 
-async function runBlock(block: Block, server: RunningServer): Promise<void> {
-  const result = await runCommand(block.command, { environment: { STEPWRIGHT_URL: server.url } });
+/** Returns the folder in which the block ended. */
+async function runBlock(block: Block, server: RunningServer, folder: string): Promise<string> {
+  const result = await runCommand(`${block.command}\necho "${FOLDER_MARK}$PWD"`, {
+    folder,
+    environment: { STEPWRIGHT_URL: server.url },
+  });
   if (result.exitCode !== 0) throw failure(block, `exit code ${result.exitCode}`, result);
-  check(block, result);
+  const [printed = '', ended = ''] = result.stdout.split(FOLDER_MARK);
+  check(block, { ...result, stdout: printed });
+  return ended.trim();
 }
 
 function check(block: Block, result: { readonly stdout: string; readonly stderr: string }): void {

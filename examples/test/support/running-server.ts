@@ -31,7 +31,9 @@ export async function prepareServer(): Promise<RunningServer> {
     url: `http://127.0.0.1:${port}`,
     start: async (command) => {
       await stop();
-      const started = startCommand(command, { PORT: String(port), DATA_DIR: dataFolder });
+      const started = startCommand(command, {
+        environment: { PORT: String(port), DATA_DIR: dataFolder },
+      });
       commands.push(started);
       await started.untilPrinted('listens on');
     },
