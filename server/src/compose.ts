@@ -192,6 +192,7 @@ function hostSettings(config: Config): HostSettings {
     concurrencyMax: config.instances_concurrent_max,
     parkedMax: config.instances_parked_max,
     startsMax: config.starts_concurrent_max,
+    emitLinesPerSecondMax: config.emit_log_lines_per_second_max,
     waitersMax: config.pollers_max,
     instanceRetentionMs: config.instance_retention_seconds * 1000,
     eventRetentionMs: config.event_retention_seconds * 1000,

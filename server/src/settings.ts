@@ -340,6 +340,11 @@ export const SETTINGS = {
     32 * 1024 * 1024,
     'Largest state of one instance (its data and its open steps as JSON) in bytes; one that grows beyond it is suspended.',
   ),
+  emit_log_lines_per_second_max: setting(
+    integer(1, 1_000_000),
+    200,
+    'Log lines of EmitLog steps that one definition may write in a second on average; ten times as many may come at once, the rest is only counted.',
+  ),
   instance_retention_seconds: setting(
     integer(60, 100 * 365 * DAY_SECONDS),
     30 * DAY_SECONDS,

@@ -1,9 +1,8 @@
 /** What the actors of a node share: turns to work, bodies of steps, the way to other instances. */
 import { parentLinkOf } from '../engine/child-id.js';
-import { readJson, writeJson } from '../engine/exact-json.js';
+import { readJson } from '../engine/exact-json.js';
 import type { OutboxMessage, ParentLink, WorkflowInstance } from '../engine/instance.js';
-import type { EmitLevel } from '../engine/input-choices.js';
-import { isJsonObject, type Json, type JsonObject } from '../engine/json.js';
+import type { JsonObject } from '../engine/json.js';
 import { applyMessage, type EffectResult, type EventMessage } from '../engine/messages.js';
 import { idempotencyKey, type Pointer } from '../engine/pointer.js';
 import { stepOf, type Run } from '../engine/run.js';
@@ -17,7 +16,9 @@ import type { ActivityBroker } from './activity-broker.js';
 import type { ActorEnvironment, RunnerLimits } from './actor-environment.js';
 import type { ChangeFeed } from './change-feed.js';
 import type { Clock } from './clock.js';
+import { EmittedLines } from './emitted-lines.js';
 import type { Evaluator } from './evaluator.js';
+import { FailedAttemptsLog } from './failed-attempts-log.js';
 import type { InstanceView } from './host.js';
 import { nameKeyOf } from './ids.js';
 import type { InstanceActor } from './instance-actor.js';
@@ -40,6 +41,8 @@ export interface NodeEnvironmentOptions {
   readonly logger: Logger;
   readonly limits: RunnerLimits;
   readonly metrics: RuntimeMetrics;
+  /** Lines that the EmitLog steps of one definition may write in a second. */
+  readonly emitLinesPerSecondMax: number;
   readonly broker: ActivityBroker;
   readonly httpRequest: StepBody;
   readonly customStep: CustomStepBody;
@@ -66,6 +69,8 @@ export class NodeEnvironment implements ActorEnvironment {
   readonly workers: ActivityBroker;
   readonly #options: NodeEnvironmentOptions;
   readonly #turns: Turns;
+  readonly #emitted: EmittedLines;
+  readonly #failedAttempts: FailedAttemptsLog;
   #callsUnderWay = 0;
 
   constructor(options: NodeEnvironmentOptions) {
@@ -78,6 +83,11 @@ export class NodeEnvironment implements ActorEnvironment {
     this.metrics = options.metrics;
     this.workers = options.broker;
     this.#turns = new Turns(options.limits.concurrencyMax);
+    this.#emitted = new EmittedLines({
+      ...options,
+      linesPerSecondMax: options.emitLinesPerSecondMax,
+    });
+    this.#failedAttempts = new FailedAttemptsLog(options);
   }
 
   /** HTTP calls and scripts. */
@@ -87,6 +97,12 @@ export class NodeEnvironment implements ActorEnvironment {
 
   get queued(): number {
     return this.#turns.queued;
+  }
+
+  /** Writes what the log has held back. */
+  stop(): void {
+    this.#emitted.stop();
+    this.#failedAttempts.stop();
   }
 
   takeTurn(): Promise<() => void> {
@@ -166,15 +182,9 @@ export class NodeEnvironment implements ActorEnvironment {
 
   committed(actor: InstanceActor, saved: UnsavedChanges): void {
     const { instance } = actor.run;
-    for (const { level, message, pointerId, stepId } of saved.logLines) {
-      this.#emit(level, {
-        workflowId: instance.id,
-        definitionId: instance.definitionId,
-        stepId,
-        pointerId,
-        message,
-      });
-    }
+    const { definitionId, id: workflowId } = instance;
+    for (const line of saved.logLines) this.#emitted.write({ workflowId, definitionId, ...line });
+    this.#failedAttempts.note(instance, saved.failedAttempts);
     this.workers.created(saved.side.activities);
     this.#options.changes.committed(instance);
     if (instance.status === 'Complete' || instance.status === 'Terminated') {
@@ -262,29 +272,7 @@ export class NodeEnvironment implements ActorEnvironment {
     const result = await store.controlInstance(workflowId, 'terminate', audit.time, audit);
     if (result.outcome === 'done') this.#options.runner().controlled(result.record);
   }
-
-  #emit(level: EmitLevel, fields: { readonly message: Json } & Record<string, unknown>): void {
-    const method = LOG_METHODS[level];
-    if (method === null) return;
-    const { message, ...rest } = fields;
-    const text = typeof message === 'string' ? message : writeJson(message);
-    // A message that is not text is also there as a value, to be searched for.
-    const line =
-      isJsonObject(message) || Array.isArray(message) ? { ...rest, value: message } : rest;
-    this.logger[method](line, text);
-  }
 }
-
-/** How the log writes what a step emits. */
-const LOG_METHODS: Readonly<Record<EmitLevel, Exclude<keyof Logger, 'child'> | null>> = {
-  Trace: 'trace',
-  Debug: 'debug',
-  Information: 'info',
-  Warning: 'warn',
-  Error: 'error',
-  Critical: 'fatal',
-  None: null,
-};
 
 function eventOf(event: EventRecord): EventMessage {
   const { id: eventId, key, name, publishedAt } = event;

@@ -51,6 +51,8 @@ export interface NodeServicesOptions {
 export interface HostSettings extends RunnerLimits {
   /** Starts that may be under way at the same time; more are refused. */
   readonly startsMax: number;
+  /** Lines that the EmitLog steps of one definition may write in a second. */
+  readonly emitLinesPerSecondMax: number;
   readonly waitersMax: number;
   readonly instanceRetentionMs: number;
   readonly eventRetentionMs: number;
@@ -218,6 +220,7 @@ export class NodeServices {
       ...this.#options,
       evaluator: new Evaluator(scripts),
       limits: settings,
+      emitLinesPerSecondMax: settings.emitLinesPerSecondMax,
       broker: this.broker,
       changes: this.changes,
       customStep: customStep((name) => this.steps.find(name)),

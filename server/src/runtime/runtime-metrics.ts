@@ -9,6 +9,9 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom
 const SAMPLED = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'];
 const NEVER_MS = 2 ** 31 - 1;
 
+/** Each label of a metric costs memory here and in Prometheus. */
+const DEFINITION_LABELS_MAX = 500;
+
 export class RuntimeMetrics {
   readonly registry = new Registry();
   readonly #started = this.#counter('stepwright_workflows_started_total', 'Instances started.');
@@ -22,6 +25,12 @@ export class RuntimeMetrics {
     'Step attempts ended, by type and result.',
     ['type', 'result'],
   );
+  readonly #failedAttempts = this.#counter(
+    'stepwright_failed_attempts_total',
+    'Attempts of steps that failed, by definition (empty: one of the rest) and by what follows.',
+    ['definition', 'next'],
+  );
+  readonly #definitions = new Set<string>();
   readonly #stepSeconds = new Histogram({
     name: 'stepwright_step_duration_seconds',
     help: 'Time from the start of a step attempt to its end, waiting included.',
@@ -93,6 +102,13 @@ export class RuntimeMetrics {
 
   workflowEnded(status: string, outcome: string): void {
     this.#ended.inc({ status, outcome });
+  }
+
+  /** `next` is what becomes of the step. The definitions that came first have a label of their own. */
+  attemptFailed(definitionId: string, next: string): void {
+    const known = this.#definitions;
+    if (known.size < DEFINITION_LABELS_MAX) known.add(definitionId);
+    this.#failedAttempts.inc({ definition: known.has(definitionId) ? definitionId : '', next });
   }
 
   /** `type` is a built-in type or a custom step's name; there are as many as there are scripts. */

@@ -39,6 +39,7 @@ export class UnsavedChanges {
   #removedActivities: string[] = [];
   #settledActivities: string[] = [];
   #logLines: Changes['logLines'] = [];
+  #failedAttempts: Changes['failedAttempts'] = [];
 
   /** True once a commit carried these changes: parts of it may be in the store although the commit was lost. */
   #attempted = false;
@@ -67,6 +68,7 @@ export class UnsavedChanges {
     }
     this.#settledActivities.push(...changes.settledActivities);
     this.#logLines.push(...changes.logLines);
+    this.#failedAttempts.push(...changes.failedAttempts);
     if (instance.recent.length > RECENT_RECORDS_MAX) this.#spill(run, instance.recent);
   }
 
@@ -96,6 +98,10 @@ export class UnsavedChanges {
       removeActivities: this.#removedActivities,
       settleActivities: this.#settledActivities,
     };
+  }
+
+  get failedAttempts(): Changes['failedAttempts'] {
+    return this.#failedAttempts;
   }
 
   get logLines(): Changes['logLines'] {

@@ -99,6 +99,7 @@ export class StepwrightHost implements Host.WorkflowHost {
     await this.#services.broker.stop();
     await this.#services.housekeeping.stop();
     await this.#services.runner.stop();
+    this.#services.environment.stop();
     await this.#services.nodes.stop();
     await this.#options.scripts.stop();
     await this.#options.backplane.stop();

@@ -82,6 +82,7 @@ export class SimulatedNode implements Life {
         concurrencyMax: plan.concurrencyMax,
         parkedMax: plan.parkedMax,
         startsMax: 1000,
+        emitLinesPerSecondMax: 1000,
         waitersMax: 1000,
         instanceRetentionMs: 7 * 86_400_000,
         eventRetentionMs: 7 * 86_400_000,

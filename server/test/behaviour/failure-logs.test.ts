@@ -1,0 +1,59 @@
+/** Section 21: every failed attempt is a log line and is counted. */
+import { expect, it } from 'vitest';
+import { eventually } from './support/eventually.js';
+import { everyStore } from './support/every-store.js';
+import { failing, step } from './support/steps.js';
+
+everyStore(
+  'the log of failed attempts',
+  (at) => {
+    const linesOf = (workflowId: string) =>
+      at.server.logLines.filter(
+        (line) =>
+          line['workflowId'] === workflowId && line['msg'] === 'an attempt of a step failed',
+      );
+
+    it('says which step of which workflow failed, why, and what follows', async () => {
+      const { client } = at;
+      const id = await client.defineAndStart([
+        failing('s', { MaxRetries: 3, RetryInterval: 0.02 }),
+      ]);
+      const { definitionId, lastError } = await client.untilWorkflow(
+        id,
+        ({ status }) => status === 'Suspended',
+      );
+      const lines = await eventually(async () => {
+        const found = linesOf(id);
+        return { done: found.length === 2, value: found };
+      });
+      expect(lines).toMatchObject([
+        { level: 'warn', attempt: 1, next: expect.stringMatching(/^retry at 20\d\d-/) as string },
+        { level: 'error', attempt: 4, next: 'suspended', errorMessage: lastError!.message },
+      ]);
+      for (const line of lines) {
+        expect(line).toMatchObject({ definitionId, stepId: 's', errorType: 'AttributeError' });
+      }
+      const { text } = await client.get('/metrics');
+      const counter = (next: string): string =>
+        `stepwright_failed_attempts_total{definition="${definitionId}",next="${next}"}`;
+      expect(text).toContain(`${counter('retry')} 3`);
+      expect(text).toContain(`${counter('suspended')} 1`);
+    });
+
+    it.each([
+      { behavior: 'Terminate', next: 'terminated' },
+      { behavior: 'Compensate', next: 'goes on' },
+    ])('is an error where nothing retries the step: $behavior', async ({ behavior, next }) => {
+      const { client } = at;
+      const Inputs = { Message: '"no"', Type: '"Refused"' };
+      const id = await client.defineAndStart([
+        step('f', 'Fail', Inputs, { ErrorBehavior: behavior }),
+      ]);
+      await client.ended(id);
+      expect(linesOf(id)).toMatchObject([
+        { level: 'error', stepId: 'f', errorType: 'Refused', errorMessage: 'no', next },
+      ]);
+    });
+  },
+  { dialects: 'alternating' },
+);
