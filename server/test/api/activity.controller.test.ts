@@ -137,7 +137,7 @@ describe('GET /api/activity/{name}', () => {
       },
     });
     const socket = connect(api.port, '127.0.0.1', () =>
-      socket.write('GET /api/activity/charge?timeout=60 HTTP/1.1\r\nHost: x\r\n\r\n'),
+      socket.write('GET /api/activity/charge?timeout=60 HTTP/1.1\r\nHost: localhost\r\n\r\n'),
     );
     const { signal } = await pulled.promise;
     socket.destroy();
@@ -157,7 +157,7 @@ describe('GET /api/activity/{name}', () => {
       },
     });
     const socket = connect(api.port, '127.0.0.1', () =>
-      socket.write('GET /api/activity/charge HTTP/1.1\r\nHost: x\r\n\r\n'),
+      socket.write('GET /api/activity/charge HTTP/1.1\r\nHost: localhost\r\n\r\n'),
     );
     await once(socket, 'readable');
     socket.destroy();

@@ -167,7 +167,7 @@ describe('sizes', () => {
     const api = await startEventApi({ limits });
     const answer = await rawExchange(api.port, [
       'POST /api/event/paid/7 HTTP/1.1',
-      'Host: x',
+      'Host: localhost',
       'Content-Type: application/json',
       'Content-Length: 100000000',
       '',
@@ -183,7 +183,7 @@ describe('sizes', () => {
     const chunk = '{'.repeat(256);
     const answer = await rawExchange(api.port, [
       'POST /api/event/paid/7 HTTP/1.1',
-      'Host: x',
+      'Host: localhost',
       'Content-Type: application/json',
       'Transfer-Encoding: chunked',
       '',
@@ -204,9 +204,9 @@ describe('sizes', () => {
   it('keeps the connection after a small body that was not read', async () => {
     const api = await startEventApi({ limits });
     const request = (path: string) =>
-      `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`;
+      `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`;
     const answer = await rawExchange(api.port, [
-      `${request('/api/nothing')}${request('/api/event/a/b').replace('Host: x', 'Host: x\r\nConnection: close')}`,
+      `${request('/api/nothing')}${request('/api/event/a/b').replace('Host: localhost', 'Host: localhost\r\nConnection: close')}`,
     ]);
     expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404', 'HTTP/1.1 202']);
   });
@@ -217,7 +217,7 @@ describe('a caller that hangs up in the middle of a body', () => {
     const api = await startEventApi();
     const socket = connect(api.port, '127.0.0.1', () =>
       socket.write(
-        'POST /api/event/a/b HTTP/1.1\r\nHost: x\r\nContent-Type: text/json\r\nContent-Length: 9\r\n\r\n{"a"',
+        'POST /api/event/a/b HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/json\r\nContent-Length: 9\r\n\r\n{"a"',
       ),
     );
     await once(api.server, 'request');

@@ -105,7 +105,7 @@ describe('GET /api/stream', () => {
     const socket = connect(api.port, '127.0.0.1');
     onTestFinished(() => void socket.destroy());
     socket.pause();
-    socket.write('GET /api/stream HTTP/1.1\r\nHost: x\r\n\r\n');
+    socket.write('GET /api/stream HTTP/1.1\r\nHost: localhost\r\n\r\n');
     // It writes until the buffers of the connection are full, and then asks for nothing more.
     let asked = -1;
     await expect

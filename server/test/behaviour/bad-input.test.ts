@@ -102,7 +102,7 @@ everyStore(
         socket.on('close', () => resolve(text));
         socket.on('error', (error) => (text === '' ? reject(error) : resolve(text)));
         socket.write(
-          'POST /api/event/e/k HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n',
+          'POST /api/event/e/k HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n',
         );
         const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
         const pump = (): void => {

@@ -52,11 +52,6 @@ everyStore(
           message: /Period/,
         },
         {
-          does: 'a negative period',
-          step: step('wait', 'Delay', { Period: '-1' }),
-          message: /Period/,
-        },
-        {
           does: 'a period of None',
           step: step('wait', 'Delay', { Period: 'None' }),
           message: /Period/,

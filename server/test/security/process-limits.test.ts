@@ -190,10 +190,10 @@ describe('slow requests', () => {
   it('are answered with 408 after the time that the settings say, however steadily they drip', async () => {
     const { url } = await start({ HEADERS_TIMEOUT_MS: '500', REQUEST_TIMEOUT_MS: '2500' });
     const [headers, body] = await Promise.all([
-      trickle(url, 'GET /api/info HTTP/1.1\r\nHost: x\r\nX: ', 'a'),
+      trickle(url, 'GET /api/info HTTP/1.1\r\nHost: localhost\r\nX: ', 'a'),
       trickle(
         url,
-        `POST ${EVENT} HTTP/1.1\r\nHost: x\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: 1000\r\n\r\n"`,
+        `POST ${EVENT} HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: 1000\r\n\r\n"`,
         'a',
       ),
     ]);
