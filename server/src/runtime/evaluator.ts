@@ -9,6 +9,7 @@ import { setField, type Json, type JsonObject } from '../engine/json.js';
 import { idempotencyKey, type Pointer } from '../engine/pointer.js';
 import type { StepResult } from '../engine/step-work.js';
 import type {
+  CallOptions,
   EvaluationResult,
   ExpressionRequest,
   ScriptError,
@@ -38,7 +39,7 @@ export class Evaluator {
     if (plan.sources.length === 0) return { ok: true, value: plan.build([]) };
     const expressions = plan.sources.map((source) => ({ source }));
     const variables = { data: instance.data, context: contextOf(instance, pointer) };
-    return then(this.#scripts.evaluate(expressions, variables), (result) =>
+    return then(this.#scripts.evaluate(expressions, variables, optionsOf(instance)), (result) =>
       result.ok
         ? { ok: true, value: plan.build(result.values) }
         : { ok: false, failure: failureOf(result.error, expressions[result.index]) },
@@ -63,7 +64,7 @@ export class Evaluator {
       ...selectors.map(({ condition }) => requestOf(condition)),
     ];
     const variables = { data: instance.data, context: contextOf(instance, pointer), step };
-    return then(this.#scripts.evaluate(expressions, variables), (result) =>
+    return then(this.#scripts.evaluate(expressions, variables, optionsOf(instance)), (result) =>
       result.ok
         ? { ok: true, value: stepResult(work, result.values) }
         : { ok: false, failure: failureOf(result.error, expressions[result.index]) },
@@ -78,7 +79,7 @@ export class Evaluator {
   ): MaybePromise<Evaluated<boolean>> {
     const expression = requestOf(condition);
     const variables = { data: instance.data, context: contextOf(instance, pointer) };
-    return then(this.#scripts.evaluate([expression], variables), (result) =>
+    return then(this.#scripts.evaluate([expression], variables, optionsOf(instance)), (result) =>
       result.ok
         ? { ok: true, value: isTrue(result.values[0] ?? null) }
         : { ok: false, failure: failureOf(result.error, expression) },
@@ -121,6 +122,10 @@ function pythonLiteral(value: Json): string {
   if (value === false) return 'False';
   if (typeof value === 'object') return `json.loads(${JSON.stringify(writeJson(value))})`;
   return writeJson(value);
+}
+
+function optionsOf({ definitionId }: WorkflowInstance): CallOptions {
+  return { definitionId };
 }
 
 function contextOf(instance: WorkflowInstance, pointer: Pointer): JsonObject {

@@ -115,6 +115,7 @@ export class NodeEnvironment implements ActorEnvironment {
     const step = stepOf(run, pointer);
     const context: StepBodyContext = {
       workflowId: run.instance.id,
+      definitionId: run.instance.definitionId,
       stepId: pointer.stepId,
       attempt: pointer.attempt,
       idempotencyKey: idempotencyKey(run.instance.id, pointer),

@@ -29,6 +29,16 @@ export interface ExpressionRequest {
   readonly assignTo?: string;
 }
 
+export interface CallOptions {
+  /**
+   * The definition that the code belongs to. Definitions take turns, and one whose expressions took too long waits with
+   * the scripts for a while, so that it holds up nobody else.
+   */
+  readonly definitionId?: string;
+  /** Takes the call out of the queue, or ends its interpreter; the result is `Aborted`. */
+  readonly signal?: AbortSignal;
+}
+
 export interface ScriptError {
   /**
    * The Python exception's class, e.g. `AttributeError`; or one of ours: `Timeout`, `MemoryLimit`, `ResultTooLarge` for
@@ -93,10 +103,11 @@ export interface ScriptRuntime extends Service {
   evaluate(
     expressions: readonly ExpressionRequest[],
     variables: EvaluationVariables,
+    options?: CallOptions,
   ): EvaluationResult | Promise<EvaluationResult>;
 
   /** Runs a script on a pristine interpreter with `inputs` as its global variables. Never rejects. */
-  runScript(source: string, inputs: JsonObject, signal?: AbortSignal): Promise<ScriptResult>;
+  runScript(source: string, inputs: JsonObject, options?: CallOptions): Promise<ScriptResult>;
 
   /**
    * Checks with CPython's own parser and answers one entry for each source that is not valid.

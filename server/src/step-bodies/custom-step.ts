@@ -41,7 +41,10 @@ export function createCustomStepBody(options: CustomStepOptions): CustomStepBody
       if (script === null) {
         return failure('StepNotFound', `there is no step type and no script named ${stepType}`);
       }
-      const result = await options.scripts.runScript(script.source, inputs, context.signal);
+      const result = await options.scripts.runScript(script.source, inputs, {
+        signal: context.signal,
+        ...(context.definitionId === undefined ? {} : { definitionId: context.definitionId }),
+      });
       logResult(log(options, context), script, result);
       return toEffectResult(result);
     },

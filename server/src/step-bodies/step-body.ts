@@ -8,6 +8,8 @@ import type { EffectResult } from '../engine/messages.js';
 
 export interface StepBodyContext {
   readonly workflowId: string;
+  /** Definitions share what is scarce. */
+  readonly definitionId?: string;
   readonly stepId: string;
   readonly attempt: number;
   /** The same for all attempts of this execution, another one for every other execution. */

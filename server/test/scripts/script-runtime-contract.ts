@@ -334,6 +334,33 @@ export function describeScriptRuntime(
       });
     });
 
+    describe('many calls at once', () => {
+      it('of one definition hold up no other one, and leave the queue when they are aborted', async () => {
+        const abort = new AbortController();
+        const ended: string[] = [];
+        const evaluate = async (source: string, definitionId: string, signal?: AbortSignal) => {
+          const options = { definitionId, ...(signal === undefined ? {} : { signal }) };
+          const result = await runtime.evaluate([{ source }], { data: {}, context: {} }, options);
+          ended.push(definitionId);
+          return result;
+        };
+        const endless = Array.from({ length: 25 }, () =>
+          evaluate('sum(1 for _ in iter(int, 1))', 'slow', abort.signal),
+        );
+        for (let turn = 0; turn < 3; turn += 1) {
+          expect(await evaluate('abs(-1)', 'healthy')).toEqual({ ok: true, values: [1] });
+        }
+        // One of them was running when the first healthy one came; the scripts' lane may have had one turn since.
+        expect(ended.filter((name) => name === 'slow').length).toBeLessThanOrEqual(2);
+        abort.abort();
+        const results = await Promise.all(endless);
+        const types = results.map((result) => (result.ok ? 'none' : result.error.type));
+        expect(types.filter((type) => type === 'Aborted').length).toBeGreaterThanOrEqual(23);
+        expect(runtime.statistics().queued).toBe(0);
+        expect(await evaluate('abs(-1)', 'healthy')).toMatchObject({ ok: true });
+      });
+    });
+
     describe('the length of an expression', () => {
       it('is at most 16 KiB as UTF-8, when it is evaluated and when it is checked', async () => {
         const longest = `"${'é'.repeat(8_191)}"`;
@@ -688,10 +715,10 @@ export function describeScriptRuntime(
 
       it('is given up when the caller aborts', async () => {
         const abort = new AbortController();
-        const running = runtime.runScript('while True: pass', {}, abort.signal);
+        const running = runtime.runScript('while True: pass', {}, { signal: abort.signal });
         abort.abort();
         expect(await running).toMatchObject({ ok: false, error: { type: 'Aborted' } });
-        const before = await runtime.runScript('x = 1', {}, abort.signal);
+        const before = await runtime.runScript('x = 1', {}, { signal: abort.signal });
         expect(before).toMatchObject({ ok: false, error: { type: 'Aborted' } });
         expect(await valueOf('sum([1, 1])')).toBe(2);
       });

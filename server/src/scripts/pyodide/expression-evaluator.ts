@@ -7,6 +7,7 @@ import { EXPRESSION_TOO_LONG, isExpressionTooLong } from '../../engine/expressio
 import { jsonLength } from '../../engine/json-length.js';
 import { setField, type Json, type JsonObject } from '../../engine/json.js';
 import type {
+  CallOptions,
   EvaluationResult,
   EvaluationVariables,
   ExpressionRequest,
@@ -19,7 +20,7 @@ import { placeInSource } from '../expressions/prepare-expression.js';
 import { projectVariables } from '../expressions/project-variables.js';
 import { findStorageProblem, readExpressionAnswer } from '../expressions/read-answer.js';
 import { Turns } from '../turns.js';
-import type { AskInterpreter } from './interpreter-call.js';
+import { queueOptions, type AskInterpreter } from './interpreter-call.js';
 import type { RuntimeLogger } from './runtime-options.js';
 
 export interface ExpressionEvaluatorOptions {
@@ -46,23 +47,27 @@ export class ExpressionEvaluator {
   evaluate(
     expressions: readonly ExpressionRequest[],
     variables: EvaluationVariables,
+    options: CallOptions = {},
   ): EvaluationResult | Promise<EvaluationResult> {
     const tooLong = expressions.findIndex(
       ({ isConstant, source }) => isConstant !== true && isExpressionTooLong(source),
     );
     if (tooLong !== -1) return { ok: false, index: tooLong, error: TOO_LONG };
-    if (this.isMuchToAnalyse(expressions)) return this.evaluateInTurns(expressions, variables);
+    if (this.isMuchToAnalyse(expressions))
+      return this.evaluateInTurns(expressions, variables, options);
     return this.evaluateItems(
       expressions.map((expression) => this.toItem(expression)),
       variables,
+      options,
     );
   }
 
   private evaluateItems(
     items: readonly Item[],
     variables: EvaluationVariables,
+    options: CallOptions,
   ): EvaluationResult | Promise<EvaluationResult> {
-    return this.evaluateHere(items, variables) ?? this.evaluateInPython(items, variables);
+    return this.evaluateHere(items, variables) ?? this.evaluateInPython(items, variables, options);
   }
 
   private toItem(expression: ExpressionRequest): Item {
@@ -80,6 +85,7 @@ export class ExpressionEvaluator {
   private async evaluateInTurns(
     expressions: readonly ExpressionRequest[],
     variables: EvaluationVariables,
+    options: CallOptions,
   ): Promise<EvaluationResult> {
     const turns = new Turns();
     const items: Item[] = [];
@@ -87,7 +93,7 @@ export class ExpressionEvaluator {
       items.push(this.toItem(expression));
       await turns.giveWay();
     }
-    return this.evaluateItems(items, variables);
+    return this.evaluateItems(items, variables, options);
   }
 
   /** @returns null where Python is needed */
@@ -120,18 +126,18 @@ export class ExpressionEvaluator {
   private async evaluateInPython(
     items: readonly Item[],
     variables: EvaluationVariables,
+    options: CallOptions,
   ): Promise<EvaluationResult> {
     const reads = findReads(items);
     if (reads !== null) {
-      const answer = await this.ask(
-        items,
-        projectVariables(wholeVariables(variables), reads),
-        true,
-      );
+      const answer = await this.ask(items, projectVariables(wholeVariables(variables), reads), {
+        pure: true,
+        ...options,
+      });
       if (answer !== null) return answer;
       this.distrust(items);
     }
-    const answer = await this.ask(items, wholeVariables(variables), false);
+    const answer = await this.ask(items, wholeVariables(variables), { pure: false, ...options });
     return answer ?? { ok: false, index: 0, error: UNPROVEN };
   }
 
@@ -139,7 +145,7 @@ export class ExpressionEvaluator {
   private async ask(
     items: readonly Item[],
     variables: JsonObject,
-    pure: boolean,
+    { pure, ...options }: CallOptions & { readonly pure: boolean },
   ): Promise<EvaluationResult | null> {
     const result = await this.options.ask({
       request: {
@@ -151,6 +157,7 @@ export class ExpressionEvaluator {
       },
       variables,
       pure,
+      ...queueOptions(options),
       read: (answer) => readExpressionAnswer(answer, items.length),
     });
     if (result.ok && (result.answer === null || result.answer.ok)) return result.answer;

@@ -1,8 +1,7 @@
 /** One question to an interpreter, between what the server means and the bytes that travel. */
-import { LRUCache } from 'lru-cache';
 import { writeJson } from '../../engine/exact-json.js';
 import type { JsonObject } from '../../engine/json.js';
-import type { ScriptError } from '../script-runtime.js';
+import type { CallOptions, ScriptError } from '../script-runtime.js';
 import type { CallResult, InterpreterPool } from './interpreter-pool.js';
 import type { RuntimeSettings } from './runtime-options.js';
 
@@ -11,6 +10,8 @@ export interface InterpreterCall<Answer> {
   readonly request: JsonObject & { readonly kind: 'expressions' | 'script' | 'syntax' };
   readonly variables: JsonObject;
   readonly pure: boolean;
+  /** Who takes turns with others; by the text where nobody is named. */
+  readonly owner?: string;
   /** Instead of the usual limit for its kind. */
   readonly timeoutMs?: number;
   /** @throws MalformedAnswer */
@@ -23,38 +24,39 @@ export type AskInterpreter = <Answer>(call: InterpreterCall<Answer>) => Promise<
 /** More than this could not be held by an interpreter's memory and is not even sent. */
 const MAX_INPUT_BYTES = 48 * (1 << 20);
 
-/** So many requests that ended by a time-out are remembered. */
-const MAX_SLOW = 1_000;
-const MAX_SLOW_LENGTH = 1 << 20;
+/** Of an expression whose definition is not known. */
+const MAX_OWNER_LENGTH = 500;
 
 export function createAskInterpreter(
   pool: InterpreterPool,
   settings: Pick<RuntimeSettings, 'expressionTimeoutMs' | 'scriptTimeoutMs'>,
 ): AskInterpreter {
-  const slow = new LRUCache<string, true>({
-    max: MAX_SLOW,
-    maxSize: MAX_SLOW_LENGTH,
-    sizeCalculation: (_true, text) => text.length,
-  });
-  return async ({ request, variables, timeoutMs, ...call }) => {
+  return async ({ request, variables, timeoutMs, owner, ...call }) => {
     const encoded = encode(request, variables);
     if ('type' in encoded) {
       return { ok: false, error: encoded, progress: 0, output: '' };
     }
     const isExpression = request.kind === 'expressions';
     const { text, ...bytes } = encoded;
-    // What took too long before waits with the scripts, so that a flood of it does not hold up everybody else.
-    const lane = isExpression && !slow.has(text) ? 'expressions' : 'scripts';
-    const result = await pool.run({
+    return pool.run({
       ...call,
       ...bytes,
       isRisky: !call.pure && request.kind !== 'syntax',
-      lane,
+      lane: isExpression ? 'expressions' : 'scripts',
+      owner: owner ?? text.slice(0, MAX_OWNER_LENGTH),
       timeoutMs:
         timeoutMs ?? (isExpression ? settings.expressionTimeoutMs : settings.scriptTimeoutMs),
     });
-    if (isExpression && !result.ok && result.error.type === 'Timeout') slow.set(text, true);
-    return result;
+  };
+}
+
+export function queueOptions({
+  definitionId,
+  signal,
+}: CallOptions): Pick<InterpreterCall<unknown>, 'owner' | 'signal'> {
+  return {
+    ...(definitionId === undefined ? {} : { owner: `definition ${definitionId}` }),
+    ...(signal === undefined ? {} : { signal }),
   };
 }
 

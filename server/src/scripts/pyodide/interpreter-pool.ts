@@ -3,14 +3,15 @@
  *
  * Owns: how many processes there are and which call goes to which. Must not know: Python, expressions, scripts.
  *
- *  L1 One process has one call at a time; at most `interpreters` of them are busy at once. The others are spares:
- *     the same, but waiting.
+ *  L1 One process has one call at a time; at most `interpreters` of them are busy at once, and where that is one, one
+ *     more with expressions while it is busy with a script. The others are spares: the same, but waiting.
  *  L2 A process that behaved strangely is never used again: it died, did not answer, answered something that cannot be
  *     read, asked the host for something closed, or trapped. Its place is taken by a spare at once.
  *  L3 Every call ends exactly once: with an answer, an error, or `Unavailable` when there is nobody to ask.
  *  L4 Processes boot one after another, so that the first is ready soon on a machine with few cores. One that does not
  *     boot is tried again, later and later.
  */
+import { LRUCache } from 'lru-cache';
 import type { ScriptError } from '../script-runtime.js';
 import { MalformedAnswer } from '../expressions/read-answer.js';
 import { CallQueue, type Lane } from './call-queue.js';
@@ -39,6 +40,8 @@ export interface BootedInterpreter {
 
 export interface PoolCall<Answer> {
   readonly lane: Lane;
+  /** Owners take turns. One whose expressions take too long waits with the scripts for a while. */
+  readonly owner?: string;
   readonly request: Buffer;
   readonly variables: Buffer;
   readonly pure: boolean;
@@ -69,6 +72,9 @@ export interface PoolStatistics {
 }
 
 const SPARE_QUIET_MS = 60_000;
+/** How long, and how many, owners are remembered whose expressions took too long. */
+const SLOW_MS = 10 * 60_000;
+const MAX_SLOW = 1_000;
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 5_000;
 const FAILED_BOOTS_UNTIL_UNAVAILABLE = 3;
@@ -81,7 +87,8 @@ const HARMLESS: ReadonlySet<ReplyFrame['outcome']> = new Set(['timeout', 'too-la
 type Disposition = 'keep' | 'discard' | 'retry';
 
 interface QueuedCall {
-  readonly lane: Lane;
+  lane: Lane;
+  readonly owner: string;
   readonly request: Buffer;
   readonly variables: Buffer;
   readonly pure: boolean;
@@ -101,6 +108,7 @@ interface Interpreter extends BootedInterpreter {
 export class InterpreterPool {
   private readonly interpreters = new Set<Interpreter>();
   private readonly queue: CallQueue<QueuedCall>;
+  private readonly slowOwners = new LRUCache<string, true>({ max: MAX_SLOW, ttl: SLOW_MS });
   private hasBooted = false;
   private failedBoots = 0;
   private retryTimer: NodeJS.Timeout | null = null;
@@ -166,7 +174,7 @@ export class InterpreterPool {
       const refusal = this.findRefusal(call.signal);
       if (refusal !== null) {
         queued.refuse(refusal);
-      } else if (this.queue.push(call.lane, queued)) {
+      } else if (this.queue.push(queued.lane, queued, queued.owner)) {
         this.dispatch();
       } else {
         const message = `${this.options.queueLimit} calls are waiting for Python already`;
@@ -206,7 +214,9 @@ export class InterpreterPool {
       settle(result);
       return disposition;
     };
-    const queued: QueuedCall = { ...call, deliver, refuse };
+    const owner = call.owner ?? '';
+    const lane = this.slowOwners.has(owner) ? 'scripts' : call.lane;
+    const queued: QueuedCall = { ...call, lane, owner, deliver, refuse };
     const abort = (): void => {
       refuse(aborted());
       if (!this.queue.remove(queued)) this.killHolderOf(queued);
@@ -295,22 +305,30 @@ export class InterpreterPool {
       const interpreter = this.chooseFor(call);
       // Never happens: openLanes() saw an idle one.
       if (interpreter === undefined) {
-        this.queue.putBack(call.lane, call);
+        this.queue.putBack(call.lane, call, call.owner);
         return;
       }
       void this.hold(interpreter, call);
     }
   }
 
-  /** Scripts may take long: they never take the last of several interpreters. */
+  /** Scripts may take long: they never take the last of several interpreters, and a spare stands in for a single one. */
   private openLanes(): readonly Lane[] {
     const { busy } = this;
     const { interpreters } = this.options;
-    if (busy.length >= Math.min(interpreters, this.interpreters.size)) return [];
     const scripts = busy.filter(({ running }) => running === 'scripts').length;
-    return interpreters > 1 && scripts >= interpreters - 1
-      ? ['expressions']
-      : ['expressions', 'scripts'];
+    const scriptsMax = Math.max(1, interpreters - 1);
+    const busyMax = interpreters === 1 ? 1 + scripts : interpreters;
+    if (busy.length >= Math.min(busyMax, this.interpreters.size)) return [];
+    return scripts >= scriptsMax ? ['expressions'] : ['expressions', 'scripts'];
+  }
+
+  /** The expressions that it has waiting are those that took too long, mostly. */
+  private demote(owner: string): void {
+    if (owner === '') return;
+    this.slowOwners.set(owner, true);
+    for (const call of this.queue.demote(owner)) call.lane = 'scripts';
+    this.bootSpares();
   }
 
   /** Pure calls go where pure calls ran, and others to a pristine interpreter, so that nobody waits for a restore. */
@@ -329,7 +347,8 @@ export class InterpreterPool {
     interpreter.running = null;
     interpreter.isPristine = !call.pure;
     const disposition = call.deliver(end);
-    if (disposition === 'retry') this.queue.putBack(call.lane, call);
+    if (call.lane === 'expressions' && isTimeout(end)) this.demote(call.owner);
+    if (disposition === 'retry') this.queue.putBack(call.lane, call, call.owner);
     if (disposition !== 'keep' || isLate(end) || this.hasGrown(interpreter, end)) {
       this.discard(interpreter);
     }
@@ -431,6 +450,10 @@ export class InterpreterPool {
 
 /** Which interpreter has which call now. */
 const holders = new WeakMap<QueuedCall, Interpreter>();
+
+function isTimeout(end: CallEnd): boolean {
+  return end.kind === 'unresponsive' || (end.kind === 'reply' && end.reply.outcome === 'timeout');
+}
 
 function isLate(end: CallEnd): boolean {
   return end.kind === 'reply' && end.isLate;

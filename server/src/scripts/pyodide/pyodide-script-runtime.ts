@@ -12,6 +12,7 @@
  */
 import type { JsonObject } from '../../engine/json.js';
 import type {
+  CallOptions,
   EvaluationResult,
   EvaluationVariables,
   ExpressionRequest,
@@ -23,7 +24,7 @@ import type {
 import { readScriptAnswer } from '../expressions/read-answer.js';
 import { InterpreterBooter } from './boot-interpreter.js';
 import { ExpressionEvaluator } from './expression-evaluator.js';
-import { createAskInterpreter, type AskInterpreter } from './interpreter-call.js';
+import { createAskInterpreter, queueOptions, type AskInterpreter } from './interpreter-call.js';
 import { InterpreterPool } from './interpreter-pool.js';
 import {
   completeOptions,
@@ -71,17 +72,22 @@ class PyodideScriptRuntime implements ScriptRuntime {
   evaluate(
     expressions: readonly ExpressionRequest[],
     variables: EvaluationVariables,
+    options: CallOptions = {},
   ): EvaluationResult | Promise<EvaluationResult> {
-    return this.evaluator.evaluate(expressions, variables);
+    return this.evaluator.evaluate(expressions, variables, options);
   }
 
-  async runScript(source: string, inputs: JsonObject, signal?: AbortSignal): Promise<ScriptResult> {
+  async runScript(
+    source: string,
+    inputs: JsonObject,
+    options: CallOptions = {},
+  ): Promise<ScriptResult> {
     const result = await this.ask({
       request: { kind: 'script', source },
       variables: inputs,
       pure: false,
       read: readScriptAnswer,
-      ...(signal === undefined ? {} : { signal }),
+      ...queueOptions(options),
     });
     const { output } = result;
     if (!result.ok) return { ok: false, error: result.error, output };

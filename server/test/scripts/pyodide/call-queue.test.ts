@@ -52,6 +52,23 @@ describe('CallQueue', () => {
     expect(queue.size).toBe(2);
   });
 
+  it('lets owners take turns, whoever has how many calls', () => {
+    const queue = new CallQueue<string>(100);
+    for (const call of ['a1', 'a2', 'a3', 'b1', 'c1', 'b2']) queue.push('scripts', call, call[0]);
+    queue.putBack('scripts', 'c0', 'c');
+    expect(drain(queue)).toEqual(['c0', 'a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
+  });
+
+  it('moves what an owner has waiting to the scripts', () => {
+    const queue = new CallQueue<string>(100);
+    for (const call of ['a1', 'b1', 'a2']) queue.push('expressions', call, call[0]);
+    expect(queue.demote('a')).toEqual(['a1', 'a2']);
+    expect(queue.demote('x')).toEqual([]);
+    expect(drain(queue, ['expressions'])).toEqual(['b1']);
+    expect(queue.size).toBe(2);
+    expect(drain(queue)).toEqual(['a1', 'a2']);
+  });
+
   it('is bounded, gives calls back their place and forgets removed ones', () => {
     const queue = new CallQueue<string>(2);
     expect(queue.push('scripts', 'a')).toBe(true);
