@@ -16,15 +16,13 @@ const KILLS_MAX_FACTOR = 6;
 const RUNS_MAX_FACTOR = 2;
 /** What a node had sent when it was killed is read so much later at most. */
 const READ_LATE_MS = 5000;
-/** Progress may be slow between two kills; that says nothing against the run. */
-const settings = { INSTANCE_CRASHES_MAX: '100' };
 
 describe.each([
   { store: 'sqlite', count: 3, runs: 180, killsMin: 5 },
   { store: 'services', count: 3, runs: 80, killsMin: 2 },
 ] as const)('T-02 kill -9 storm on $store', ({ store, count, runs, killsMin }) => {
   it('loses no acknowledged run and repeats only calls that were under way', async () => {
-    await withFleet({ count, store, settings }, async ({ fleet, ledger, random }) => {
+    await withFleet({ count, store }, async ({ fleet, ledger, random }) => {
       ledger.respond = answerAfter(CALL_MS);
       const workload = new Workload({ urls: () => fleet.urls, ledger, random });
       await workload.begin();

@@ -361,9 +361,9 @@ export const SETTINGS = {
     'A node that gave no sign of life for so long is taken for dead, in milliseconds.',
   ),
   instance_crashes_max: setting(
-    integer(1, 1000),
+    integer(3, 1000),
     5,
-    'A workflow whose nodes died so often in a row, without any progress in between, is suspended as the likely cause.',
+    'A workflow is suspended after so many nodes in a row died while it was under work, all but the first two while they ran nothing else.',
   ),
   shutdown_grace_ms: setting(
     integer(0, 600_000),

@@ -34,7 +34,9 @@ export interface ActorEnvironment {
   readonly workers: WorkerReservations;
 
   /** Waits for the right to work; the answer gives it back. */
-  takeTurn(): Promise<() => void>;
+  takeTurn(instanceId: string): Promise<() => void>;
+  /** Waits until nobody works, and lets this instance alone work until the answer is called. */
+  takeAllTurns(instanceId: string): Promise<() => void>;
   /** Runs the body of a step that left the engine. Null: it is left to the next node, as this one stops. */
   runBody(run: Run, pointer: Pointer, signal: AbortSignal): Promise<EffectResult | null>;
   loadEvent(eventId: string): Promise<EventMessage | null>;

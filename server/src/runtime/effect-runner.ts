@@ -9,6 +9,7 @@ export class EffectRunner {
   readonly #environment: ActorEnvironment;
   readonly #ended: (pointerId: number, attempt: number, result: EffectResult) => void;
   readonly #underWay = new Map<number, AbortController>();
+  #hasLeftOver = false;
   #waitsForEnd: () => void = () => undefined;
 
   constructor(
@@ -19,8 +20,9 @@ export class EffectRunner {
     this.#ended = ended;
   }
 
-  get size(): number {
-    return this.#underWay.size;
+  /** Nothing is under way, and nothing was left to the next node, which this one must tell before it stops. */
+  get isAtRest(): boolean {
+    return this.#underWay.size === 0 && !this.#hasLeftOver;
   }
 
   start(run: Run, pointerIds: readonly number[]): void {
@@ -38,7 +40,8 @@ export class EffectRunner {
         .then((result) => {
           if (this.#underWay.get(pointerId) !== controller) return;
           this.#underWay.delete(pointerId);
-          if (result !== null) this.#ended(pointerId, attempt, result);
+          if (result === null) this.#hasLeftOver = true;
+          else this.#ended(pointerId, attempt, result);
           if (this.#underWay.size === 0) this.#waitsForEnd();
         });
     }
@@ -46,7 +49,7 @@ export class EffectRunner {
 
   /** Resolves when nothing is under way any more, or when the signal fires. One caller at a time. */
   async end(signal: AbortSignal): Promise<void> {
-    if (this.size === 0 || signal.aborted) return;
+    if (this.#underWay.size === 0 || signal.aborted) return;
     await new Promise<void>((resolve) => {
       this.#waitsForEnd = resolve;
       signal.addEventListener('abort', () => resolve(), { once: true });
@@ -73,12 +76,11 @@ export class EffectRunner {
   }
 }
 
-/** Whether the next node would have to begin something again: an effect, the start of a child, a look at stored events. */
+/** Whether the next node would have to begin something again: an effect, or the start of a child. */
 export function hasUnderWay({ pointers, status }: WorkflowInstance): boolean {
   return status === 'Runnable' && [...pointers.values()].some(isUnderWay);
 }
 
-function isUnderWay({ state }: Pointer): boolean {
-  if (state.kind === 'event') return !state.looked;
+export function isUnderWay({ state }: Pointer): boolean {
   return state.kind === 'effect' || (state.kind === 'child' && !state.started);
 }

@@ -33,6 +33,7 @@ export class Housekeeping implements Service {
   readonly #options: HousekeepingOptions;
   readonly #repair: PeriodicTask;
   readonly #purge: PeriodicTask;
+  #isFirstRepair = true;
   #stopping = false;
 
   constructor(options: HousekeepingOptions) {
@@ -43,7 +44,7 @@ export class Housekeeping implements Service {
       clock,
       logger,
       intervalMs: options.repairIntervalMs,
-      run: () => this.repair(options.clock.now() - UNFINISHED_AFTER_MS),
+      run: () => this.#repairOnce(),
     });
     this.#purge = new PeriodicTask({
       name: 'remove what is old',
@@ -54,17 +55,24 @@ export class Housekeeping implements Service {
     });
   }
 
-  /** At the start everything that is unfinished is picked up, however new: on one node nobody else works on it. */
-  async start(): Promise<void> {
-    await this.repair(this.#options.clock.now() + 1);
-    await this.#repair.start();
-    await this.#purge.start();
+  /** Goes on in the background: a node with much to repair or to remove is ready all the same. */
+  start(): Promise<void> {
+    this.#repair.startInBackground();
+    this.#purge.startInBackground();
+    return Promise.resolve();
   }
 
   async stop(): Promise<void> {
     this.#stopping = true;
     await this.#repair.stop();
     await this.#purge.stop();
+  }
+
+  /** At the start everything that is unfinished is picked up, however new: on one node nobody else works on it. */
+  async #repairOnce(): Promise<void> {
+    const now = this.#options.clock.now();
+    await this.repair(this.#isFirstRepair ? now + 1 : now - UNFINISHED_AFTER_MS);
+    this.#isFirstRepair = false;
   }
 
   async repair(before: number): Promise<void> {

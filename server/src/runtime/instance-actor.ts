@@ -26,6 +26,7 @@ import {
   type InstanceStatus,
 } from '../store/store.js';
 import type { ActorEnvironment } from './actor-environment.js';
+import { CrashCount } from './crash-count.js';
 import { EffectRunner, hasUnderWay } from './effect-runner.js';
 import type { Insert } from './first-insertion.js';
 import { StateLength } from './instance-bounds.js';
@@ -34,10 +35,7 @@ import { timesOf } from './new-instance.js';
 import { runPass } from './pass.js';
 import { noSideRecords, UnsavedChanges } from './unsaved-changes.js';
 
-/**
- * While an effect is under way, or stored events have not been looked at yet, the instance must not look as if it only
- * waited for messages: a successor of this node takes over all that have a wake time. This node itself knows.
- */
+/** An instance with an effect under way is due at some time, should everything else fail that finds it. */
 const RECHECK_MS = 60 * 60_000;
 
 /** What the store holds, as far as this actor knows. */
@@ -67,6 +65,8 @@ export class InstanceActor {
   #wakeAgain = false;
   #abandoned = false;
   #outdated = false;
+  readonly #crashes: CrashCount;
+  #workingSince: number | null = null;
   #leaving = false;
   #cancelTimer: () => void = () => undefined;
 
@@ -77,6 +77,7 @@ export class InstanceActor {
       readonly stored: Stored;
       /** Of one that was read from the store. */
       readonly stateLength?: number;
+      readonly crashes?: number;
       /** For a new instance; left out for one that was read from the store. */
       readonly insert?: Insert;
     },
@@ -91,6 +92,7 @@ export class InstanceActor {
     );
     this.#insert = origin.insert ?? null;
     this.#loaded = origin.insert === undefined;
+    this.#crashes = new CrashCount(origin.crashes ?? 0, run.instance);
     this.#effects = new EffectRunner(environment, (pointerId, attempt, result) => {
       this.#results.push({ pointerId, attempt, result });
       this.wake();
@@ -114,13 +116,27 @@ export class InstanceActor {
     return this.#committedAt;
   }
 
+  /** Nodes in a row that died while they had it, as the store has it. */
+  get crashes(): number {
+    return this.#crashes.value;
+  }
+
+  get stateLength(): number {
+    return this.#stateLength.value;
+  }
+
+  /** Since when something may be in the store that not everything has followed yet; null: all has. */
+  get workingSince(): number | null {
+    return this.#workingSince;
+  }
+
   get isParked(): boolean {
     return this.#working === null;
   }
 
   /** Nothing is lost when a parked actor without effects is dropped from memory: the store has it all. */
   get isDisposable(): boolean {
-    return this.isParked && this.#effects.size === 0 && this.#arrived.length === 0;
+    return this.isParked && this.#effects.isAtRest && this.#arrived.length === 0;
   }
 
   get isAbandoned(): boolean {
@@ -157,11 +173,17 @@ export class InstanceActor {
     this.#wakeAgain = true;
     if (this.#working !== null) return;
     this.#cancelTimer();
+    this.#workingSince ??= this.#environment.clock.now();
     this.#working = this.#work().finally(() => {
       this.#working = null;
       if (this.#wakeAgain && !this.#abandoned) this.wake();
       else this.#park();
     });
+  }
+
+  /** It may go on with what it waits for; its nodes' deaths so far count as this many at most. */
+  acquit(crashes: number): void {
+    this.#crashes.lower(crashes);
   }
 
   /** Resolves when the present stretch of work has ended. */
@@ -203,7 +225,7 @@ export class InstanceActor {
 
   /** Who has more to do afterwards queues again: a few instances that never rest must not stop all others. */
   async #takeTurn(): Promise<void> {
-    const release = await this.#environment.takeTurn();
+    const release = await this.#environment.takeTurn(this.id);
     try {
       this.#wakeAgain = false;
       if (!this.#abandoned) await this.#stretch();
@@ -330,6 +352,7 @@ export class InstanceActor {
     const { epoch, inSeq } = this.#stored;
     const now = this.#environment.clock.now();
     const state = writeState(instance);
+    const crashes = this.#crashes.next(instance);
     try {
       const outcome = await store.commitInstance({
         id: this.id,
@@ -340,6 +363,8 @@ export class InstanceActor {
         outcome: instance.outcome,
         ...timesOf(instance, now),
         wakeAt: this.wakeAt(),
+        underWay: hasUnderWay(instance),
+        crashes,
         state,
         schemaVersion: STATE_VERSION,
         side: this.#unsaved.side,
@@ -354,6 +379,7 @@ export class InstanceActor {
           status: instance.status,
         };
         this.#stateLength.written(state.length);
+        this.#crashes.written(crashes);
         return true;
       }
       this.#environment.metrics.commitLost();
@@ -454,6 +480,7 @@ export class InstanceActor {
       this.#environment.abandoned(this, this.#outdated);
       return;
     }
+    this.#workingSince = null;
     const timer = nextTimer(this.#run);
     if (timer !== null) this.#cancelTimer = this.#environment.clock.at(timer, () => this.wake());
     this.#environment.parked(this);

@@ -37,6 +37,10 @@ export class StateLength {
     this.#lengthMax = lengthMax;
   }
 
+  get value(): number {
+    return this.#length;
+  }
+
   /** Before a commit. Only what may be too long is measured. @throws InstanceTooLargeError */
   assertWritable(run: Run): void {
     this.#length += run.grown;

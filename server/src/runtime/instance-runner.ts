@@ -2,11 +2,14 @@
  * Runs the instances of this node: starts new ones, wakes those that got a message or a due timer, and takes over those
  * whose node is gone.
  *
- * Owns: which instances are in memory. Must not know: what is inside an instance (`InstanceActor`), HTTP, workers.
+ * Owns: which instances are in memory. Must not know: what is inside an instance (`InstanceActor`), whom to take over
+ * from (`TakeOver`), HTTP, workers.
  *
  *  R5 An instance is in memory at most once on a node.
  *  R6 Everything here may be forgotten at any moment: the scan of the store finds all that is due again.
  *  R7 Ownership is a preference; only the epoch in the commit decides who may write.
+ *  R11 What is read from the store and brought back to work at the same time is bounded (`LoadGate`), and so is what stays
+ *     in memory while it waits.
  */
 import type { WorkflowDefinition } from '../engine/definition.js';
 import { isEnded } from '../engine/instance.js';
@@ -25,22 +28,32 @@ import {
   type PostedMessage,
 } from '../store/store.js';
 import type { ActorEnvironment } from './actor-environment.js';
+import { TRIAL_FROM } from './crash-trials.js';
+import { DueScan } from './due-scan.js';
 import { FirstInsertion } from './first-insertion.js';
 import { InstanceActor } from './instance-actor.js';
 import { InstanceTooLargeError } from './instance-bounds.js';
+import { InstanceLoads } from './instance-loads.js';
 import { newRecord, type NewInstance } from './new-instance.js';
 import type { NodeRegistry } from './node-registry.js';
-import { hasSurvived, setAsideCommit } from './set-aside-state.js';
+import { ParkedMemory } from './parked-memory.js';
 import { PeriodicTask } from './periodic-task.js';
+import { Quarantine } from './quarantine.js';
 import type { Service } from './service.js';
+import { TakeOver } from './take-over.js';
+import { UncertainWrites } from './uncertain-writes.js';
+import { hasUnderWay } from './effect-runner.js';
 
 /** A first pass that takes longer than this is not waited for: the start is stored as it was. */
 const FIRST_PASS_MS_MAX = 25;
-const SCAN_LIMIT = 500;
 /** A write that was given up may still arrive at the store for so long. */
 const LATE_WRITE_MS = 10_000;
-/** What a scan may come later than planned. */
-const SCAN_MARGIN_MS = 1000;
+/** Loads under way: enough to keep store and engine busy, few enough that a heap of 512 MB has room for their states. */
+const LOADS = { countMax: 64, lengthMax: 16 * 1024 * 1024 };
+/** What parked instances may take together, in characters of their states. */
+const PARKED_LENGTH_MAX = 16 * 1024 * 1024;
+/** Clocks may be set back a little; what was done meanwhile is looked at again. */
+const FOLLOWED_MARGIN_MS = 2000;
 
 export interface InstanceRunnerOptions {
   readonly environment: ActorEnvironment;
@@ -53,7 +66,7 @@ export interface InstanceRunnerOptions {
   readonly scanIntervalMs: () => number;
   /** How long calls to the outside that are under way may take to end when the node stops. */
   readonly drainMs: number;
-  /** An instance that was taken over from dead nodes so often, without a commit in between, is set aside. */
+  /** An instance is set aside after so many deaths of nodes in a row, the last ones of them on trial. */
   readonly crashesMax: number;
 }
 
@@ -64,10 +77,12 @@ export class InstanceRunner implements Service {
   readonly #actors = new Map<string, InstanceActor>();
   /** Starts under way, by id of the instance. */
   readonly #starting = new Map<string, Promise<InsertInstanceResult>>();
-  readonly #loading = new Map<string, Promise<unknown>>();
-  /** Timers of instances that are not in memory. */
-  readonly #timers = new Map<string, () => void>();
-  readonly #setAside = new Set<string>();
+  readonly #loads: InstanceLoads;
+  readonly #memory = new ParkedMemory(PARKED_LENGTH_MAX);
+  readonly #uncertain = new UncertainWrites();
+  readonly #quarantine: Quarantine;
+  readonly #takeOver: TakeOver;
+  readonly #dueScan: DueScan;
   readonly #scan: PeriodicTask;
   #stopping = false;
   #leavesWork = false;
@@ -75,6 +90,36 @@ export class InstanceRunner implements Service {
   constructor(options: InstanceRunnerOptions) {
     this.#options = options;
     this.#environment = options.environment;
+    const { clock, store } = options.environment;
+    const isStopping = (): boolean => this.#stopping;
+    this.#quarantine = new Quarantine({ ...options.environment, changed: options.changed });
+    this.#loads = new InstanceLoads({
+      ...{ environment: this.#environment, limits: LOADS, isStopping },
+      activate: (record) => this.#activate(record),
+      isWorking: (id) => this.#actorOf(id)?.isParked === false,
+      loaded: (id, isDone) => {
+        if (isDone) this.#uncertain.read(id, clock.now());
+        else this.#leavesWork = true;
+      },
+    });
+    this.#takeOver = new TakeOver({
+      ...options,
+      quarantine: this.#quarantine,
+      isStopping,
+      isHere: (id) => this.#actorOf(id) !== undefined,
+      bring: (id, load) => this.#loads.bring(id, load),
+      activate: (record) => this.#activate(record),
+      load: (id) => this.#load(id),
+      isNewer: (record) => this.#isNewer(record),
+      acquitted: (id, crashes) => this.#actorOf(id)?.acquit(crashes),
+      leftUnknown: () => (this.#leavesWork = true),
+    });
+    this.#dueScan = new DueScan({
+      ...{ store, clock, isStopping, intervalMs: options.scanIntervalMs },
+      concerns: (instance, now) => this.#concerns(instance, now),
+      look: (instance) => this.#lookAtDue(instance),
+      lookAnew: (id) => this.look(id),
+    });
     this.#scan = new PeriodicTask({
       name: 'scan for due instances',
       clock: this.#environment.clock,
@@ -84,17 +129,19 @@ export class InstanceRunner implements Service {
     });
   }
 
-  async start(): Promise<void> {
-    await this.#scan.start();
+  /** What is due, and what dead nodes left, is taken up in the background, in turns: the node is ready meanwhile. */
+  start(): Promise<void> {
+    this.#scan.startInBackground();
+    return Promise.resolve();
   }
 
   /** Ends the work in hand, starts nothing new. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await this.#scan.stop();
-    for (const cancel of this.#timers.values()) cancel();
-    this.#timers.clear();
-    await Promise.all([...this.#loading.values()]);
+    this.#dueScan.stop();
+    await this.#takeOver.trials.stop();
+    await this.#loads.ended();
     await Promise.allSettled([...this.#starting.values()]);
     await this.#leaveAll();
     for (const actor of this.#actors.values()) actor.abandon();
@@ -117,6 +164,15 @@ export class InstanceRunner implements Service {
   isRunning(id: string): boolean {
     const actor = this.#actorOf(id);
     return actor?.isStored === true && !isEnded(actor.run.instance);
+  }
+
+  /** Until when all that had to follow commits of this node was done; see `TakeOver`. */
+  get followedUntil(): number {
+    let earliest = this.#environment.clock.now();
+    for (const { workingSince } of this.#actors.values()) {
+      if (workingSince !== null && workingSince < earliest) earliest = workingSince;
+    }
+    return this.#uncertain.earliest(earliest) - FOLLOWED_MARGIN_MS;
   }
 
   /** When it stopped, something may have been ours that nobody was running: somebody has to take it over. */
@@ -182,9 +238,11 @@ export class InstanceRunner implements Service {
       // It may be in the store although no answer came (rule S5); then it has to be run.
       if (error instanceof StoreUnavailableError) {
         this.#leavesWork ||= this.#stopping;
-        this.look(start.id);
         const { clock } = this.#environment;
-        clock.at(clock.now() + LATE_WRITE_MS, () => this.look(start.id));
+        const until = clock.now() + LATE_WRITE_MS;
+        this.#uncertain.add(start.id, startTime, until);
+        this.look(start.id);
+        clock.at(until, () => this.look(start.id));
       }
       throw error;
     } finally {
@@ -207,7 +265,7 @@ export class InstanceRunner implements Service {
   controlled(record: InstanceRecord): void {
     this.#options.changed(record);
     const actor = this.#actorOf(record.id);
-    this.#setAside.delete(record.id);
+    this.#quarantine.forget(record.id);
     if (actor === undefined) this.#tellOwner(record.id, record.owner);
     else actor.refresh();
   }
@@ -215,54 +273,52 @@ export class InstanceRunner implements Service {
   /** Something may have changed for this instance: it is looked at, if it is ours or nobody's. */
   look(id: string): void {
     const actor = this.#actorOf(id);
-    if (actor !== undefined) {
+    if (actor === undefined) void this.#loads.bring(id, () => this.#load(id));
+    else {
       actor.refresh();
-      return;
+      this.#uncertain.read(id, this.#environment.clock.now());
     }
-    if (this.#stopping || this.#loading.has(id)) return;
-    const loading = this.#environment
-      .retryStore(
-        () => this.#load(id),
-        () => this.#stopping,
-      )
-      .then((loaded) => {
-        if (loaded === null) this.#leavesWork = true;
-      })
-      .catch((error: unknown) => {
-        this.#environment.logger.warn({ workflowId: id, err: error }, 'could not load an instance');
-      })
-      .finally(() => this.#loading.delete(id));
-    this.#loading.set(id, loading);
   }
 
   /** Finds instances that are due before the next scan and nobody works on, so that their timers are on time. */
   async scan(): Promise<void> {
-    const { clock, store } = this.#environment;
-    const now = clock.now();
-    const ahead = this.#options.scanIntervalMs() + SCAN_MARGIN_MS;
-    const due = await store.findDueInstances(now + ahead, SCAN_LIMIT);
-    for (const instance of due) {
-      if (instance.owner !== null && this.#isElsewhere(instance.owner)) continue;
-      const actor = this.#actorOf(instance.id);
-      // Its own timer is about to wake it, or it works already.
-      if (actor !== undefined && (!actor.isParked || instance.wakeAt > now - 1000)) continue;
-      if (this.#timers.has(instance.id) && instance.wakeAt > now) continue;
-      if (!this.#setAside.has(instance.id)) this.look(instance.id);
+    await this.#dueScan.run();
+  }
+
+  #concerns({ id, owner, wakeAt }: DueInstance, now: number): boolean {
+    if (owner !== null && this.#isElsewhere(owner)) return false;
+    const actor = this.#actorOf(id);
+    // Its own timer is about to wake it, or it works already.
+    if (actor !== undefined && (!actor.isParked || wakeAt > now - 1000)) return false;
+    return !this.#quarantine.has(id);
+  }
+
+  async #lookAtDue(instance: DueInstance): Promise<void> {
+    const { id, owner } = instance;
+    const actor = this.#actorOf(id);
+    if (actor !== undefined) actor.refresh();
+    else if (owner === this.#options.nodes.id) await this.#loads.bring(id, () => this.#load(id));
+    // Whom the scan took for nobody's may be a node that has just come.
+    else if (owner === null || (await this.#options.nodes.isGone(owner))) {
+      await this.#takeOver.claim(instance);
     }
   }
 
-  /** Takes over everything that a dead node owned. */
+  /** Takes over what a dead node had in hand. What it owned that waits is taken over when it is due. */
   async takeOver(nodeId: string): Promise<void> {
-    const { store } = this.#environment;
-    for (;;) {
-      const owned = await store.findOwnedInstances(nodeId, SCAN_LIMIT);
-      const claims = await Promise.all(owned.map(async (instance) => this.#claimOrLook(instance)));
-      if (!claims.some(Boolean) || this.#stopping) return;
-    }
+    await this.#takeOver.ofNode(nodeId);
+    await this.#scan.runOnce();
+  }
+
+  /** For the environment: a commit is durable that clears the instance of the deaths of nodes. */
+  progressed(actor: InstanceActor): void {
+    this.#takeOver.trials.over(actor.id);
   }
 
   /** For the environment: a parked actor may be forgotten, its timer may not. */
   parked(actor: InstanceActor): void {
+    this.#loads.rested(actor.id);
+    if (actor.isDisposable) this.#takeOver.trials.over(actor.id);
     // Everybody is asked to leave, which those that are forgotten would miss.
     if (this.#stopping) return;
     if (isEnded(actor.run.instance) && actor.isDisposable) {
@@ -271,12 +327,18 @@ export class InstanceRunner implements Service {
     }
     this.#actors.delete(actor.id);
     this.#actors.set(actor.id, actor);
-    if (this.#actors.size <= this.#environment.limits.parkedMax) return;
+    this.#memory.parked(actor.id, actor.stateLength);
+    if (!this.#isCrowded()) return;
     for (const candidate of this.#actors.values()) {
       if (!candidate.isDisposable) continue;
       this.#evict(candidate);
-      if (this.#actors.size <= this.#environment.limits.parkedMax) return;
+      if (!this.#isCrowded()) return;
     }
+  }
+
+  #isCrowded(): boolean {
+    const isTooMany = this.#actors.size > this.#environment.limits.parkedMax;
+    return isTooMany || this.#memory.isFull;
   }
 
   /** For the environment: an actor has given up its instance. One that was outdated is read again. */
@@ -285,6 +347,8 @@ export class InstanceRunner implements Service {
     if (!outdated) return;
     // What is stored may say nothing of what is under way; a node that stops cannot look any more.
     this.#leavesWork ||= this.#stopping;
+    const now = this.#environment.clock.now();
+    this.#uncertain.add(actor.id, actor.workingSince ?? now, now);
     this.look(actor.id);
   }
 
@@ -298,47 +362,30 @@ export class InstanceRunner implements Service {
     }
     const record = await store.getInstance(actor.id);
     if (record === null || record.epoch !== actor.epoch) return;
-    if (isTooLarge) await this.#quarantine(record, 'InstanceTooLarge', error.message);
+    if (isTooLarge) await this.#suspend(record, 'InstanceTooLarge', error.message);
     else {
       const message = 'the server could not run this instance; its log says why';
-      await this.#quarantine(record, 'EngineError', message);
+      await this.#suspend(record, 'EngineError', message);
     }
   }
 
-  async #load(id: string): Promise<void> {
+  /** Answers the instance if it is ours, or was claimed. */
+  async #load(id: string): Promise<InstanceRecord | null> {
     const record = await this.#environment.store.getInstance(id);
-    if (record === null || this.#isNewer(record)) return;
+    if (record === null || this.#isNewer(record)) return null;
     const { nodes } = this.#options;
-    const { epoch, owner } = record;
-    if (owner === nodes.id) return this.#activate(record);
+    const { owner } = record;
+    if (owner === nodes.id) {
+      if (record.crashes < TRIAL_FROM) return record;
+      // Its claim was for a trial, and the answer got lost.
+      this.#takeOver.trials.add(id);
+      return null;
+    }
     const wasKnown = owner !== null && nodes.isKnown(owner);
-    if (owner === null || (await nodes.isGone(owner))) {
-      await this.#claim(id, epoch, owner !== null && nodes.isKnown(owner));
-    } else if (!wasKnown) {
-      // Whoever asked for this look took it for nobody's. Only then: a hint makes every node look.
-      this.#options.hintOwner(id);
-    }
-  }
-
-  async #claim(id: string, epoch: number, fromDeadNode: boolean): Promise<boolean> {
-    if (this.#stopping || this.#actorOf(id) !== undefined) return false;
-    const owner = this.#options.nodes.id;
-    const claim = { id, epoch, owner, fromDeadNode, schemaVersionMax: STATE_VERSION };
-    const record = await this.#environment.store.claimInstance(claim);
-    if (record === null) return false;
-    await this.#activate(record);
-    return true;
-  }
-
-  /** After a failure the claim may be in the store all the same (rule S5); then nobody else comes for it. */
-  async #claimOrLook({ epoch, id }: DueInstance): Promise<boolean> {
-    try {
-      return await this.#claim(id, epoch, true);
-    } catch (error) {
-      if (!(error instanceof StoreUnavailableError)) throw error;
-      this.look(id);
-      return false;
-    }
+    if (owner === null || (await nodes.isGone(owner))) return this.#takeOver.claimNow(record);
+    // Whoever asked for this look took it for nobody's. Only then: a hint makes every node look.
+    if (!wasKnown) this.#options.hintOwner(id);
+    return null;
   }
 
   async #activate(record: InstanceRecord): Promise<void> {
@@ -347,46 +394,20 @@ export class InstanceRunner implements Service {
       this.#leavesWork = true;
       return;
     }
-    if (record.crashes >= this.#options.crashesMax) {
-      await this.#quarantine(
-        record,
-        'Poison',
-        'servers stopped again and again while they ran this instance',
-      );
-      return;
-    }
-    const definition = await this.#definitionOf(record);
+    const find = this.#options.findDefinition;
+    const definition = await this.#quarantine.definitionOf(record, find);
     if (definition !== null) await this.#wakeUp(record, definition);
   }
 
   /** What a newer server has written is left alone, unclaimed, for a node that knows it. */
   #isNewer({ id, schemaVersion }: InstanceRecord): boolean {
     if (schemaVersion <= STATE_VERSION) return false;
-    this.#setAside.add(id);
+    this.#quarantine.leave(id);
     this.#environment.logger.error(
       { workflowId: id, schemaVersion, known: STATE_VERSION },
       'this instance was written by a newer server; left alone',
     );
     return true;
-  }
-
-  /** Null: it cannot be had, and the instance was set aside. @throws when the store does not answer */
-  async #definitionOf(record: InstanceRecord): Promise<WorkflowDefinition | null> {
-    try {
-      const definition = await this.#options.findDefinition(record.definitionId, record.version);
-      if (definition !== null) return definition;
-      const message = 'the definition of this instance is gone';
-      await this.#quarantine(record, 'DefinitionMissing', message);
-    } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'internal') throw error;
-      this.#environment.logger.error(
-        { workflowId: record.id, err: error },
-        'unreadable definition',
-      );
-      const message = 'the stored definition of this instance cannot be read';
-      await this.#quarantine(record, 'UnreadableDefinition', message);
-    }
-    return null;
   }
 
   async #wakeUp(record: InstanceRecord, definition: WorkflowDefinition): Promise<void> {
@@ -398,53 +419,32 @@ export class InstanceRunner implements Service {
       actor = new InstanceActor(this.#environment, run, {
         stored: { epoch, inSeq, revision, status },
         stateLength: record.state.length,
+        crashes: record.crashes,
       });
     } catch (error) {
       this.#environment.logger.error({ workflowId: record.id, err: error }, 'unreadable state');
-      await this.#quarantine(record, 'UnreadableState', 'the stored state cannot be read');
+      await this.#suspend(record, 'UnreadableState', 'the stored state cannot be read');
       return;
     }
     if (this.#actorOf(record.id) !== undefined) return;
-    this.#timers.get(record.id)?.();
-    this.#timers.delete(record.id);
+    this.#dueScan.cancel(record.id);
     this.#actors.set(record.id, actor);
     // A wake time that has passed is replaced by a commit, or the scan would find it again and again.
     const isDue = record.wakeAt !== null && record.wakeAt <= this.#environment.clock.now();
-    actor.takeOver(record.inbox, isDue || hasSurvived(record, actor.run));
+    const isMarked = record.underWay && !hasUnderWay(actor.run.instance);
+    actor.takeOver(record.inbox, isDue || isMarked || record.crashes > 0);
     actor.wake();
   }
 
-  async #quarantine(record: InstanceRecord, type: string, message: string): Promise<void> {
-    const { clock, logger, store } = this.#environment;
-    logger.error(
-      { workflowId: record.id, reason: type },
-      'suspended an instance that cannot be run',
-    );
-    this.#setAside.add(record.id);
-    // A commit would clear the inbox; where messages wait, only the status is changed and the log has the reason.
-    if (record.status !== 'Runnable' || record.inbox.length > 0) {
-      const result = await store.controlInstance(record.id, 'suspend', clock.now());
-      if (result.outcome === 'done') this.#options.changed(result.record);
-      return;
-    }
-    const commit = setAsideCommit(record, { type, message, time: clock.now() });
-    if ((await store.commitInstance(commit)) === 'committed') {
-      const { errorAt, lastChangeAt, status } = commit;
-      this.#options.changed({ ...record, status, errorAt, lastChangeAt });
-    }
+  #suspend(record: InstanceRecord, type: string, message: string): Promise<void> {
+    return this.#quarantine.suspend(record, { type, message });
   }
 
   #evict(actor: InstanceActor): void {
     const timer = nextTimer(actor.run);
     this.#forget(actor);
     actor.abandon();
-    if (timer === null) return;
-    const { id } = actor;
-    const cancel = this.#environment.clock.at(timer, () => {
-      this.#timers.delete(id);
-      this.look(id);
-    });
-    this.#timers.set(id, cancel);
+    if (timer !== null) this.#dueScan.setTimer(actor.id, timer);
   }
 
   /** The actor that runs an instance here. One that has given it up does not stand in the way of another. */
@@ -454,12 +454,21 @@ export class InstanceRunner implements Service {
   }
 
   #forget(actor: InstanceActor): void {
-    if (this.#actors.get(actor.id) === actor) this.#actors.delete(actor.id);
+    if (this.#actors.get(actor.id) !== actor) return;
+    this.#actors.delete(actor.id);
+    this.#memory.forget(actor.id);
+    this.#rested(actor.id);
+  }
+
+  /** It has done its first work after it was loaded. */
+  #rested(id: string): void {
+    this.#loads.rested(id);
+    this.#takeOver.trials.over(id);
   }
 
   /** What is not in memory here is another node's to look at, or else ours. */
   #tellOwner(id: string, owner: string | null): void {
-    this.#setAside.delete(id);
+    this.#quarantine.forget(id);
     if (owner !== null && this.#isElsewhere(owner)) this.#options.hintOwner(id);
     else this.look(id);
   }

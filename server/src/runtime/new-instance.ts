@@ -4,6 +4,7 @@ import type { ParentLink, WorkflowInstance } from '../engine/instance.js';
 import type { JsonObject } from '../engine/json.js';
 import { STATE_VERSION, writeState } from '../engine/snapshot.js';
 import type { InstanceRecord } from '../store/store.js';
+import { hasUnderWay } from './effect-runner.js';
 
 export interface NewInstance {
   readonly id: string;
@@ -47,6 +48,7 @@ export function newRecord(
     inSeq: 0,
     inbox: [],
     revision: 0,
+    underWay: hasUnderWay(instance),
     crashes: 0,
     state: writeState(instance),
     schemaVersion: STATE_VERSION,

@@ -30,18 +30,24 @@ export interface NodeDetails {
   readonly backplane: { readonly kind: string; readonly connected: boolean };
 }
 
-export function writeDetails(details: NodeDetails): string {
-  return JSON.stringify(details);
+/**
+ * `followedUntil` is not for people: all that had to follow the node's commits of before that time was done when the
+ * heartbeat was written.
+ */
+export function writeDetails(details: NodeDetails, followedUntil: number): string {
+  return JSON.stringify({ ...details, followedUntil });
+}
+
+/** Null where a node does not tell, such as one of an earlier version. */
+export function readFollowedUntil(text: string | null): number | null {
+  const value = parse(text);
+  const time = isJsonObject(value) ? value['followedUntil'] : null;
+  return isTime(time) ? time : null;
 }
 
 /** Null where there are none, or none that this version can read. */
 export function readDetails(text: string | null): NodeDetails | null {
-  let value: unknown;
-  try {
-    value = text === null ? null : JSON.parse(text);
-  } catch {
-    return null;
-  }
+  const value = parse(text);
   if (!isJsonObject(value)) return null;
   const { backplane, load, pollers, startTime } = value;
   if (!isTime(startTime) || !isJsonObject(backplane)) return null;
@@ -54,6 +60,14 @@ export function readDetails(text: string | null): NodeDetails | null {
     pollers: Array.isArray(pollers) ? pollers.slice(0, POLLED_NAMES_MAX).flatMap(pollersOf) : [],
     backplane: { kind, connected },
   };
+}
+
+function parse(text: string | null): unknown {
+  try {
+    return text === null ? null : JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 function loadOf(value: JsonObject): NodeLoad | null {

@@ -105,8 +105,12 @@ export class NodeEnvironment implements ActorEnvironment {
     this.#failedAttempts.stop();
   }
 
-  takeTurn(): Promise<() => void> {
-    return this.#turns.take();
+  takeTurn(instanceId: string): Promise<() => void> {
+    return this.#turns.take(instanceId);
+  }
+
+  takeAllTurns(instanceId: string): Promise<() => void> {
+    return this.#turns.takeAll(instanceId);
   }
 
   async runBody(run: Run, pointer: Pointer, signal: AbortSignal): Promise<EffectResult | null> {
@@ -187,6 +191,7 @@ export class NodeEnvironment implements ActorEnvironment {
     for (const line of saved.logLines) this.#emitted.write({ workflowId, definitionId, ...line });
     this.#failedAttempts.note(instance, saved.failedAttempts);
     this.workers.created(saved.side.activities);
+    if (actor.crashes === 0) this.#options.runner().progressed(actor);
     this.#options.changes.committed(instance);
     if (instance.status === 'Complete' || instance.status === 'Terminated') {
       this.metrics.workflowEnded(instance.status, instance.outcome ?? '');

@@ -20,7 +20,7 @@ export interface NodeRegistryOptions {
   readonly logger: Logger;
   readonly beatIntervalMs: number;
   readonly leaseMs: number;
-  /** Called for each node that is found dead, with every look until its record is removed. */
+  /** Called for each node that is found dead, again and again until its record is removed. */
   readonly onDead: (nodeId: string) => Promise<void>;
   /** Asked in the end: whether this node still owns what somebody must go on with. */
   readonly leavesWork: () => boolean;
@@ -37,6 +37,12 @@ const LIST_EVERY_BEATS_ALONE = 3;
  */
 const REMEMBER_DEAD_LEASES = 10;
 
+/** A node that lives writes its next heartbeat within so many of its pauses. */
+const BEATS_LATE = 2;
+
+/** Nodes that are known to be gone are remembered up to this number; then they are looked up again. */
+const SIGNED_OFF_MAX = 1000;
+
 export const NOT_ATOMIC =
   'this database lets several writers win one compare-and-set, so two nodes on it would change the same workflow';
 export const ONE_NODE_ONLY =
@@ -51,6 +57,10 @@ export class NodeRegistry implements Service {
   #nextReading: Promise<void> | null = null;
   /** Dead nodes that were taken over already, so that the log says it once. */
   readonly #takenOver = new Set<string>();
+  /** Take-overs under way, by node. */
+  readonly #takingOver = new Map<string, Promise<void>>();
+  /** Nodes that own something and have no record: they had one before, so they are gone for good. */
+  readonly #signedOff = new Set<string>();
   #beats = 0;
   #lastBeatAt: number;
 
@@ -85,6 +95,17 @@ export class NodeRegistry implements Service {
     return this.#nodes.has(nodeId);
   }
 
+  /** As it was last read. */
+  recordOf(nodeId: string): NodeRecord | undefined {
+    return this.#nodes.get(nodeId);
+  }
+
+  /** The latest time at which a node that died can have been at work; null: it signed off, or is not known. */
+  livedUntil(nodeId: string): number | null {
+    const beatAt = this.#nodes.get(nodeId)?.beatAt;
+    return beatAt === undefined ? null : beatAt + BEATS_LATE * this.#options.beatIntervalMs;
+  }
+
   isAlive(nodeId: string): boolean {
     if (nodeId === this.id) return true;
     const node = this.#nodes.get(nodeId);
@@ -96,8 +117,13 @@ export class NodeRegistry implements Service {
    * they are read again: a node writes its record before it owns anything.
    */
   async isGone(nodeId: string): Promise<boolean> {
-    if (!this.isAlive(nodeId) && !this.isKnown(nodeId)) await this.#readNodesAnew();
-    return !this.isAlive(nodeId);
+    if (this.isAlive(nodeId)) return false;
+    if (this.isKnown(nodeId) || this.#signedOff.has(nodeId)) return true;
+    await this.#readNodesAnew();
+    if (this.isKnown(nodeId)) return !this.isAlive(nodeId);
+    if (this.#signedOff.size >= SIGNED_OFF_MAX) this.#signedOff.clear();
+    this.#signedOff.add(nodeId);
+    return true;
   }
 
   /** Judges by a record that was just read. */
@@ -131,6 +157,7 @@ export class NodeRegistry implements Service {
 
   async stop(): Promise<void> {
     await this.#beat.stop();
+    await Promise.all(this.#takingOver.values());
     // The record stays, and others will find a dead node whose work they take over.
     if (this.#options.leavesWork()) return;
     await this.#options.store.removeNode(this.id).catch((error: unknown) => {
@@ -157,7 +184,7 @@ export class NodeRegistry implements Service {
   }
 
   async #lookAtOthers(): Promise<void> {
-    const { clock, leaseMs, logger, onDead, store } = this.#options;
+    const { clock, leaseMs, logger, store } = this.#options;
     await this.#readNodes();
     for (const node of [...this.#nodes.values()]) {
       if (this.isAlive(node.id)) continue;
@@ -167,15 +194,32 @@ export class NodeRegistry implements Service {
           'taking over from a dead node',
         );
       }
-      await onDead(node.id);
-      this.#takenOver.add(node.id);
-      if (clock.now() - node.beatAt <= REMEMBER_DEAD_LEASES * leaseMs) continue;
+      const isRemembered = clock.now() - node.beatAt <= REMEMBER_DEAD_LEASES * leaseMs;
+      if (isRemembered || !this.#takenOver.has(node.id)) {
+        this.#takeOver(node.id);
+        continue;
+      }
       await store.removeNode(node.id);
       this.#nodes.delete(node.id);
     }
     for (const id of this.#takenOver) {
       if (!this.#nodes.has(id) || this.isAlive(id)) this.#takenOver.delete(id);
     }
+  }
+
+  /** Takes its time beside the heartbeats, which must not wait for it. */
+  #takeOver(nodeId: string): void {
+    if (this.#takingOver.has(nodeId)) return;
+    const { logger, onDead } = this.#options;
+    const takingOver = onDead(nodeId)
+      .then(() => {
+        this.#takenOver.add(nodeId);
+      })
+      .catch((error: unknown) => {
+        logger.warn({ err: error, node: nodeId }, 'could not take over from a dead node yet');
+      })
+      .finally(() => this.#takingOver.delete(nodeId));
+    this.#takingOver.set(nodeId, takingOver);
   }
 
   /** A reading that began after the call; callers of the same moment share one. */

@@ -115,7 +115,7 @@ export class NodeServices {
       ...options,
       ...options.settings,
       self: options.node,
-      details: () => writeDetails(this.#details()),
+      details: () => writeDetails(this.#details(), this.runner.followedUntil),
       onDead: (nodeId) => this.runner.takeOver(nodeId),
       leavesWork: () => this.runner.leavesWork,
     });

@@ -28,6 +28,11 @@ export class PeriodicTask implements Service {
     this.#schedule();
   }
 
+  /** The first round is begun at once, and not waited for. */
+  startInBackground(): void {
+    void this.start();
+  }
+
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#cancel();

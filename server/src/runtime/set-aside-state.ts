@@ -1,5 +1,4 @@
 /** The stored state of an instance that is set aside, with the reason where users see it. */
-import type { Run } from '../engine/run.js';
 import { readState, writeState } from '../engine/snapshot.js';
 import { noSideRecords } from './unsaved-changes.js';
 import type { InstanceCommit, InstanceRecord } from '../store/store.js';
@@ -28,8 +27,10 @@ export function setAsideCommit(
     // A state that cannot be read cannot show the error, but the instance can be found by it.
     errorAt: reason.time,
     wakeAt: null,
+    underWay: false,
     state: withError(record, reason),
     schemaVersion,
+    keepInbox: true,
     side: noSideRecords(),
     removeSubscriptions: [],
     removeActivities: [],
@@ -53,13 +54,4 @@ function withError(record: InstanceRecord, reason: SetAsideReason): string {
   } catch {
     return record.state;
   }
-}
-
-/**
- * An instance that only waits has not harmed the nodes that stopped while they had it: one commit, and their number is
- * forgotten. One with an effect under way may be what stops them.
- */
-export function hasSurvived(record: InstanceRecord, run: Run): boolean {
-  if (record.crashes < 2 || run.queue.size > 0) return false;
-  return ![...run.instance.pointers.values()].some(({ state }) => state.kind === 'effect');
 }

@@ -105,7 +105,9 @@ export interface InstanceRecord {
   readonly inbox: readonly InboxMessage[];
   /** Raised by every commit. */
   readonly revision: number;
-  /** Claims from a dead node since the last commit; a high number marks an instance that kills nodes. */
+  /** Something outside the engine was under way at the last commit, which the next node has to begin again. */
+  readonly underWay: boolean;
+  /** Nodes in a row that died while they worked on it, as far as is known. */
   readonly crashes: number;
   /** Opaque JSON text: data, open pointers and the newest step records. */
   readonly state: string;
@@ -161,8 +163,13 @@ export interface InstanceCommit {
   readonly lastChangeAt: number;
   readonly errorAt: number | null;
   readonly wakeAt: number | null;
+  readonly underWay: boolean;
+  /** Left out: 0. */
+  readonly crashes?: number;
   readonly state: string;
   readonly schemaVersion: number;
+  /** The messages stay for whoever runs the instance next. */
+  readonly keepInbox?: true;
   /** `null` gives the instance back (drain); `undefined` leaves the owner. */
   readonly owner?: null;
   readonly side: SideRecords;
@@ -174,7 +181,7 @@ export interface InstanceCommit {
   readonly settleActivities: readonly string[];
 }
 
-/** A commit clears the inbox, sets `crashes` to 0 and raises `revision`. */
+/** A commit clears the inbox and raises `revision`. */
 export type CommitOutcome = 'committed' | 'lost';
 
 export interface InsertInstance {
@@ -253,11 +260,14 @@ export interface InstancePosition {
   readonly id: string;
 }
 
-export interface DueInstance {
-  readonly id: string;
+/** What a node needs to know of an instance to decide whether it takes it over. */
+export type InstanceClaim = Pick<
+  InstanceRecord,
+  'id' | 'owner' | 'epoch' | 'wakeAt' | 'underWay' | 'crashes' | 'lastChangeAt'
+>;
+
+export interface DueInstance extends InstanceClaim {
   readonly wakeAt: number;
-  readonly owner: string | null;
-  readonly epoch: number;
 }
 
 // ---------------------------------------------------------------- activities
@@ -454,21 +464,38 @@ export interface Store extends Service {
   commitInstance(commit: InstanceCommit): Promise<CommitOutcome>;
   /**
    * Takes an instance over: compare-and-set on `{id, epoch}`, sets the owner, raises the epoch, and raises `crashes`
-   * when `fromDeadNode`. Answers the whole record, or null when somebody else was faster, or when its `schemaVersion` is
+   * when `suspected`; `due` sets `wakeAt` to 0, so that it is found again should the claimer die. Answers the whole record, or null when somebody else was faster, or when its `schemaVersion` is
    * above the given one: whoever could not run it must not own it.
    */
   claimInstance(claim: {
     readonly id: string;
     readonly epoch: number;
     readonly owner: string;
-    readonly fromDeadNode: boolean;
+    readonly suspected: boolean;
+    readonly due?: boolean;
     /** Left out: any. */
     readonly schemaVersionMax?: number;
   }): Promise<InstanceRecord | null>;
-  /** Instances with `wakeAt <= dueBefore`, earliest first, whatever their status. */
-  findDueInstances(dueBefore: number, limit: number): Promise<readonly DueInstance[]>;
-  /** Instances with that owner that have a `wakeAt`, to be released or taken over. */
-  findOwnedInstances(owner: string, limit: number): Promise<readonly DueInstance[]>;
+  /** Sets `crashes`, while the epoch is the given one. False: it is another one. */
+  setCrashes(id: string, epoch: number, crashes: number): Promise<boolean>;
+  /** Instances with `wakeAt <= dueBefore`, earliest first, whatever their status; from behind `after` on. */
+  findDueInstances(
+    dueBefore: number,
+    limit: number,
+    after?: { readonly wakeAt: number; readonly id: string },
+  ): Promise<readonly DueInstance[]>;
+  /** Instances of that owner with something under way, by id, from behind `afterId` on. */
+  findInstancesUnderWay(
+    owner: string,
+    afterId: string | null,
+    limit: number,
+  ): Promise<readonly InstanceClaim[]>;
+  /** Runnable instances of that owner that changed after the position (`lastChangeAt`, `id`), in that order. */
+  findChangedInstances(
+    owner: string,
+    after: InstancePosition,
+    limit: number,
+  ): Promise<readonly InstanceClaim[]>;
   /**
    * Adds each message to its instance (rule S3). The answer has an entry for each message: null where the instance
    * does not exist or has ended. A message whose id is in the inbox already counts as posted and changes nothing.

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   POLLED_NAMES_MAX,
   readDetails,
+  readFollowedUntil,
   writeDetails,
   type NodeDetails,
 } from '../../src/runtime/node-details.js';
@@ -26,8 +27,16 @@ const DETAILS: NodeDetails = {
 
 describe('readDetails', () => {
   it('reads what writeDetails wrote', () => {
-    expect(readDetails(writeDetails(DETAILS))).toEqual(DETAILS);
+    expect(readDetails(writeDetails(DETAILS, 9))).toEqual(DETAILS);
+    expect(readFollowedUntil(writeDetails(DETAILS, 9))).toBe(9);
   });
+
+  it.each([null, '', '{}', 'null', '{"followedUntil":"1"}'])(
+    'finds no time until which commits were followed in %j',
+    (text) => {
+      expect(readFollowedUntil(text)).toBeNull();
+    },
+  );
 
   it.each<[string, string | null]>([
     ['nothing', null],
@@ -102,7 +111,7 @@ describe('pollingOf', () => {
     version: '',
     hostname: '',
     pid: 1,
-    details: pollers === null ? null : writeDetails({ ...DETAILS, pollers }),
+    details: pollers === null ? null : writeDetails({ ...DETAILS, pollers }, 9),
   });
   const judge = { looksAlive: ({ id }: NodeRecord) => id !== 'dead' };
 

@@ -11,7 +11,7 @@ vi.mock('../../src/runtime/ids.js', async (importOriginal) => {
   return { ...original, newId: simulated.newId };
 });
 
-const SEEDS_MAX = 1500;
+const SEEDS_MAX = 4000;
 
 /** Where the search begins, to be quick: shortly before a seed that once noticed it. */
 const FIRST_SEEDS: Readonly<Record<string, number>> = {

@@ -26,8 +26,8 @@ describe('createMemoryStore', () => {
     const store = createMemoryStore();
     const results = [
       store.insertInstance({ record: instanceOf('i'), side: NO_SIDE }),
-      store.claimInstance({ id: 'i', epoch: 1, owner: 'a', fromDeadNode: false }),
-      store.claimInstance({ id: 'i', epoch: 1, owner: 'b', fromDeadNode: false }),
+      store.claimInstance({ id: 'i', epoch: 1, owner: 'a', suspected: false }),
+      store.claimInstance({ id: 'i', epoch: 1, owner: 'b', suspected: false }),
     ];
     expect(await Promise.all(results)).toMatchObject([
       { outcome: 'inserted' },

@@ -102,3 +102,24 @@ it('instances of schema 2 get an outcome and the parent that their state names',
   await store.stop();
   await expectSchemaOfNewFile(path);
 });
+
+it('instances of schema 2 keep what they had', async () => {
+  const path = join(directory, 'kept-2.db');
+  const connection = await openOldFile(path, 2);
+  connection.exec(`
+    INSERT INTO instances VALUES
+      ('open', 'order', 1, NULL, 'Suspended', 1000, NULL, 1500, 1200, 7, 'node', 2, 1, 5, 1, 1, 'hash', '{"a":1}');
+    INSERT INTO inbox VALUES ('open', 'm', 1, 'text');`);
+  connection.close();
+
+  const store = createSqliteStore({ path });
+  await store.start();
+  expect(await store.getInstance('open')).toEqual(
+    instanceOf('open', {
+      ...{ status: 'Suspended', wakeAt: 7, owner: 'node', epoch: 2, inSeq: 1, revision: 5 },
+      ...{ crashes: 1, requestHash: 'hash', state: '{"a":1}', lastChangeAt: 1500, errorAt: 1200 },
+      inbox: [{ id: 'm', body: 'text' }],
+    }),
+  );
+  await store.stop();
+});

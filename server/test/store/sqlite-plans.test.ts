@@ -97,9 +97,12 @@ function runEveryOperation(database: Database): void {
     run.listInstances(database, [{ filter, after: null, limit: 5 }]);
     run.listInstances(database, [{ filter, after: { time: 5, id: 'x' }, limit: 5 }]);
   }
-  run.claimInstance(database, [{ id: 'i', epoch: 1, owner: 'o', fromDeadNode: true }]);
+  run.claimInstance(database, [{ id: 'i', epoch: 1, owner: 'o', suspected: true }]);
   run.findDueInstances(database, [9, 5]);
-  run.findOwnedInstances(database, ['o', 5]);
+  run.findDueInstances(database, [9, 5, { wakeAt: 3, id: 'a' }]);
+  for (const after of [null, 'a']) run.findInstancesUnderWay(database, ['o', after, 5]);
+  run.findChangedInstances(database, ['o', { time: 1, id: '' }, 5]);
+  run.setCrashes(database, ['i', 2, 1]);
   run.postMessages(database, [[{ instanceId: 'i', message: { id: 'n', body: '' } }]]);
   run.controlInstance(database, ['suspended', 'resume', 1]);
   const audit = { time: 1, actor: 'a', action: 'resume', detail: null } as const;

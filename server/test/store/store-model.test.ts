@@ -69,6 +69,8 @@ const instances: readonly fc.Arbitrary<Step>[] = [
       status,
       startTime: small,
       wakeAt: optional(time),
+      owner: optional(worker),
+      underWay: fc.boolean(),
       endTime: optional(time),
       lastChangeAt: time,
       errorAt: optional(time),
@@ -91,19 +93,23 @@ const instances: readonly fc.Arbitrary<Step>[] = [
       lastChangeAt: time,
       errorAt: optional(time),
       wakeAt: optional(time),
+      underWay: fc.boolean(),
+      crashes: small,
       state: text,
       givesBack: fc.boolean(),
+      keepsInbox: fc.boolean(),
       removeSubscriptions: fc.subarray(['s1', 's2', 's3']),
       removeActivities: fc.subarray(['i/1', 'j/1']),
       settleActivities: fc.subarray(['i/1', 'i/2', 'k/1']),
     })
-    .map(({ id, behind, late, givesBack, ...changes }): Step => async (store) => {
+    .map(({ id, behind, late, givesBack, keepsInbox, ...changes }): Step => async (store) => {
       const { epoch, inSeq, revision } = (await store.getInstance(id)) ?? instanceOf(id);
       const expected = { id, epoch, inSeq: inSeq - behind, revision: revision - late };
       return store.commitInstance(
         commitOf(expected, {
           ...changes,
           ...(givesBack ? { owner: null } : {}),
+          ...(keepsInbox ? { keepInbox: true } : {}),
         }),
       );
     }),
@@ -112,7 +118,8 @@ const instances: readonly fc.Arbitrary<Step>[] = [
       id: instanceId,
       epoch: fc.integer({ min: 1, max: 3 }),
       owner: worker,
-      fromDeadNode: fc.boolean(),
+      suspected: fc.boolean(),
+      due: fc.boolean(),
     })
     .map(
       (claim): Step =>
@@ -142,10 +149,25 @@ const instances: readonly fc.Arbitrary<Step>[] = [
       (store) =>
         store.findDueInstances(...args),
   ),
-  fc.tuple(worker, limit).map(
+  fc.record({ before: time, limit, wakeAt: time, id: instanceId }).map(
+    ({ before, id, limit: most, wakeAt }): Step =>
+      (store) =>
+        store.findDueInstances(before, most, { wakeAt, id }),
+  ),
+  fc.tuple(worker, optional(instanceId), limit).map(
     (args): Step =>
       (store) =>
-        store.findOwnedInstances(...args),
+        store.findInstancesUnderWay(...args),
+  ),
+  fc.tuple(worker, fc.record({ time, id: instanceId }), limit).map(
+    (args): Step =>
+      (store) =>
+        store.findChangedInstances(...args),
+  ),
+  fc.tuple(instanceId, fc.integer({ min: 1, max: 3 }), small).map(
+    (args): Step =>
+      (store) =>
+        store.setCrashes(...args),
   ),
   fc
     .record({

@@ -3,6 +3,7 @@ import type { OperationArguments, OperationResult } from '../operations.js';
 import type {
   ControlAction,
   DueInstance,
+  InstanceClaim,
   HistoryRecord,
   InstanceFilter,
   InstancePosition,
@@ -75,8 +76,9 @@ export function commitInstance(
     state: commit.state,
     schemaVersion: commit.schemaVersion,
     owner: commit.owner === null ? null : current.owner,
-    inbox: [],
-    crashes: 0,
+    inbox: commit.keepInbox === true ? current.inbox : [],
+    underWay: commit.underWay,
+    crashes: commit.crashes ?? 0,
     revision: current.revision + 1,
   });
   removeSideRecords(data, commit);
@@ -95,24 +97,66 @@ export function claimInstance(
     ...current,
     owner: claim.owner,
     epoch: current.epoch + 1,
-    crashes: current.crashes + (claim.fromDeadNode ? 1 : 0),
+    crashes: current.crashes + (claim.suspected ? 1 : 0),
+    wakeAt: claim.due === true ? 0 : current.wakeAt,
   };
   data.instances.set(claim.id, claimed);
   return claimed;
 }
 
-export function findDueInstances(
+export function setCrashes(
   data: MemoryData,
-  [dueBefore, limit]: OperationArguments<'findDueInstances'>,
-): readonly DueInstance[] {
-  return dueInstances(data, (due) => due.wakeAt <= dueBefore, limit);
+  [id, epoch, crashes]: OperationArguments<'setCrashes'>,
+): boolean {
+  const current = data.instances.get(id);
+  if (current?.epoch !== epoch) return false;
+  data.instances.set(id, { ...current, crashes });
+  return true;
 }
 
-export function findOwnedInstances(
+export function findDueInstances(
   data: MemoryData,
-  [owner, limit]: OperationArguments<'findOwnedInstances'>,
+  [dueBefore, limit, after]: OperationArguments<'findDueInstances'>,
 ): readonly DueInstance[] {
-  return dueInstances(data, (due) => due.owner === owner, limit);
+  const order = (left: DueInstance, right: Pick<DueInstance, 'wakeAt' | 'id'>): number =>
+    left.wakeAt - right.wakeAt || compareText(left.id, right.id);
+  return [...data.instances.values()]
+    .flatMap(({ wakeAt, ...instance }) =>
+      wakeAt === null || wakeAt > dueBefore
+        ? []
+        : [{ ...claimOf({ ...instance, wakeAt }), wakeAt }],
+    )
+    .filter((due) => after === undefined || order(due, after) > 0)
+    .sort(order)
+    .slice(0, limit);
+}
+
+export function findInstancesUnderWay(
+  data: MemoryData,
+  [owner, afterId, limit]: OperationArguments<'findInstancesUnderWay'>,
+): readonly InstanceClaim[] {
+  return [...data.instances.values()]
+    .filter((instance) => instance.owner === owner && instance.underWay)
+    .filter(({ id }) => afterId === null || compareText(id, afterId) > 0)
+    .sort((left, right) => compareText(left.id, right.id))
+    .slice(0, limit)
+    .map(claimOf);
+}
+
+export function findChangedInstances(
+  data: MemoryData,
+  [owner, after, limit]: OperationArguments<'findChangedInstances'>,
+): readonly InstanceClaim[] {
+  const positionOf = ({ id, lastChangeAt }: InstanceRecord): InstancePosition => ({
+    time: lastChangeAt,
+    id,
+  });
+  return [...data.instances.values()]
+    .filter((instance) => instance.owner === owner && instance.status === 'Runnable')
+    .filter((instance) => oldestFirst(positionOf(instance), after) > 0)
+    .sort((left, right) => oldestFirst(positionOf(left), positionOf(right)))
+    .slice(0, limit)
+    .map(claimOf);
 }
 
 export function controlInstance(
@@ -181,24 +225,15 @@ function oldestFirst(left: InstancePosition, right: InstancePosition): number {
 function summaryOf(instance: InstanceRecord): InstanceSummary {
   const { id, definitionId, version, reference, status, startTime, endTime, wakeAt } = instance;
   const { owner, epoch, inSeq, revision, crashes, schemaVersion, requestHash } = instance;
-  const { lastChangeAt, errorAt, outcome, parentId } = instance;
+  const { lastChangeAt, errorAt, outcome, parentId, underWay } = instance;
   return {
     ...{ id, definitionId, version, reference, status, startTime, endTime, wakeAt },
     ...{ owner, epoch, inSeq, revision, crashes, schemaVersion, requestHash },
-    ...{ lastChangeAt, errorAt, outcome, parentId },
+    ...{ lastChangeAt, errorAt, outcome, parentId, underWay },
   };
 }
 
-function dueInstances(
-  data: MemoryData,
-  wanted: (due: DueInstance) => boolean,
-  limit: number,
-): readonly DueInstance[] {
-  return [...data.instances.values()]
-    .flatMap(({ id, wakeAt, owner, epoch }) =>
-      wakeAt === null ? [] : [{ id, wakeAt, owner, epoch }],
-    )
-    .filter(wanted)
-    .sort((left, right) => left.wakeAt - right.wakeAt || compareText(left.id, right.id))
-    .slice(0, limit);
+function claimOf(instance: InstanceRecord): InstanceClaim {
+  const { id, owner, epoch, wakeAt, underWay, crashes, lastChangeAt } = instance;
+  return { id, owner, epoch, wakeAt, underWay, crashes, lastChangeAt };
 }

@@ -65,6 +65,8 @@ export interface InstanceDocument {
   readonly inSeq: number;
   readonly inbox: readonly InboxEntry[];
   readonly revision: number;
+  /** Absent when nothing is under way. */
+  readonly underWay?: true;
   readonly crashes: number;
   readonly state: PackedText;
   readonly schemaVersion: number;
@@ -197,7 +199,7 @@ const INDEXES: Readonly<Partial<Record<keyof Collections, readonly IndexKey[]>>>
   ],
   instances: [
     { wakeAt: 1, _id: 1 },
-    { owner: 1, wakeAt: 1, _id: 1 },
+    { owner: 1, openChangedAt: 1, _id: 1 },
     { startTime: -1, _id: -1 },
     { status: 1, startTime: -1, _id: -1 },
     { definitionId: 1, startTime: -1, _id: -1 },
@@ -222,7 +224,7 @@ const INDEXES: Readonly<Partial<Record<keyof Collections, readonly IndexKey[]>>>
 };
 
 /** Indexes of the few documents that have the field of this name, by that field and `_id`. */
-const PARTIAL_INDEXES = ['errorAt', 'openChangedAt'] as const;
+const PARTIAL_INDEXES = ['errorAt', 'openChangedAt', 'underWay'] as const;
 
 export async function ensureIndexes(collections: Collections): Promise<void> {
   // Object.entries forgets that the keys are names of collections.

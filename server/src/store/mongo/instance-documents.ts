@@ -30,11 +30,11 @@ export function instanceDocumentOf(record: InstanceRecord): InstanceDocument {
 
 type ChangeFields = Pick<
   InstanceDocument,
-  'lastChangeAt' | 'openChangedAt' | 'errorAt' | 'outcome'
+  'lastChangeAt' | 'openChangedAt' | 'errorAt' | 'outcome' | 'underWay'
 >;
 
 /**
- * The fields by which instances are found that failed, ended in some way or do not move. Absent where they do not apply, so that a partial
+ * The fields by which instances are found that failed, ended in some way, do not move or have something under way. Absent where they do not apply, so that a partial
  * index holds only the few instances that somebody may look for.
  */
 export function changeFieldsOf({
@@ -42,7 +42,8 @@ export function changeFieldsOf({
   lastChangeAt,
   errorAt,
   outcome,
-}: Pick<InstanceRecord, 'status' | 'lastChangeAt' | 'errorAt' | 'outcome'>): {
+  underWay,
+}: Pick<InstanceRecord, 'status' | 'lastChangeAt' | 'errorAt' | 'outcome' | 'underWay'>): {
   readonly set: ChangeFields;
   readonly unset: Readonly<Partial<Record<keyof ChangeFields, ''>>>;
 } {
@@ -53,11 +54,13 @@ export function changeFieldsOf({
       ...(isOpen && { openChangedAt: lastChangeAt }),
       ...(errorAt !== null && { errorAt }),
       ...(outcome !== null && { outcome }),
+      ...(underWay && { underWay }),
     },
     unset: {
       ...(!isOpen && { openChangedAt: '' }),
       ...(errorAt === null && { errorAt: '' }),
       ...(outcome === null && { outcome: '' }),
+      ...(!underWay && { underWay: '' }),
     },
   };
 }
@@ -88,6 +91,7 @@ export function summaryOf(document: Omit<InstanceDocument, 'state' | 'inbox'>): 
     epoch: document.epoch,
     inSeq: document.inSeq,
     revision: document.revision,
+    underWay: document.underWay ?? false,
     crashes: document.crashes,
     schemaVersion: document.schemaVersion,
     requestHash: decodeOptional(document.requestHash),

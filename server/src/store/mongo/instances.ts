@@ -7,8 +7,10 @@ import {
   StoreUnavailableError,
   type ControlAction,
   type DueInstance,
+  type InstanceClaim,
   type HistoryRecord,
   type InstanceFilter,
+  type InstancePosition,
   type InstanceRecord,
   type InstanceStatus,
   type InstanceSummary,
@@ -129,8 +131,8 @@ export async function commitInstance(
         state: packText(commit.state),
         schemaVersion: commit.schemaVersion,
         ...(commit.owner === null ? { owner: null } : {}),
-        inbox: [],
-        crashes: 0,
+        ...(commit.keepInbox === true ? {} : { inbox: [] }),
+        crashes: commit.crashes ?? 0,
       },
       ...unsetting(change.unset),
       $inc: { revision: 1 },
@@ -151,30 +153,62 @@ export async function commitInstance(
 
 export async function claimInstance(
   { instances }: MongoContext,
-  [{ id, epoch, owner, fromDeadNode, schemaVersionMax }]: OperationArguments<'claimInstance'>,
+  [{ id, epoch, owner, suspected, due, schemaVersionMax }]: OperationArguments<'claimInstance'>,
 ): Promise<InstanceRecord | null> {
   const known = schemaVersionMax === undefined ? {} : { schemaVersion: { $lte: schemaVersionMax } };
   const claimed = await instances.findOneAndUpdate(
     { _id: encodeText(id), epoch, ...known },
-    { $set: { owner: encodeText(owner) }, $inc: { epoch: 1, crashes: fromDeadNode ? 1 : 0 } },
+    {
+      $set: { owner: encodeText(owner), ...(due === true && { wakeAt: 0 }) },
+      $inc: { epoch: 1, crashes: suspected ? 1 : 0 },
+    },
     { returnDocument: 'after', projection: WITHOUT_AUDIT },
   );
   return claimed === null ? null : instanceOf(claimed);
 }
 
-export function findDueInstances(
-  context: MongoContext,
-  [dueBefore, limit]: OperationArguments<'findDueInstances'>,
-): Promise<readonly DueInstance[]> {
-  return findByWakeAt(context, { wakeAt: { $lte: dueBefore } }, limit);
+export async function setCrashes(
+  { instances }: MongoContext,
+  [id, epoch, crashes]: OperationArguments<'setCrashes'>,
+): Promise<boolean> {
+  const filter = { _id: encodeText(id), epoch };
+  return (await instances.updateOne(filter, { $set: { crashes } })).matchedCount > 0;
 }
 
-export function findOwnedInstances(
+export async function findDueInstances(
   context: MongoContext,
-  [owner, limit]: OperationArguments<'findOwnedInstances'>,
+  [dueBefore, limit, after]: OperationArguments<'findDueInstances'>,
 ): Promise<readonly DueInstance[]> {
-  // A range of numbers leaves out null, on the index.
-  return findByWakeAt(context, { owner: encodeText(owner), wakeAt: { $gte: 0 } }, limit);
+  const found = await findClaims(context, {
+    // A range of numbers leaves out null, on the index.
+    filter: {
+      $and: [
+        { wakeAt: { $lte: dueBefore } },
+        ...(after === undefined ? [] : beyond('wakeAt', { time: after.wakeAt, id: after.id })),
+      ],
+    },
+    sort: { wakeAt: 1, _id: 1 },
+    limit,
+  });
+  return found.flatMap(({ wakeAt, ...rest }) => (wakeAt === null ? [] : [{ ...rest, wakeAt }]));
+}
+
+export function findInstancesUnderWay(
+  context: MongoContext,
+  [owner, afterId, limit]: OperationArguments<'findInstancesUnderWay'>,
+): Promise<readonly InstanceClaim[]> {
+  const known = { underWay: true as const, owner: encodeText(owner) };
+  const filter = afterId === null ? known : { ...known, _id: { $gt: encodeText(afterId) } };
+  return findClaims(context, { filter, sort: { _id: 1 }, limit });
+}
+
+export function findChangedInstances(
+  context: MongoContext,
+  [owner, after, limit]: OperationArguments<'findChangedInstances'>,
+): Promise<readonly InstanceClaim[]> {
+  const known = { owner: encodeText(owner), status: 'Runnable' as const };
+  const filter = { $and: [known, ...beyond('openChangedAt', after)] };
+  return findClaims(context, { filter, sort: { openChangedAt: 1, _id: 1 }, limit });
 }
 
 export async function controlInstance(
@@ -238,17 +272,41 @@ function unsetting(fields: Readonly<Record<string, ''>>): UpdateFilter<InstanceD
   return Object.keys(fields).length === 0 ? {} : { $unset: fields };
 }
 
-async function findByWakeAt(
+/** The first condition bounds the index; the second passes over what the page before had of the same time. */
+function beyond(
+  field: 'wakeAt' | 'openChangedAt',
+  { id, time }: InstancePosition,
+): readonly Filter<InstanceDocument>[] {
+  return [
+    { [field]: { $gte: time } },
+    { $or: [{ [field]: { $gt: time } }, { _id: { $gt: encodeText(id) } }] },
+  ];
+}
+
+async function findClaims(
   { instances }: MongoContext,
-  filter: Filter<InstanceDocument>,
-  limit: number,
-): Promise<readonly DueInstance[]> {
+  page: {
+    readonly filter: Filter<InstanceDocument>;
+    readonly sort: Readonly<Record<string, 1>>;
+    readonly limit: number;
+  },
+): Promise<readonly InstanceClaim[]> {
   const found = await instances
-    .find(filter, { projection: { wakeAt: 1, owner: 1, epoch: 1 } })
-    .sort({ wakeAt: 1, _id: 1 })
-    .limit(limit)
+    .find(page.filter, {
+      projection: {
+        ...{ owner: 1, epoch: 1, wakeAt: 1, underWay: 1, crashes: 1 },
+        ...{ lastChangeAt: 1, startTime: 1 },
+      },
+    })
+    .sort(page.sort)
+    .limit(page.limit)
     .toArray();
-  return found.flatMap(({ _id, wakeAt, owner, epoch }) =>
-    wakeAt === null ? [] : [{ id: decodeText(_id), wakeAt, owner: decodeOptional(owner), epoch }],
-  );
+  return found.map(({ _id, owner, epoch, wakeAt, underWay, crashes, ...times }) => ({
+    id: decodeText(_id),
+    owner: decodeOptional(owner),
+    ...{ epoch, wakeAt, crashes },
+    underWay: underWay ?? false,
+    // Earlier versions of the server did not note the change.
+    lastChangeAt: times.lastChangeAt ?? times.startTime,
+  }));
 }

@@ -13,7 +13,7 @@ CREATE TABLE instances (
   id TEXT PRIMARY KEY, definitionId TEXT NOT NULL, version INTEGER NOT NULL, reference TEXT, status TEXT NOT NULL,
   startTime INTEGER NOT NULL, endTime INTEGER, outcome TEXT, parentId TEXT, lastChangeAt INTEGER NOT NULL,
   errorAt INTEGER, wakeAt INTEGER, owner TEXT, epoch INTEGER NOT NULL, inSeq INTEGER NOT NULL,
-  revision INTEGER NOT NULL, crashes INTEGER NOT NULL, schemaVersion INTEGER NOT NULL, requestHash TEXT,
+  revision INTEGER NOT NULL, underWay INTEGER NOT NULL, crashes INTEGER NOT NULL, schemaVersion INTEGER NOT NULL, requestHash TEXT,
   state TEXT NOT NULL
 );
 CREATE INDEX instances_started ON instances (startTime, id);
@@ -25,7 +25,8 @@ CREATE INDEX instances_definition ON instances (definitionId, startTime, id);
 CREATE INDEX instances_definition_status ON instances (definitionId, status, startTime, id);
 CREATE INDEX instances_reference ON instances (reference, startTime, id) WHERE reference IS NOT NULL;
 CREATE INDEX instances_due ON instances (wakeAt, id) WHERE wakeAt IS NOT NULL;
-CREATE INDEX instances_owned ON instances (owner, wakeAt, id) WHERE owner IS NOT NULL AND wakeAt IS NOT NULL;
+CREATE INDEX instances_owned ON instances (owner, lastChangeAt, id) WHERE status = 'Runnable';
+CREATE INDEX instances_under_way ON instances (owner, id) WHERE underWay = 1;
 CREATE INDEX instances_ended ON instances (endTime, id) WHERE endTime IS NOT NULL;
 CREATE INDEX instances_failed ON instances (errorAt, id) WHERE errorAt IS NOT NULL;
 CREATE INDEX instances_unchanged ON instances (lastChangeAt, id) WHERE status IN ('Runnable', 'Suspended');
@@ -125,8 +126,8 @@ function rebuildInstances(
 ALTER TABLE instances RENAME TO instances_old;
 ${dropIndexes(indexes)}
 ${INSTANCES}
-INSERT INTO instances (${INSTANCE_COLUMNS_1}, lastChangeAt, errorAt, outcome, parentId, state)
-  SELECT ${INSTANCE_COLUMNS_1}, ${derived.lastChangeAt}, ${derived.errorAt}, ${derived.outcome},
+INSERT INTO instances (${INSTANCE_COLUMNS_1}, underWay, lastChangeAt, errorAt, outcome, parentId, state)
+  SELECT ${INSTANCE_COLUMNS_1}, 0, ${derived.lastChangeAt}, ${derived.errorAt}, ${derived.outcome},
          CASE WHEN json_valid(state) THEN json_extract(state, '$.parent.workflowId') END, state
     FROM instances_old;
 DROP TABLE instances_old;

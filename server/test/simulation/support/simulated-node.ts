@@ -90,8 +90,8 @@ export class SimulatedNode implements Life {
         beatIntervalMs: 2000,
         leaseMs: 6000,
         drainMs: 2000,
-        // Nodes die here for no fault of what they run, and a few in a row are to be expected in thousands of seeds.
-        crashesMax: 8,
+        // Nodes die here for no fault of what they run; an instance that is set aside for it is a violation.
+        crashesMax: 3,
         repairIntervalMs: 5000,
         purgeIntervalMs: 3_600_000,
       },

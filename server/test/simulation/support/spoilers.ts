@@ -38,13 +38,14 @@ export const SPOILERS: Readonly<Record<string, (store: Store) => Store>> = {
   }),
   'the work of a dead node is not taken over': (store) => ({
     ...store,
-    findOwnedInstances: () => Promise.resolve([]),
+    findInstancesUnderWay: () => Promise.resolve([]),
+    findChangedInstances: () => Promise.resolve([]),
   }),
   'nobody scans for what is due': (store) => ({
     ...store,
-    findDueInstances: (before, limit) =>
+    findDueInstances: (before, limit, after) =>
       // The check at the end asks with another limit than the runner does.
-      limit === 1 ? store.findDueInstances(before, limit) : Promise.resolve([]),
+      limit === 1 ? store.findDueInstances(before, limit, after) : Promise.resolve([]),
   }),
   'events that were half delivered stay so': (store) => ({
     ...store,
@@ -59,8 +60,9 @@ export const SPOILERS: Readonly<Record<string, (store: Store) => Store>> = {
       const { epoch, inSeq, revision } = existing;
       const { state, status, outcome, endTime, lastChangeAt, errorAt, wakeAt, schemaVersion } =
         insert.record;
+      const { underWay } = insert.record;
       const times = { endTime, lastChangeAt, errorAt, wakeAt };
-      const anew = { status, outcome, ...times, state, schemaVersion, side: insert.side };
+      const anew = { status, outcome, ...times, underWay, state, schemaVersion, side: insert.side };
       const removals = { removeSubscriptions: [], removeActivities: [], settleActivities: [] };
       await store.commitInstance({ id, epoch, inSeq, revision, ...anew, ...removals });
       return { outcome: 'inserted' };

@@ -60,7 +60,7 @@ export function describeAudit(test: StoreUnderTest): void {
       await insert();
       await test.store.appendAudit('i', entryOf('one'));
       expect(await test.store.getInstance('i')).toEqual(instanceOf('i'));
-      const claim = { id: 'i', epoch: 1, owner: 'n', fromDeadNode: false };
+      const claim = { id: 'i', epoch: 1, owner: 'n', suspected: false };
       const claimed = await test.store.claimInstance(claim);
       expect(claimed).toEqual(instanceOf('i', { owner: 'n', epoch: 2 }));
     });

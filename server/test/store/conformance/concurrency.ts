@@ -37,7 +37,7 @@ export function describeConcurrency(test: StoreUnderTest): void {
     it('see one claim of an instance win', async () => {
       await insert('i');
       const claims = await race((store, caller) =>
-        store.claimInstance({ id: 'i', epoch: 1, owner: `node ${caller}`, fromDeadNode: true }),
+        store.claimInstance({ id: 'i', epoch: 1, owner: `node ${caller}`, suspected: true }),
       );
       const winners = claims.filter((claim) => claim !== null);
       expect(winners).toHaveLength(1);
@@ -48,7 +48,7 @@ export function describeConcurrency(test: StoreUnderTest): void {
       await insert('i');
       const results = await race<unknown>((store, caller) =>
         caller === 0
-          ? store.claimInstance({ id: 'i', epoch: 1, owner: 'thief', fromDeadNode: false })
+          ? store.claimInstance({ id: 'i', epoch: 1, owner: 'thief', suspected: false })
           : store.commitInstance(commitOf(instanceOf('i'), { state: `by ${caller}` })),
       );
       const committed = results.filter((result) => result === 'committed').length;

@@ -28,6 +28,7 @@ export function describeInstances(test: StoreUnderTest): void {
           { id: 'a', body: '2' },
         ],
         revision: 9,
+        underWay: true,
         crashes: 4,
         state: '{"a":1}',
         schemaVersion: 2,
@@ -63,6 +64,7 @@ export function describeInstances(test: StoreUnderTest): void {
           lastChangeAt: 51,
           errorAt: 49,
           wakeAt: 60,
+          underWay: true,
           state: 'new',
           schemaVersion: 2,
         }),
@@ -77,6 +79,7 @@ export function describeInstances(test: StoreUnderTest): void {
           lastChangeAt: 51,
           errorAt: 49,
           wakeAt: 60,
+          underWay: true,
           owner: 'node',
           inSeq: 2,
           revision: 6,
@@ -84,6 +87,15 @@ export function describeInstances(test: StoreUnderTest): void {
           schemaVersion: 2,
         }),
       );
+    });
+
+    it('keeps the count of crashes, and the inbox, only when asked to', async () => {
+      await insert('i', { crashes: 3, underWay: true });
+      await post('i', 'm');
+      await test.store.commitInstance(commitOf(await get('i'), { crashes: 2, keepInbox: true }));
+      expect(await get('i')).toMatchObject({ crashes: 2, underWay: false, inbox: [{ id: 'm' }] });
+      await test.store.commitInstance(commitOf(await get('i')));
+      expect(await get('i')).toMatchObject({ crashes: 0, inbox: [] });
     });
 
     it('gives the instance back only when asked to', async () => {
@@ -111,15 +123,15 @@ export function describeInstances(test: StoreUnderTest): void {
   });
 
   describe('claimInstance', () => {
-    const claim = (id: string, epoch: number, fromDeadNode = false) =>
-      test.store.claimInstance({ id, epoch, owner: 'thief', fromDeadNode });
+    const claim = (id: string, epoch: number, suspected = false) =>
+      test.store.claimInstance({ id, epoch, owner: 'thief', suspected });
 
     it('leaves an instance to its owner that is of a later format than the claimer knows', async () => {
       await insert('i', { owner: 'node', schemaVersion: 3 });
       const before = await get('i');
       const claimAs = (schemaVersionMax: number) =>
         test.store.claimInstance({
-          ...{ id: 'i', epoch: 1, owner: 'thief', fromDeadNode: true },
+          ...{ id: 'i', epoch: 1, owner: 'thief', suspected: true },
           schemaVersionMax,
         });
       expect(await claimAs(2)).toBeNull();
@@ -153,6 +165,16 @@ export function describeInstances(test: StoreUnderTest): void {
       expect(await claim('x', 1)).toBeNull();
     });
 
+    it('can make it due, so that it is found again', async () => {
+      await insert('i', { wakeAt: 500 });
+      await insert('j', { wakeAt: null });
+      const claimDue = (id: string, due: boolean) =>
+        test.store.claimInstance({ id, epoch: 1, owner: 'thief', suspected: false, due });
+      expect((await claimDue('i', false))?.wakeAt).toBe(500);
+      expect((await claimDue('j', true))?.wakeAt).toBe(0);
+      expect((await test.store.findDueInstances(1, 5)).map(({ id }) => id)).toEqual(['j']);
+    });
+
     it('counts crashes of dead nodes until a commit', async () => {
       await insert('i');
       expect((await claim('i', 1, true))?.crashes).toBe(1);
@@ -163,17 +185,29 @@ export function describeInstances(test: StoreUnderTest): void {
     });
   });
 
-  describe('due and owned instances', () => {
+  describe('setCrashes', () => {
+    it('sets the count while nobody has claimed the instance since', async () => {
+      await insert('i', { epoch: 4, crashes: 2 });
+      expect(await test.store.setCrashes('i', 4, 1)).toBe(true);
+      expect(await get('i')).toEqual(instanceOf('i', { epoch: 4, crashes: 1 }));
+      expect(await test.store.setCrashes('i', 3, 9)).toBe(false);
+      expect(await test.store.setCrashes('x', 1, 9)).toBe(false);
+      expect((await get('i')).crashes).toBe(1);
+    });
+  });
+
+  describe('due instances', () => {
     it('are found by wakeAt, earliest first, whatever their status', async () => {
       await insert('late', { wakeAt: 300 });
       await insert('b', { wakeAt: 100, owner: 'node', epoch: 7 });
       await insert('a', { wakeAt: 100, status: 'Terminated', endTime: 1 });
       await insert('now', { wakeAt: 0, status: 'Suspended' });
       await insert('never');
+      const claim = { owner: null, epoch: 1, underWay: false, crashes: 0, lastChangeAt: 1000 };
       expect(await test.store.findDueInstances(100, 10)).toEqual([
-        { id: 'now', wakeAt: 0, owner: null, epoch: 1 },
-        { id: 'a', wakeAt: 100, owner: null, epoch: 1 },
-        { id: 'b', wakeAt: 100, owner: 'node', epoch: 7 },
+        { id: 'now', wakeAt: 0, ...claim },
+        { id: 'a', wakeAt: 100, ...claim },
+        { id: 'b', wakeAt: 100, ...claim, owner: 'node', epoch: 7 },
       ]);
       expect((await test.store.findDueInstances(1000, 2)).map(({ id }) => id)).toEqual([
         'now',
@@ -181,17 +215,57 @@ export function describeInstances(test: StoreUnderTest): void {
       ]);
     });
 
-    it('are found by owner when they have a wakeAt', async () => {
-      await insert('a', { owner: 'one', wakeAt: 5 });
-      await insert('b', { owner: 'two', wakeAt: 5 });
-      await insert('c', { owner: 'one' });
-      await insert('d', { owner: 'one', wakeAt: 0, epoch: 3 });
-      expect(await test.store.findOwnedInstances('one', 10)).toEqual([
-        { id: 'd', wakeAt: 0, owner: 'one', epoch: 3 },
-        { id: 'a', wakeAt: 5, owner: 'one', epoch: 1 },
-      ]);
-      expect(await test.store.findOwnedInstances('one', 1)).toHaveLength(1);
-      expect(await test.store.findOwnedInstances('three', 10)).toEqual([]);
+    it('are found page by page', async () => {
+      for (const [id, wakeAt] of Object.entries({ d: 7, a: 5, c: 5, b: 5, e: 9 })) {
+        await insert(id, { wakeAt });
+      }
+      const page = async (after?: { readonly wakeAt: number; readonly id: string }) =>
+        (await test.store.findDueInstances(8, 2, after)).map(({ id }) => id);
+      expect(await page()).toEqual(['a', 'b']);
+      expect(await page({ wakeAt: 5, id: 'b' })).toEqual(['c', 'd']);
+      expect(await page({ wakeAt: 7, id: 'd' })).toEqual([]);
+    });
+  });
+
+  describe('what a dead node leaves', () => {
+    it('is found by owner where something is under way', async () => {
+      await insert('b', { owner: 'one', underWay: true, epoch: 3, crashes: 2, wakeAt: 9 });
+      await insert('a', { owner: 'one', underWay: true, lastChangeAt: 5 });
+      await insert('c', { owner: 'two', underWay: true });
+      await insert('d', { owner: 'one', wakeAt: 5 });
+      const ids = async (...args: Parameters<typeof test.store.findInstancesUnderWay>) =>
+        (await test.store.findInstancesUnderWay(...args)).map(({ id }) => id);
+      const [first, second] = await test.store.findInstancesUnderWay('one', null, 10);
+      const claim = { owner: 'one', underWay: true };
+      expect(first).toEqual({
+        ...claim,
+        ...{ id: 'a', epoch: 1, wakeAt: null, crashes: 0, lastChangeAt: 5 },
+      });
+      expect(second).toEqual({
+        ...claim,
+        ...{ id: 'b', epoch: 3, wakeAt: 9, crashes: 2, lastChangeAt: 1000 },
+      });
+      expect(await ids('one', null, 1)).toEqual(['a']);
+      expect(await ids('one', 'a', 10)).toEqual(['b']);
+      expect(await ids('three', null, 10)).toEqual([]);
+    });
+
+    it('is found by owner where it changed late, while it is Runnable', async () => {
+      await insert('a', { owner: 'one', lastChangeAt: 7 });
+      await insert('b', { owner: 'one', lastChangeAt: 5 });
+      await insert('c', { owner: 'two', lastChangeAt: 6 });
+      await insert('d', { owner: 'one', lastChangeAt: 6, status: 'Suspended' });
+      await insert('e', { owner: 'one', lastChangeAt: 6, status: 'Complete', endTime: 6 });
+      await insert('f', { owner: 'one', lastChangeAt: 4 });
+      await insert('g', { owner: 'one', lastChangeAt: 5, wakeAt: 3 });
+      const ids = async (time: number, id = '', limit = 10) =>
+        (await test.store.findChangedInstances('one', { time, id }, limit)).map((i) => i.id);
+      expect(await ids(5)).toEqual(['b', 'g', 'a']);
+      expect(await ids(5, '', 2)).toEqual(['b', 'g']);
+      expect(await ids(5, 'b')).toEqual(['g', 'a']);
+      expect(await ids(8)).toEqual([]);
+      await test.store.commitInstance(commitOf(await get('f'), { lastChangeAt: 9 }));
+      expect(await ids(8)).toEqual(['f']);
     });
   });
 

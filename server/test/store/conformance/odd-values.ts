@@ -70,7 +70,7 @@ export function describeOddValues(test: StoreUnderTest): void {
         );
         for (const id of [odd, ...others]) {
           await store.insertInstance({
-            record: instanceOf(id, { definitionId: id, reference: id, owner: id, wakeAt: 1 }),
+            record: instanceOf(id, { definitionId: id, reference: id, owner: id, underWay: true }),
             side: {
               history: [{ instanceId: id, sequence: 0, body: id }],
               subscriptions: [{ id, instanceId: id, nameKey: id, effectiveAt: 0 }],
@@ -88,7 +88,9 @@ export function describeOddValues(test: StoreUnderTest): void {
           const found = await store.listInstances({ filter, after: null, limit: 5 });
           expect(found.map(({ id }) => id)).toEqual([odd]);
         }
-        expect((await store.findOwnedInstances(odd, 5)).map(({ id }) => id)).toEqual([odd]);
+        expect((await store.findInstancesUnderWay(odd, null, 5)).map(({ id }) => id)).toEqual([
+          odd,
+        ]);
         expect((await store.findSubscriptions(odd, 9, null, 5)).map(({ id }) => id)).toEqual([odd]);
         const events = await store.findEvents(odd, { publishedAt: 0, id: '' }, 5);
         expect(events.map(({ id, key }) => [id, key])).toEqual([[odd, odd]]);

@@ -12,10 +12,10 @@ import { insertInbox, readInbox } from './messages.js';
 
 export const SUMMARY_COLUMNS =
   'id, definitionId, version, reference, status, startTime, endTime, outcome, parentId, lastChangeAt, errorAt, ' +
-  'wakeAt, owner, epoch, inSeq, revision, crashes, schemaVersion, requestHash';
+  'wakeAt, owner, epoch, inSeq, revision, underWay, crashes, schemaVersion, requestHash';
 
 const INSERT_INSTANCE = `INSERT INTO instances (${SUMMARY_COLUMNS}, state)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 export function readInstance(database: Database, id: string): InstanceRecord | null {
   const row = database.get('SELECT * FROM instances WHERE id = ?', encodeText(id));
@@ -42,6 +42,7 @@ export function insertInstanceRow(database: Database, record: InstanceRecord): v
     record.epoch,
     record.inSeq,
     record.revision,
+    record.underWay ? 1 : 0,
     record.crashes,
     record.schemaVersion,
     record.requestHash === null ? null : encodeText(record.requestHash),
@@ -68,6 +69,7 @@ export function summaryOf(row: Row): InstanceSummary {
     epoch: row.number('epoch'),
     inSeq: row.number('inSeq'),
     revision: row.number('revision'),
+    underWay: row.number('underWay') !== 0,
     crashes: row.number('crashes'),
     schemaVersion: row.number('schemaVersion'),
     requestHash: row.textOrNull('requestHash'),

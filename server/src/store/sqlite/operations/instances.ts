@@ -4,6 +4,7 @@ import type { OperationArguments, OperationResult } from '../../operations.js';
 import type {
   ControlAction,
   DueInstance,
+  InstanceClaim,
   HistoryRecord,
   InstanceFilter,
   InstanceRecord,
@@ -67,7 +68,8 @@ export function commitInstance(
 ): OperationResult<'commitInstance'> {
   const changed = database.run(
     `UPDATE instances SET status = ?, endTime = ?, outcome = ?, lastChangeAt = ?, errorAt = ?, wakeAt = ?,
-            state = ?, schemaVersion = ?, owner = CASE WHEN ? THEN NULL ELSE owner END, crashes = 0, revision = revision + 1
+            state = ?, schemaVersion = ?, owner = CASE WHEN ? THEN NULL ELSE owner END, underWay = ?, crashes = ?,
+            revision = revision + 1
       WHERE id = ? AND epoch = ? AND inSeq = ? AND revision = ?`,
     commit.status,
     commit.endTime,
@@ -78,13 +80,15 @@ export function commitInstance(
     encodeText(commit.state),
     commit.schemaVersion,
     commit.owner === null ? 1 : 0,
+    commit.underWay ? 1 : 0,
+    commit.crashes ?? 0,
     encodeText(commit.id),
     commit.epoch,
     commit.inSeq,
     commit.revision,
   );
   if (changed === 0) return 'lost';
-  clearInbox(database, commit.id);
+  if (commit.keepInbox !== true) clearInbox(database, commit.id);
   insertSideRecords(database, commit.side);
   removeSideRecords(database, commit);
   if (commit.status === 'Complete' || commit.status === 'Terminated') {
@@ -98,10 +102,12 @@ export function claimInstance(
   [claim]: OperationArguments<'claimInstance'>,
 ): InstanceRecord | null {
   const changed = database.run(
-    `UPDATE instances SET owner = ?, epoch = epoch + 1, crashes = crashes + ?
+    `UPDATE instances SET owner = ?, epoch = epoch + 1, crashes = crashes + ?,
+            wakeAt = CASE WHEN ? THEN 0 ELSE wakeAt END
       WHERE id = ? AND epoch = ? AND schemaVersion <= ?`,
     encodeText(claim.owner),
-    claim.fromDeadNode ? 1 : 0,
+    claim.suspected ? 1 : 0,
+    claim.due === true ? 1 : 0,
     encodeText(claim.id),
     claim.epoch,
     claim.schemaVersionMax ?? Number.MAX_SAFE_INTEGER,
@@ -109,32 +115,60 @@ export function claimInstance(
   return changed === 0 ? null : readInstance(database, claim.id);
 }
 
-export function findDueInstances(
+export function setCrashes(
   database: Database,
-  [dueBefore, limit]: OperationArguments<'findDueInstances'>,
-): readonly DueInstance[] {
-  return database
-    .all(
-      `SELECT id, wakeAt, owner, epoch FROM instances
-        WHERE wakeAt IS NOT NULL AND wakeAt <= ? ORDER BY wakeAt, id LIMIT ?`,
-      dueBefore,
-      limit,
-    )
-    .map(dueInstanceOf);
+  [id, epoch, crashes]: OperationArguments<'setCrashes'>,
+): boolean {
+  const update = 'UPDATE instances SET crashes = ? WHERE id = ? AND epoch = ?';
+  return database.run(update, crashes, encodeText(id), epoch) > 0;
 }
 
-export function findOwnedInstances(
+export function findDueInstances(
   database: Database,
-  [owner, limit]: OperationArguments<'findOwnedInstances'>,
+  [dueBefore, limit, after]: OperationArguments<'findDueInstances'>,
 ): readonly DueInstance[] {
+  const position = after === undefined ? [] : [after.wakeAt, encodeText(after.id)];
   return database
     .all(
-      `SELECT id, wakeAt, owner, epoch FROM instances
-        WHERE owner = ? AND wakeAt IS NOT NULL ORDER BY wakeAt, id LIMIT ?`,
-      encodeText(owner),
+      `SELECT ${CLAIM_COLUMNS} FROM instances
+        WHERE wakeAt IS NOT NULL AND wakeAt <= ? ${after === undefined ? '' : 'AND (wakeAt, id) > (?, ?)'}
+        ORDER BY wakeAt, id LIMIT ?`,
+      dueBefore,
+      ...position,
       limit,
     )
-    .map(dueInstanceOf);
+    .map((row) => ({ ...claimOf(row), wakeAt: row.number('wakeAt') }));
+}
+
+export function findInstancesUnderWay(
+  database: Database,
+  [owner, afterId, limit]: OperationArguments<'findInstancesUnderWay'>,
+): readonly InstanceClaim[] {
+  return database
+    .all(
+      `SELECT ${CLAIM_COLUMNS} FROM instances
+        WHERE owner = ? AND underWay = 1 ${afterId === null ? '' : 'AND id > ?'} ORDER BY id LIMIT ?`,
+      encodeText(owner),
+      ...(afterId === null ? [] : [encodeText(afterId)]),
+      limit,
+    )
+    .map(claimOf);
+}
+
+export function findChangedInstances(
+  database: Database,
+  [owner, after, limit]: OperationArguments<'findChangedInstances'>,
+): readonly InstanceClaim[] {
+  return database
+    .all(
+      `SELECT ${CLAIM_COLUMNS} FROM instances INDEXED BY instances_owned
+        WHERE status = 'Runnable' AND owner = ? AND (lastChangeAt, id) > (?, ?) ORDER BY lastChangeAt, id LIMIT ?`,
+      encodeText(owner),
+      after.time,
+      encodeText(after.id),
+      limit,
+    )
+    .map(claimOf);
 }
 
 export function controlInstance(
@@ -238,11 +272,16 @@ function indexFor({ reference, parentId, ...filter }: InstanceFilter): string {
   return parentId === null ? 'instances_roots' : 'instances_started';
 }
 
-function dueInstanceOf(row: Row): DueInstance {
+const CLAIM_COLUMNS = 'id, owner, epoch, wakeAt, underWay, crashes, lastChangeAt';
+
+function claimOf(row: Row): InstanceClaim {
   return {
     id: row.text('id'),
-    wakeAt: row.number('wakeAt'),
     owner: row.textOrNull('owner'),
     epoch: row.number('epoch'),
+    wakeAt: row.numberOrNull('wakeAt'),
+    underWay: row.number('underWay') !== 0,
+    crashes: row.number('crashes'),
+    lastChangeAt: row.number('lastChangeAt'),
   };
 }

@@ -1,0 +1,87 @@
+/**
+ * How many instances are read from the store and brought back to work at the same time, by number and by length.
+ *
+ * The length of a state is known only once it is read, so each load is counted as one of the longest that came lately, and
+ * corrected when it is there. One load may always go on, however long its state is.
+ */
+export interface LoadPermit {
+  /** The state has been read. */
+  loaded(length: number): void;
+  /** Its first work is done, or there was nothing to load. Doing it twice is harmless. */
+  end(): void;
+}
+
+export interface LoadLimits {
+  readonly countMax: number;
+  /** Characters of all states together. */
+  readonly lengthMax: number;
+}
+
+/** What one load counts for after a longer one, as a share of that. */
+const FORGET = 0.9;
+
+export class LoadGate {
+  readonly #limits: LoadLimits;
+  readonly #waiting: (() => void)[] = [];
+  #count = 0;
+  #length = 0;
+  #expected = 0;
+
+  constructor(limits: LoadLimits) {
+    this.#limits = limits;
+  }
+
+  get underWay(): number {
+    return this.#count;
+  }
+
+  async enter(): Promise<LoadPermit> {
+    // Whoever came before goes first.
+    if (this.#waiting.length > 0 || !this.#hasRoom()) {
+      await new Promise<void>((resolve) => {
+        this.#waiting.push(resolve);
+      });
+    } else this.#admit();
+    return this.#permit();
+  }
+
+  #permit(): LoadPermit {
+    let length = this.#expected;
+    let isOver = false;
+    return {
+      loaded: (actual) => {
+        if (isOver) return;
+        this.#length += actual - length;
+        length = actual;
+        this.#expected = Math.max(actual, Math.floor(this.#expected * FORGET));
+      },
+      end: () => {
+        if (isOver) return;
+        isOver = true;
+        this.#count -= 1;
+        this.#length -= length;
+        this.#admitWaiting();
+      },
+    };
+  }
+
+  #admitWaiting(): void {
+    while (this.#hasRoom()) {
+      const next = this.#waiting.shift();
+      if (next === undefined) return;
+      this.#admit();
+      next();
+    }
+  }
+
+  #admit(): void {
+    this.#count += 1;
+    this.#length += this.#expected;
+  }
+
+  #hasRoom(): boolean {
+    if (this.#count === 0) return true;
+    const { countMax, lengthMax } = this.#limits;
+    return this.#count < countMax && this.#length + this.#expected <= lengthMax;
+  }
+}
