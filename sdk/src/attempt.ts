@@ -11,6 +11,7 @@ import {
   TimeoutError,
   type FailedCall,
 } from './errors.js';
+import { readJson, type LargeIntegers } from './exact-json.js';
 import { retryAfterMs } from './retry-policy.js';
 
 /** An answer whose whole body is there. */
@@ -89,12 +90,16 @@ export function refusal({ status, headers, text }: Answer, failed: FailedCall): 
 }
 
 /** @throws InvalidAnswerError when it is not what the API answers */
-export function valueOf({ status, headers, text }: Answer, failed: FailedCall): unknown {
+export function valueOf(
+  { status, headers, text }: Answer,
+  failed: FailedCall,
+  integers: LargeIntegers,
+): unknown {
   const mediaType = headers.get('content-type') ?? '';
   if (text === '') return undefined;
   if (mediaType.startsWith('text/x-python')) return text;
   try {
-    return JSON.parse(text);
+    return readJson(text, integers);
   } catch (cause) {
     const got = mediaType === '' ? 'something else' : mediaType;
     throw new InvalidAnswerError(`expected JSON, and got ${got} with status ${status}`, {

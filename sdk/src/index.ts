@@ -64,6 +64,8 @@ export {
   TimeoutError,
 } from './errors.js';
 export type { CallSubject } from './errors.js';
+export { parseJson, stringifyJson } from './exact-json.js';
+export type { LargeIntegers } from './exact-json.js';
 export type {
   CallOptions,
   ClientOptions,

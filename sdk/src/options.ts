@@ -1,5 +1,6 @@
 /** What callers may set: for a client, and for a single call. */
 import type { ActivityDeclarations } from './activity-types.js';
+import type { LargeIntegers } from './exact-json.js';
 
 /** When and how often a call that failed is made again. */
 export interface RetryOptions {
@@ -81,6 +82,15 @@ export interface ClientOptions<D extends ActivityDeclarations = ActivityDeclarat
    * @default globalThis.fetch
    */
   readonly fetch?: (request: Request, init?: RequestInit) => Promise<Response>;
+  /**
+   * What integers beyond ±(2^53 - 1) in data, events and results become. A `number` of that size is rounded; a `bigint`
+   * has all digits. Smaller integers are numbers in any case, and bigints can be sent in any case.
+   *
+   * With `'bigint'`, numbers beyond 2^53 are sent as floats.
+   *
+   * @default 'number'
+   */
+  readonly integers?: LargeIntegers;
   /** The activities that were declared with `defineActivities`, to type `client.activities`. */
   readonly activities?: D;
 }

@@ -11,6 +11,7 @@
  */
 import { attempt, refusal, valueOf } from './attempt.js';
 import { NetworkError, TimeoutError, type CallSubject, type FailedCall } from './errors.js';
+import { writeJson, type LargeIntegers } from './exact-json.js';
 import type { CallOptions, ClientOptions, TokenSource } from './options.js';
 import { pause } from './pause.js';
 import {
@@ -51,12 +52,14 @@ export class Transport {
   readonly #timeoutMs: number;
   readonly #retry: RetrySettings;
   readonly #fetch: NonNullable<ClientOptions['fetch']>;
+  readonly #integers: LargeIntegers;
 
   constructor(options: ClientOptions) {
     this.#baseUrl = readBaseUrl(options.baseUrl);
     this.#token = options.token;
     this.#timeoutMs = readTimeout(options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
     this.#retry = mergeRetry(DEFAULT_RETRY, options.retry);
+    this.#integers = readIntegers(options.integers);
     // Looked up at each call, so that a global `fetch` that is replaced later (by a tracer, by a test) is used.
     this.#fetch = options.fetch ?? ((request) => globalThis.fetch(request));
   }
@@ -67,7 +70,8 @@ export class Transport {
     call: Call<P, M>,
     options: CallOptions = {},
   ): Promise<CallAnswer<P, M>> {
-    const prepared = prepare(method, `${this.#baseUrl}${fillPath(path, call.path)}`, call);
+    const url = `${this.#baseUrl}${fillPath(path, call.path)}`;
+    const prepared = prepare(method, url, { ...call, integers: this.#integers });
     const failed = { call: `${method.toUpperCase()} ${path}`, subject: call.subject };
     // The schema says so, and the server's own tests hold it to the schema.
     return (await this.#attempts(prepared, failed, call, options)) as CallAnswer<P, M>;
@@ -96,7 +100,7 @@ export class Transport {
           signal,
           failed,
         });
-        return valueOf(answer, failed);
+        return valueOf(answer, failed, this.#integers);
       } catch (error) {
         signal?.throwIfAborted();
         const remainingMs = Math.max(0, timeoutMs - elapsedMs());
@@ -150,9 +154,13 @@ export class Transport {
 function prepare(
   method: ApiMethod,
   url: string,
-  call: CallNature & { readonly query?: object; readonly body?: unknown },
+  call: CallNature & {
+    readonly query?: object;
+    readonly body?: unknown;
+    readonly integers: LargeIntegers;
+  },
 ): PreparedCall {
-  const content = contentOf(call.body);
+  const content = contentOf(call.body, call.integers);
   return {
     url: `${url}${queryText(call.query)}`,
     // `fetch` spells the others itself, but not this one.
@@ -164,6 +172,12 @@ function prepare(
     },
     body: content?.text ?? null,
   };
+}
+
+/** @throws RangeError */
+function readIntegers(integers: LargeIntegers = 'number'): LargeIntegers {
+  if (['number', 'bigint'].includes(integers)) return integers;
+  throw new RangeError(`integers must be 'number' or 'bigint', not '${integers}'`);
 }
 
 /** @throws RangeError */
@@ -212,14 +226,14 @@ function queryText(query: object | undefined): string {
   return text === '' ? '' : `?${text}`;
 }
 
-function contentOf(body: unknown): { readonly text: string; readonly mediaType: string } | null {
+function contentOf(
+  body: unknown,
+  integers: LargeIntegers,
+): { readonly text: string; readonly mediaType: string } | null {
   if (typeof body !== 'object' || body === null) return null;
-  if ('json' in body) return { text: jsonText(body.json), mediaType: 'application/json' };
+  if ('json' in body) {
+    return { text: writeJson(body.json, integers), mediaType: 'application/json' };
+  }
   // The other form that CallBody has.
   return body as { readonly text: string; readonly mediaType: string };
-}
-
-/** In a list, what JSON does not know (undefined, a function) becomes null rather than nothing. */
-function jsonText(value: unknown): string {
-  return JSON.stringify([value]).slice(1, -1);
 }

@@ -39,7 +39,7 @@ export interface WorkerSettings {
 }
 
 /** Where the server is, for a worker that makes its own client. */
-export type ServerAddress = Pick<ClientOptions, 'baseUrl' | 'token' | 'fetch'> & {
+export type ServerAddress = Pick<ClientOptions, 'baseUrl' | 'token' | 'fetch' | 'integers'> & {
   readonly client?: never;
 };
 

@@ -64,6 +64,7 @@ export function SessionProvider({ children }: { readonly children: ReactNode }):
     const claims = token === null ? null : readClaims(token);
     const client = createClient({
       baseUrl: window.location.origin,
+      integers: 'bigint',
       ...(token !== null && { token }),
       retry: { limit: 2 },
     });

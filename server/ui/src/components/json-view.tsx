@@ -1,3 +1,4 @@
+import { stringifyJson } from '@stepwright/sdk';
 import { useState, type ReactNode } from 'react';
 import { Button } from './button.js';
 
@@ -66,7 +67,9 @@ function Name({ name }: { readonly name: string | undefined }): ReactNode {
 
 function Scalar({ value }: { readonly value: unknown }): ReactNode {
   const [isWhole, setWhole] = useState(false);
-  if (typeof value !== 'string') return <span className="json-plain">{String(value)}</span>;
+  if (typeof value !== 'string') {
+    return <span className="json-plain">{stringifyJson(value)}</span>;
+  }
   const isCut = value.length > TEXT_SHOWN && !isWhole;
   return (
     <>

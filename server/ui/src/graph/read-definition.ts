@@ -4,6 +4,7 @@
  * The document may be half-written (the editor's preview) or stored (the server's answer), in any casing. What makes no
  * sense is left out rather than refused: saying what is wrong is the server's work. Pure and bounded.
  */
+import { stringifyJson } from '@stepwright/sdk';
 
 /** A step as the graph needs it. */
 export interface GraphStep {
@@ -182,14 +183,14 @@ function unquote(expression: string): string {
 const LINE_LENGTH_MAX = 200;
 
 function inOneLine(value: unknown): string {
-  const text = textOf(value) ?? JSON.stringify(value);
+  const text = textOf(value) ?? stringifyJson(value);
   const line = text.slice(0, LINE_LENGTH_MAX).replace(/\s+/g, ' ').trim();
   return text.length > LINE_LENGTH_MAX ? `${line}…` : line;
 }
 
 function textOf(value: unknown): string | null {
   if (typeof value === 'string') return value;
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null;
+  return ['number', 'bigint', 'boolean'].includes(typeof value) ? String(value) : null;
 }
 
 function isObject(value: unknown): value is object {

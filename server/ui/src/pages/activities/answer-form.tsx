@@ -1,4 +1,4 @@
-import type { ActivityItem } from '@stepwright/sdk';
+import { parseJson, type ActivityItem } from '@stepwright/sdk';
 import { useState, type ReactNode } from 'react';
 import { useSession } from '../../app/session.js';
 import { Button } from '../../components/button.js';
@@ -41,7 +41,7 @@ export function AnswerForm({ item, answer, onClose, onDone }: AnswerFormProps): 
     setError(null);
     const { workflowId, executionId } = item;
     try {
-      const value: unknown = JSON.parse(text);
+      const value = parseJson(text);
       await (answer === 'complete'
         ? client.workflows.completeActivity(workflowId, executionId, value)
         : client.workflows.failActivity(workflowId, executionId, value));

@@ -1,5 +1,6 @@
 /** A definition as text, and text as a definition. Pure. */
-import { parse, stringify } from 'yaml';
+import { stringifyJson } from '@stepwright/sdk';
+import { Document, parse, visit } from 'yaml';
 
 export type DocumentFormat = 'yaml' | 'json';
 
@@ -8,9 +9,18 @@ export function documentText(definition: object, format: DocumentFormat): string
   const document = Object.fromEntries(
     Object.entries(definition).filter(([name]) => name !== 'version'),
   );
-  return format === 'json'
-    ? `${JSON.stringify(document, null, 2)}\n`
-    : stringify(document, { lineWidth: 0 });
+  return format === 'json' ? `${stringifyJson(document, 2)}\n` : yamlText(document);
+}
+
+function yamlText(definition: object): string {
+  const document = new Document(definition);
+  visit(document, {
+    Scalar(_key, node) {
+      // Without an exponent a large float would be an integer.
+      if (typeof node.value === 'number' && Math.abs(node.value) >= 2 ** 53) node.format = 'EXP';
+    },
+  });
+  return document.toString({ lineWidth: 0 });
 }
 
 /** Undefined while it cannot be read. */

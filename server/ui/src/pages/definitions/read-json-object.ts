@@ -1,3 +1,5 @@
+import { parseJson } from '@stepwright/sdk';
+
 /**
  * What somebody typed as the data of a run; nothing is the empty object.
  *
@@ -7,7 +9,7 @@ export function readJsonObject(text: string): Record<string, unknown> {
   if (text.trim() === '') return {};
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch (error) {
     throw new Error(`This is not JSON: ${error instanceof Error ? error.message : ''}`, {
       cause: error,

@@ -1,3 +1,4 @@
+import { parseJson } from '@stepwright/sdk';
 import { useState, type ReactNode } from 'react';
 import { useSession } from '../../app/session.js';
 import { Button } from '../../components/button.js';
@@ -79,8 +80,7 @@ export function PublishForm(props: PublishFormProps): ReactNode {
 function readJson(text: string): unknown {
   if (text.trim() === '') return null;
   try {
-    const value: unknown = JSON.parse(text);
-    return value;
+    return parseJson(text);
   } catch (error) {
     throw new Error(`This is not JSON: ${error instanceof Error ? error.message : ''}`, {
       cause: error,

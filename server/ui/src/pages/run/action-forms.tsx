@@ -1,4 +1,5 @@
 /** Forms that put a waiting run right: what to send, checked before it is sent. */
+import { parseJson } from '@stepwright/sdk';
 import { useState, type ReactNode } from 'react';
 import type { WaitReason } from '../../api/operator-api.js';
 import { useSession } from '../../app/session.js';
@@ -54,7 +55,7 @@ export function ActionForm(props: FormProps): ReactNode {
   const words = WORDS[kind];
   const [text, setText] = useState<string>(words.start);
   const { send, error, isBusy } = useSend(props);
-  const parsed = parseJson(text);
+  const parsed = readJson(text);
   return (
     <FormDialog title={words.title} onClose={onClose}>
       <form
@@ -136,9 +137,9 @@ function useSend({ workflowId, reason, kind, onDone }: FormProps): Sending {
   return { send, error, isBusy };
 }
 
-function parseJson(text: string): { readonly value: unknown; readonly problem: string | null } {
+function readJson(text: string): { readonly value: unknown; readonly problem: string | null } {
   try {
-    return { value: JSON.parse(text) as unknown, problem: null };
+    return { value: parseJson(text), problem: null };
   } catch (error) {
     return {
       value: null,
