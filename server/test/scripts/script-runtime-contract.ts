@@ -350,8 +350,8 @@ export function describeScriptRuntime(
         for (let turn = 0; turn < 3; turn += 1) {
           expect(await evaluate('abs(-1)', 'healthy')).toEqual({ ok: true, values: [1] });
         }
-        // One of them was running when the first healthy one came; the scripts' lane may have had one turn since.
-        expect(ended.filter((name) => name === 'slow').length).toBeLessThanOrEqual(2);
+        // One was running when the first healthy call came. Until a spare is there, one more may run between two of them.
+        expect(ended.filter((name) => name === 'slow').length).toBeLessThanOrEqual(3);
         abort.abort();
         const results = await Promise.all(endless);
         const types = results.map((result) => (result.ok ? 'none' : result.error.type));
