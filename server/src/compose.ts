@@ -158,7 +158,9 @@ function createHttpRequest(config: Config, logger: Logger): StepBody {
   const options: HttpRequestOptions = {
     timeoutMs: config.http_timeout_ms,
     responseBytesMax: config.http_response_bytes_max,
+    timeoutMsMax: config.http_timeout_ms_max,
     connectionsPerHost: config.http_connections_per_host,
+    connectionsMax: config.http_connections_max,
     allowPrivate: config.http_allow_private,
     allowLoopback: config.http_allow_loopback,
     allowHosts: config.http_allow_hosts,

@@ -285,6 +285,11 @@ export const SETTINGS = {
     100_000,
     'Time limit of an HttpRequest without the input Timeout, in milliseconds.',
   ),
+  http_timeout_ms_max: setting(
+    integer(10, 86_400_000),
+    600_000,
+    'Longest time limit of an HttpRequest, in milliseconds; a longer input Timeout is cut to it. At least `http_timeout_ms`.',
+  ),
   http_response_bytes_max: setting(
     integer(1024, 256 * 1024 * 1024),
     2 * 1024 * 1024,
@@ -293,7 +298,12 @@ export const SETTINGS = {
   http_connections_per_host: setting(
     integer(1, 10_000),
     32,
-    'HttpRequests under way to one host at a time.',
+    'HttpRequests under way to one host at a time; one definition has at most three times as many as are free.',
+  ),
+  http_connections_max: setting(
+    integer(1, 100_000),
+    256,
+    'HttpRequests under way at a time in all; one definition has at most three times as many as are free.',
   ),
   http_allow_private: setting(flag, true, 'HttpRequests may go to private networks.'),
   http_allow_loopback: setting(flag, true, 'HttpRequests may go to this machine.'),

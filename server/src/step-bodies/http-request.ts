@@ -19,6 +19,7 @@ import type { Logger } from '../logger.js';
 import { createAddressPolicy, type AddressPolicy } from './http-request/address-policy.js';
 import type { AddressPolicyOptions } from './http-request/address-policy.js';
 import { AnswerBodyError, decodeBody, readBytes, tooLarge } from './http-request/answer-body.js';
+import { CallSlots } from './http-request/call-slots.js';
 import { Deadline } from './http-request/deadline.js';
 import { readHttpCall, type CallTerms, type HttpCall } from './http-request/http-call.js';
 import { explainNetworkError } from './http-request/network-error.js';
@@ -35,10 +36,14 @@ import type { StepBody, StepBodyContext } from './step-body.js';
 export interface HttpRequestOptions extends AddressPolicyOptions {
   /** For steps without the input Timeout. @default 100 seconds */
   readonly timeoutMs?: number;
+  /** What an input Timeout is cut to. @default 10 minutes */
+  readonly timeoutMsMax?: number;
   /** After decompression. @default 2 MiB */
   readonly responseBytesMax?: number;
   /** Calls that are under way at the same time to one host and port; more wait. @default 32 */
   readonly connectionsPerHost?: number;
+  /** Calls that are under way at the same time in all; more wait. @default 256 */
+  readonly connectionsMax?: number;
   readonly logger?: Logger;
   /** @default the operating system's resolution */
   readonly lookup?: AddressLookup;
@@ -51,7 +56,11 @@ export interface HttpRequestBody extends StepBody {
 
 const DEFAULT_TIMEOUT_MS = 100_000;
 const DEFAULT_RESPONSE_BYTES_MAX = 2 * 1024 * 1024;
+const DEFAULT_TIMEOUT_MS_MAX = 600_000;
 const DEFAULT_CONNECTIONS_PER_HOST = 32;
+const DEFAULT_CONNECTIONS_MAX = 256;
+/** An idle connection is kept so long at most, whatever the callee offers. */
+const IDLE_MS_MAX = 4000;
 
 /** @throws Error that names an entry of a host list that cannot be read */
 export function createHttpRequestBody(options: HttpRequestOptions): HttpRequestBody {
@@ -76,17 +85,24 @@ interface Answer {
 class Caller implements HttpRequestBody {
   readonly #policy: AddressPolicy;
   readonly #agent: Agent;
+  readonly #slots: CallSlots;
   readonly #timeoutMs: number;
+  readonly #timeoutMsMax: number;
   readonly #responseBytesMax: number;
   readonly #logger: Logger | null;
 
   constructor(options: HttpRequestOptions) {
     this.#policy = createAddressPolicy(options);
+    const perHostMax = options.connectionsPerHost ?? DEFAULT_CONNECTIONS_PER_HOST;
+    const totalMax = options.connectionsMax ?? DEFAULT_CONNECTIONS_MAX;
+    this.#slots = new CallSlots({ perHostMax, totalMax });
     this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+    this.#timeoutMsMax = Math.max(options.timeoutMsMax ?? DEFAULT_TIMEOUT_MS_MAX, this.#timeoutMs);
     this.#responseBytesMax = options.responseBytesMax ?? DEFAULT_RESPONSE_BYTES_MAX;
     this.#logger = options.logger ?? null;
     this.#agent = new Agent({
-      connections: options.connectionsPerHost ?? DEFAULT_CONNECTIONS_PER_HOST,
+      connections: perHostMax,
+      keepAliveMaxTimeout: IDLE_MS_MAX,
       pipelining: 1,
       allowH2: false,
       connect: createPinnedConnector(this.#policy, options.lookup ?? systemLookup),
@@ -100,7 +116,8 @@ class Caller implements HttpRequestBody {
     let call: ReturnType<typeof readHttpCall>;
     try {
       const { idempotencyKey } = context;
-      call = readHttpCall(inputs, { idempotencyKey, timeoutMs: this.#timeoutMs });
+      const limits = { timeoutMs: this.#timeoutMs, timeoutMsMax: this.#timeoutMsMax };
+      call = readHttpCall(inputs, { idempotencyKey, ...limits });
     } catch (error) {
       if (error instanceof InputError) return failure('InputError', error.message);
       throw error;
@@ -108,7 +125,7 @@ class Caller implements HttpRequestBody {
     if (context.signal.aborted) return aborted();
     const deadline = new Deadline(call.timeoutMs, context.signal);
     try {
-      const answer = await this.#send(call, deadline);
+      const answer = await this.#send(call, context.definitionId ?? '', deadline);
       this.#log(call, context, answer.statusCode);
       return judged(call, answer);
     } catch (error) {
@@ -122,20 +139,34 @@ class Caller implements HttpRequestBody {
     await this.#agent.destroy();
   }
 
-  async #send(first: HttpCall, deadline: Deadline): Promise<Answer> {
+  async #send(first: HttpCall, definitionId: string, deadline: Deadline): Promise<Answer> {
     let call = first;
     for (let redirects = 0; ; redirects += 1) {
-      const response = await this.#request(call, deadline.signal);
-      const { statusCode, headers } = response;
-      const next = this.#nextCall(call, response);
-      if (next === null) return this.#readAnswer(call, response, deadline);
-      discard(response.body);
-      if (redirects === REDIRECTS_MAX) {
-        const problem = `more than ${REDIRECTS_MAX} redirects`;
-        return { statusCode, headers, body: null, problem };
+      const release = await this.#slots.take(call.url.origin, definitionId, deadline.signal);
+      try {
+        const sent = await this.#sendOnce(call, redirects, deadline);
+        if ('answer' in sent) return sent.answer;
+        call = sent.next;
+      } finally {
+        release();
       }
-      call = next;
     }
+  }
+
+  /** The answer, or the call that a redirect asks for. */
+  async #sendOnce(
+    call: HttpCall,
+    redirects: number,
+    deadline: Deadline,
+  ): Promise<{ readonly answer: Answer } | { readonly next: HttpCall }> {
+    const response = await this.#request(call, deadline.signal);
+    const { statusCode, headers } = response;
+    const next = this.#nextCall(call, response);
+    if (next === null) return { answer: await this.#readAnswer(call, response, deadline) };
+    discard(response.body);
+    if (redirects < REDIRECTS_MAX) return { next };
+    const problem = `more than ${REDIRECTS_MAX} redirects`;
+    return { answer: { statusCode, headers, body: null, problem } };
   }
 
   async #request(call: HttpCall, signal: AbortSignal): Promise<Dispatcher.ResponseData> {

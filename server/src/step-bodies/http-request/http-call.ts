@@ -25,6 +25,8 @@ export interface CallTerms {
 export interface CallSettings {
   readonly idempotencyKey: string;
   readonly timeoutMs: number;
+  /** What an author's Timeout is cut to. */
+  readonly timeoutMsMax: number;
 }
 
 /** What a format stands for where the author's headers do not say otherwise; `None` leaves both fields to them. */
@@ -40,9 +42,6 @@ const CONTENT_TYPE: Readonly<Record<HttpFormat, string | null>> = {
 };
 
 const FORM_TYPE = /^application\/x-www-form-urlencoded\b/i;
-
-/** The longest that a timer takes: 24 days. */
-const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** @throws InputError */
 export function readHttpCall(inputs: JsonObject, settings: CallSettings): HttpCall & CallTerms {
@@ -70,7 +69,7 @@ export function readHttpCall(inputs: JsonObject, settings: CallSettings): HttpCa
 function readTimeout(inputs: JsonObject, settings: CallSettings): number {
   const timeoutMs = optional(inputs, 'Timeout', toDurationMs, settings.timeoutMs);
   if (timeoutMs === 0) throw new InputError('the input Timeout: it must be longer than 0');
-  return Math.min(timeoutMs, TIMER_MS_MAX);
+  return Math.min(timeoutMs, settings.timeoutMsMax);
 }
 
 function defaultHeaders(

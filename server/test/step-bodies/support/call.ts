@@ -27,6 +27,7 @@ export const OPEN_POLICY = {
 export function contextOf(overrides: Partial<StepBodyContext> = {}): StepBodyContext {
   return {
     workflowId: 'w1',
+    definitionId: 'order',
     stepId: 'call',
     attempt: 1,
     idempotencyKey: 'w1/7/1',

@@ -1,0 +1,108 @@
+/** Slots for outgoing calls: limits, fair shares by definition, and calls that give up while they wait. */
+import { describe, expect, it } from 'vitest';
+import { CallSlots } from '../../../src/step-bodies/http-request/call-slots.js';
+import { contextOf, useCalls, valuesOf } from '../support/call.js';
+
+const { serve, body } = useCalls();
+const never = new AbortController().signal;
+
+/** Takes slots and notes, in order, who got one. */
+function queueAt(perHostMax: number, totalMax = 1000) {
+  const slots = new CallSlots({ perHostMax, totalMax });
+  const granted: { readonly by: string; readonly release: () => void }[] = [];
+  const take = (by: string, host = 'http://a', signal: AbortSignal = never) => {
+    const taken = slots.take(host, by, signal);
+    taken.then(
+      (release) => granted.push({ by, release }),
+      () => undefined,
+    );
+    return taken;
+  };
+  const settle = () => new Promise((resolve) => setImmediate(resolve));
+  const count = (by: string) => granted.filter((entry) => entry.by === by).length;
+  return { count, granted, settle, take };
+}
+
+describe('slots for calls', () => {
+  it('leave room for a definition that has none', async () => {
+    const { count, settle, take } = queueAt(32);
+    for (let index = 0; index < 500; index += 1) void take('greedy');
+    void take('other');
+    await settle();
+    expect(count('greedy')).toBe(24);
+    expect(count('other')).toBe(1);
+  });
+
+  it('go to the definitions in turn', async () => {
+    const { granted, settle, take } = queueAt(1);
+    for (const by of ['x', 'a', 'a', 'a', 'b', 'b', 'c']) void take(by);
+    for (let turn = 1; turn <= 7; turn += 1) {
+      await settle();
+      expect(granted).toHaveLength(turn);
+      granted.at(-1)!.release();
+    }
+    expect(granted.map(({ by }) => by)).toEqual(['x', 'a', 'b', 'c', 'a', 'b', 'a']);
+  });
+
+  it('are limited over all hosts, and a slot that is freed at one is used at another', async () => {
+    const { count, granted, settle, take } = queueAt(32, 8);
+    for (let index = 0; index < 100; index += 1) void take('greedy', `http://host-${index}`);
+    void take('other', 'http://other');
+    await settle();
+    expect(count('greedy')).toBe(6);
+    expect(count('other')).toBe(1);
+    for (let done = 0; done < 101; done += 1) {
+      granted[done]!.release();
+      await settle();
+    }
+    expect(granted).toHaveLength(101);
+  });
+
+  it('are given back once, however often that is said', async () => {
+    const { granted, settle, take } = queueAt(1);
+    for (const by of ['a', 'b', 'c']) void take(by);
+    await settle();
+    granted[0]!.release();
+    granted[0]!.release();
+    await settle();
+    expect(granted.map(({ by }) => by)).toEqual(['a', 'b']);
+  });
+
+  it('are not waited for by a call that gave up', async () => {
+    const { granted, settle, take } = queueAt(1);
+    void take('a');
+    const controller = new AbortController();
+    const waiting = take('b', 'http://a', controller.signal);
+    void take('c');
+    controller.abort();
+    await expect(waiting).rejects.toThrow(/waited for its turn/);
+    await settle();
+    granted[0]!.release();
+    await settle();
+    expect(granted.map(({ by }) => by)).toEqual(['a', 'c']);
+    await expect(take('d', 'http://a', controller.signal)).rejects.toThrow();
+  });
+});
+
+describe('S-40: a definition whose calls hang', () => {
+  it('holds up neither another definition at that host, nor longer than the limit says', async () => {
+    const server = await serve((request, response) => {
+      if (request.url !== '/hang') response.end('ok');
+    });
+    const caller = body({ connectionsPerHost: 4, timeoutMs: 100, timeoutMsMax: 1000 });
+    const started = performance.now();
+    const hanging = Array.from({ length: 8 }, () =>
+      caller.run(
+        { BaseUrl: server.url, Resource: 'hang', Timeout: 86_400 },
+        contextOf({ definitionId: 'greedy' }),
+      ),
+    );
+    const other = await caller.run({ BaseUrl: server.url }, contextOf({ definitionId: 'other' }));
+    expect(valuesOf(other)).toMatchObject({ ResponseCode: 200 });
+    // All of them, also those that never had their turn.
+    for (const result of await Promise.all(hanging)) {
+      expect(valuesOf(result)['ErrorMessage']).toMatch(/took longer than 1000 ms/);
+    }
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+});
