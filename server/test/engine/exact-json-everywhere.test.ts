@@ -1,0 +1,40 @@
+/** Goal: no door for user data goes around exact-json.ts. Method: who parses or writes JSON otherwise is listed here. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+
+const SOURCES = new URL('../../src/', import.meta.url);
+/** These read and write only what is the server's own, names, or single texts that are quoted. */
+const OWN_JSON = [
+  ...['api/json-position.ts', 'api/json-syntax-error.ts', 'api/map/idempotency.ts'],
+  ...['api/query-names.ts', 'api/schema.controller.ts', 'api/yaml-reader.ts', 'api/yaml-writer.ts'],
+  ...['backplane/hint-codec.ts', 'engine/convert-input.ts', 'engine/exact-json.ts'],
+  ...[
+    'engine/taken-events.ts',
+    'runtime/evaluator.ts',
+    'runtime/ids.ts',
+    'runtime/node-details.ts',
+  ],
+  ...[
+    'runtime/paging.ts',
+    'scripts/pyodide/child-main.ts',
+    'scripts/pyodide/interpreter-process.ts',
+  ],
+  ...['scripts/pyodide/pyodide-module.ts', 'scripts/pyodide/sealed-interpreter.ts'],
+  ...['step-bodies/http-request/address-policy.ts', 'step-bodies/http-request/request-url.ts'],
+  ...['store/mongo/side-records.ts', 'store/sqlite/operations/audit.ts'],
+  ...['store/sqlite/operations/events.ts', 'store/sqlite/start-thread.ts', 'store/text-codec.ts'],
+  ...['version.ts'],
+];
+
+describe('the sources of the server', () => {
+  it('parse and write user data with exact-json.ts', () => {
+    const found = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts') && !file.startsWith('generated/'))
+      .filter((file) =>
+        /^(?!\s*(\*|\/\/)).*JSON\.(parse|stringify)\(/m.test(
+          readFileSync(new URL(file, SOURCES), 'utf8'),
+        ),
+      );
+    expect(found.filter((file) => !OWN_JSON.includes(file))).toEqual([]);
+  });
+});
