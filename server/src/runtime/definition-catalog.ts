@@ -59,14 +59,14 @@ export class DefinitionCatalog {
   async register(
     document: unknown,
     idempotency: IdempotencyKey | null,
+    strict = false,
   ): Promise<RegisteredDefinition> {
     const parsed = await this.#checker.check(document);
     const { canonical, definition, warnings } = parsed;
     if (definition === null || canonical === null || parsed.errors.length > 0) {
-      throw new AppError('invalid_definition', describeProblems(parsed.errors), {
-        problems: parsed.errors,
-      });
+      throw invalidDefinition(strict ? [...parsed.errors, ...warnings] : parsed.errors);
     }
+    if (strict && warnings.length > 0) throw invalidDefinition(warnings);
     const result = await this.#options.store.insertDefinition(
       {
         id: definition.id,
@@ -90,8 +90,11 @@ export class DefinitionCatalog {
     return { id, version, warnings };
   }
 
-  async check(document: unknown): Promise<DefinitionCheck> {
+  /** @throws AppError `invalid_definition` when it is strict and anything was found */
+  async check(document: unknown, strict = false): Promise<DefinitionCheck> {
     const { errors, warnings } = await this.#checker.check(document);
+    const problems = [...errors, ...warnings];
+    if (strict && problems.length > 0) throw invalidDefinition(problems);
     return { valid: errors.length === 0, errors, warnings };
   }
 
@@ -195,6 +198,10 @@ function definitionNotFound(id: string, version: number | 'latest'): AppError {
   return new AppError('definition_not_found', `There is no ${what}`, {
     fields: { definitionId: id },
   });
+}
+
+function invalidDefinition(problems: readonly DocumentProblem[]): AppError {
+  return new AppError('invalid_definition', describeProblems(problems), { problems });
 }
 
 function describeProblems(problems: readonly DocumentProblem[]): string {

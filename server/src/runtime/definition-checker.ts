@@ -9,13 +9,22 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { DocumentProblem } from '../engine/definition.js';
+import { checkLoops } from '../engine/definitions/check-loops.js';
+import type { ExpressionFacts } from '../engine/definitions/expression-facts.js';
 import { notPython, unknownStepType } from '../engine/definitions/late-problems.js';
+import { warnAboutExpression, warnAboutLiteral } from '../engine/definitions/late-warnings.js';
 import {
   parseDefinition,
   type ExpressionSource,
   type ParsedDefinition,
 } from '../engine/definitions/parse-definition.js';
-import { MAX_PROBLEMS, mergeProblems } from '../engine/definitions/problem-list.js';
+import {
+  MAX_PROBLEMS,
+  mergeProblems,
+  ProblemList,
+  type DocumentWarningCode,
+} from '../engine/definitions/problem-list.js';
+import { examineExpression } from '../scripts/expressions/examine-expression.js';
 import type { ScriptRuntime, SyntaxProblem } from '../scripts/script-runtime.js';
 import type { StepScripts } from './step-scripts.js';
 
@@ -24,8 +33,8 @@ const BATCH_COUNT_MAX = 200;
 const BATCH_LENGTH_MAX = 64 * 1024;
 
 export interface DefinitionCheckerOptions {
-  readonly scripts: ScriptRuntime;
-  readonly stepScripts: StepScripts;
+  readonly scripts: Pick<ScriptRuntime, 'checkSyntax'>;
+  readonly stepScripts: Pick<StepScripts, 'known'>;
 }
 
 export class DefinitionChecker {
@@ -42,7 +51,31 @@ export class DefinitionChecker {
     const withSteps = mergeProblems(parsed.errors, await this.#unknownSteps(parsed));
     const room = MAX_PROBLEMS - withSteps.length;
     const errors = mergeProblems(withSteps, await this.#syntaxErrors(parsed.expressions, room));
-    return { ...parsed, errors };
+    const warnings = mergeProblems(parsed.warnings, await this.#oddities(parsed));
+    return { ...parsed, errors, warnings };
+  }
+
+  /** Looked for in turns, so that a megabyte of expressions holds up nobody. */
+  async #oddities(parsed: ParsedDefinition): Promise<readonly DocumentProblem[]> {
+    const warnings = new ProblemList<DocumentWarningCode>();
+    const examiner = new Examiner();
+    for (const expression of parsed.expressions) {
+      if (warnings.isFull) break;
+      const facts = examiner.examine(expression.source);
+      if (facts !== null) warnAboutExpression(expression, facts, warnings);
+      if (examiner.isTired) await examiner.rest();
+    }
+    for (const literal of parsed.literalTexts) {
+      if (warnings.isFull) break;
+      const facts = examiner.examine(literal.text);
+      if (facts !== null) warnAboutLiteral(literal, facts, warnings);
+      if (examiner.isTired) await examiner.rest();
+    }
+    const { definition, stepPointers } = parsed;
+    if (definition !== null) {
+      checkLoops({ definition, stepPointers, warnings, examine: (text) => examiner.examine(text) });
+    }
+    return warnings.toArray();
   }
 
   async #unknownSteps({ customSteps }: ParsedDefinition): Promise<readonly DocumentProblem[]> {
@@ -75,6 +108,36 @@ export class DefinitionChecker {
       if (found.length > room) break;
     }
     return found;
+  }
+}
+
+/** What is parsed on this thread before others have their turn: some ten milliseconds. */
+const TURN_LENGTH = 16 * 1024;
+/** What an expression costs besides its length. */
+const EXPRESSION_LENGTH_MIN = 20;
+
+/** Remembers what it has seen while one definition is checked. */
+class Examiner {
+  readonly #known = new Map<string, ExpressionFacts | null>();
+  #lengthInTurn = 0;
+
+  get isTired(): boolean {
+    return this.#lengthInTurn >= TURN_LENGTH;
+  }
+
+  async rest(): Promise<void> {
+    this.#lengthInTurn = 0;
+    await setImmediate();
+  }
+
+  examine(source: string): ExpressionFacts | null {
+    this.#lengthInTurn += 1;
+    const known = this.#known.get(source);
+    if (known !== undefined) return known;
+    this.#lengthInTurn += source.length + EXPRESSION_LENGTH_MIN;
+    const facts = examineExpression(source);
+    this.#known.set(source, facts);
+    return facts;
   }
 }
 

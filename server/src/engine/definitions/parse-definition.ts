@@ -19,17 +19,19 @@ import {
 } from '../definition.js';
 import { isJsonObject, type JsonObject } from '../json.js';
 import { checkReachability, checkReferences } from './check-references.js';
+import { checkSurroundings } from './check-surroundings.js';
 import { MemberReader } from './member-reader.js';
 import {
   ParseState,
   type CustomStepUse,
   type ExpressionSource,
+  type LiteralText,
   type ParseOptions,
 } from './parse-state.js';
 import { parseSteps, type ParsedSteps } from './parse-step.js';
 import { DEFINITION_MEMBERS, type DefinitionMember } from './step-members.js';
 
-export type { CustomStepUse, ExpressionSource, ParseOptions } from './parse-state.js';
+export type { CustomStepUse, ExpressionSource, LiteralText, ParseOptions } from './parse-state.js';
 
 export interface ParsedDefinition {
   /** Null where there are errors. */
@@ -40,6 +42,10 @@ export interface ParsedDefinition {
   readonly warnings: readonly DocumentProblem[];
   /** Every Python expression, also where there are errors, so that all its problems can be told at once. */
   readonly expressions: readonly ExpressionSource[];
+  /** Texts that are not evaluated, and might have been meant to be. */
+  readonly literalTexts: readonly LiteralText[];
+  /** Where each step stands. */
+  readonly stepPointers: ReadonlyMap<string, string>;
   /** Every custom step that is named, so that the server can look them up together. */
   readonly customSteps: readonly CustomStepUse[];
 }
@@ -62,6 +68,7 @@ export function parseDefinition(document: unknown, options: ParseOptions = {}): 
     return { definition: null, canonical: null, ...findings(state) };
   }
   checkReachability(entryStepId, state);
+  checkSurroundings(defaultErrorBehavior ?? 'Retry', state);
   const definition = {
     id,
     version: options.version ?? 0,
@@ -73,13 +80,13 @@ export function parseDefinition(document: unknown, options: ParseOptions = {}): 
   return { definition, canonical: reader.canonical, ...findings(state) };
 }
 
-function findings(
-  state: ParseState,
-): Pick<ParsedDefinition, 'errors' | 'warnings' | 'expressions' | 'customSteps'> {
+function findings(state: ParseState): Omit<ParsedDefinition, 'definition' | 'canonical'> {
   return {
     errors: state.errors.toArray(),
     warnings: state.warnings.toArray(),
     expressions: state.expressions,
+    literalTexts: state.literalTexts,
+    stepPointers: state.stepPointers,
     customSteps: state.customSteps,
   };
 }

@@ -10,7 +10,7 @@ import type { InputValue } from '../definition.js';
 import { EXPRESSION_TOO_LONG, isExpressionTooLong } from '../expression-length.js';
 import { isJsonObject, setField, type Json, type JsonObject } from '../json.js';
 import { childPointer } from './json-pointer.js';
-import type { ParseState } from './parse-state.js';
+import type { ExpressionUse, ParseState } from './parse-state.js';
 
 /** Deeper values would overflow stacks elsewhere, in databases and in Python's own converters. */
 const MAX_VALUE_DEPTH = 64;
@@ -18,10 +18,10 @@ const MAX_VALUE_DEPTH = 64;
 const NULL_VALUE: InputValue = { kind: 'constant', value: null };
 const EMPTY_TEXT: InputValue = { kind: 'constant', value: '' };
 
-/** Where a value stands, and which names its expressions know besides the common ones. */
+/** Where a value stands, and what its expressions are for. */
 export interface ValuePlace {
   readonly pointer: string;
-  readonly names: readonly string[];
+  readonly use: ExpressionUse;
 }
 
 export function parseInputValue(value: unknown, place: ValuePlace, state: ParseState): InputValue {
@@ -43,37 +43,19 @@ function parseExpression(text: string, place: ValuePlace, state: ParseState): In
     state.errors.add('expression_too_long', place.pointer, EXPRESSION_TOO_LONG);
     return NULL_VALUE;
   }
-  warnAboutBareName(source, place, state);
-  state.expressions.push({ source, pointer: place.pointer });
+  state.expressions.push({ source, pointer: place.pointer, use: place.use });
   return { kind: 'expression', source };
-}
-
-const COMMON_NAMES: ReadonlySet<string> = new Set([
-  'data',
-  'context',
-  'environment',
-  'True',
-  'False',
-  'None',
-]);
-
-/** A lone name that is no variable always fails when it runs: mostly it is a text without its quotes. */
-function warnAboutBareName(source: string, place: ValuePlace, state: ParseState): void {
-  if (!/^[A-Za-z_]\w*$/.test(source)) return;
-  if (COMMON_NAMES.has(source) || place.names.includes(source)) return;
-  state.warnings.add('unknown_name', place.pointer, () => {
-    const name = quoteText(source);
-    return `${name} is read as a Python variable, and there is none of that name; the text is written ${quoteText(`'${source}'`)}.`;
-  });
 }
 
 interface LiteralPlace extends ValuePlace {
   readonly depth: number;
+  readonly isListItem?: boolean;
 }
 
 /** A value in which texts are texts. */
 function parseLiteral(value: unknown, place: LiteralPlace, state: ParseState): InputValue {
-  if (value === null || ['boolean', 'string', 'bigint'].includes(typeof value)) {
+  if (typeof value === 'string') return parseText(value, place, state);
+  if (value === null || typeof value === 'boolean' || typeof value === 'bigint') {
     // One of these is a JSON value.
     return { kind: 'constant', value: value as Json };
   }
@@ -88,6 +70,17 @@ function parseLiteral(value: unknown, place: LiteralPlace, state: ParseState): I
     return NULL_VALUE;
   }
   return isJsonObject(value) ? parseMap(value, place, state) : parseList(value, place, state);
+}
+
+/** A variable with a member: what a text rarely has, and an expression nearly always. */
+const MAYBE_EXPRESSION = /\b(?:data|context|environment|step)(?:\.[A-Za-z_]|\[)/;
+
+function parseText(text: string, place: LiteralPlace, state: ParseState): InputValue {
+  if (MAYBE_EXPRESSION.test(text)) {
+    const { isListItem = false, pointer } = place;
+    state.literalTexts.push({ text, pointer, isListItem });
+  }
+  return { kind: 'constant', value: text };
 }
 
 function parseNumber(value: number, place: ValuePlace, state: ParseState): InputValue {
@@ -105,11 +98,8 @@ function parseList(value: object, place: LiteralPlace, state: ParseState): Input
   for (const [index, item] of Object.entries(value)) {
     const pointer = childPointer(place.pointer, index);
     if (!state.admitValues(1, pointer)) return NULL_VALUE;
-    const parsed = parseLiteral(
-      item,
-      { names: place.names, pointer, depth: place.depth + 1 },
-      state,
-    );
+    const itemPlace = { use: place.use, pointer, depth: place.depth + 1, isListItem: true };
+    const parsed = parseLiteral(item, itemPlace, state);
     items.push(parsed);
     if (parsed.kind === 'constant') constants.push(parsed.value);
   }
@@ -135,7 +125,7 @@ function parseMap(source: JsonObject, place: LiteralPlace, state: ParseState): I
       state.errors.add('duplicate_member', pointer, message);
     }
     // Not a spread: a document may have 100,000 of these.
-    const fieldPlace = { names: place.names, pointer, depth: place.depth + 1 };
+    const fieldPlace = { use: place.use, pointer, depth: place.depth + 1 };
     const parsed = isEvaluated
       ? parseEvaluated(value, fieldPlace, state)
       : parseLiteral(value, fieldPlace, state);

@@ -1,5 +1,8 @@
 import type { StepDefinition } from '../definition.js';
+import type { MemberReader } from './member-reader.js';
 import { ProblemList, type DocumentErrorCode, type DocumentWarningCode } from './problem-list.js';
+import type { StepMember } from './step-members.js';
+import type { StepType } from './step-types.js';
 
 export interface ParseOptions {
   /** The version that the server gave the document; 0 as long as it has none. */
@@ -15,6 +18,24 @@ export interface ParseOptions {
 export interface ExpressionSource {
   readonly source: string;
   readonly pointer: string;
+  readonly use: ExpressionUse;
+}
+
+/** What an expression is for, as far as that tells what it may read and what it gives. */
+export interface ExpressionUse {
+  /** An input, or one that is a name, key or time; a condition of SelectNextStep; or neither. */
+  readonly gives: 'input' | 'name' | 'selection' | 'value';
+  /** Whether `step` is there. */
+  readonly knowsStep: boolean;
+  /** The fields of `step` where they are known. */
+  readonly stepType: StepType | null;
+}
+
+/** A text that is not evaluated and yet may have been meant to be. */
+export interface LiteralText {
+  readonly text: string;
+  readonly pointer: string;
+  readonly isListItem: boolean;
 }
 
 /** The name of a custom step and where in the document it stands. */
@@ -34,6 +55,8 @@ export class ParseState {
   readonly errors = new ProblemList<DocumentErrorCode>();
   readonly warnings = new ProblemList<DocumentWarningCode>();
   readonly expressions: ExpressionSource[] = [];
+  readonly literalTexts: LiteralText[] = [];
+  readonly stepReaders = new Map<string, MemberReader<StepMember>>();
   readonly customSteps: CustomStepUse[] = [];
   readonly references: StepReference[] = [];
   /** Where each step id was given first, in document order. */

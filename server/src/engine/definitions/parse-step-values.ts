@@ -6,12 +6,19 @@ import { checkLiteralInput } from './check-literal-input.js';
 import { childPointer } from './json-pointer.js';
 import { label, type MemberReader } from './member-reader.js';
 import { parseInputValue, type ValuePlace } from './parse-input-value.js';
+import { warnAboutConstantCondition } from './late-warnings.js';
+import type { ExpressionUse } from './parse-state.js';
 import type { StepMember } from './step-members.js';
-import type { StepType, StepTypeInput } from './step-types.js';
+import type { InputKind, StepType, StepTypeInput } from './step-types.js';
 import { suggestName } from './suggest-name.js';
 
 type StepReader = MemberReader<StepMember>;
 type NamedInput = StepDefinition['inputs'][number];
+
+const INPUT: ExpressionUse = { gives: 'input', knowsStep: false, stepType: null };
+const NAME: ExpressionUse = { ...INPUT, gives: 'name' };
+const VALUE: ExpressionUse = { ...INPUT, gives: 'value' };
+const NAME_KINDS: ReadonlySet<InputKind> = new Set(['name', 'eventKey', 'duration', 'time', 'choice']);
 
 /** The inputs; `type` is null for a custom step, which takes any. */
 export function parseInputs(reader: StepReader, type: StepType | null): readonly NamedInput[] {
@@ -22,13 +29,17 @@ export function parseInputs(reader: StepReader, type: StepType | null): readonly
       const message = `A script cannot read ${quoteText(key)}: it is no name of a Python variable.`;
       reader.state.warnings.add('unusable_input_name', pointer, message);
     }
-    return { name: key, value: parseInputValue(value, { pointer, names: [] }, reader.state) };
+    return { name: key, value: parseInputValue(value, { pointer, use: INPUT }, reader.state) };
   });
 }
 
-export function parseOutputs(reader: StepReader): StepDefinition['outputs'] {
+export function parseOutputs(
+  reader: StepReader,
+  stepType: StepType | null,
+): StepDefinition['outputs'] {
+  const use: ExpressionUse = { gives: 'value', knowsStep: true, stepType };
   return readMap(reader, 'outputs').map(({ key, value, pointer }) => {
-    const parsed = parseInputValue(value, { pointer, names: ['step'] }, reader.state);
+    const parsed = parseInputValue(value, { pointer, use }, reader.state);
     if (parsed.kind === 'graph' || parsed.kind === 'list') {
       const message = 'An output is one expression; "@" is for inputs.';
       reader.state.errors.add('wrong_type', pointer, message);
@@ -37,17 +48,25 @@ export function parseOutputs(reader: StepReader): StepDefinition['outputs'] {
   });
 }
 
-export function parseSelectNextStep(reader: StepReader): StepDefinition['selectNextStep'] {
+export function parseSelectNextStep(
+  reader: StepReader,
+  stepType: StepType | null,
+): StepDefinition['selectNextStep'] {
+  const use: ExpressionUse = { gives: 'selection', knowsStep: true, stepType };
   return readMap(reader, 'selectNextStep').map(({ key, value, pointer }) => {
     reader.state.references.push({ stepId: key, pointer });
-    return { stepId: key, condition: parseCondition(reader, value, { pointer, names: ['step'] }) };
+    const condition = parseCondition(reader, value, { pointer, use });
+    if (condition.kind === 'constant') {
+      warnAboutConstantCondition(condition.value, pointer, reader.state.warnings);
+    }
+    return { stepId: key, condition };
   });
 }
 
 export function parseCancelCondition(reader: StepReader): InputValue | null {
   const value = reader.value('cancelCondition');
   if (value === null) return null;
-  const place = { pointer: reader.pointerOf('cancelCondition'), names: [] };
+  const place = { pointer: reader.pointerOf('cancelCondition'), use: VALUE };
   const condition = isEmpty(value) ? null : parseCondition(reader, value, place);
   // Text and constants are JSON values; anything else has just been refused.
   if (isScalar(value)) reader.keep('cancelCondition', value);
@@ -111,7 +130,8 @@ function parseBuiltInInputs(
   for (const [input, { value, pointer }] of given) {
     // Null is absent, as everywhere; so the defaults of built-in inputs hold.
     if (value === null || (isEmpty(value) && !takesEmptyText(input))) continue;
-    const parsed = parseInputValue(value, { pointer, names: [] }, reader.state);
+    const use = NAME_KINDS.has(input.kind) || input.name === 'DefinitionId' ? NAME : INPUT;
+    const parsed = parseInputValue(value, { pointer, use }, reader.state);
     checkLiteralInput(input, parsed, { pointer, state: reader.state });
     inputs.push({ name: input.name, value: parsed });
   }

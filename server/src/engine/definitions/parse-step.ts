@@ -78,10 +78,10 @@ function parseStep(reader: StepReader, place: StepsPlace): string | null {
     typeName,
     name: reader.text('name'),
     nextStepId: parseNextStepId(reader),
-    selectNextStep: parseSelectNextStep(reader),
+    selectNextStep: parseSelectNextStep(reader, type),
     // An unknown type takes any input: its own error is enough.
     inputs: parseInputs(reader, type),
-    outputs: parseOutputs(reader),
+    outputs: parseOutputs(reader, type),
     do: parseDo(reader, place, typeName),
     cancelCondition: parseCancelCondition(reader),
     proceedOnCancel: reader.boolean('proceedOnCancel'),
@@ -100,7 +100,10 @@ function parseStep(reader: StepReader, place: StepsPlace): string | null {
     compensateWith: parseCompensateWith(reader, place),
     saga: reader.boolean('saga'),
   };
-  if (id !== null) state.steps.set(id, step);
+  if (id !== null) {
+    state.steps.set(id, step);
+    state.stepReaders.set(id, reader);
+  }
   return id;
 }
 

@@ -32,6 +32,14 @@ export const DOCUMENT_WARNING_CODES = [
   'unusable_input_name',
   'doubtful_value',
   'not_evaluated',
+  'unquoted_text',
+  'unknown_field',
+  'missing_at_sign',
+  'change_without_effect',
+  'constant_condition',
+  'retry_without_effect',
+  'loop_without_wait',
+  'wait_without_timeout',
 ] as const;
 export type DocumentWarningCode = (typeof DOCUMENT_WARNING_CODES)[number];
 
@@ -47,6 +55,11 @@ export class ProblemList<TCode extends string> {
 
   get isEmpty(): boolean {
     return this.#problems.length === 0;
+  }
+
+  /** Whether what is added now is only counted. */
+  get isFull(): boolean {
+    return this.#problems.length >= MAX_PROBLEMS;
   }
 
   /** The message is a function where it is costly to make: one that is left out is never made. */

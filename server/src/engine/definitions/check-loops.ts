@@ -1,0 +1,139 @@
+/**
+ * Finds loops that never wait and never end: nothing in them waits, and nothing in them changes what decides whether
+ * they go on. A loop that counts is none of them.
+ */
+import type { InputValue, StepDefinition, WorkflowDefinition } from '../definition.js';
+import type { ExamineExpression } from './expression-facts.js';
+import type { DocumentWarningCode, ProblemList } from './problem-list.js';
+
+export interface LoopCheck {
+  readonly definition: WorkflowDefinition;
+  readonly stepPointers: ReadonlyMap<string, string>;
+  readonly examine: ExamineExpression;
+  readonly warnings: ProblemList<DocumentWarningCode>;
+}
+
+const WAITING: ReadonlySet<string> = new Set([
+  ...['Delay', 'WaitFor', 'Activity', 'HttpRequest', 'Schedule', 'Recur', 'SubWorkflow'],
+  // Ends the path, or the run.
+  'Fail',
+]);
+
+export function checkLoops(check: LoopCheck): void {
+  const { definition } = check;
+  for (const step of definition.steps.values()) {
+    if (step.type !== 'While') continue;
+    const condition = step.inputs.find(({ name }) => name === 'Condition')?.value;
+    const body = insideOf(step.do, definition);
+    if (condition !== undefined && isEndless([condition], [step, ...body], check)) {
+      warn(step, check);
+    }
+  }
+  for (const cycle of cyclesOf(definition)) {
+    const members = new Set(cycle.map(({ id }) => id));
+    const conditions = cycle.flatMap(({ nextStepId, selectNextStep }) => [
+      ...(nextStepId !== null && members.has(nextStepId) ? [ALWAYS] : []),
+      ...selectNextStep.filter(({ stepId }) => members.has(stepId)).map((path) => path.condition),
+    ]);
+    const inside = cycle.flatMap((step) => [step, ...insideOf(step.do, definition)]);
+    const [first] = cycle;
+    if (first !== undefined && isEndless(conditions, inside, check)) warn(first, check);
+  }
+}
+
+const ALWAYS: InputValue = { kind: 'constant', value: true };
+
+function warn(step: StepDefinition, { stepPointers, warnings }: LoopCheck): void {
+  const what = step.type === 'While' ? 'This While' : 'The loop that begins here';
+  const message = `${what} never waits, and nothing in it changes what it depends on: once begun, it runs until the server stops it. Add a Delay, or an Output that ends it.`;
+  warnings.add('loop_without_wait', stepPointers.get(step.id) ?? '', message);
+}
+
+/** Whether conditions that were true once stay true, with nothing between two looks at them that waits. */
+function isEndless(
+  conditions: readonly InputValue[],
+  inside: readonly StepDefinition[],
+  { examine }: LoopCheck,
+): boolean {
+  const leaves = inside.some(
+    ({ cancelCondition, timeoutMs, type }) =>
+      cancelCondition !== null || timeoutMs !== null || (type !== null && WAITING.has(type)),
+  );
+  if (leaves) return false;
+  const written = new Set(inside.flatMap(({ outputs }) => outputs.map(({ key }) => key)));
+  return conditions.every((condition) => {
+    if (condition.kind !== 'expression') {
+      return condition.kind === 'constant' && condition.value !== false;
+    }
+    const facts = examine(condition.source);
+    if (facts === null || facts.varies || facts.unknownNames.length > 0) return false;
+    if (facts.constant !== undefined) return facts.constant === true || facts.constant === 1;
+    return facts.reads.every(({ keys: [field], variable }) =>
+      variable === 'data' ? field !== undefined && !written.has(field) : variable !== 'step',
+    );
+  });
+}
+
+/** Every step that can be reached from these without leaving the container around them, and what is inside of those. */
+function insideOf(
+  entries: readonly string[],
+  { steps }: WorkflowDefinition,
+): readonly StepDefinition[] {
+  const found = new Set<string>(entries);
+  // A set goes on with what is added while it is walked.
+  for (const id of found) {
+    const step = steps.get(id);
+    if (step === undefined) continue;
+    for (const next of [...successorsOf(step), ...step.do]) found.add(next);
+  }
+  return [...found].flatMap((id) => steps.get(id) ?? []);
+}
+
+function successorsOf({ nextStepId, selectNextStep }: StepDefinition): readonly string[] {
+  return [...(nextStepId === null ? [] : [nextStepId]), ...selectNextStep.map((path) => path.stepId)];
+}
+
+/** Strongly connected steps (Tarjan), without recursion: a definition may be one chain of a thousand steps. */
+function* cyclesOf({ steps }: WorkflowDefinition): Iterable<readonly StepDefinition[]> {
+  const order = new Map<string, { index: number; low: number; onStack: boolean }>();
+  const stack: StepDefinition[] = [];
+  const enter = (step: StepDefinition) => {
+    order.set(step.id, { index: order.size, low: order.size, onStack: true });
+    stack.push(step);
+    return { step, rest: successorsOf(step).values() };
+  };
+  for (const root of steps.values()) {
+    if (order.has(root.id)) continue;
+    const path = [enter(root)];
+    for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
+      const mine = order.get(top.step.id);
+      if (mine === undefined) break;
+      const { done, value: id } = top.rest.next();
+      if (done === true) {
+        path.pop();
+        const parent = order.get(path.at(-1)?.step.id ?? '');
+        if (parent !== undefined) parent.low = Math.min(parent.low, mine.low);
+        if (mine.low === mine.index) yield* popCycle(top.step, stack, order);
+        continue;
+      }
+      const step = steps.get(id);
+      const known = order.get(id);
+      if (known?.onStack === true) mine.low = Math.min(mine.low, known.index);
+      else if (known === undefined && step !== undefined) path.push(enter(step));
+    }
+  }
+}
+
+/** Takes one component off the stack; it is a cycle if it has several steps, or one that follows itself. */
+function* popCycle(
+  root: StepDefinition,
+  stack: StepDefinition[],
+  order: ReadonlyMap<string, { onStack: boolean }>,
+): Iterable<readonly StepDefinition[]> {
+  const members = stack.splice(stack.indexOf(root));
+  for (const { id } of members) {
+    const entry = order.get(id);
+    if (entry !== undefined) entry.onStack = false;
+  }
+  if (members.length > 1 || successorsOf(root).includes(root.id)) yield members;
+}

@@ -1,0 +1,90 @@
+/** What is odd about a step because of what it stands in: retry settings without effect, waits without end in a saga. */
+import type { ErrorBehavior, StepDefinition } from '../definition.js';
+import { label, type MemberReader } from './member-reader.js';
+import type { ParseState } from './parse-state.js';
+import type { StepMember } from './step-members.js';
+
+type StepReader = MemberReader<StepMember>;
+
+/** A step with everything around it, from the inside out. */
+interface Placed {
+  readonly step: StepDefinition;
+  readonly reader: StepReader;
+  readonly enclosing: readonly StepDefinition[];
+  /** Whether it is part of a CompensateWith: then what follows a failure depends on what is being undone. */
+  readonly undoes: boolean;
+}
+
+export function checkSurroundings(defaultBehavior: ErrorBehavior, state: ParseState): void {
+  const idByPointer = new Map([...state.stepPointers].map(([id, pointer]) => [pointer, id]));
+  for (const [id, reader] of state.stepReaders) {
+    const step = state.steps.get(id);
+    if (step === undefined) continue;
+    const placed = { step, reader, ...surroundingsOf(reader.pointer, idByPointer, state) };
+    warnAboutRetries(placed, defaultBehavior);
+    warnAboutWait(placed);
+  }
+}
+
+function surroundingsOf(
+  pointer: string,
+  idByPointer: ReadonlyMap<string, string>,
+  state: ParseState,
+): Pick<Placed, 'enclosing' | 'undoes'> {
+  const enclosing: StepDefinition[] = [];
+  let undoes = false;
+  for (let end = pointer.lastIndexOf('/'); end > 0; end = pointer.lastIndexOf('/', end - 1)) {
+    const step = state.steps.get(idByPointer.get(pointer.slice(0, end)) ?? '');
+    if (step === undefined) continue;
+    enclosing.push(step);
+    undoes ||= pointer.slice(end + 1).toLowerCase().startsWith('compensatewith');
+  }
+  return { enclosing, undoes };
+}
+
+const RETRY_MEMBERS = ['retryInterval', 'maxRetries', 'retryBackoff', 'retryJitter'] as const;
+
+function warnAboutRetries({ enclosing, reader, step, undoes }: Placed, behavior: ErrorBehavior) {
+  const given = RETRY_MEMBERS.filter((name) => reader.value(name) !== null);
+  const [first] = given;
+  if (first === undefined || undoes) return;
+  const why = whyNotRetried(step, given, { enclosing, behavior });
+  if (why === null) return;
+  const which = given.map(label).join(' and ');
+  const verb = given.length === 1 ? 'has' : 'have';
+  const message = `${which} ${verb} no effect here: ${why} Write ErrorBehavior: Retry where the step shall be tried again.`;
+  reader.state.warnings.add('retry_without_effect', reader.pointerOf(first), message);
+}
+
+/** A sentence; null where failures of the step are retried. */
+function whyNotRetried(
+  step: StepDefinition,
+  given: readonly StepMember[],
+  around: { readonly enclosing: readonly StepDefinition[]; readonly behavior: ErrorBehavior },
+): string | null {
+  if (step.errorBehavior === 'Retry') return null;
+  if (step.errorBehavior !== null) return `ErrorBehavior is ${step.errorBehavior}.`;
+  // These two are asked for nothing else but retries, so that they bring them.
+  if (given.includes('maxRetries') || given.includes('retryBackoff')) return null;
+  const undoing = [step, ...around.enclosing].find(
+    ({ compensateWith, saga }) => saga || compensateWith !== null,
+  );
+  if (undoing !== undefined) return 'failures are compensated.';
+  return around.behavior === 'Retry' ? null : `DefaultErrorBehavior is ${around.behavior}.`;
+}
+
+const ENDLESS_WAITS: ReadonlySet<string> = new Set(['WaitFor', 'Activity']);
+
+/** What a saga has done stays half done for as long as one of its steps waits. */
+function warnAboutWait({ enclosing, reader, step, undoes }: Placed): void {
+  if (undoes || step.type === null || !ENDLESS_WAITS.has(step.type)) return;
+  const saga = enclosing.find((outer) => outer.saga);
+  if (saga === undefined) return;
+  const inside = [step, ...enclosing.slice(0, enclosing.indexOf(saga) + 1)];
+  const ends = inside.some(
+    ({ cancelCondition, timeoutMs }) => cancelCondition !== null || timeoutMs !== null,
+  );
+  if (ends || step.inputs.some(({ name }) => name === 'Timeout')) return;
+  const message = `This ${step.type} may wait for ever, and the saga around it is neither finished nor undone meanwhile. Give it a Timeout.`;
+  reader.state.warnings.add('wait_without_timeout', reader.pointer, message);
+}

@@ -1,0 +1,183 @@
+/**
+ * What is odd about expressions: names without a meaning, texts that look like expressions, changes that are lost,
+ * conditions that decide nothing. The facts come from whoever knows Python; the sentences are here.
+ */
+import { quoteText } from '../convert-input.js';
+import type { Json } from '../json.js';
+import type { ExpressionFacts, ReadPath } from './expression-facts.js';
+import type { ExpressionSource, ExpressionUse, LiteralText } from './parse-state.js';
+import type { DocumentWarningCode, ProblemList } from './problem-list.js';
+import { suggestName } from './suggest-name.js';
+
+type Warnings = ProblemList<DocumentWarningCode>;
+
+const VARIABLES = ['data', 'context', 'environment'];
+
+/** What other languages call Python's constants. */
+const CONSTANTS = new Map([
+  ['true', 'True'],
+  ['false', 'False'],
+  ['null', 'None'],
+  ['nil', 'None'],
+  ['none', 'None'],
+  ['undefined', 'None'],
+]);
+
+const CONTEXT_FIELDS: ReadonlyMap<string, readonly string[] | null> = new Map([
+  ['Workflow', ['Id', 'DefinitionId', 'Version', 'Reference', 'StartTime']],
+  ['Step', ['Id', 'Attempt']],
+  ['Item', null],
+  ['Index', null],
+]);
+
+const DICT_METHODS: ReadonlySet<string> = new Set(
+  'clear copy fromkeys get items keys pop popitem setdefault update values'.split(' '),
+);
+
+export function warnAboutExpression(
+  expression: ExpressionSource,
+  facts: ExpressionFacts,
+  warnings: Warnings,
+): void {
+  const { pointer, use } = expression;
+  warnAboutNames(expression, facts, warnings);
+  for (const path of facts.reads) warnAboutPath(path, expression, warnings);
+  for (const change of facts.changes) {
+    const message = `${change}() changes a copy: expressions change nothing. To keep a change, write the new value as an Output, e.g. "data.list + [4]".`;
+    warnings.add('change_without_effect', pointer, message);
+  }
+  if (use.gives === 'selection' && facts.constant !== undefined) {
+    warnAboutConstantCondition(facts.constant, pointer, warnings);
+  }
+}
+
+/** `True` is the way to take several paths at once, so that it says what is meant; anything else hardly does. */
+export function warnAboutConstantCondition(
+  value: Json,
+  pointer: string,
+  warnings: Warnings,
+): void {
+  if (value === true || value === 1) return;
+  const isFalse = value === null || value === false || value === 0 || value === '';
+  const message = isFalse
+    ? 'This condition is never true, so that the step is never selected.'
+    : `This condition is always true, because it is the constant ${quoteText(String(value))}; compare it with something, or write True.`;
+  warnings.add('constant_condition', pointer, message);
+}
+
+function warnAboutNames(
+  { pointer, source, use }: ExpressionSource,
+  { looksLikeText, reads, unknownNames }: ExpressionFacts,
+  warnings: Warnings,
+): void {
+  const [name, ...others] = unknownNames;
+  if (name === undefined) {
+    const readsStep = reads.some(({ variable }) => variable === 'step');
+    if (!readsStep || use.knowsStep) return;
+    const message = '"step" is known in Outputs and SelectNextStep only.';
+    warnings.add('unknown_name', pointer, message);
+    return;
+  }
+  const text = source.trim();
+  const constant = CONSTANTS.get(text.toLowerCase());
+  if (constant !== undefined) {
+    const message = `Python writes ${quoteText(text)} as ${constant}.`;
+    warnings.add('unknown_name', pointer, message, constant);
+    return;
+  }
+  const hint = nearest(unknownNames, use);
+  const isText = looksLikeText && reads.length === 0 && hint === '';
+  if (isText && (use.gives === 'name' || others.length > 0)) {
+    const message = `${quoteText(text)} is read as Python, and there is no variable ${listNames(unknownNames)}; the text is written ${quoteText(`'${text}'`)}.`;
+    warnings.add('unquoted_text', pointer, message, `'${text}'`);
+  } else if (isText && text === name) {
+    const message = `${quoteText(text)} is read as a Python variable, and there is none of that name; the text is written ${quoteText(`'${text}'`)}, the field of the data ${quoteText(`data.${text}`)}.`;
+    warnings.add('unknown_name', pointer, message, `'${text}'`);
+  } else {
+    const message = `Expressions have no variable ${listNames(unknownNames)}; they have data, context, environment and, in Outputs and SelectNextStep, step.${hint}`;
+    const suggestion = /"(\w+)"/.exec(hint)?.[1];
+    const fixed =
+      suggestion === undefined || others.length > 0 || !/^\w+$/.test(name)
+        ? null
+        : source.replaceAll(new RegExp(`\\b${name}\\b`, 'g'), suggestion);
+    warnings.add('unknown_name', pointer, message, fixed);
+  }
+}
+
+function nearest(names: readonly string[], use: ExpressionUse): string {
+  const candidates = use.knowsStep ? [...VARIABLES, 'step'] : VARIABLES;
+  for (const name of names) {
+    const hint = suggestName(name, candidates);
+    if (hint !== '') return hint;
+  }
+  return '';
+}
+
+const SHOWN_NAMES_MAX = 5;
+
+function listNames(names: readonly string[]): string {
+  const shown = names.slice(0, SHOWN_NAMES_MAX).map((name) => quoteText(name));
+  const last = shown.at(-1) ?? '';
+  return shown.length > 1 ? `${shown.slice(0, -1).join(', ')} or ${last}` : last;
+}
+
+/** Fields that are not there make the step fail in every run. */
+function warnAboutPath(
+  { keys, variable }: ReadPath,
+  { pointer, use }: ExpressionSource,
+  warnings: Warnings,
+): void {
+  const [first, second] = keys;
+  if (first === undefined || DICT_METHODS.has(first) || first.startsWith('__')) return;
+  if (variable === 'step' && use.stepType !== null && use.stepType.outputs.length > 0) {
+    const fields = use.stepType.outputs.map(({ name }) => name);
+    if (!fields.includes(first)) {
+      warnAboutField({ path: `step.${first}`, field: first, fields, pointer }, warnings);
+    }
+  } else if (variable === 'context') {
+    const inner = CONTEXT_FIELDS.get(first);
+    if (inner === undefined) {
+      const fields = [...CONTEXT_FIELDS.keys()];
+      warnAboutField({ path: `context.${first}`, field: first, fields, pointer }, warnings);
+    } else if (inner !== null && second !== undefined && !DICT_METHODS.has(second)) {
+      if (inner.includes(second)) return;
+      const path = `context.${first}.${second}`;
+      warnAboutField({ path, field: second, fields: inner, pointer }, warnings);
+    }
+  }
+}
+
+interface MissingField {
+  readonly path: string;
+  readonly field: string;
+  readonly fields: readonly string[];
+  readonly pointer: string;
+}
+
+function warnAboutField(missing: MissingField, warnings: Warnings): void {
+  const { field, fields, path, pointer } = missing;
+  const message = `There is no ${quoteText(path)}; the fields are ${fields.join(', ')}.${suggestName(field, fields)}`;
+  warnings.add('unknown_field', pointer, message);
+}
+
+/** Names of files, which read like a field of `data`. */
+const FILE_NAME =
+  /^\w+\.(?:bin|bz2|conf|csv|db|docx?|gz|html?|ini|jpe?g|jsonl?|log|md|parquet|pdf|png|py|sql|tar|te?xt|tsv|txt|xlsx?|xml|ya?ml|zip)$/i;
+
+/** A text under a key without `@` that is an expression from its first letter to its last, and reads a variable. */
+export function warnAboutLiteral(
+  { isListItem, pointer, text }: LiteralText,
+  facts: ExpressionFacts,
+  warnings: Warnings,
+): void {
+  const readsField = facts.reads.some(({ keys }) => keys.length > 0);
+  if (!readsField || facts.unknownNames.length > 0 || FILE_NAME.test(text.trim())) return;
+  if (isListItem) {
+    const message = `${quoteText(text)} is taken as text: the items of a list are constants. For a computed list write one expression, e.g. "[data.a, data.b]".`;
+    warnings.add('missing_at_sign', pointer, message);
+    return;
+  }
+  const key = `@${pointer.slice(pointer.lastIndexOf('/') + 1)}`.replaceAll('~1', '/');
+  const message = `${quoteText(text)} is taken as text: in a map only what stands under a key with "@" is evaluated. The key is written ${quoteText(key)}.`;
+  warnings.add('missing_at_sign', pointer, message, key);
+}

@@ -1,0 +1,12 @@
+/** Checks a definition with every custom step known and every expression valid, so that only what is odd is found. */
+import { DefinitionChecker } from '../../../src/runtime/definition-checker.js';
+import type { ParsedDefinition } from '../../../src/engine/definitions/parse-definition.js';
+
+const checker = new DefinitionChecker({
+  scripts: { checkSyntax: async () => [] },
+  stepScripts: { known: async (names) => new Set(names) },
+});
+
+export function checkDocument(document: unknown): Promise<ParsedDefinition> {
+  return checker.check(document);
+}
