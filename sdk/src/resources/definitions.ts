@@ -15,6 +15,15 @@ type DefinitionBody =
   | { readonly text: string; readonly mediaType: 'application/json' | 'application/yaml' };
 
 /** Stores, checks and reads definitions: `client.definitions`. */
+/** How definitions with warnings are taken. */
+interface StrictOption {
+  /**
+   * Refuses a definition that has warnings with `ApiError` `invalid_definition`, as if they were errors.
+   * @default false
+   */
+  readonly strict?: boolean;
+}
+
 export class DefinitionsResource {
   readonly #transport: Transport;
 
@@ -44,13 +53,14 @@ export class DefinitionsResource {
    */
   register(
     definition: DefinitionDocument | string,
-    options: IdempotentCallOptions = {},
+    { strict, ...options }: IdempotentCallOptions & StrictOption = {},
   ): Promise<RegisteredDefinition> {
     return this.#transport.call(
       'post',
       '/api/definition',
       {
         body: definitionBody(definition),
+        ...(strict === true && { query: { strict } }),
         repeatable: 'always',
         subject: {},
         idempotencyKey: options.idempotencyKey ?? newIdempotencyKey(),
@@ -70,12 +80,17 @@ export class DefinitionsResource {
    */
   validate(
     definition: DefinitionDocument | string,
-    options: CallOptions = {},
+    { strict, ...options }: CallOptions & StrictOption = {},
   ): Promise<DefinitionCheck> {
     return this.#transport.call(
       'post',
       '/api/definition/validate',
-      { body: definitionBody(definition), repeatable: 'always', subject: {} },
+      {
+        body: definitionBody(definition),
+        ...(strict === true && { query: { strict } }),
+        repeatable: 'always',
+        subject: {},
+      },
       options,
     );
   }

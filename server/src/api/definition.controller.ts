@@ -53,6 +53,7 @@ export class DefinitionController extends Controller {
    *
    * @summary Store a definition
    * @param idempotencyKey A text of your own: the same key with the same definition answers as the first time.
+   * @param strict Whether a definition with warnings is refused, too
    */
   @Post()
   @SuccessResponse(201, 'Stored')
@@ -67,10 +68,12 @@ export class DefinitionController extends Controller {
     @Body() document: unknown,
     @Request() request: HttpRequest,
     @Header('Idempotency-Key') idempotencyKey?: string,
+    @Query() strict: boolean = false,
   ): Promise<RegisteredDefinition> {
     // The body reader makes JSON values only.
     const idempotency = await toIdempotencyKey(request, idempotencyKey, document as Json);
-    const registered = await this.services.host.registerDefinition(document, idempotency);
+    const { host } = this.services;
+    const registered = await host.registerDefinition(document, idempotency, strict);
     this.setHeader('Location', `/api/definition/${encodeURIComponent(registered.id)}`);
     return toRegisteredDefinition(request, registered);
   }
@@ -79,10 +82,11 @@ export class DefinitionController extends Controller {
    * Checks a definition as storing it would, and stores nothing.
    *
    * @summary Check a definition
+   * @param strict Whether a definition with errors or warnings is answered with 400
    */
   @Post('validate')
   @SuccessResponse(200, 'Checked')
-  @Response<Problem>(400, 'The body cannot be read')
+  @Response<Problem>(400, 'The body cannot be read; when strict, also where anything was found')
   @Response<Problem>(413, 'The body is too large')
   @Response<Problem>(415, 'The body is neither JSON nor YAML')
   @Security('bearer', ['conductor:author'])
@@ -91,8 +95,10 @@ export class DefinitionController extends Controller {
   async validateDefinition(
     @Body() document: unknown,
     @Request() request: HttpRequest,
+    @Query() strict: boolean = false,
   ): Promise<DefinitionCheck> {
-    return toDefinitionCheck(request, await this.services.host.checkDefinition(document));
+    const { host } = this.services;
+    return toDefinitionCheck(request, await host.checkDefinition(document, strict));
   }
 
   /**

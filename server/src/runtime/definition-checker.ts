@@ -60,13 +60,13 @@ export class DefinitionChecker {
     const warnings = new ProblemList<DocumentWarningCode>();
     const examiner = new Examiner();
     for (const expression of parsed.expressions) {
-      if (warnings.isFull) break;
+      if (warnings.isCut) break;
       const facts = examiner.examine(expression.source);
       if (facts !== null) warnAboutExpression(expression, facts, warnings);
       if (examiner.isTired) await examiner.rest();
     }
     for (const literal of parsed.literalTexts) {
-      if (warnings.isFull) break;
+      if (warnings.isCut) break;
       const facts = examiner.examine(literal.text);
       if (facts !== null) warnAboutLiteral(literal, facts, warnings);
       if (examiner.isTired) await examiner.rest();

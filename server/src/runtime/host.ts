@@ -264,13 +264,14 @@ export interface Readiness {
 }
 
 export interface WorkflowHost extends Service {
-  /** @throws AppError `invalid_definition` with every problem; `idempotency_conflict` */
+  /** Strict: warnings count as errors. @throws AppError `invalid_definition` with every problem; `idempotency_conflict` */
   registerDefinition(
     document: unknown,
     idempotency: IdempotencyKey | null,
+    strict?: boolean,
   ): Promise<RegisteredDefinition>;
-  /** Stores nothing. */
-  checkDefinition(document: unknown): Promise<DefinitionCheck>;
+  /** Stores nothing. @throws AppError `invalid_definition` when it is strict and anything was found */
+  checkDefinition(document: unknown, strict?: boolean): Promise<DefinitionCheck>;
   /** The document with canonical member names and its version. @throws AppError `definition_not_found` */
   getDefinition(
     id: string,

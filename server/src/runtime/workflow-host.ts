@@ -111,12 +111,13 @@ export class StepwrightHost implements Host.WorkflowHost {
   registerDefinition(
     document: unknown,
     idempotency: Host.IdempotencyKey | null,
+    strict = false,
   ): Promise<Host.RegisteredDefinition> {
-    return this.#ask(() => this.#services.catalog.register(document, idempotency));
+    return this.#ask(() => this.#services.catalog.register(document, idempotency, strict));
   }
 
-  checkDefinition(document: unknown): Promise<Host.DefinitionCheck> {
-    return this.#ask(() => this.#services.catalog.check(document));
+  checkDefinition(document: unknown, strict = false): Promise<Host.DefinitionCheck> {
+    return this.#ask(() => this.#services.catalog.check(document, strict));
   }
 
   getDefinition(

@@ -20,7 +20,7 @@ describe('POST /api/definition', () => {
     expect(response.status).toBe(201);
     expect(response.headers.get('location')).toBe('/api/definition/order');
     expect(await response.json()).toEqual(registered);
-    expect(api.calls[0]!.args).toEqual([{ ID: 'order', steps: [{}] }, null]);
+    expect(api.calls[0]!.args).toEqual([{ ID: 'order', steps: [{}] }, null, false]);
   });
 
   it('gives line and column of every problem in YAML', async () => {

@@ -90,50 +90,66 @@ function insideOf(
 }
 
 function successorsOf({ nextStepId, selectNextStep }: StepDefinition): readonly string[] {
-  return [...(nextStepId === null ? [] : [nextStepId]), ...selectNextStep.map((path) => path.stepId)];
+  return [
+    ...(nextStepId === null ? [] : [nextStepId]),
+    ...selectNextStep.map((path) => path.stepId),
+  ];
 }
 
 /** Strongly connected steps (Tarjan), without recursion: a definition may be one chain of a thousand steps. */
 function* cyclesOf({ steps }: WorkflowDefinition): Iterable<readonly StepDefinition[]> {
-  const order = new Map<string, { index: number; low: number; onStack: boolean }>();
+  const places = new Map<string, Place>();
   const stack: StepDefinition[] = [];
-  const enter = (step: StepDefinition) => {
-    order.set(step.id, { index: order.size, low: order.size, onStack: true });
+  const enter = (step: StepDefinition): Visit => {
+    const place = { index: places.size, low: places.size, onStack: true };
+    places.set(step.id, place);
     stack.push(step);
-    return { step, rest: successorsOf(step).values() };
+    return { step, place, rest: successorsOf(step).values() };
   };
   for (const root of steps.values()) {
-    if (order.has(root.id)) continue;
+    if (places.has(root.id)) continue;
     const path = [enter(root)];
     for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
-      const mine = order.get(top.step.id);
-      if (mine === undefined) break;
       const { done, value: id } = top.rest.next();
-      if (done === true) {
-        path.pop();
-        const parent = order.get(path.at(-1)?.step.id ?? '');
-        if (parent !== undefined) parent.low = Math.min(parent.low, mine.low);
-        if (mine.low === mine.index) yield* popCycle(top.step, stack, order);
+      const known = id === undefined ? undefined : places.get(id);
+      const step = id === undefined ? undefined : steps.get(id);
+      if (done !== true) {
+        const low = known?.onStack === true ? known.index : top.place.low;
+        top.place.low = Math.min(top.place.low, low);
+        const isNew = known === undefined && step !== undefined;
+        path.push(...(isNew ? [enter(step)] : []));
         continue;
       }
-      const step = steps.get(id);
-      const known = order.get(id);
-      if (known?.onStack === true) mine.low = Math.min(mine.low, known.index);
-      else if (known === undefined && step !== undefined) path.push(enter(step));
+      path.pop();
+      const parent = path.at(-1)?.place;
+      if (parent !== undefined) parent.low = Math.min(parent.low, top.place.low);
+      if (top.place.low === top.place.index) yield* popCycle(top.step, stack, places);
     }
   }
+}
+
+interface Place {
+  readonly index: number;
+  low: number;
+  onStack: boolean;
+}
+
+interface Visit {
+  readonly step: StepDefinition;
+  readonly place: Place;
+  readonly rest: Iterator<string, undefined>;
 }
 
 /** Takes one component off the stack; it is a cycle if it has several steps, or one that follows itself. */
 function* popCycle(
   root: StepDefinition,
   stack: StepDefinition[],
-  order: ReadonlyMap<string, { onStack: boolean }>,
+  places: ReadonlyMap<string, Place>,
 ): Iterable<readonly StepDefinition[]> {
   const members = stack.splice(stack.indexOf(root));
   for (const { id } of members) {
-    const entry = order.get(id);
-    if (entry !== undefined) entry.onStack = false;
+    const place = places.get(id);
+    if (place !== undefined) place.onStack = false;
   }
   if (members.length > 1 || successorsOf(root).includes(root.id)) yield members;
 }

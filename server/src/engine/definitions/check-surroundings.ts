@@ -37,7 +37,10 @@ function surroundingsOf(
     const step = state.steps.get(idByPointer.get(pointer.slice(0, end)) ?? '');
     if (step === undefined) continue;
     enclosing.push(step);
-    undoes ||= pointer.slice(end + 1).toLowerCase().startsWith('compensatewith');
+    undoes ||= pointer
+      .slice(end + 1)
+      .toLowerCase()
+      .startsWith('compensatewith');
   }
   return { enclosing, undoes };
 }

@@ -52,16 +52,12 @@ export function warnAboutExpression(
 }
 
 /** `True` is the way to take several paths at once, so that it says what is meant; anything else hardly does. */
-export function warnAboutConstantCondition(
-  value: Json,
-  pointer: string,
-  warnings: Warnings,
-): void {
+export function warnAboutConstantCondition(value: Json, pointer: string, warnings: Warnings): void {
   if (value === true || value === 1) return;
   const isFalse = value === null || value === false || value === 0 || value === '';
   const message = isFalse
     ? 'This condition is never true, so that the step is never selected.'
-    : `This condition is always true, because it is the constant ${quoteText(String(value))}; compare it with something, or write True.`;
+    : `This condition is always true, because it is a constant; compare it with something, or write True.`;
   warnings.add('constant_condition', pointer, message);
 }
 

@@ -18,7 +18,13 @@ type NamedInput = StepDefinition['inputs'][number];
 const INPUT: ExpressionUse = { gives: 'input', knowsStep: false, stepType: null };
 const NAME: ExpressionUse = { ...INPUT, gives: 'name' };
 const VALUE: ExpressionUse = { ...INPUT, gives: 'value' };
-const NAME_KINDS: ReadonlySet<InputKind> = new Set(['name', 'eventKey', 'duration', 'time', 'choice']);
+const NAME_KINDS: ReadonlySet<InputKind> = new Set([
+  'name',
+  'eventKey',
+  'duration',
+  'time',
+  'choice',
+]);
 
 /** The inputs; `type` is null for a custom step, which takes any. */
 export function parseInputs(reader: StepReader, type: StepType | null): readonly NamedInput[] {

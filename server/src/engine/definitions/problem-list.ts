@@ -57,9 +57,9 @@ export class ProblemList<TCode extends string> {
     return this.#problems.length === 0;
   }
 
-  /** Whether what is added now is only counted. */
-  get isFull(): boolean {
-    return this.#problems.length >= MAX_PROBLEMS;
+  /** Whether there are more than are listed: what is added now is only counted. */
+  get isCut(): boolean {
+    return this.#leftOut > 0;
   }
 
   /** The message is a function where it is costly to make: one that is left out is never made. */

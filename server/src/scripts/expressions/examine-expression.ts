@@ -65,7 +65,9 @@ export function examineExpression(source: string): ExpressionFacts | null {
 
 function constantOf(text: string): Json | undefined {
   const plain = readPlainExpression(text);
-  return plain === null ? undefined : evaluatePlain(plain, { data: {}, context: {}, environment: {} });
+  return plain === null
+    ? undefined
+    : evaluatePlain(plain, { data: {}, context: {}, environment: {} });
 }
 
 class TooDeep extends Error {

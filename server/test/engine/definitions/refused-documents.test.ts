@@ -406,28 +406,6 @@ const WARNED: readonly Case[] = [
     found: ['unused_do /Steps/0/Do', 'unreachable_step /Steps/0/Do/0'],
   },
   {
-    title: 'texts that look as if their quotes were forgotten',
-    document: documentWith(
-      {
-        Id: 'a',
-        StepType: 'EmitLog',
-        Inputs: { Message: 'Hello', Level: 'Warning' },
-        Outputs: { a: 'step', b: 'steps', c: 'true' },
-        SelectNextStep: { a: 'outcome', b: 'step' },
-        NextStepId: 'b',
-      },
-      { Id: 'b', StepType: 'Delay', Inputs: { Period: 'PT5S' } },
-    ),
-    found: [
-      'unknown_name /Steps/0/SelectNextStep/a',
-      'unknown_name /Steps/0/Inputs/Message',
-      'unknown_name /Steps/0/Inputs/Level',
-      'unknown_name /Steps/0/Outputs/b',
-      'unknown_name /Steps/0/Outputs/c',
-      'unknown_name /Steps/1/Inputs/Period',
-    ],
-  },
-  {
     title: 'lone names that are variables or constants',
     document: documentWithInputs('custom', {
       a: 'data',
@@ -520,10 +498,6 @@ describe('parseDefinition — messages', () => {
     [
       documentWithInputs('Delay', { Period: "'soon'" }),
       'Period: expected a duration (a number of seconds, "hh:mm:ss", "d.hh:mm:ss" or an ISO 8601 duration such as "PT5S"; up to 100 years), but got the text "soon".',
-    ],
-    [
-      documentWithInputs('EmitLog', { Message: 'Hello' }),
-      '"Hello" is read as a Python variable, and there is none of that name; the text is written "\'Hello\'".',
     ],
   ])('help to put it right (%#)', (document, message) => {
     expect(messageOf(document)).toBe(message);

@@ -1,6 +1,11 @@
-/** What is known of an expression before it runs. Names are compared with a real interpreter at the end. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+/** What is known of an expression before it runs. Lists of names are compared with what the interpreter runs. */
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
 import { examineExpression } from '../../../src/scripts/expressions/examine-expression.js';
+import {
+  EXPRESSION_NAMES,
+  IMPORTABLE_MODULES,
+} from '../../../src/scripts/expressions/known-names.js';
 
 const unknownNames = (source: string) => examineExpression(source)?.unknownNames;
 
@@ -134,5 +139,28 @@ describe('what an expression depends on', () => {
     ['step.x', undefined],
   ])('nothing: the value of %j is %j', (source, constant) => {
     expect(examineExpression(source)?.constant).toEqual(constant);
+  });
+});
+
+describe('the lists of names', () => {
+  const runner = readFileSync(
+    new URL('../../../src/scripts/pyodide/runner.py', import.meta.url),
+    'utf8',
+  );
+
+  it('have the modules that scripts may import', () => {
+    const [, modules = ''] = /IMPORTABLE = frozenset\(\'\'\'(.*?)\'\'\'/s.exec(runner)!;
+    expect([...IMPORTABLE_MODULES].sort()).toEqual(modules.trim().split(/\s+/).sort());
+  });
+
+  it('have what expressions are given, and nothing that is hidden from them', () => {
+    const [, given = ''] = /_EXPRESSION_BUILTINS = _SCRIPT_BUILTINS \| \{(.*?)\}/s.exec(runner)!;
+    const names = [...given.matchAll(/'(\w+)':/g)].map(([, name]) => name!);
+    expect(names.length).toBeGreaterThan(10);
+    for (const name of names) expect(EXPRESSION_NAMES).toContain(name);
+    const [, hidden = ''] = /_HIDDEN = \((.*?)\)/s.exec(runner)!;
+    for (const [, name] of hidden.matchAll(/'(\w+)'/g)) {
+      expect(EXPRESSION_NAMES).not.toContain(name);
+    }
   });
 });

@@ -1,0 +1,195 @@
+/** What is odd about a definition, by code and place, and what of that kind is fine. */
+import { describe, expect, it } from 'vitest';
+import { documentWith, documentWithInputs } from '../engine/definitions/documents.js';
+import { checkDocument } from './support/checked-definition.js';
+
+async function found(document: unknown): Promise<readonly string[]> {
+  const { errors, warnings } = await checkDocument(document);
+  expect(errors).toEqual([]);
+  return warnings.map(({ code, pointer }) => `${code} ${pointer.replace('/Steps/0/', '')}`);
+}
+
+const activity = (name: unknown) => documentWithInputs('Activity', { ActivityName: name });
+const outputs = (source: unknown, stepType = 'NoOp', inputs: object = {}) =>
+  documentWith({ Id: 'a', StepType: stepType, Inputs: inputs, Outputs: { x: source } });
+const select = (condition: unknown) =>
+  documentWith(
+    { Id: 'a', StepType: 'NoOp', SelectNextStep: { b: condition } },
+    { Id: 'b', StepType: 'NoOp' },
+  );
+const custom = (value: unknown) => documentWithInputs('custom', { i: value });
+const wait = { EventName: "'e'", EventKey: "'k'" };
+
+describe('names', () => {
+  it.each([
+    [activity('charge-card'), 'unquoted_text', "'charge-card'"],
+    [activity('chargeCard'), 'unquoted_text', "'chargeCard'"],
+    [documentWithInputs('Delay', { Period: 'PT5S' }), 'unquoted_text', "'PT5S'"],
+    [documentWithInputs('EmitLog', { Message: 'Hello' }), 'unknown_name', "'Hello'"],
+    [outputs('true'), 'unknown_name', 'True'],
+    [outputs('null'), 'unknown_name', 'None'],
+    [outputs('dta.x + dta.y'), 'unknown_name', 'data.x + data.y'],
+    [outputs('Data.x'), 'unknown_name', 'data.x'],
+    [outputs('stp.Result', 'custom'), 'unknown_name', 'step.Result'],
+    [outputs('foo(x)'), 'unknown_name', undefined],
+    [custom('step.x'), 'unknown_name', undefined],
+    [outputs('step.EventDta', 'WaitFor', wait), 'unknown_field', undefined],
+    [outputs('context.Workflow.Nam'), 'unknown_field', undefined],
+    [outputs('context.item'), 'unknown_field', undefined],
+  ])('are doubted: %# %o', async (document, code, suggestion) => {
+    const { warnings } = await checkDocument(document);
+    expect(warnings).toMatchObject([{ code, ...(suggestion !== undefined && { suggestion }) }]);
+    if (suggestion === undefined) expect(warnings[0]).not.toHaveProperty('suggestion');
+  });
+
+  it.each([
+    activity('"charge-card"'),
+    activity('data.a-data.b'),
+    outputs('[x for x in data.l]'),
+    outputs('step.anything', 'custom'),
+    outputs('step.EventData["x"].y', 'WaitFor', wait),
+    outputs('step.get("EventData")', 'WaitFor', wait),
+    outputs('context.Item.whatever + context.get("Index")'),
+    select('step.x > 1'),
+  ])('are right: %#', async (document) => {
+    expect(await found(document)).toEqual([]);
+  });
+});
+
+describe('texts that are not evaluated', () => {
+  it.each([
+    [custom({ a: 'data.x' }), ['missing_at_sign Inputs/i/a']],
+    [custom({ a: { b: [{ c: '"Hello " + data.name' }] } }), ['missing_at_sign Inputs/i/a/b/0/c']],
+    [custom(['data.x', 'step.y']), ['missing_at_sign Inputs/i/0', 'missing_at_sign Inputs/i/1']],
+    [custom({ '@a': 'data.x', b: 'environment["TOKEN"]' }), ['missing_at_sign Inputs/i/b']],
+  ])('are doubted where they read like expressions: %#', async (document, warnings) => {
+    expect(await found(document)).toEqual(warnings);
+  });
+
+  it('say how the key is written', async () => {
+    const { warnings } = await checkDocument(custom({ 'a/b': 'data.x' }));
+    expect(warnings).toMatchObject([{ suggestion: '@a/b' }]);
+  });
+
+  it.each([
+    'See data.x for more.',
+    'data.csv',
+    'data.x is high',
+    'the context.',
+    'database.host',
+    'data',
+    'https://example.com/data.html',
+    'step.by.step instructions',
+  ])('are let be where they read like text: %j', async (text) => {
+    expect(await found(custom({ a: text }))).toEqual([]);
+  });
+});
+
+describe('changes in place and conditions', () => {
+  it.each([
+    [outputs('data.l.append(4)'), ['change_without_effect Outputs/x']],
+    [outputs('sorted(data.l)'), []],
+    [select('False'), ['constant_condition SelectNextStep/b']],
+    [select(false), ['constant_condition SelectNextStep/b']],
+    [select('"a" == "b"'), ['constant_condition SelectNextStep/b']],
+    [select("'approved'"), ['constant_condition SelectNextStep/b']],
+    [select('True'), []],
+    [select(true), []],
+    [select('data.ok'), []],
+  ])('%#', async (document, warnings) => {
+    expect(await found(document)).toEqual(warnings);
+  });
+});
+
+describe('retry settings', () => {
+  const step = (members: object) => ({ Id: 'a', StepType: 'NoOp', ...members });
+  const inSaga = (members: object) =>
+    documentWith({ Id: 's', StepType: 'Sequence', Saga: true, Do: [[step(members)]] });
+
+  it.each([
+    documentWith(step({ ErrorBehavior: 'Suspend', RetryBackoff: 2 })),
+    documentWith(step({ ErrorBehavior: 'Terminate', MaxRetries: 3, RetryInterval: 'PT1S' })),
+    { ...documentWith(step({ RetryInterval: 5 })), DefaultErrorBehavior: 'Terminate' },
+    documentWith(step({ RetryInterval: 5, CompensateWith: [{ Id: 'c', StepType: 'NoOp' }] })),
+    inSaga({ RetryInterval: 5 }),
+  ])('have no effect: %#', async (document) => {
+    const { warnings } = await checkDocument(document);
+    expect(warnings.map(({ code }) => code)).toEqual(['retry_without_effect']);
+  });
+
+  it.each([
+    documentWith(step({ RetryInterval: 5 })),
+    documentWith(step({ ErrorBehavior: 'Retry', RetryInterval: 5, MaxRetries: 1 })),
+    { ...documentWith(step({ MaxRetries: 5 })), DefaultErrorBehavior: 'Terminate' },
+    inSaga({ RetryBackoff: 2, RetryInterval: 5 }),
+    inSaga({ ErrorBehavior: 'Retry', RetryInterval: 5 }),
+  ])('have an effect: %#', async (document) => {
+    expect(await found(document)).toEqual([]);
+  });
+});
+
+describe('loops', () => {
+  const loop = (condition: unknown, ...body: object[]) =>
+    documentWith({ Id: 'w', StepType: 'While', Inputs: { Condition: condition }, Do: [body] });
+  const delay = { Id: 'd', StepType: 'Delay', Inputs: { Period: 1 } };
+  const count = { Id: 'c', StepType: 'NoOp', Outputs: { i: 'data.i + 1' } };
+
+  it.each([
+    loop('True', count),
+    loop('data.status != "done"', count),
+    loop('data.i < 3', { Id: 'n', StepType: 'NoOp' }),
+    documentWith({ ...count, NextStepId: 'c' }),
+    documentWith(
+      { ...count, NextStepId: 'd' },
+      { Id: 'd', StepType: 'NoOp', SelectNextStep: { c: 'data.again' } },
+    ),
+  ])('never wait and never end: %#', async (document) => {
+    const { warnings } = await checkDocument(document);
+    expect(warnings.map(({ code }) => code)).toEqual(['loop_without_wait']);
+  });
+
+  it.each([
+    loop('True', { ...count, NextStepId: 'd' }, delay),
+    loop('data.i < 3', count),
+    loop('data.i < 3', { Id: 'p', StepType: 'Parallel', Do: [[count]] }),
+    loop('random.random() < 0.5', { Id: 'n', StepType: 'NoOp' }),
+    documentWith({ ...count, NextStepId: 'd' }, { ...delay, NextStepId: 'c' }),
+    documentWith({ ...count, SelectNextStep: { c: 'data.i < 3' } }),
+    documentWith({ Id: 'c', StepType: 'custom', SelectNextStep: { c: 'step.more' } }),
+    documentWith({ ...count, CancelCondition: 'data.stop', NextStepId: 'c' }),
+  ])('wait or end: %#', async (document) => {
+    expect(await found(document)).toEqual([]);
+  });
+});
+
+describe('waits in a saga', () => {
+  const saga = (step: object, members: object = {}) =>
+    documentWith({
+      Id: 's',
+      StepType: 'Sequence',
+      Saga: true,
+      Do: [[{ Id: 'a', StepType: 'Activity', Inputs: { ActivityName: "'n'" }, ...step }]],
+      ...members,
+    });
+  it.each([
+    [saga({}), ['wait_without_timeout Do/0/0']],
+    [saga({ Timeout: 'PT1H' }), []],
+    [saga({}, { Timeout: 'PT1H' }), []],
+    [saga({ Inputs: { ActivityName: "'n'", Timeout: 60 } }), []],
+    [saga({ CancelCondition: 'data.stop' }), []],
+    [saga({}, { Saga: false }), []],
+  ])('%#', async (document, warnings) => {
+    expect(await found(document)).toEqual(warnings);
+  });
+});
+
+describe('many warnings', () => {
+  it('are cut after a hundred', async () => {
+    const fields = Object.fromEntries(
+      Array.from({ length: 5000 }, (_, at) => [`@${at}`, `x${at}`]),
+    );
+    const { warnings } = await checkDocument(custom(fields));
+    expect(warnings).toHaveLength(101);
+    expect(warnings.at(-1)).toMatchObject({ code: 'too_many_problems', pointer: '' });
+  });
+});
