@@ -2498,7 +2498,10 @@ export interface operations {
     };
     registerDefinition: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whether a definition with warnings is refused, too */
+                strict?: boolean;
+            };
             header?: {
                 /** @description A text of your own: the same key with the same definition answers as the first time. */
                 "Idempotency-Key"?: string;
@@ -2631,7 +2634,10 @@ export interface operations {
     };
     validateDefinition: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whether a definition with errors or warnings is answered with 400 */
+                strict?: boolean;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2694,7 +2700,7 @@ export interface operations {
                     "application/yaml": components["schemas"]["DefinitionCheck"];
                 };
             };
-            /** @description The body cannot be read */
+            /** @description The body cannot be read; when strict, also where anything was found */
             400: {
                 headers: {
                     [name: string]: unknown;
