@@ -21,7 +21,7 @@ export interface PythonComplaint {
 }
 
 export function notPython(
-  { pointer, source }: ExpressionSource,
+  { pointer, source }: Pick<ExpressionSource, 'pointer' | 'source'>,
   complaint: PythonComplaint,
 ): DocumentProblem {
   const said = `Python does not understand this expression: ${complaint.message}${placeIn(source, complaint)}.`;
