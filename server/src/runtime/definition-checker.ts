@@ -10,7 +10,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { DocumentProblem } from '../engine/definition.js';
 import { checkLoops } from '../engine/definitions/check-loops.js';
-import type { ExpressionFacts } from '../engine/definitions/expression-facts.js';
+import type { ExamineExpression, ExpressionFacts } from '../engine/definitions/expression-facts.js';
 import { notPython, unknownStepType } from '../engine/definitions/late-problems.js';
 import { warnAboutExpression, warnAboutLiteral } from '../engine/definitions/late-warnings.js';
 import {
@@ -24,7 +24,6 @@ import {
   ProblemList,
   type DocumentWarningCode,
 } from '../engine/definitions/problem-list.js';
-import { examineExpression } from '../scripts/expressions/examine-expression.js';
 import type { ScriptRuntime, SyntaxProblem } from '../scripts/script-runtime.js';
 import type { StepScripts } from './step-scripts.js';
 
@@ -33,7 +32,7 @@ const BATCH_COUNT_MAX = 200;
 const BATCH_LENGTH_MAX = 64 * 1024;
 
 export interface DefinitionCheckerOptions {
-  readonly scripts: Pick<ScriptRuntime, 'checkSyntax'>;
+  readonly scripts: Pick<ScriptRuntime, 'checkSyntax' | 'examine'>;
   readonly stepScripts: Pick<StepScripts, 'known'>;
 }
 
@@ -58,7 +57,8 @@ export class DefinitionChecker {
   /** Looked for in turns, so that a megabyte of expressions holds up nobody. */
   async #oddities(parsed: ParsedDefinition): Promise<readonly DocumentProblem[]> {
     const warnings = new ProblemList<DocumentWarningCode>();
-    const examiner = new Examiner();
+    const { scripts } = this.#options;
+    const examiner = new Examiner((source) => scripts.examine?.(source) ?? null);
     for (const expression of parsed.expressions) {
       if (warnings.isCut) break;
       const facts = examiner.examine(expression.source);
@@ -119,7 +119,12 @@ const EXPRESSION_LENGTH_MIN = 20;
 /** Remembers what it has seen while one definition is checked. */
 class Examiner {
   readonly #known = new Map<string, ExpressionFacts | null>();
+  readonly #examine: ExamineExpression;
   #lengthInTurn = 0;
+
+  constructor(examine: ExamineExpression) {
+    this.#examine = examine;
+  }
 
   get isTired(): boolean {
     return this.#lengthInTurn >= TURN_LENGTH;
@@ -135,7 +140,7 @@ class Examiner {
     const known = this.#known.get(source);
     if (known !== undefined) return known;
     this.#lengthInTurn += source.length + EXPRESSION_LENGTH_MIN;
-    const facts = examineExpression(source);
+    const facts = this.#examine(source);
     this.#known.set(source, facts);
     return facts;
   }

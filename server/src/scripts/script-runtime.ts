@@ -9,6 +9,7 @@
  *  P3 What comes back is plain JSON: finite numbers, integers of up to 1,000 digits, bounded depth and size.
  *  P4 A failing evaluation fails alone: others in flight or queued go on.
  */
+import type { ExamineExpression } from '../engine/definitions/expression-facts.js';
 import type { Json, JsonObject } from '../engine/json.js';
 import type { Service } from '../runtime/service.js';
 
@@ -117,6 +118,9 @@ export interface ScriptRuntime extends Service {
     kind: 'expression' | 'script',
     sources: readonly string[],
   ): Promise<readonly SyntaxProblem[]>;
+
+  /** What the text of an expression tells without running it. A runtime without it warns of nothing. */
+  readonly examine?: ExamineExpression;
 
   statistics(): ScriptRuntimeStatistics;
 }

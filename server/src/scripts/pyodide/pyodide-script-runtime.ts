@@ -21,6 +21,7 @@ import type {
   ScriptRuntimeStatistics,
   SyntaxProblem,
 } from '../script-runtime.js';
+import { examineExpression } from '../expressions/examine-expression.js';
 import { readScriptAnswer } from '../expressions/read-answer.js';
 import { InterpreterBooter } from './boot-interpreter.js';
 import { ExpressionEvaluator } from './expression-evaluator.js';
@@ -55,6 +56,8 @@ class PyodideScriptRuntime implements ScriptRuntime {
   get ready(): boolean {
     return this.pool.isReady;
   }
+
+  readonly examine = examineExpression;
 
   /** Returns before an interpreter is ready: the server need not wait for Python. */
   async start(): Promise<void> {

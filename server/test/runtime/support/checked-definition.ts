@@ -1,9 +1,10 @@
 /** Checks a definition with every custom step known and every expression valid, so that only what is odd is found. */
 import { DefinitionChecker } from '../../../src/runtime/definition-checker.js';
+import { examineExpression } from '../../../src/scripts/expressions/examine-expression.js';
 import type { ParsedDefinition } from '../../../src/engine/definitions/parse-definition.js';
 
 const checker = new DefinitionChecker({
-  scripts: { checkSyntax: async () => [] },
+  scripts: { checkSyntax: async () => [], examine: examineExpression },
   stepScripts: { known: async (names) => new Set(names) },
 });
 
