@@ -2,6 +2,7 @@
 import { cancelInside } from './cancel-inside.js';
 import type { InputValue } from './definition.js';
 import { dropPointer } from './end-path.js';
+import { invariant } from './invariant.js';
 import type { Pointer } from './pointer.js';
 import { setState, stepOf, stopWaiting, writeRecord, type Run } from './run.js';
 import { settle } from './settle.js';
@@ -17,7 +18,9 @@ export function takeCancelChecks(run: Run): readonly CancelCheck[] {
   run.cancelCheckDue = false;
   run.cancelRecheckAt = null;
   const checks: CancelCheck[] = [];
-  for (const pointer of run.instance.pointers.values()) {
+  for (const id of run.cancellable) {
+    const pointer = run.instance.pointers.get(id);
+    invariant(pointer !== undefined, 'what can be cancelled is open');
     const { cancelCondition } = stepOf(run, pointer);
     const isCancelled = pointer.state.kind === 'finishing' && pointer.state.cancelled === true;
     if (cancelCondition !== null && !isCancelled) {

@@ -141,8 +141,13 @@ export interface Pointer {
 }
 
 export type Memo =
-  /** Foreach, one after the other: the items, and which comes next. */
-  | { readonly kind: 'items'; readonly items: readonly Json[]; readonly next: number }
+  /** Foreach: the items, and which comes next: one after the other, or, with `parallel`, as soon as there is room. */
+  | {
+      readonly kind: 'items';
+      readonly items: readonly Json[];
+      readonly next: number;
+      readonly parallel?: true;
+    }
   /** Recur: when the present round began, and how far rounds are apart. */
   | { readonly kind: 'round'; readonly startedAt: number; readonly intervalMs: number }
   /** Schedule in the background: when Do runs. */

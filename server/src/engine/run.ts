@@ -82,6 +82,10 @@ export interface Run {
   readonly queue: Set<number>;
   /** Where the front of the queue is: a Set that loses its first member again and again is slow to find the next one. */
   front: SetIterator<number>;
+  /** Containers with items that are still to be opened; see `waiting-items.ts`. */
+  readonly opening: Set<number>;
+  /** Open pointers whose step has a cancel condition. */
+  readonly cancellable: Set<number>;
   /** Containers whose last path inside has ended; `settle.ts` lets them go on before anybody looks at the run again. */
   readonly joins: Set<number>;
   /** Something changed that is not committed yet. */
@@ -136,6 +140,8 @@ export function createRun(
     now,
     queue: instance.queue,
     front: instance.queue.values(),
+    opening: new Set(),
+    cancellable: new Set(),
     joins: new Set(),
     dirty: false,
     commitDue: false,
@@ -146,6 +152,8 @@ export function createRun(
   };
   for (const pointer of instance.pointers.values()) {
     const { kind } = pointer.state;
+    if (hasWaitingItems(pointer)) run.opening.add(pointer.id);
+    if (stepOf(run, pointer).cancelCondition !== null) run.cancellable.add(pointer.id);
     // One that was handed out when the instance was stored has left the queue, and its turn has come.
     if (kind === 'ready' || kind === 'finishing') run.queue.add(pointer.id);
     if (kind === 'effect' || (kind === 'child' && !pointer.state.started)) {
@@ -226,9 +234,17 @@ export function openPointer(run: Run, stepId: string, surroundings: Surroundings
   const parent = parentOf(run, pointer);
   if (parent !== null) parent.children += 1;
   run.queue.add(pointer.id);
-  if (step.cancelCondition !== null) run.cancelCheckDue = true;
+  if (step.cancelCondition !== null) {
+    run.cancellable.add(pointer.id);
+    run.cancelCheckDue = true;
+  }
   run.dirty = true;
   return pointer;
+}
+
+/** Whether a Foreach has items that run side by side with the others and are not opened yet. */
+export function hasWaitingItems({ memo, state }: Pointer): boolean {
+  return state.kind === 'open' && memo?.kind === 'items' && memo.parallel === true;
 }
 
 /** Moves a pointer to another state, and into or out of the run queue. */
@@ -372,6 +388,8 @@ export function removePointer(run: Run, pointer: Pointer, hasSucceeded: boolean)
   instance.pointers.delete(pointer.id);
   run.queue.delete(pointer.id);
   run.joins.delete(pointer.id);
+  run.opening.delete(pointer.id);
+  run.cancellable.delete(pointer.id);
   const parent = parentOf(run, pointer);
   if (parent !== null) parent.children -= 1;
   const lost = newerOf(hasSucceeded ? null : errorOf(pointer), pointer.lostError ?? null);

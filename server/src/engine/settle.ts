@@ -1,7 +1,8 @@
-/** Lets containers whose last path has ended go on. Every entry into the engine ends with this. */
+/** Lets containers whose last path has ended go on, and opens what there is room for. Every entry into the engine ends with this. */
 import { nextCompensation } from './compensate.js';
 import { primitiveOf } from './primitives/primitives.js';
 import type { Run } from './run.js';
+import { refillQueue } from './waiting-items.js';
 
 export function settle(run: Run): void {
   // A join may cause others (a container that ends inside a container): a Set is iterated up to its newest member.
@@ -12,4 +13,5 @@ export function settle(run: Run): void {
     if (container.state.kind === 'compensating') nextCompensation(run, container, container.state);
     else if (container.state.kind === 'open') primitiveOf(run, container).joined(run, container);
   }
+  refillQueue(run);
 }

@@ -5,6 +5,7 @@
  * condition unchecked that was due before the last step: the only ways out of the loop follow a check. Whether anything
  * is left to do afterwards is not the pass's to say; `canGoOn` is asked about the run itself.
  */
+import { setImmediate as letOthersRun } from 'node:timers/promises';
 import type { Run } from '../engine/run.js';
 import { nextWork } from '../engine/step-work.js';
 import type { ActorEnvironment } from './actor-environment.js';
@@ -15,6 +16,8 @@ import { runStep } from './run-step.js';
 /** How long one pass may run before it is committed and others get their turn. */
 const PASS_STEPS_MAX = 1000;
 const PASS_MS_MAX = 50;
+/** How long a pass holds the thread while others have something to do. */
+const HELD_MS_MAX = 10;
 /** About how many characters one commit may add: it is held in memory several times while it is written. */
 const PASS_LENGTH_MAX = 4 * 1024 * 1024;
 
@@ -25,6 +28,7 @@ export type PassEnvironment = Pick<
 
 export async function runPass(run: Run, environment: PassEnvironment): Promise<void> {
   const startedAt = performance.now();
+  let heldSince = startedAt;
   let isSpent = false;
   for (let turns = 1; ; turns += 1) {
     await checkCancelConditions(run, environment);
@@ -37,7 +41,11 @@ export async function runPass(run: Run, environment: PassEnvironment): Promise<v
     const work = nextWork(run);
     if (work === null) break;
     await runStep(environment, run, work);
-    isSpent = run.grown > PASS_LENGTH_MAX || performance.now() - startedAt > PASS_MS_MAX;
+    const now = performance.now();
+    isSpent = run.grown > PASS_LENGTH_MAX || now - startedAt > PASS_MS_MAX;
+    if (isSpent || now - heldSince <= HELD_MS_MAX) continue;
+    await letOthersRun();
+    heldSince = performance.now();
   }
   run.restingSince = run.now;
 }

@@ -2,7 +2,8 @@ import { toBoolean, toList } from '../convert-input.js';
 import type { StepDefinition } from '../definition.js';
 import type { Json } from '../json.js';
 import type { Memo, Pointer } from '../pointer.js';
-import { finish, insideOf, openPointer, setState, stepOf, type Run } from '../run.js';
+import { finish, hasWaitingItems, insideOf, setState, stepOf, type Run } from '../run.js';
+import { openWaitingItems } from '../waiting-items.js';
 import { openSequences } from './containers.js';
 import { InputError, optional, primitive, required } from './primitive.js';
 
@@ -17,12 +18,14 @@ export const foreach = primitive({
     const items = required(inputs, 'Collection', toList);
     const parallel = optional(inputs, 'RunParallel', toBoolean, true);
     if (items.length === 0 || stepOf(run, pointer).do.length === 0) finish(run, pointer, {});
-    else if (parallel) openAll(run, pointer, checkedForParallel(items, stepOf(run, pointer)));
+    else if (parallel)
+      openSideBySide(run, pointer, checkedForParallel(items, stepOf(run, pointer)));
     else openItem(run, pointer, { kind: 'items', items, next: 0 });
   },
   joined(run, pointer) {
     const { memo } = pointer;
-    if (memo?.kind === 'items' && memo.next < memo.items.length) openItem(run, pointer, memo);
+    if (hasWaitingItems(pointer)) openWaitingItems(run, pointer);
+    else if (memo?.kind === 'items' && memo.next < memo.items.length) openItem(run, pointer, memo);
     else finish(run, pointer, {});
   },
 });
@@ -36,12 +39,10 @@ function checkedForParallel(items: readonly Json[], step: StepDefinition): reado
   );
 }
 
-function openAll(run: Run, pointer: Pointer, items: readonly Json[]): void {
+function openSideBySide(run: Run, pointer: Pointer, items: readonly Json[]): void {
   setState(run, pointer, { kind: 'open' });
-  const sequences = stepOf(run, pointer).do;
-  for (const [index, item] of items.entries()) {
-    for (const entry of sequences) openPointer(run, entry, { ...insideOf(pointer), item, index });
-  }
+  pointer.memo = { kind: 'items', items, next: 0, parallel: true };
+  openWaitingItems(run, pointer);
 }
 
 function openItem(run: Run, pointer: Pointer, memo: Items): void {

@@ -1,4 +1,4 @@
-/** The outside world of step bodies: every call is recorded under its idempotency key, and answered by that key. */
+/** The outside world of step bodies: every call is recorded under its key and attempt, and answered by them. */
 import type { Failure } from '../../../src/engine/fail-step.js';
 import type { EffectResult } from '../../../src/engine/messages.js';
 import type { StepBodyContext } from '../../../src/step-bodies/step-body.js';
@@ -24,11 +24,13 @@ export class Ledger {
   }
 
   call({ attempt, idempotencyKey, stepId, workflowId }: StepBodyContext): EffectResult {
-    let entry = this.entries.get(idempotencyKey);
+    // The key is that of the execution; each of its attempts is a call of its own.
+    const key = `${idempotencyKey}/${attempt}`;
+    let entry = this.entries.get(key);
     if (entry === undefined) {
-      const succeeds = !this.#fails(stepId, attempt, idempotencyKey);
+      const succeeds = !this.#fails(stepId, attempt, key);
       entry = { workflowId, stepId, attempt, succeeds, calls: 0 };
-      this.entries.set(idempotencyKey, entry);
+      this.entries.set(key, entry);
     }
     entry.calls += 1;
     return entry.succeeds
