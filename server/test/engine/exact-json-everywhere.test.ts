@@ -23,7 +23,7 @@ const OWN_JSON = [
   ...['step-bodies/http-request/address-policy.ts', 'step-bodies/http-request/request-url.ts'],
   ...['store/mongo/side-records.ts', 'store/sqlite/operations/audit.ts'],
   ...['store/sqlite/operations/events.ts', 'store/sqlite/start-thread.ts', 'store/text-codec.ts'],
-  ...['version.ts'],
+  ...['runtime/failed-attempts-log.ts', 'version.ts'],
 ];
 
 describe('the sources of the server', () => {
