@@ -1,0 +1,76 @@
+/** Turns: bounded, in order, and all of them for one instance that is tried alone. */
+import { expect, it } from 'vitest';
+import { LoadGate } from '../../src/runtime/load-gate.js';
+import { Turns } from '../../src/runtime/turns.js';
+
+/** Lets promises that are settled run on. */
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+it('gives all turns to one instance, once nobody has one, and the others wait', async () => {
+  const turns = new Turns(2);
+  const order: string[] = [];
+  const endFirst = await turns.take('a');
+  const alone = turns.takeAll('suspect').then((end) => {
+    order.push('suspect');
+    return end;
+  });
+  const later = turns.take('b').then((end) => {
+    order.push('b');
+    return end;
+  });
+  await settle();
+  expect(order).toEqual([]);
+  endFirst();
+  const endAlone = await alone;
+  // Its own turns are part of what it has.
+  (await turns.take('suspect'))();
+  await settle();
+  expect(order).toEqual(['suspect']);
+  endAlone();
+  (await later)();
+  expect(order).toEqual(['suspect', 'b']);
+});
+
+it('lets others come between two that are tried', async () => {
+  const turns = new Turns(1);
+  const order: string[] = [];
+  const endFirst = await turns.takeAll('one');
+  const second = turns.takeAll('two').then((end) => {
+    order.push('two');
+    end();
+  });
+  const other = turns.take('b').then((end) => {
+    order.push('b');
+    end();
+  });
+  endFirst();
+  await Promise.all([second, other]);
+  expect(order).toEqual(['b', 'two']);
+});
+
+it('admits loads by number and by length, and always one', async () => {
+  const gate = new LoadGate({ countMax: 3, lengthMax: 100 });
+  const first = await gate.enter();
+  first.loaded(500);
+  let admitted = 0;
+  const waiting = Array.from({ length: 5 }, async () => {
+    const permit = await gate.enter();
+    admitted += 1;
+    permit.loaded(10);
+    return permit;
+  });
+  await settle();
+  expect(admitted).toBe(0);
+  first.end();
+  first.end();
+  await settle();
+  // The next counts as long as the longest lately, so it goes alone.
+  expect(admitted).toBe(1);
+  for (const [index, permit] of waiting.entries()) {
+    (await permit).end();
+    await settle();
+    expect(gate.underWay).toBeLessThanOrEqual(3);
+    expect(admitted).toBeGreaterThan(index);
+  }
+  expect(gate.underWay).toBe(0);
+});
