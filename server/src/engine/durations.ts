@@ -31,7 +31,8 @@ const DAY_SECONDS = 24 * HOUR_SECONDS;
 /** The duration in whole milliseconds; 0 where it is negative, null where the value is no duration or over 100 years. */
 export function parseDurationMs(value: unknown): number | null {
   if (typeof value === 'number') return toMs(value);
-  if (typeof value === 'bigint') return toMs(Number(value));
+  // An integer of this size is far beyond 100 years, or negative.
+  if (typeof value === 'bigint') return value < 0n ? 0 : null;
   if (typeof value !== 'string' || value.length > MAX_TEXT_LENGTH) return null;
   const text = value.trim();
   if (!text.startsWith('-')) return parseClock(text) ?? parseIso(text);
