@@ -9,7 +9,9 @@ const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 const { id, version } = await client.definitions.register(await read('hello-world.yaml'));
 console.log(`Stored ${id}, version ${version}`);
 
-const hello = await client.workflows.start<{ name: string; greeting: string }>(id, { name: 'Ada' });
+const hello = await client.workflows.start<{ greeting: string }, { name: string }>(id, {
+  name: 'Ada',
+});
 const { status, data } = await hello.wait({ timeoutMs: 20_000 });
 console.log(`It is ${status} and says: ${data.greeting}`);
 

@@ -6,9 +6,14 @@ import { createClient } from '@stepwright/sdk';
 const client = createClient({ baseUrl: process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001' });
 const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 
-interface Invoice {
+/** What it starts with. */
+interface InvoiceInput {
   customer: { name: string };
   lines: { article: string; price: number; count: number }[];
+}
+
+/** What it has in the end. */
+interface Invoice extends InvoiceInput {
   taxRate: number;
   net: number;
   tax: number;
@@ -20,7 +25,7 @@ interface Invoice {
 await client.steps.put('compose-letter', await read('compose-letter.py'));
 await client.definitions.register(await read('invoice.yaml'));
 
-const invoice = await client.workflows.start<Invoice>(
+const invoice = await client.workflows.start<Invoice, InvoiceInput>(
   'invoice',
   {
     customer: { name: 'Ada' },

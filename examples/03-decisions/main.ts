@@ -6,9 +6,14 @@ import { createClient } from '@stepwright/sdk';
 const client = createClient({ baseUrl: process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001' });
 const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 
-interface Shipping {
+/** What it starts with. */
+interface ShippingInput {
   weight: number;
   value: number;
+}
+
+/** What it has in the end. */
+interface Shipping extends ShippingInput {
   carrier: string;
   insured: boolean;
 }
@@ -16,7 +21,10 @@ interface Shipping {
 await client.definitions.register(await read('shipping.yaml'));
 
 async function choose(weight: number, value: number): Promise<string> {
-  const shipping = await client.workflows.start<Shipping>('shipping', { weight, value });
+  const shipping = await client.workflows.start<Shipping, ShippingInput>('shipping', {
+    weight,
+    value,
+  });
   const { data } = await shipping.wait({ timeoutMs: 20_000 });
   const choice = data.carrier + ('insured' in data ? ', insured' : '');
   console.log(`${weight} kg worth ${value} EUR goes by ${choice}`);

@@ -6,15 +6,20 @@ import { createClient } from '@stepwright/sdk';
 const client = createClient({ baseUrl: process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001' });
 const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 
-interface Delivery {
+/** What it starts with. */
+interface DeliveryInput {
   parcelId: string;
+}
+
+/** What it has in the end. */
+interface Delivery extends DeliveryInput {
   places: string[];
 }
 
 await client.definitions.register(await read('delivery.yaml'));
 
 const parcelId = `parcel-${Date.now()}`;
-const delivery = await client.workflows.start<Delivery>('delivery', { parcelId });
+const delivery = await client.workflows.start<Delivery, DeliveryInput>('delivery', { parcelId });
 
 // Events may come faster than the workflow takes them: it gets every one, in the order of their publication.
 for (const place of ['Bremen', 'Hamburg']) {

@@ -9,10 +9,15 @@ const baseUrl = process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001';
 const client = createClient({ baseUrl });
 const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 
+interface Addends {
+  left: number;
+  right: number;
+}
+
 await client.definitions.register(await read('add-up.yaml'));
 
 // It is started before there is a worker: the work waits.
-const first = await client.workflows.start<{ left: number; right: number; sum: number }>('add-up', {
+const first = await client.workflows.start<{ sum: number }, Addends>('add-up', {
   left: 2,
   right: 3,
 });
@@ -33,7 +38,10 @@ const running = worker.run({ signal: stop.signal });
 
 try {
   const one = await first.wait({ timeoutMs: 20_000 });
-  const second = await client.workflows.start<typeof one.data>('add-up', { left: 20, right: 22 });
+  const second = await client.workflows.start<{ sum: number }, Addends>('add-up', {
+    left: 20,
+    right: 22,
+  });
   const two = await second.wait({ timeoutMs: 20_000 });
   console.log(`The workflows say ${one.data.sum} and ${two.data.sum}`);
   assert.deepEqual([one.data.sum, two.data.sum], [5, 42]);

@@ -6,17 +6,22 @@ import { createClient } from '@stepwright/sdk';
 const client = createClient({ baseUrl: process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001' });
 const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 
-interface Quote {
+/** What it starts with. */
+interface QuoteInput {
   length: number;
   width: number;
   height: number;
+}
+
+/** What it has in the end. */
+interface Quote extends QuoteInput {
   litres: number;
   price: number;
 }
 
 async function quote(): Promise<number> {
   const parcel = { length: 30, width: 20, height: 15 };
-  const workflow = await client.workflows.start<Quote>('quote-parcel', parcel);
+  const workflow = await client.workflows.start<Quote, QuoteInput>('quote-parcel', parcel);
   const { data } = await workflow.wait({ timeoutMs: 20_000 });
   console.log(`${data.litres} litres for ${data.price} EUR`);
   return data.price;

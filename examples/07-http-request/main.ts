@@ -7,10 +7,15 @@ import { createClient } from '@stepwright/sdk';
 const client = createClient({ baseUrl: process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001' });
 const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 
-interface StockCheck {
+/** What it starts with. */
+interface StockCheckInput {
   shop: string;
   article: string;
   warehouse: string;
+}
+
+/** What it has in the end. */
+interface StockCheck extends StockCheckInput {
   found: boolean;
   inStock: number;
   orderNumber: string;
@@ -20,7 +25,7 @@ await client.definitions.register(await read('stock-check.yaml'));
 const shop = await startShop();
 
 async function check(article: string): Promise<StockCheck> {
-  const workflow = await client.workflows.start<StockCheck>('stock-check', {
+  const workflow = await client.workflows.start<StockCheck, StockCheckInput>('stock-check', {
     shop: shop.url,
     article,
     warehouse: 'north',

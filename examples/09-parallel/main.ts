@@ -8,7 +8,9 @@ const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 
 await client.definitions.register(await read('breakfast.yaml'));
 
-const breakfast = await client.workflows.start<{ done: string[]; served: string }>('breakfast');
+const breakfast = await client.workflows.start<{ done: string[]; served: string }, object>(
+  'breakfast',
+);
 const { data, startTime, endTime } = await breakfast.wait({ timeoutMs: 20_000 });
 console.log(`Served: ${data.served}`);
 

@@ -6,16 +6,24 @@ import { createClient } from '@stepwright/sdk';
 const client = createClient({ baseUrl: process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001' });
 const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 
-interface Savings {
+/** What it starts with. */
+interface SavingsInput {
   deposit: number;
   interest: number;
+}
+
+/** What it has in the end. */
+interface Savings extends SavingsInput {
   balance: number;
   years: number;
 }
 
 await client.definitions.register(await read('savings.yaml'));
 
-const savings = await client.workflows.start<Savings>('savings', { deposit: 100, interest: 0.05 });
+const savings = await client.workflows.start<Savings, SavingsInput>('savings', {
+  deposit: 100,
+  interest: 0.05,
+});
 const { data } = await savings.wait({ timeoutMs: 20_000 });
 console.log(`100 EUR at 5 % are ${data.balance} EUR after ${data.years} years`);
 

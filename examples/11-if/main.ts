@@ -6,8 +6,13 @@ import { createClient } from '@stepwright/sdk';
 const client = createClient({ baseUrl: process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001' });
 const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 
-interface Discount {
+/** What it starts with. */
+interface DiscountInput {
   total: number;
+}
+
+/** What it has in the end. */
+interface Discount extends DiscountInput {
   discount: string;
   message: string;
 }
@@ -15,7 +20,7 @@ interface Discount {
 await client.definitions.register(await read('discount.yaml'));
 
 async function buyFor(total: number): Promise<Discount> {
-  const purchase = await client.workflows.start<Discount>('discount', { total });
+  const purchase = await client.workflows.start<Discount, DiscountInput>('discount', { total });
   const { data } = await purchase.wait({ timeoutMs: 20_000 });
   console.log(`${total} EUR: ${data.message}`);
   return data;

@@ -8,7 +8,7 @@ const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 
 await client.definitions.register(await read('tea-timer.yaml'));
 
-const tea = await client.workflows.start<{ seconds: number; ready: boolean }>('tea-timer', {
+const tea = await client.workflows.start<{ ready: boolean }, { seconds: number }>('tea-timer', {
   seconds: 2,
 });
 const early = await tea.wait({ timeoutMs: 200 }).catch((error: unknown) => {

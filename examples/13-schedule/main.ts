@@ -8,7 +8,7 @@ const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 
 await client.definitions.register(await read('reminder.yaml'));
 
-const offer = await client.workflows.start<{ remindAfter: number; log: string[] }>('reminder', {
+const offer = await client.workflows.start<{ log: string[] }, { remindAfter: number }>('reminder', {
   remindAfter: 0.5,
 });
 const { data } = await offer.wait({ timeoutMs: 20_000 });

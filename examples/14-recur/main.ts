@@ -14,7 +14,7 @@ interface WatchedJob {
 
 await client.definitions.register(await read('watch-job.yaml'));
 
-const watch = await client.workflows.start<WatchedJob>('watch-job');
+const watch = await client.workflows.start<WatchedJob, object>('watch-job');
 const { data, startTime, endTime } = await watch.wait({ timeoutMs: 20_000 });
 console.log(`Ready after ${data.rounds} rounds`);
 

@@ -6,8 +6,13 @@ import { createClient } from '@stepwright/sdk';
 const client = createClient({ baseUrl: process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001' });
 const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 
-interface Holiday {
+/** What it starts with. */
+interface HolidayInput {
   soldOut: string[];
+}
+
+/** What it has in the end. */
+interface Holiday extends HolidayInput {
   log: string[];
 }
 
@@ -15,7 +20,7 @@ await client.steps.put('book-if-free', await read('book-if-free.py'));
 await client.definitions.register(await read('holiday.yaml'));
 
 async function book(soldOut: string[]): Promise<string[]> {
-  const holiday = await client.workflows.start<Holiday>('holiday', { soldOut });
+  const holiday = await client.workflows.start<Holiday, HolidayInput>('holiday', { soldOut });
   const { data } = await holiday.wait({ timeoutMs: 20_000 });
   console.log(
     `${soldOut.length === 0 ? 'Nothing' : soldOut.join()} sold out: ${data.log.join(', ')}`,

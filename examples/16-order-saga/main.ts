@@ -9,11 +9,16 @@ const baseUrl = process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001';
 const client = createClient({ baseUrl });
 const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 
-interface Order {
+/** What it starts with. */
+interface OrderInput {
   orderId: string;
   amount: number;
   items: string[];
   address: string;
+}
+
+/** What it has in the end. */
+interface Order extends OrderInput {
   outcome: string;
 }
 
@@ -28,7 +33,7 @@ const running = workers.map((worker) => worker.run({ signal: stop.signal }));
 async function order(address: string): Promise<string[]> {
   told = [];
   const orderId = `order-${Date.now()}`;
-  const workflow = await client.workflows.start<Order>(
+  const workflow = await client.workflows.start<Order, OrderInput>(
     'order',
     { orderId, amount: 30, items: ['pen', 'ink'], address },
     { reference: orderId },

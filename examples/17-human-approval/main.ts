@@ -11,11 +11,16 @@ interface Decision {
   reason?: string;
 }
 
-interface Expense {
+/** What it starts with. */
+interface ExpenseInput {
   expenseId: string;
   amount: number;
   /** How long the manager has; three days when left out. */
   patience: number;
+}
+
+/** What it has in the end. */
+interface Expense extends ExpenseInput {
   outcome: string;
 }
 
@@ -25,7 +30,7 @@ let count = 0;
 function submit(amount: number, patience = 60) {
   count += 1;
   const expenseId = `expense-${Date.now()}-${count}`;
-  return client.workflows.start<Expense>(
+  return client.workflows.start<Expense, ExpenseInput>(
     'expense',
     { expenseId, amount, patience },
     { reference: expenseId },

@@ -8,36 +8,45 @@ const baseUrl = process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001';
 const client = createClient({ baseUrl });
 const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 
-interface NightlyCleanUp {
-  /** Seconds. Left out in real life: then it is the next night. */
-  firstRunAfter: number;
-  interval: number;
+/** What it starts with: nothing in production, where it runs at two o'clock every night. */
+interface Schedule {
+  /** Seconds until the first run. */
+  firstRunAfter?: number;
+  /** Seconds from one run to the next. */
+  interval?: number;
+}
+
+interface NightlyCleanUp extends Schedule {
   nights?: number;
-  removed: number;
+  removed?: number;
 }
 
 const NIGHTS = 3;
 
-/** What an application calls when it starts: the job is started where it does not run yet. */
-async function ensureJob(): Promise<WorkflowHandle<NightlyCleanUp>> {
-  const { items } = await client.workflows
-    .list({ definitionId: 'nightly-clean-up', status: 'Runnable' })
-    .page();
-  const job = items[0];
-  if (job !== undefined) {
-    console.log('It runs already: no second one');
-    return client.workflows.handle<NightlyCleanUp>(job.workflowId);
+/**
+ * What every deployment of an application calls when it starts: the job is started unless it runs already.
+ *
+ * Deployments that start together all see that it does not run. They give their starts the same idempotency key, so that the
+ * server starts one job. The key names the run before, because a key that was used once stands for that run for good.
+ */
+async function ensureJob(schedule: Schedule): Promise<WorkflowHandle<NightlyCleanUp>> {
+  const definitionId = 'nightly-clean-up';
+  const { items } = await client.workflows.list({ definitionId, limit: 1 }).page();
+  const newest = items[0];
+  if (newest !== undefined && newest.endTime === null) {
+    return client.workflows.handle<NightlyCleanUp>(newest.workflowId);
   }
-  console.log('Started the job');
-  return client.workflows.start<NightlyCleanUp>('nightly-clean-up', {
-    firstRunAfter: 0,
-    interval: 0.5,
+  return client.workflows.start<NightlyCleanUp, Schedule>(definitionId, schedule, {
+    idempotencyKey: `${definitionId} after ${newest?.workflowId ?? 'none'}`,
   });
 }
 
 await client.definitions.register(await read('nightly-clean-up.yaml'));
-const job = await ensureJob();
-assert.equal((await ensureJob()).id, job.id);
+const schedule = { firstRunAfter: 0, interval: 0.5 };
+const [job, ...others] = await Promise.all([1, 2, 3].map(() => ensureJob(schedule)));
+assert.ok(job !== undefined);
+assert.ok([...others, await ensureJob(schedule)].every(({ id }) => id === job.id));
+console.log('Four deployments asked for the job: one was started');
 
 const stop = new AbortController();
 let nights = 0;
@@ -60,7 +69,7 @@ while (((await job.get()).data.nights ?? 0) < NIGHTS) {
   await new Promise((resolve) => setTimeout(resolve, 20));
 }
 const { status, data } = await job.terminate();
-console.log(`After ${data.nights ?? 0} nights ${data.removed} files are gone`);
+console.log(`After ${data.nights ?? 0} nights ${data.removed ?? 0} files are gone`);
 assert.equal(status, 'Terminated');
 assert.equal(data.removed, 3 * (data.nights ?? 0));
 console.log('OK: the job ran night after night until it was terminated');

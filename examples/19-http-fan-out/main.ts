@@ -7,9 +7,14 @@ import { createClient } from '@stepwright/sdk';
 const client = createClient({ baseUrl: process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001' });
 const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 
-interface CheckSites {
+/** What it starts with. */
+interface CheckSitesInput {
   base: string;
   sites: string[];
+}
+
+/** What it has in the end. */
+interface CheckSites extends CheckSitesInput {
   codes: Record<string, number>;
   broken: string[];
 }
@@ -19,7 +24,7 @@ await client.definitions.register(await read('check-sites.yaml'));
 const names = Array.from({ length: 12 }, (_, index) => `site-${index + 1}`);
 const sites = await startSites({ broken: ['site-3', 'site-8'] });
 try {
-  const workflow = await client.workflows.start<CheckSites>('check-sites', {
+  const workflow = await client.workflows.start<CheckSites, CheckSitesInput>('check-sites', {
     base: sites.url,
     sites: names,
   });

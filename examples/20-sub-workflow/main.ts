@@ -6,8 +6,13 @@ import { createClient } from '@stepwright/sdk';
 const client = createClient({ baseUrl: process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001' });
 const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 
-interface MonthlyBilling {
+/** What it starts with. */
+interface MonthlyBillingInput {
   customers: { name: string; hours: number }[];
+}
+
+/** What it has in the end. */
+interface MonthlyBilling extends MonthlyBillingInput {
   invoices: { customer: string; amount: number }[];
   total: number;
 }
@@ -16,12 +21,15 @@ interface MonthlyBilling {
 await client.definitions.register(await read('bill-customer.yaml'));
 await client.definitions.register(await read('monthly-billing.yaml'));
 
-const billing = await client.workflows.start<MonthlyBilling>('monthly-billing', {
-  customers: [
-    { name: 'Ann', hours: 12 },
-    { name: 'Bob', hours: 3 },
-  ],
-});
+const billing = await client.workflows.start<MonthlyBilling, MonthlyBillingInput>(
+  'monthly-billing',
+  {
+    customers: [
+      { name: 'Ann', hours: 12 },
+      { name: 'Bob', hours: 3 },
+    ],
+  },
+);
 const { data } = await billing.wait({ timeoutMs: 20_000 });
 for (const { customer, amount } of data.invoices) console.log(`${customer}: ${amount} EUR`);
 console.log(`In all ${data.total} EUR`);

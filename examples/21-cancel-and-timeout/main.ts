@@ -6,8 +6,13 @@ import { createClient } from '@stepwright/sdk';
 const client = createClient({ baseUrl: process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001' });
 const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 
-interface Negotiation {
+/** What it starts with. */
+interface NegotiationInput {
   requestId: string;
+}
+
+/** What it has in the end. */
+interface Negotiation extends NegotiationInput {
   outcome: string;
   closed: boolean;
 }
@@ -19,7 +24,9 @@ let count = 0;
 async function negotiate(publish: (requestId: string) => Promise<unknown>): Promise<string> {
   count += 1;
   const requestId = `request-${Date.now()}-${count}`;
-  const negotiation = await client.workflows.start<Negotiation>('negotiation', { requestId });
+  const negotiation = await client.workflows.start<Negotiation, NegotiationInput>('negotiation', {
+    requestId,
+  });
   await publish(requestId);
   const { status, data } = await negotiation.wait({ timeoutMs: 20_000 });
   console.log(data.outcome);

@@ -8,10 +8,15 @@ const baseUrl = process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001';
 const client = createClient({ baseUrl });
 const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 
-interface FlakyCall {
+/** What it starts with. */
+interface FlakyCallInput {
   /** How often the call fails before it succeeds. */
   failures: number;
   people: number;
+}
+
+/** What it has in the end. */
+interface FlakyCall extends FlakyCallInput {
   answer: string;
   share: number;
 }
@@ -31,7 +36,7 @@ const stop = new AbortController();
 const running = worker.run({ signal: stop.signal });
 
 function start(failures: number, people: number) {
-  return client.workflows.start<FlakyCall>('flaky-call', { failures, people });
+  return client.workflows.start<FlakyCall, FlakyCallInput>('flaky-call', { failures, people });
 }
 
 /** `wait` waits for the end, and a suspended workflow has not ended. */

@@ -6,8 +6,13 @@
  */
 import { createClient, isApiError, isTimeoutError, type WorkflowHandle } from '@stepwright/sdk';
 
-interface Quote {
+/** What it starts with. */
+interface QuoteInput {
   persons: number;
+}
+
+/** What it has in the end. */
+interface Quote extends QuoteInput {
   price: number;
 }
 
@@ -23,7 +28,7 @@ export async function POST(request: Request): Promise<Response> {
   }
   // A browser that sends the form twice sends the key twice: there will be one offer.
   const idempotencyKey = request.headers.get('idempotency-key');
-  const quote = await client.workflows.start<Quote>(
+  const quote = await client.workflows.start<Quote, QuoteInput>(
     'quote',
     { persons },
     idempotencyKey === null ? {} : { idempotencyKey },

@@ -5,6 +5,7 @@
  * may change what it checks, so that what travels and what the handler sees can differ; hence four types for each.
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { Json, JsonResult } from './json.js';
 
 /** One activity: schemas of its parameters and result (any library of the Standard Schema family), or types alone. */
 export interface ActivityDeclaration {
@@ -70,9 +71,20 @@ export type SentResult<A> = A extends { readonly result: infer S extends Standar
  * if (work !== null) await client.activities.succeed(work, { receipt: `r-${work.parameters.amount}` });
  * ```
  */
-export function activity<TParameters, TResult = unknown>(): TypedActivity<TParameters, TResult> {
+export function activity<TParameters, TResult = unknown>(
+  // For the compiler alone: nobody gives it, so nobody reads it.
+  // eslint-disable-next-line @typescript-eslint/no-unused-vars
+  ..._types: JsonTypes<TParameters, TResult>
+): TypedActivity<TParameters, TResult> {
   return {};
 }
+
+/** No argument where both types are JSON; otherwise one that nobody can give. */
+type JsonTypes<TParameters, TResult> = [TParameters] extends [Json<TParameters>]
+  ? [TResult] extends [JsonResult<TResult>]
+    ? []
+    : [theResultMustBeJson: JsonResult<TResult>]
+  : [theParametersMustBeJson: Json<TParameters>];
 
 /**
  * Declares activities by name, for `createClient` and for workers. It returns what it was given, with exact types.

@@ -66,6 +66,7 @@ export {
 export type { CallSubject } from './errors.js';
 export { parseJson, stringifyJson } from './exact-json.js';
 export type { LargeIntegers } from './exact-json.js';
+export type { Json, JsonResult, NotJson, StartData } from './json.js';
 export type {
   CallOptions,
   ClientOptions,
@@ -74,16 +75,22 @@ export type {
   TokenSource,
 } from './options.js';
 export type { PagedList } from './paged-list.js';
-export type { ActivitiesResource, PullOptions, WorkReference } from './resources/activities.js';
+export type {
+  ActivitiesResource,
+  FailOptions,
+  PullOptions,
+  WorkReference,
+} from './resources/activities.js';
 export type { DefinitionsResource } from './resources/definitions.js';
 export type { EventFilter, EventsResource, PublishOptions } from './resources/events.js';
 export type { NodesResource } from './resources/nodes.js';
 export type { StepsResource } from './resources/steps.js';
 export type { WorkflowHandle } from './resources/workflow-handle.js';
 export type {
+  StartArguments,
   StartOptions,
-  WaitOptions,
   StepFilter,
+  WaitOptions,
   WorkflowFilter,
-  WorkflowsResource,
-} from './resources/workflows.js';
+} from './resources/workflow-options.js';
+export type { WorkflowsResource } from './resources/workflows.js';

@@ -107,11 +107,10 @@ describe('definitions', () => {
 
 describe('workflows', () => {
   it('starts one and waits for its end', async () => {
-    const handle = await client.workflows.start<{ name: string; greeted: boolean }>(
-      'greeting',
-      { name: 'Ada' },
-      { reference: 'first' },
-    );
+    const handle = await client.workflows.start<
+      { name: string; greeted: boolean },
+      { name: string }
+    >('greeting', { name: 'Ada' }, { reference: 'first' });
     const ended = await handle.wait({ timeoutMs: 20_000 });
     expect(ended).toMatchObject({ workflowId: handle.id, status: 'Complete', reference: 'first' });
     expect(ended.data).toEqual({ name: 'Ada', greeted: true });

@@ -1,24 +1,39 @@
 /** The examples of docs/sdk.md and of the package's comments: they compile, they run, and they print what they say. */
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as sdk from '../src/index.js';
-import type { ServerProcess } from './support/server-process.js';
-import { readSnippets, SnippetFolder } from './support/snippets.js';
+import { ServerProcess } from './support/server-process.js';
+import { readDefinitions, readSnippets, SnippetFolder, type Snippet } from './support/snippets.js';
 import { startServer } from './support/started-server.js';
 import { typeErrors } from './support/type-check.js';
 
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
-const snippets = readSnippets(PACKAGE, ['../docs/sdk.md', 'README.md', 'src/**/*.ts']);
-const folder = new SnippetFolder(PACKAGE);
+const PAGE = '../docs/sdk.md';
+const page = readSnippets(PACKAGE, [PAGE]);
+const comments = readSnippets(PACKAGE, ['README.md', 'src/**/*.ts']);
+const snippets = [...page, ...comments];
+const folder = new SnippetFolder(PACKAGE, readDefinitions(join(PACKAGE, PAGE)));
 
+/** Has nothing but what the page stores. */
+let empty: ServerProcess;
 let server: ServerProcess;
 
 beforeAll(async () => {
+  empty = await ServerProcess.start();
   ({ server } = await startServer());
 });
 afterAll(async () => {
+  await empty.remove();
   await server.remove();
 });
+
+async function runs(snippet: Snippet, { url }: ServerProcess): Promise<void> {
+  const { exitCode, output } = await folder.run(snippet, url);
+  expect(exitCode, output).toBe(0);
+  const lines = output.split('\n');
+  for (const line of snippet.prints) expect(lines).toContain(line);
+}
 
 describe('examples', () => {
   it('compile', () => {
@@ -27,12 +42,11 @@ describe('examples', () => {
     expect(errors).toEqual([]);
   });
 
-  it.each(snippets)('run and print what they say: $name', async (snippet) => {
-    const { exitCode, output } = await folder.run(snippet, server.url);
-    expect(exitCode, output).toBe(0);
-    const lines = output.split('\n');
-    for (const line of snippet.prints) expect(lines).toContain(line);
-  });
+  it.each(page)('of the page run as printed, from the first to the last: $name', (snippet) =>
+    runs(snippet, empty),
+  );
+
+  it.each(comments)('run and print what they say: $name', (snippet) => runs(snippet, server));
 
   it('are there for everything that the package exports and that exists at run time', () => {
     const shown = snippets.map(({ code }) => code).join('\n');

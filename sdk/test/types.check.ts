@@ -10,6 +10,8 @@ import {
   isApiError,
   type DataObject,
   type PagedList,
+  type StepExecution,
+  type WorkflowAction,
   type WorkflowStatus,
   type WorkflowSummary,
 } from '../src/index.js';
@@ -21,29 +23,123 @@ interface Order {
   approved: boolean;
 }
 
+interface Input {
+  customer: string;
+  note?: string;
+}
+
+interface Tree {
+  name: string;
+  at: [number, number];
+  children: Tree[];
+  labels?: Record<string, string | null>;
+}
+
+declare const tree: Tree;
+declare const unchecked: Record<string, unknown>;
+declare const bytes: Uint8Array;
+declare const maybe: string | undefined;
+
 export async function workflows(): Promise<void> {
   const plain = await client.workflows.start('x', { anything: 1 });
   expectTypeOf((await plain.get()).data).toEqualTypeOf<DataObject>();
 
-  const typed = await client.workflows.start<Order>('x', { order: 1 });
+  const typed = await client.workflows.start<Order>('x', { order: 1, approved: false });
   const { data, status } = await typed.wait();
   expectTypeOf(data).toEqualTypeOf<Order>();
   expectTypeOf(status).toEqualTypeOf<WorkflowStatus>();
   expectTypeOf((await client.workflows.get<Order>('id')).data.approved).toBeBoolean();
-  // @ts-expect-error an order is a number
-  await client.workflows.start<Order>('x', { order: '1' });
-  // @ts-expect-error no member of an order
-  await client.workflows.start<Order>('x', { odrer: 1 });
-  const both = await client.workflows.start<Order, { customer: string }>('x', { customer: 'Ada' });
+  const both = await client.workflows.start<Order, Input>('x', { customer: 'Ada' });
   expectTypeOf((await both.terminate()).data).toEqualTypeOf<Order>();
-  // @ts-expect-error the input has been named
-  await client.workflows.start<Order, { customer: string }>('x', { order: 1 });
+
+  expectTypeOf(typed.steps({ order: 'desc', stepId: 'a', limit: 1 })).toEqualTypeOf<
+    PagedList<StepExecution>
+  >();
+  expectTypeOf(await typed.audit()).toEqualTypeOf<readonly WorkflowAction[]>();
+  expectTypeOf((await typed.retry()).status).toEqualTypeOf<WorkflowStatus>();
 
   expectTypeOf(client.workflows.list({ status: 'Complete' })).toEqualTypeOf<
     PagedList<WorkflowSummary>
   >();
   // @ts-expect-error no such status
   client.workflows.list({ status: 'Completed' });
+}
+
+export async function startDataIsWhole(): Promise<void> {
+  await client.workflows.start('x');
+  await client.workflows.start<Order, { note?: string }>('x');
+  await client.workflows.start<Order, Input>('x', { customer: 'Ada' }, { reference: 'r' });
+  // @ts-expect-error `approved` is missing
+  await client.workflows.start<Order>('x', { order: 1 });
+  // @ts-expect-error an order is a number
+  await client.workflows.start<Order>('x', { order: '1', approved: true });
+  // @ts-expect-error no member of an order
+  await client.workflows.start<Order>('x', { odrer: 1, order: 1, approved: true });
+  // @ts-expect-error the input has been named
+  await client.workflows.start<Order, Input>('x', { order: 1 });
+  // @ts-expect-error data with required members cannot be left out
+  await client.workflows.start<Order>('x');
+  // @ts-expect-error start data is an object
+  await client.workflows.start('x', [1]);
+  // @ts-expect-error start data is an object
+  await client.workflows.start('x', 'text');
+}
+
+export async function dataIsJson(): Promise<void> {
+  await client.workflows.start('x', tree);
+  await client.workflows.start<Order, Tree>('x', tree);
+  await client.workflows.start('x', unchecked);
+  await client.workflows.start('x', { list: [1, 'a', null, { deep: true }], at: tree.at });
+  // @ts-expect-error a Date is not JSON
+  await client.workflows.start('x', { at: new Date() });
+  // @ts-expect-error nor when its type was named
+  await client.workflows.start<{ at: Date }>('x', { at: new Date() });
+  // @ts-expect-error nor deep inside
+  await client.workflows.start('x', { list: [{ at: new Date() }] });
+  // @ts-expect-error a function is not JSON
+  await client.workflows.start('x', { call: () => 1 });
+  // @ts-expect-error undefined is not JSON
+  await client.workflows.start('x', { note: undefined });
+  // @ts-expect-error nor what may be undefined
+  await client.workflows.start('x', { note: maybe });
+  // @ts-expect-error nor in a list
+  await client.workflows.start('x', { notes: [maybe] });
+  // @ts-expect-error a Map is not JSON
+  await client.workflows.start('x', { map: new Map<string, string>() });
+  // @ts-expect-error bytes are not JSON
+  await client.workflows.start('x', { bytes });
+  // @ts-expect-error an object with methods is not JSON
+  await client.workflows.start('x', { url: new URL('http://127.0.0.1') });
+
+  await client.events.publish('e', 'k');
+  await client.events.publish('e', 'k', null);
+  await client.events.publish('e', 'k', tree);
+  await client.events.publish('e', 'k', 'text', { workflowId: 'w' });
+  // @ts-expect-error a Date is not JSON
+  await client.events.publish('e', 'k', new Date());
+  // @ts-expect-error undefined is not JSON
+  await client.events.publish('e', 'k', { note: maybe });
+
+  await client.activities.succeed('token', tree);
+  await client.activities.fail('token', { message: 'no' });
+  await client.workflows.completeActivity('w', 1, tree);
+  await client.workflows.failActivity('w', 1, 'no');
+  // @ts-expect-error a Date is not JSON
+  await client.activities.succeed('token', { at: new Date() });
+  // @ts-expect-error a Date is not JSON
+  await client.activities.fail('token', { at: new Date() });
+  // @ts-expect-error a Date is not JSON
+  await client.workflows.completeActivity('w', 1, { at: new Date() });
+  // @ts-expect-error a function is not JSON
+  await client.workflows.failActivity('w', 1, () => 1);
+
+  activity<Tree, Order>();
+  activity<string, undefined>();
+  activity<unknown>();
+  // @ts-expect-error parameters are JSON
+  activity<{ at: Date }>();
+  // @ts-expect-error a result is JSON
+  activity<string, { at: Date }>();
 }
 
 export async function definitions(): Promise<void> {

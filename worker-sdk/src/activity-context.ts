@@ -6,6 +6,13 @@ export interface ActivityContext {
   readonly workflowId: string;
   /** The step of the definition that hands out the work. */
   readonly stepId: string;
+  /** The execution of the step: each turn of a loop is another one. */
+  readonly executionId: number;
+  /**
+   * Names this work: the same in all of its attempts, and different for each execution of each workflow. Pass it on as the
+   * key of the payment, the mail, the record, so that doing the work twice has the effect of doing it once.
+   */
+  readonly idempotencyKey: string;
   /** Which hand-out it is, from 1: later ones follow a failure or a lost lease. */
   readonly attempt: number;
   /**

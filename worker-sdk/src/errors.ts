@@ -1,8 +1,22 @@
 /** What goes wrong in a worker, and how a handler says that its work failed. */
 
+/** What an `ActivityFailure` takes beside its message. */
+export interface ActivityFailureOptions {
+  /** Any JSON value: `data` of the step's error. */
+  readonly data?: unknown;
+  /** The error that led to it; it stays in this process. */
+  readonly cause?: unknown;
+  /**
+   * Whether another attempt may succeed. With `false` the step is not retried and goes on to its `OnRetriesExhausted`.
+   *
+   * @default true
+   */
+  readonly retryable?: boolean;
+}
+
 /**
- * Thrown by a handler to fail its activity with data of its own. Any other error fails the activity too, with its name and
- * message.
+ * Thrown by a handler to fail its activity with data of its own, or without a retry. Any other error fails the activity too,
+ * with its name and message, and is retried as the definition says.
  *
  * @example
  * ```ts
@@ -12,25 +26,25 @@
  *   baseUrl: 'http://127.0.0.1:5001',
  *   activities: {
  *     'charge-card': ({ amount }: { amount: number }) => {
- *       if (amount < 0) throw new ActivityFailure('an amount is positive', { data: { amount } });
+ *       if (amount < 0) {
+ *         throw new ActivityFailure('an amount is positive', { data: { amount }, retryable: false });
+ *       }
  *       return { receipt: `r-${amount}` };
  *     },
  *   },
  * });
- * await worker.run({ signal: AbortSignal.timeout(200) });
+ * await worker.run();
  * ```
  */
 export class ActivityFailure extends Error {
   override readonly name = 'ActivityFailure' as const;
-  /** Any JSON value: `data` of the step's error. */
   readonly data: unknown;
+  readonly retryable: boolean;
 
-  constructor(
-    message: string,
-    options: { readonly data?: unknown; readonly cause?: unknown } = {},
-  ) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
-    this.data = options.data;
+  constructor(message: string, { cause, data, retryable = true }: ActivityFailureOptions = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.data = data;
+    this.retryable = retryable;
   }
 }
 
@@ -58,7 +72,7 @@ export interface SchemaIssue {
  * worker.on('failed', ({ error }) => {
  *   if (error instanceof InvalidDataError) console.log(error.issues);
  * });
- * await worker.run({ signal: AbortSignal.timeout(200) });
+ * await worker.run();
  * ```
  */
 export class InvalidDataError extends Error {
@@ -92,7 +106,7 @@ export class InvalidDataError extends Error {
  *     },
  *   },
  * });
- * await worker.run({ signal: AbortSignal.timeout(200) });
+ * await worker.run();
  * ```
  */
 export class LeaseLostError extends Error {
@@ -125,7 +139,7 @@ export class LeaseLostError extends Error {
  *     },
  *   },
  * });
- * await worker.run({ signal: AbortSignal.timeout(200) });
+ * await worker.run();
  * ```
  */
 export class WorkerStoppedError extends Error {

@@ -13,7 +13,7 @@ export type {
   UndeclaredHandlers,
 } from './activity-handlers.js';
 export { ActivityFailure, InvalidDataError, LeaseLostError, WorkerStoppedError } from './errors.js';
-export type { SchemaIssue } from './errors.js';
+export type { ActivityFailureOptions, SchemaIssue } from './errors.js';
 export type { WorkerLog } from './log.js';
 export type { ActivityWork, Middleware } from './run-handler.js';
 export { stopOnSignals } from './stop-on-signals.js';

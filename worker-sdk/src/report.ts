@@ -11,7 +11,7 @@ const STUMBLES_MAX = 3;
 /** How the handler ended. */
 export type HandlerOutcome =
   | { readonly succeeded: true; readonly result: unknown }
-  | { readonly succeeded: false; readonly failure: FailureReport };
+  | { readonly succeeded: false; readonly failure: FailureReport; readonly retryable: boolean };
 
 /** What became of it: accepted as it is, accepted as a failure because the server cannot take the result, or too late. */
 export type ReportOutcome = 'accepted' | 'accepted-as-failure' | 'too-late';
@@ -54,7 +54,10 @@ async function send(
   { client, item, signal }: ReportOptions,
 ): Promise<void> {
   if (outcome.succeeded) await client.activities.succeed(item, outcome.result, { signal });
-  else await client.activities.fail(item, outcome.failure, { signal });
+  else {
+    const { failure, retryable } = outcome;
+    await client.activities.fail(item, failure, { signal, retryable });
+  }
 }
 
 /** What is no JSON, what the server refuses for what it is (too large, too deep), or stumbles over every time. */
@@ -74,7 +77,8 @@ async function reportSimpler(
   const failure = outcome.succeeded ? unusable(error) : withoutData(outcome.failure);
   // Nothing simpler is left: the lease will end, and the work be offered again.
   if (failure === null) return 'too-late';
-  const reported = await report({ succeeded: false, failure }, options);
+  const retryable = outcome.succeeded || outcome.retryable;
+  const reported = await report({ succeeded: false, failure, retryable }, options);
   return reported === 'accepted' ? 'accepted-as-failure' : reported;
 }
 

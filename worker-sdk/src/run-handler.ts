@@ -69,6 +69,11 @@ export interface FailureReport {
   readonly data: unknown;
 }
 
+/** Whether another attempt may succeed: always, unless the handler says otherwise. */
+export function isRetryable(thrown: unknown): boolean {
+  return !(thrown instanceof ActivityFailure) || thrown.retryable;
+}
+
 export function describeFailure(thrown: unknown): FailureReport {
   if (typeof thrown === 'string') return { name: 'NonError', message: thrown, data: null };
   if (!(thrown instanceof Error)) {

@@ -22,7 +22,7 @@ interface SignalSource {
  *   activities: { 'send-mail': (address: string) => console.log(`to ${address}`) },
  * });
  * const forget = stopOnSignals(worker, { graceMs: 20_000 });
- * await worker.run({ signal: AbortSignal.timeout(200) });
+ * await worker.run();
  * forget();
  * ```
  */

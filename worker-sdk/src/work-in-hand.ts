@@ -15,7 +15,7 @@ import { Lease } from './lease.js';
 import { logWith, type WorkerLog } from './log.js';
 import { aborted, type BackoffRange } from './pause.js';
 import { report, type HandlerOutcome } from './report.js';
-import { describeFailure, runHandler, type Middleware } from './run-handler.js';
+import { describeFailure, isRetryable, runHandler, type Middleware } from './run-handler.js';
 import type { EventHub, WorkSubject } from './worker-events.js';
 
 export interface WorkInHandOptions {
@@ -91,13 +91,17 @@ export class WorkInHand {
       const result = await runHandler(activity, middleware, item.parameters, this.#context());
       return { succeeded: true, result };
     } catch (error) {
-      return { succeeded: false, failure: describeFailure(error), error };
+      const retryable = isRetryable(error);
+      return { succeeded: false, failure: describeFailure(error), retryable, error };
     }
   }
 
   #context(): ActivityContext {
+    const { executionId, idempotencyKey } = this.#options.item;
     return {
       ...this.#subject,
+      executionId,
+      idempotencyKey,
       signal: this.#lease.signal,
       log: this.#log,
       heartbeat: () => this.#lease.extend(),

@@ -19,7 +19,7 @@ export type Worker = ActivityWorker;
  *
  * @example
  * ```ts
- * import { Worker } from '@stepwright/worker-sdk';
+ * import { stopOnSignals, Worker } from '@stepwright/worker-sdk';
  *
  * const worker = new Worker({
  *   baseUrl: 'http://127.0.0.1:5001',
@@ -32,7 +32,8 @@ export type Worker = ActivityWorker;
  *     },
  *   },
  * });
- * await worker.run({ signal: AbortSignal.timeout(500) });
+ * stopOnSignals(worker);
+ * await worker.run();
  * console.log(worker.stats().succeeded);
  * ```
  */

@@ -1,18 +1,32 @@
 /** The examples of docs/worker-sdk.md and of the package's comments: they compile, they run, and they print what they say. */
 import { createClient, type StepwrightClient } from '@stepwright/sdk';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PAYMENT } from '../../sdk/test/support/definitions.js';
 import { ServerProcess } from '../../sdk/test/support/server-process.js';
-import { readSnippets, SnippetFolder } from '../../sdk/test/support/snippets.js';
+import { readDefinitions, readSnippets, SnippetFolder } from '../../sdk/test/support/snippets.js';
 import { typeErrors } from '../../sdk/test/support/type-check.js';
 import * as workerSdk from '../src/index.js';
 
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
-const snippets = readSnippets(PACKAGE, ['../docs/worker-sdk.md', 'README.md', 'src/**/*.ts']);
-const folder = new SnippetFolder(PACKAGE);
-const runsForEver = snippets.filter(({ code }) => code.includes('await worker.run();'));
+const PAGE = '../docs/worker-sdk.md';
+const snippets = readSnippets(PACKAGE, [PAGE, 'README.md', 'src/**/*.ts']);
+const definitions = readDefinitions(join(PACKAGE, PAGE));
+const folder = new SnippetFolder(PACKAGE, definitions);
+const workers = snippets.filter(({ runsForEver }) => runsForEver);
+const cashiers = workers.filter(({ code }) => code.includes('receipt: `r-${amount}`'));
 const client = snippets.find(({ code }) => code.includes('// Complete r-250'))!;
+
+/** Whatever becomes of the work ends the workflow. */
+const ANY_WORK = `
+id: any-work
+defaultErrorBehavior: Terminate
+steps:
+  - id: do
+    stepType: Activity
+    inputs:
+      ActivityName: data.activity
+`;
 
 let server: ServerProcess;
 let api: StepwrightClient;
@@ -20,11 +34,17 @@ let api: StepwrightClient;
 beforeAll(async () => {
   server = await ServerProcess.start();
   api = createClient({ baseUrl: server.url });
-  await api.definitions.register(PAYMENT);
+  for (const definition of [ANY_WORK, ...definitions.values()])
+    await api.definitions.register(definition);
 });
 afterAll(async () => {
   await server.remove();
 });
+
+/** Null: a signal ended a worker that does not listen to it. */
+function endedWell(exitCode: number | null, output: string): void {
+  expect([0, null], output).toContain(exitCode);
+}
 
 describe('examples', () => {
   it('compile', () => {
@@ -33,7 +53,7 @@ describe('examples', () => {
     expect(errors).toEqual([]);
   });
 
-  it.each(runsForEver)(
+  it.each(cashiers)(
     'of a worker and of a client complete a workflow together: $name',
     async (worker) => {
       let printed = '';
@@ -43,18 +63,33 @@ describe('examples', () => {
         printed = run.output;
         return true;
       });
-      expect(exitCode, output).toBe(0);
+      endedWell(exitCode, output);
       expect(printed).toBe('Complete r-250\n');
     },
   );
 
+  it.each(workers.filter((worker) => !cashiers.includes(worker)))(
+    'of a worker do work until they are told to end: $name',
+    async (worker) => {
+      const activity = /activities: \{\s*'([\w-]+)'/.exec(worker.code)?.[1];
+      const work = await api.workflows.start('any-work', { activity: activity ?? '' });
+      const { exitCode, output } = await folder.run(
+        worker,
+        server.url,
+        async () => (await work.get()).endTime !== null,
+      );
+      endedWell(exitCode, output);
+      expect((await work.get()).endTime).not.toBeNull();
+    },
+  );
+
   it('of a first worker and a first client have less than 15 lines', () => {
-    for (const { code } of [...runsForEver, client]) {
+    for (const { code } of [workers[0]!, client]) {
       expect(code.replace('\nexport {};\n', '').split('\n').length).toBeLessThan(15);
     }
   });
 
-  it.each(snippets.filter((snippet) => !runsForEver.includes(snippet) && snippet !== client))(
+  it.each(snippets.filter((snippet) => !workers.includes(snippet) && snippet !== client))(
     'run and print what they say: $name',
     async (snippet) => {
       const { exitCode, output } = await folder.run(snippet, server.url);

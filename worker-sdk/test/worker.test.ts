@@ -145,6 +145,54 @@ describe('a handler', () => {
     });
   });
 
+  it('that throws an ActivityFailure that is not retryable is not tried again', async () => {
+    const attempts: number[] = [];
+    const worker = new Worker({
+      client,
+      log: quiet,
+      activities: {
+        hopeless: (_parameters, { attempt }) => {
+          attempts.push(attempt);
+          throw new ActivityFailure('no such card', { retryable: false });
+        },
+      },
+    });
+    await during(worker, async () => {
+      const [id = ''] = await startWork(client, 'hopeless', 1, 'work');
+      await eventually('the workflow is suspended', async () => {
+        const { status, lastError } = await client.workflows.get(id);
+        return status === 'Suspended' && lastError?.message === 'no such card';
+      });
+    });
+    expect(attempts).toEqual([1]);
+  });
+
+  it('gets one idempotency key for all attempts of an execution, and another for the next one', async () => {
+    const seen: { key: string; executionId: number; attempt: number }[] = [];
+    const worker = new Worker({
+      client,
+      log: quiet,
+      activities: {
+        keyed: (_parameters, { idempotencyKey: key, executionId, attempt }) => {
+          seen.push({ key, executionId, attempt });
+          if (attempt === 1) throw new Error('once more');
+          return 'done';
+        },
+      },
+    });
+    await during(worker, async () => {
+      for (const id of await startWork(client, 'keyed', 2, 'work')) await client.workflows.wait(id);
+    });
+    expect(seen.map(({ attempt }) => attempt).sort()).toEqual([1, 1, 2, 2]);
+    const keys = new Set(seen.map(({ key }) => key));
+    expect(keys.size).toBe(2);
+    for (const key of keys) {
+      const attempts = seen.filter((one) => one.key === key);
+      expect(attempts.map(({ attempt }) => attempt)).toEqual([1, 2]);
+      expect(new Set(attempts.map(({ executionId }) => executionId)).size).toBe(1);
+    }
+  });
+
   it('is tried again as the definition says, and sees which attempt it is', async () => {
     const attempts: number[] = [];
     const worker = new Worker({

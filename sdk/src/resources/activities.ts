@@ -2,6 +2,7 @@
 import type { ActivityDeclarations, SentParameters, SentResult } from '../activity-types.js';
 import type { ActivityItem, ActivityQueue, ExtendedLease, WorkItem } from '../api-types.js';
 import { isApiError } from '../errors.js';
+import type { JsonValue } from '../json.js';
 import type { CallOptions } from '../options.js';
 import { PagedList } from '../paged-list.js';
 import type { Transport } from '../transport.js';
@@ -21,6 +22,16 @@ export interface PullOptions extends CallOptions {
    * is held until it is answered or released, even if this process is gone.
    */
   readonly leaseSeconds?: number;
+}
+
+/** How `fail` reports a failure. */
+export interface FailOptions extends CallOptions {
+  /**
+   * Whether another attempt may succeed. With `false` the step is not retried and goes on to its `OnRetriesExhausted`.
+   *
+   * @default true
+   */
+  readonly retryable?: boolean;
 }
 
 /** A work item, or its token. */
@@ -85,9 +96,9 @@ export class ActivitiesResource<D extends ActivityDeclarations = ActivityDeclara
    * if (work !== null) await client.activities.succeed(work, { receipt: 'r-1' });
    * ```
    */
-  async succeed<K extends keyof D & string>(
+  async succeed<K extends keyof D & string, TResult extends SentResult<D[K]>>(
     work: WorkReference<K>,
-    result: SentResult<D[K]>,
+    result: JsonValue<TResult>,
     options: CallOptions = {},
   ): Promise<void> {
     await this.#transport.call(
@@ -104,7 +115,7 @@ export class ActivitiesResource<D extends ActivityDeclarations = ActivityDeclara
   }
 
   /**
-   * Reports that work failed. The step's error behaviour decides what follows.
+   * Reports that work failed. The step's error behaviour decides what follows; with `retryable: false` it is not retried.
    *
    * @param reason any JSON value; a `message` in it is shown as the error's
    * @throws ApiError `activity_not_found` when the work is held no longer; nothing was changed
@@ -116,16 +127,23 @@ export class ActivitiesResource<D extends ActivityDeclarations = ActivityDeclara
    * if (work !== null) await client.activities.fail(work, { message: 'an amount is positive' });
    * ```
    */
+  fail(work: WorkReference): Promise<void>;
+  fail<TReason>(
+    work: WorkReference,
+    reason: JsonValue<TReason>,
+    options?: FailOptions,
+  ): Promise<void>;
   async fail(
     work: WorkReference,
     reason: unknown = null,
-    options: CallOptions = {},
+    { retryable = true, ...options }: FailOptions = {},
   ): Promise<void> {
     await this.#transport.call(
       'post',
       '/api/activity/fail/{token}',
       {
         path: { token: tokenOf(work) },
+        query: { retry: retryable ? undefined : false },
         body: { json: reason },
         repeatable: 'always',
         subject: subjectOf(work),

@@ -1,6 +1,7 @@
 /** Events that workflows wait for. */
 import type { EventSummary, EventWaiter, PublishedEvent, StoredEvent } from '../api-types.js';
 import { newIdempotencyKey } from '../idempotency-key.js';
+import type { JsonValue } from '../json.js';
 import type { CallOptions, IdempotentCallOptions } from '../options.js';
 import { PagedList } from '../paged-list.js';
 import type { Transport } from '../transport.js';
@@ -38,6 +39,13 @@ export class EventsResource {
    * console.log(id, deliveredTo);
    * ```
    */
+  publish(eventName: string, eventKey: string): Promise<PublishedEvent>;
+  publish<TEvent>(
+    eventName: string,
+    eventKey: string,
+    data: JsonValue<TEvent>,
+    options?: PublishOptions,
+  ): Promise<PublishedEvent>;
   publish(
     eventName: string,
     eventKey: string,

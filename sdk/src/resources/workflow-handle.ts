@@ -1,14 +1,21 @@
-import type { DataObject, Explanation, StepExecution, Workflow } from '../api-types.js';
+import type {
+  DataObject,
+  Explanation,
+  StepExecution,
+  Workflow,
+  WorkflowAction,
+} from '../api-types.js';
 import type { CallOptions } from '../options.js';
 import type { PagedList } from '../paged-list.js';
-import type { WaitOptions, WorkflowsResource } from './workflows.js';
+import type { StepFilter, WaitOptions } from './workflow-options.js';
+import type { WorkflowsResource } from './workflows.js';
 
 /**
  * One workflow, by its id. Holds nothing else, so that a handle never is out of date.
  *
  * @example
  * ```ts
- * type Approval = { order: number; approved: boolean };
+ * type Approval = { order: number; approved?: boolean };
  * const approval = await client.workflows.start<Approval>('approval', { order: 7 });
  * await client.events.publish('approved', 'order-7', true);
  * const { data } = await approval.wait({ timeoutMs: 10_000 });
@@ -50,13 +57,40 @@ export class WorkflowHandle<TData extends object = DataObject> {
     return this.#workflows.terminate<TData>(this.id, options);
   }
 
-  /** Why it stands where it stands, in words and as values. */
+  /**
+   * Tries every step again now that waits for its next try.
+   *
+   * @throws ApiError `workflow_not_found`; `status_conflict` when no step waits for another try
+   */
+  retry(options?: CallOptions): Promise<Workflow<TData>> {
+    return this.#workflows.retry<TData>(this.id, options);
+  }
+
+  /**
+   * Why it is where it is: a summary in one sentence, and one reason for each step that runs or waits.
+   *
+   * @throws ApiError `workflow_not_found`
+   */
   explain(options?: CallOptions): Promise<Explanation> {
     return this.#workflows.explain(this.id, options);
   }
 
-  /** What ran, in order, then what is open. */
-  steps(options?: CallOptions & { readonly limit?: number }): PagedList<StepExecution> {
+  /**
+   * What was done to it and by whom, newest first; the newest 100 actions are kept.
+   *
+   * @throws ApiError `workflow_not_found`
+   */
+  audit(options?: CallOptions): Promise<readonly WorkflowAction[]> {
+    return this.#workflows.audit(this.id, options);
+  }
+
+  /**
+   * The executions of its steps: what ran, in order, then what is open. `order: 'desc'` turns the order round, and `stepId`
+   * keeps only the executions of one step.
+   *
+   * @throws ApiError `workflow_not_found`
+   */
+  steps(options?: StepFilter & CallOptions): PagedList<StepExecution> {
     return this.#workflows.steps(this.id, options);
   }
 }

@@ -7,62 +7,24 @@ import type {
   StepExecution,
   Workflow,
   WorkflowAction,
-  WorkflowStatus,
   WorkflowSummary,
 } from '../api-types.js';
 import { isTimeoutError, TimeoutError } from '../errors.js';
 import { newIdempotencyKey } from '../idempotency-key.js';
-import type { CallOptions, IdempotentCallOptions, RetryOptions } from '../options.js';
+import type { JsonValue } from '../json.js';
+import type { CallOptions, RetryOptions } from '../options.js';
 import { PagedList } from '../paged-list.js';
 import type { Transport } from '../transport.js';
 import { WorkflowHandle } from './workflow-handle.js';
+import type {
+  StartArguments,
+  StepFilter,
+  WaitOptions,
+  WorkflowFilter,
+} from './workflow-options.js';
 
 /** Proxies and load balancers like to cut calls that are silent for longer. */
 const WAIT_SECONDS_MAX = 20;
-
-/** What `start` takes beside the data. */
-export interface StartOptions extends IdempotentCallOptions {
-  /** A text of your own, by which the workflow can be found. */
-  readonly reference?: string;
-}
-
-/** Which workflows a list shows. */
-export interface WorkflowFilter {
-  readonly status?: WorkflowStatus;
-  readonly definitionId?: string;
-  readonly version?: number;
-  readonly reference?: string;
-  /** Started at this time or later. A text is ISO 8601. */
-  readonly startedFrom?: Date | string;
-  /** Started before this time. */
-  readonly startedTo?: Date | string;
-  /** Shows a step error of this time or later; the newest failure comes first. Not together with `unchangedSince`. */
-  readonly failedFrom?: Date | string;
-  /** Open, and not changed since this time; the longest unchanged comes first. Not together with `failedFrom`. */
-  readonly unchangedSince?: Date | string;
-  /** The size of a page. @default 50 */
-  readonly limit?: number;
-}
-
-/** Which steps of a workflow a list shows, and in which order. */
-export interface StepFilter {
-  /** `desc`: what is open comes first, the newest before the others. @default 'asc' */
-  readonly order?: 'asc' | 'desc';
-  /** Only executions of this step of the definition. */
-  readonly stepId?: string;
-  /** The size of a page. @default 50 */
-  readonly limit?: number;
-}
-
-/** How long `wait` waits. */
-export interface WaitOptions extends CallOptions {
-  /**
-   * How long to wait in all.
-   *
-   * @default without a limit
-   */
-  readonly timeoutMs?: number;
-}
 
 /** Starts, finds and steers workflows: `client.workflows`. */
 export class WorkflowsResource {
@@ -74,37 +36,40 @@ export class WorkflowsResource {
   }
 
   /**
-   * Starts a workflow on the newest version of a definition.
+   * Starts a workflow on the newest version of a definition. It is stored when this resolves. A start that is retried, for
+   * instance across a restart of the server, starts one workflow: each call has an idempotency key.
    *
-   * @param data what the workflow begins with
-   * @typeParam TData what its data will be in the end
-   * @typeParam TInput what it begins with, where that is not a part of `TData`
-   * @throws ApiError `definition_not_found`
+   * @param rest the start data, a JSON object, and `StartOptions`. The data may be left out when no member of it is required
+   * @typeParam TData the data of the workflow when it has succeeded
+   * @typeParam TInput the data that it starts with; by default `TData`, so that members that steps add are optional there
+   * @throws ApiError `definition_not_found`; `idempotency_conflict` when its key was used with other data
    *
    * @example
    * ```ts
-   * interface Greeting {
+   * interface Input {
    *   name: string;
+   * }
+   * interface Greeting extends Input {
    *   greeted: boolean;
    * }
-   * const greeting = await client.workflows.start<Greeting>('greeting', { name: 'Ada' });
+   * const greeting = await client.workflows.start<Greeting, Input>('greeting', { name: 'Ada' });
    * const { status, data } = await greeting.wait({ timeoutMs: 10_000 });
    * console.log(status, data.greeted); // Complete true
    * ```
    */
-  async start<TData extends object = DataObject, TInput extends object = Partial<TData>>(
+  async start<TData extends object = DataObject, TInput extends object = TData>(
     definitionId: string,
-    data?: NoInfer<TInput>,
-    { reference, idempotencyKey = newIdempotencyKey(), ...options }: StartOptions = {},
+    ...rest: StartArguments<TInput>
   ): Promise<WorkflowHandle<TData>> {
+    const [data, { reference, idempotencyKey = newIdempotencyKey(), ...options } = {}] = rest;
     const workflow = await this.#transport.call(
       'post',
       '/api/workflow/{id}',
       {
         path: { id: definitionId },
         query: { reference },
-        // Every object becomes a JSON object.
-        body: { json: data ?? {} },
+        // Its type lets only JSON objects through.
+        body: { json: (data ?? {}) as DataObject },
         repeatable: 'always',
         subject: { definitionId },
         idempotencyKey,
@@ -394,6 +359,13 @@ export class WorkflowsResource {
    * }
    * ```
    */
+  completeActivity(workflowId: string, executionId: number): Promise<void>;
+  completeActivity<TResult>(
+    workflowId: string,
+    executionId: number,
+    result: JsonValue<TResult>,
+    options?: CallOptions,
+  ): Promise<void>;
   completeActivity(
     workflowId: string,
     executionId: number,
@@ -419,6 +391,13 @@ export class WorkflowsResource {
    * }
    * ```
    */
+  failActivity(workflowId: string, executionId: number): Promise<void>;
+  failActivity<TReason>(
+    workflowId: string,
+    executionId: number,
+    reason: JsonValue<TReason>,
+    options?: CallOptions,
+  ): Promise<void>;
   failActivity(
     workflowId: string,
     executionId: number,

@@ -1,8 +1,10 @@
 /**
  * The examples of the documentation as programs: blocks of `ts` in Markdown and in the comments of sources.
  *
- * Each is type-checked and run as it stands. One that uses `client` without making it gets one; the address in the text is
- * replaced by that of the test's server; a comment behind `console.log(…)` is what it must print.
+ * Those of Markdown are type-checked and run as printed, in their order; a definition that is printed before them (a block
+ * of `yaml`) lies beside them as a file with its id as name, as the text tells readers to save it. Those of comments get a
+ * `client` where they use one without making it. The address in the text is replaced by that of the test's server, and a
+ * comment behind `console.log(…)` is what an example must print.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,6 +22,8 @@ export interface Snippet {
   readonly code: string;
   /** Lines that it must print. */
   readonly prints: readonly string[];
+  /** A worker that works until the process is told to end. */
+  readonly runsForEver: boolean;
 }
 
 /** All examples of files, given as patterns relative to the folder. */
@@ -29,6 +33,12 @@ export function readSnippets(folder: string, patterns: readonly string[]): reado
     exclude: (path) => path.endsWith('generated'),
   });
   return files.sort().flatMap((file) => snippetsOf(file, readFileSync(join(folder, file), 'utf8')));
+}
+
+/** The definitions that a Markdown page prints, by id. */
+export function readDefinitions(path: string): ReadonlyMap<string, string> {
+  const blocks = readFileSync(path, 'utf8').matchAll(/^```yaml\n(id: (\S+)\n[^]*?)^```$/gm);
+  return new Map([...blocks].map(([, text = '', id = '']) => [id, text]));
 }
 
 function snippetsOf(file: string, text: string): readonly Snippet[] {
@@ -53,10 +63,12 @@ function snippetsOf(file: string, text: string): readonly Snippet[] {
 
 function snippet(name: string, lines: readonly string[]): Snippet {
   const text = lines.join('\n');
-  const makesClient = /\bconst client\b/.test(text) || !/\bclient\b/.test(text);
+  const needsClient =
+    !name.includes('.md:') && /\bclient\b/.test(text) && !/\bconst client\b/.test(text);
   return {
     name,
-    code: `${makesClient ? '' : CLIENT}${text}\nexport {};\n`,
+    code: `${needsClient ? CLIENT : ''}${text}\nexport {};\n`,
+    runsForEver: text.includes('await worker.run();'),
     prints: lines.flatMap((line) => /console\.log\(.*\).*; \/\/ (.+)$/.exec(line)?.[1] ?? []),
   };
 }
@@ -65,10 +77,11 @@ function snippet(name: string, lines: readonly string[]): Snippet {
 export class SnippetFolder {
   readonly #folder: string;
 
-  constructor(packageFolder: string) {
+  constructor(packageFolder: string, definitions: ReadonlyMap<string, string> = new Map()) {
     this.#folder = join(packageFolder, '.cache', 'snippets');
     rmSync(this.#folder, { recursive: true, force: true });
     mkdirSync(this.#folder, { recursive: true });
+    for (const [id, text] of definitions) writeFileSync(join(this.#folder, `${id}.yaml`), text);
   }
 
   write({ code, name }: Snippet): string {
@@ -85,13 +98,17 @@ export class SnippetFolder {
   ): Promise<{ readonly exitCode: number | null; readonly output: string }> {
     const code = snippet.code.replaceAll(DOCUMENTED_ADDRESS, serverUrl);
     const file = this.write({ ...snippet, code });
-    const child = spawn(process.execPath, [file], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [file], {
+      cwd: this.#folder,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     let output = '';
     child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
     child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
     const closed = once(child, 'close');
     if (isDone !== undefined) {
       while (child.exitCode === null && !(await isDone()));
+      // One that does not listen to the signal is ended by it, which is fine.
       child.kill('SIGTERM');
     }
     await closed;
