@@ -20,6 +20,8 @@ export type DefinitionSummary = Schemas['DefinitionSummary'];
 export type RegisteredDefinition = Schemas['RegisteredDefinition'];
 /** The state of a workflow: `Runnable`, `Suspended`, `Complete` or `Terminated`. */
 export type WorkflowStatus = Schemas['WorkflowStatus'];
+/** How a workflow ended: `Succeeded`, `Compensated`, `Failed` or `Terminated`. */
+export type WorkflowOutcome = Schemas['WorkflowOutcome'];
 /** A workflow in a list: everything but its data. */
 export type WorkflowSummary = Schemas['WorkflowSummary'];
 /** What can be done to many workflows at once. */

@@ -4,7 +4,7 @@
  * What is deliberately not here: an aborted call rejects with the reason of the caller's own signal, and an error of the
  * caller's `token` function comes through as it is.
  */
-import type { Problem, ProblemItem } from './api-types.js';
+import type { Problem, ProblemItem, StepError, WorkflowOutcome } from './api-types.js';
 
 /** Marks our errors, so that the guards know those of another copy of this package. */
 const BRAND = Symbol.for('stepwright.sdk.error');
@@ -46,7 +46,12 @@ export interface FailedCall {
  */
 export class SdkError extends Error {
   override readonly name:
-    'ApiError' | 'InvalidAnswerError' | 'NetworkError' | 'TimeoutError' | 'SdkError' = 'SdkError';
+    | 'ApiError'
+    | 'InvalidAnswerError'
+    | 'NetworkError'
+    | 'TimeoutError'
+    | 'WorkflowFailedError'
+    | 'SdkError' = 'SdkError';
   /** The HTTP method and the path as the API describes it. */
   readonly call: string;
   /** How often the call was tried. */
@@ -147,6 +152,13 @@ function systemCode(error: unknown): string | null {
   return systemCode(error.cause);
 }
 
+/** What a `TimeoutError` says beside the call. */
+interface TimeoutDetails {
+  readonly elapsedMs: number;
+  readonly missed?: string;
+  readonly summary?: string | null;
+}
+
 /**
  * The time for the call is over. `cause` is the failure of the last attempt, where there was one.
  *
@@ -157,7 +169,7 @@ function systemCode(error: unknown): string | null {
  * const order = await client.workflows.start('approval', { order: 7 });
  * await order.wait({ timeoutMs: 200 }).catch((error: unknown) => {
  *   if (!(error instanceof TimeoutError)) throw error;
- *   console.log(`${error.workflowId} still runs after ${error.elapsedMs} ms`);
+ *   console.log(`${error.workflowId} still runs after ${error.elapsedMs} ms: ${error.summary}`);
  * });
  * ```
  */
@@ -165,16 +177,58 @@ export class TimeoutError extends SdkError {
   override readonly name = 'TimeoutError' as const;
   /** How long the call took. */
   readonly elapsedMs: number;
+  /**
+   * Of a `wait`: why the workflow has not ended, in one sentence, as `explain` says it. Null for other calls, and when the
+   * server could not say.
+   */
+  readonly summary: string | null;
 
   /** @param failed `missed`: what did not come about in time; left out, it is an answer */
-  constructor(failed: FailedCall & { readonly elapsedMs: number; readonly missed?: string }) {
-    const { attempts, cause, elapsedMs, missed = 'no answer' } = failed;
+  constructor(failed: FailedCall & TimeoutDetails) {
+    const { attempts, cause, elapsedMs, missed = 'no answer', summary = null } = failed;
     const last =
       cause instanceof SdkError
         ? `; the last failure of ${attempts} attempts: ${cause.message.slice(cause.call.length + 2)}`
         : '';
-    super(`${missed} within ${elapsedMs} ms${last}`, failed);
+    const why = summary === null ? '' : `: ${summary}`;
+    super(`${missed} within ${elapsedMs} ms${why}${last}`, failed);
     this.elapsedMs = elapsedMs;
+    this.summary = summary;
+  }
+}
+
+/** Every outcome but `Succeeded`. */
+export type FailedOutcome = Exclude<WorkflowOutcome, 'Succeeded'>;
+
+/**
+ * A workflow ended with an outcome that `wait({ failOn })` names.
+ *
+ * @example
+ * ```ts
+ * import { WorkflowFailedError } from '@stepwright/sdk';
+ *
+ * const order = await client.workflows.start('approval', { order: 9 });
+ * await order.terminate();
+ * await order.wait({ failOn: 'any' }).catch((error: unknown) => {
+ *   if (!(error instanceof WorkflowFailedError)) throw error;
+ *   console.log(error.outcome, error.error); // Terminated null
+ * });
+ * ```
+ */
+export class WorkflowFailedError extends SdkError {
+  override readonly name = 'WorkflowFailedError' as const;
+  /** How the workflow ended. */
+  readonly outcome: FailedOutcome;
+  /** The newest error of its steps; null where none is known, as of a workflow that a person terminated. */
+  readonly error: StepError | null;
+
+  constructor(
+    failed: FailedCall & { readonly outcome: FailedOutcome; readonly error: StepError | null },
+  ) {
+    const { error, outcome } = failed;
+    super(`the workflow ended as ${outcome}${error === null ? '' : `: ${error.message}`}`, failed);
+    this.outcome = outcome;
+    this.error = error;
   }
 }
 
@@ -278,4 +332,24 @@ export function isNetworkError(error: unknown): error is NetworkError {
  */
 export function isTimeoutError(error: unknown): error is TimeoutError {
   return isOurs(error) && error.name === 'TimeoutError';
+}
+
+/**
+ * Whether `wait({ failOn })` threw this because of how the workflow ended.
+ *
+ * @example
+ * ```ts
+ * import { isWorkflowFailedError } from '@stepwright/sdk';
+ *
+ * const order = await client.workflows.start('approval', { order: 10 });
+ * await order.terminate();
+ * const ended = await order.wait({ failOn: ['Failed', 'Terminated'] }).catch((error: unknown) => {
+ *   if (isWorkflowFailedError(error)) return error.outcome;
+ *   throw error;
+ * });
+ * console.log(ended); // Terminated
+ * ```
+ */
+export function isWorkflowFailedError(error: unknown): error is WorkflowFailedError {
+  return isOurs(error) && error.name === 'WorkflowFailedError';
 }

@@ -46,6 +46,7 @@ export type {
   WorkItem,
   Workflow,
   WorkflowAction,
+  WorkflowOutcome,
   WorkflowStatus,
   WorkflowSummary,
 } from './api-types.js';
@@ -59,13 +60,15 @@ export {
   isNetworkError,
   isSdkError,
   isTimeoutError,
+  isWorkflowFailedError,
   NetworkError,
   SdkError,
   TimeoutError,
+  WorkflowFailedError,
 } from './errors.js';
-export type { CallSubject } from './errors.js';
 export { parseJson, stringifyJson } from './exact-json.js';
 export type { LargeIntegers } from './exact-json.js';
+export type { CallSubject, FailedOutcome } from './errors.js';
 export type { Json, JsonResult, NotJson, StartData } from './json.js';
 export type {
   CallOptions,

@@ -1,6 +1,12 @@
 /** The resources of the client against a real server: what each call sends, and what comes back. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createClient, isApiError, isTimeoutError, type StepwrightClient } from '../src/index.js';
+import {
+  createClient,
+  isApiError,
+  isTimeoutError,
+  isWorkflowFailedError,
+  type StepwrightClient,
+} from '../src/index.js';
 import { eventually } from './support/eventually.js';
 import { GREETING } from './support/definitions.js';
 import type { ServerProcess } from './support/server-process.js';
@@ -172,11 +178,43 @@ describe('workflows', () => {
       const tookMs = performance.now() - began;
       expect(isTimeoutError(error)).toBe(true);
       expect(String(error)).toContain('the workflow did not end within');
-      expect(error).toMatchObject({ workflowId: handle.id });
+      expect(error).toMatchObject({
+        workflowId: handle.id,
+        summary: expect.stringContaining('approved') as string,
+      });
+      expect(String(error)).toContain('waits for event');
       expect(tookMs).toBeGreaterThanOrEqual(timeoutMs - 5);
       expect(tookMs).toBeLessThan(timeoutMs + 10_000);
     }
     expect((await handle.terminate()).status).toBe('Terminated');
+  });
+
+  it('fails a wait for the outcomes that it is told to', async () => {
+    const terminated = await client.workflows.start('approval', { order: 4 });
+    await terminated.terminate();
+    expect(await terminated.wait()).toMatchObject({ outcome: 'Terminated' });
+    expect((await terminated.wait({ failOn: ['Failed'] })).outcome).toBe('Terminated');
+    for (const failOn of ['any', ['Terminated']] as const) {
+      const error = await failureOf(terminated.wait({ failOn }));
+      expect(isWorkflowFailedError(error)).toBe(true);
+      expect(error).toMatchObject({ outcome: 'Terminated', workflowId: terminated.id });
+    }
+    const failed = await client.workflows.start('payment', { amount: 3 });
+    const work = await client.activities.pull('charge-card', { waitSeconds: 10 });
+    await client.activities.fail(work!, { message: 'no money' });
+    expect(await failureOf(failed.wait({ failOn: 'any' }))).toMatchObject({
+      name: 'WorkflowFailedError',
+      outcome: 'Failed',
+      error: { data: { message: 'no money' } },
+    });
+    const succeeded = await client.workflows.start('greeting', { name: 'Ada' });
+    expect((await succeeded.wait({ failOn: 'any' })).outcome).toBe('Succeeded');
+    const list = client.workflows.list({
+      definitionId: 'payment',
+      outcome: 'Failed',
+      parent: 'none',
+    });
+    expect((await collect(list)).map(({ workflowId }) => workflowId)).toContain(failed.id);
   });
 
   it('ends a wait when the signal fires, with its reason', async () => {

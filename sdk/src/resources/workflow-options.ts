@@ -1,5 +1,6 @@
 /** What the calls on workflows take. */
-import type { WorkflowStatus } from '../api-types.js';
+import type { WorkflowOutcome, WorkflowStatus } from '../api-types.js';
+import type { FailedOutcome } from '../errors.js';
 import type { StartData } from '../json.js';
 import type { CallOptions, IdempotentCallOptions } from '../options.js';
 
@@ -12,6 +13,10 @@ export interface StartOptions extends IdempotentCallOptions {
 /** Which workflows a list shows. */
 export interface WorkflowFilter {
   readonly status?: WorkflowStatus;
+  /** How it ended. */
+  readonly outcome?: WorkflowOutcome;
+  /** `none`: only those that no workflow started; an id: the children of that workflow. */
+  readonly parent?: string;
   readonly definitionId?: string;
   readonly version?: number;
   readonly reference?: string;
@@ -45,6 +50,12 @@ export interface WaitOptions extends CallOptions {
    * @default without a limit
    */
   readonly timeoutMs?: number;
+  /**
+   * The outcomes that `wait` throws a `WorkflowFailedError` for; `any` is all but `Succeeded`.
+   *
+   * @default none: the workflow is returned however it ended, and its `outcome` says how
+   */
+  readonly failOn?: readonly FailedOutcome[] | 'any';
 }
 
 /** The data of a start and its options. Data that has to have members cannot be left out. */

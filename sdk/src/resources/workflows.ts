@@ -9,7 +9,7 @@ import type {
   WorkflowAction,
   WorkflowSummary,
 } from '../api-types.js';
-import { isTimeoutError, TimeoutError } from '../errors.js';
+import { isTimeoutError, TimeoutError, WorkflowFailedError } from '../errors.js';
 import { newIdempotencyKey } from '../idempotency-key.js';
 import type { JsonValue } from '../json.js';
 import type { CallOptions, RetryOptions } from '../options.js';
@@ -25,6 +25,8 @@ import type {
 
 /** Proxies and load balancers like to cut calls that are silent for longer. */
 const WAIT_SECONDS_MAX = 20;
+/** How much longer a `wait` that timed out may take, to say why. */
+const SUMMARY_MS_MAX = 1000;
 
 /** Starts, finds and steers workflows: `client.workflows`. */
 export class WorkflowsResource {
@@ -138,7 +140,8 @@ export class WorkflowsResource {
    * suspended workflow is waited for: somebody may resume it. With a `timeoutMs` it also outlasts a server that is away;
    * without one it fails as other calls do.
    *
-   * @throws TimeoutError when it has not ended within `timeoutMs`; the workflow goes on
+   * @throws TimeoutError when it has not ended within `timeoutMs`, with the `summary` of `explain` (asking for it may take one
+   *   more second); the workflow goes on. WorkflowFailedError when it ended with an outcome that `failOn` names
    *
    * @example
    * ```ts
@@ -149,28 +152,41 @@ export class WorkflowsResource {
    */
   async wait<TData extends object = DataObject>(
     workflowId: string,
-    { timeoutMs = Infinity, ...options }: WaitOptions = {},
+    { timeoutMs = Infinity, failOn = [], ...options }: WaitOptions = {},
   ): Promise<Workflow<TData>> {
     const began = performance.now();
     const elapsedMs = (): number => Math.round(performance.now() - began);
     for (let attempts = 1; ; attempts += 1) {
       const remainingMs = timeoutMs - elapsedMs();
-      const timedOut = (cause?: unknown): TimeoutError =>
+      const failed = { call: 'GET /api/workflow/{id}', subject: { workflowId }, attempts };
+      const timedOut = async (cause?: unknown): Promise<TimeoutError> =>
         new TimeoutError({
-          ...{ call: 'GET /api/workflow/{id}', subject: { workflowId }, attempts, cause },
-          elapsedMs: elapsedMs(),
-          missed: 'the workflow did not end',
+          ...{ ...failed, cause, elapsedMs: elapsedMs(), missed: 'the workflow did not end' },
+          summary: await this.#summary(workflowId, options),
         });
-      if (remainingMs <= 0) throw timedOut();
+      if (remainingMs <= 0) throw await timedOut();
       const waitSeconds = Math.max(1, Math.min(WAIT_SECONDS_MAX, Math.floor(remainingMs / 1000)));
       const workflow = await this.#get<TData>(workflowId, waitSeconds, {
         ...options,
         ...(timeoutMs !== Infinity && { timeoutMs: remainingMs, retry: patient(options.retry) }),
-      }).catch((error: unknown) => {
-        throw isTimeoutError(error) && timeoutMs !== Infinity ? timedOut(error.cause) : error;
+      }).catch(async (error: unknown) => {
+        throw isTimeoutError(error) && timeoutMs !== Infinity ? await timedOut(error.cause) : error;
       });
-      if (workflow.status === 'Complete' || workflow.status === 'Terminated') return workflow;
+      if (workflow.status !== 'Complete' && workflow.status !== 'Terminated') continue;
+      const { lastError: error, outcome } = workflow;
+      if (outcome === null || outcome === 'Succeeded') return workflow;
+      if (failOn !== 'any' && !failOn.includes(outcome)) return workflow;
+      throw new WorkflowFailedError({ ...failed, outcome, error });
     }
+  }
+
+  /** Why it has not ended; null when the server cannot say so at once. */
+  async #summary(workflowId: string, { signal }: CallOptions): Promise<string | null> {
+    const explanation = await this.explain(workflowId, {
+      ...(signal !== undefined && { signal }),
+      ...{ timeoutMs: SUMMARY_MS_MAX, retry: false },
+    }).catch(() => null);
+    return explanation?.summary ?? null;
   }
 
   /**
@@ -185,10 +201,10 @@ export class WorkflowsResource {
    * ```
    */
   list(filter: WorkflowFilter & CallOptions = {}): PagedList<WorkflowSummary> {
-    const { status, definitionId, version, reference, limit, ...rest } = filter;
+    const { status, outcome, parent, definitionId, version, reference, limit, ...rest } = filter;
     const { startedFrom, startedTo, failedFrom, unchangedSince, ...options } = rest;
     const query = {
-      ...{ status, definitionId, version, reference, limit },
+      ...{ status, outcome, parent, definitionId, version, reference, limit },
       startedFrom: timeText(startedFrom),
       startedTo: timeText(startedTo),
       failedFrom: timeText(failedFrom),
