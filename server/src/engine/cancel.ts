@@ -4,7 +4,7 @@ import type { InputValue } from './definition.js';
 import { dropPointer } from './end-path.js';
 import { invariant } from './invariant.js';
 import type { Pointer } from './pointer.js';
-import { setState, stepOf, stopWaiting, writeRecord, type Run } from './run.js';
+import { isOver, setState, stepOf, stopWaiting, writeRecord, type Run } from './run.js';
 import { settle } from './settle.js';
 
 export interface CancelCheck {
@@ -22,8 +22,7 @@ export function takeCancelChecks(run: Run): readonly CancelCheck[] {
     const pointer = run.instance.pointers.get(id);
     invariant(pointer !== undefined, 'what can be cancelled is open');
     const { cancelCondition } = stepOf(run, pointer);
-    const isCancelled = pointer.state.kind === 'finishing' && pointer.state.cancelled === true;
-    if (cancelCondition !== null && !isCancelled) {
+    if (cancelCondition !== null && !isOver(pointer.state)) {
       checks.push({ pointer, condition: cancelCondition });
     }
   }

@@ -138,6 +138,15 @@ function endCompensation(run: Run, handler: Pointer): void {
 export function endFailed(run: Run, failed: Pointer): void {
   (parentOf(run, failed) ?? run.instance).isCompensated = true;
   cancelInside(run, failed);
-  openSuccessors(run, failed, nextStepOf(run, failed));
+  if (stepOf(run, failed).selectNextStep.length === 0 || failed.inBackground) {
+    goOnCompensated(run, failed, []);
+  } else {
+    setState(run, failed, { kind: 'finishing', result: {}, compensated: true });
+  }
+}
+
+/** What follows a step that failed for good: NextStepId and what was selected, as after any other. */
+export function goOnCompensated(run: Run, failed: Pointer, selected: readonly string[]): void {
+  openSuccessors(run, failed, [...nextStepOf(run, failed), ...selected]);
   dropPointer(run, failed);
 }

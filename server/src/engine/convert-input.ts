@@ -85,6 +85,20 @@ export function toEmitLevel(value: Json): Conversion<EmitLevel> {
   return level === undefined ? toChoice(value, EMIT_LEVELS) : converted(level);
 }
 
+/** Some of the choices; one of them may stand without a list around it. */
+export function toChoices<T extends string>(
+  value: Json,
+  choices: readonly T[],
+): Conversion<readonly T[]> {
+  const chosen: T[] = [];
+  for (const item of Array.isArray(value) ? value : [value]) {
+    const choice = toChoice(item, choices);
+    if (!choice.ok) return refused(`a list of some of ${choices.join(', ')}`, value);
+    chosen.push(choice.value);
+  }
+  return converted(chosen);
+}
+
 /** A value in a few words, for messages. */
 export function describeValue(value: unknown): string {
   if (value === null) return 'null';

@@ -38,7 +38,7 @@ export function openSuccessors(run: Run, pointer: Pointer, stepIds: readonly str
   for (const stepId of stepIds) openPointer(run, stepId, surroundingsOf(pointer));
 }
 
-/** What follows a step whatever was selected: after a compensated failure nothing else does. */
+/** What follows a step whatever was selected. */
 export function nextStepOf(run: Run, pointer: Pointer): readonly string[] {
   const { nextStepId } = stepOf(run, pointer);
   return nextStepId === null || pointer.inBackground ? [] : [nextStepId];

@@ -1,6 +1,7 @@
 /** What reaches an instance from outside: events, results of activities, ends of other instances, results of effects. */
 import { failStep, type Failure } from './fail-step.js';
-import type { InstanceStatus } from './instance.js';
+import type { InstanceOutcome, InstanceStatus, StepError } from './instance.js';
+import { acceptsOutcome } from './primitives/effects.js';
 import type { Json, JsonObject } from './json.js';
 import { executionKey, type Pointer, type PointerState } from './pointer.js';
 import { endWait, finish, setState, stopWaitingAnswered, type Run } from './run.js';
@@ -32,6 +33,9 @@ export interface ChildMessage {
   readonly attempt: number;
   readonly workflowId: string;
   readonly status: InstanceStatus;
+  /** This and the error are left out by earlier versions of the server. */
+  readonly outcome?: InstanceOutcome;
+  readonly error?: Pick<StepError, 'stepId' | 'type' | 'message' | 'data'> | null;
   readonly data: JsonObject;
 }
 
@@ -118,8 +122,30 @@ function applyChild(run: Run, message: ChildMessage): void {
   const pointer = run.instance.pointers.get(message.pointerId);
   if (pointer?.state.kind !== 'child' || pointer.attempt !== message.attempt) return;
   if (pointer.state.workflowId !== message.workflowId) return;
-  const { workflowId, status, data } = message;
-  finish(run, pointer, { WorkflowId: workflowId, Status: status, Data: data });
+  const { data, status, workflowId } = message;
+  const outcome = message.outcome ?? (status === 'Complete' ? 'Succeeded' : 'Terminated');
+  if (acceptsOutcome(pointer.state.inputs, outcome)) {
+    finish(run, pointer, { WorkflowId: workflowId, Status: status, Outcome: outcome, Data: data });
+    return;
+  }
+  // The end may have overtaken the answer to the start, which must not be taken for that of the next attempt.
+  if (!pointer.state.started) run.changes.abortedEffects.push(pointer.id);
+  stopWaitingAnswered(run, pointer);
+  failStep(run, pointer, childFailure(workflowId, outcome, message.error ?? null));
+}
+
+function childFailure(
+  workflowId: string,
+  outcome: InstanceOutcome,
+  error: NonNullable<ChildMessage['error']> | null,
+): Failure {
+  const because = error === null ? '' : `: step ${error.stepId} failed: ${error.message}`;
+  const shown = error === null ? null : { ...error };
+  return {
+    type: 'ChildFailed',
+    message: `the workflow ${workflowId} ended with the outcome ${outcome}${because}`,
+    data: { workflowId, outcome, error: shown },
+  };
 }
 
 /** Every wait for a next attempt is over now; the timers, which come next, do the rest. */
@@ -179,6 +205,7 @@ function applyChildStarted(run: Run, pointer: Pointer, result: EffectResult): vo
   } else if (pointer.state.wait) {
     setState(run, pointer, { ...pointer.state, started: true });
   } else {
-    finish(run, pointer, { WorkflowId: pointer.state.workflowId, Status: 'Runnable', Data: null });
+    const { workflowId } = pointer.state;
+    finish(run, pointer, { WorkflowId: workflowId, Status: 'Runnable', Outcome: null, Data: null });
   }
 }

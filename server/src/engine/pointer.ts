@@ -41,13 +41,15 @@ export type PointerState =
   /** Inputs are evaluated next. */
   | { readonly kind: 'ready' }
   /**
-   * The body is done: outputs and selectors are evaluated next. `cancelled`: outputs are left out. `bodyAttempt`: the
-   * attempt that got the result, where it was an earlier one.
+   * The body is done: outputs and selectors are evaluated next. `cancelled`: outputs are left out. `compensated`: the
+   * step failed for good, and only what follows is to be chosen. `bodyAttempt`: the attempt that got the result, where it
+   * was an earlier one.
    */
   | {
       readonly kind: 'finishing';
       readonly result: JsonObject;
       readonly cancelled?: true;
+      readonly compensated?: true;
       readonly bodyAttempt?: number;
     }
   /** A timer; `reason` says what for. `kept`: only outputs and selectors are left to be tried again. */

@@ -299,8 +299,13 @@ export function restart(run: Run, pointer: Pointer, at: number): void {
   setState(run, pointer, kept === null ? pause : { ...pause, kept });
 }
 
+/** Cancelled or given up: what follows is all that is left to be decided. */
+export function isOver(state: PointerState): boolean {
+  return state.kind === 'finishing' && (state.cancelled === true || state.compensated === true);
+}
+
 function resultOf({ attempt, state }: Pointer): KeptResult | null {
-  if (state.kind !== 'finishing' || state.cancelled === true) return null;
+  if (state.kind !== 'finishing' || isOver(state)) return null;
   return { result: state.result, bodyAttempt: state.bodyAttempt ?? attempt };
 }
 

@@ -8,7 +8,7 @@
 import type { InputValue, StepDefinition } from './definition.js';
 import { endPointer, openSuccessors } from './end-path.js';
 import { failStep, type Failure } from './fail-step.js';
-import { noteCompleted } from './compensate.js';
+import { goOnCompensated, noteCompleted } from './compensate.js';
 import { jsonLength } from './json-length.js';
 import { setField, type JsonObject, type Json } from './json.js';
 import type { Pointer } from './pointer.js';
@@ -31,8 +31,20 @@ export type StepWork =
       /** The variable `step`: what the body produced. */
       readonly result: JsonObject;
       readonly outputs: StepDefinition['outputs'];
-      readonly selectors: readonly { readonly stepId: string; readonly condition: InputValue }[];
+      readonly selectors: readonly Selector[];
+    }
+  | {
+      /** The step failed for good: each condition by itself, without `step`; one that cannot be evaluated is not true. */
+      readonly kind: 'selectors';
+      readonly pointer: Pointer;
+      readonly step: StepDefinition;
+      readonly selectors: readonly Selector[];
     };
+
+interface Selector {
+  readonly stepId: string;
+  readonly condition: InputValue;
+}
 
 /** The next thing to evaluate; null when everything waits, or the instance does not run. */
 export function nextWork(run: Run): StepWork | null {
@@ -43,6 +55,9 @@ export function nextWork(run: Run): StepWork | null {
   const step = stepOf(run, pointer);
   if (pointer.state.kind !== 'finishing') {
     return { kind: 'inputs', pointer, step, inputs: step.inputs };
+  }
+  if (pointer.state.compensated === true) {
+    return { kind: 'selectors', pointer, step, selectors: step.selectNextStep };
   }
   return {
     kind: 'outputs',
@@ -102,5 +117,11 @@ export function leaveStep(run: Run, pointer: Pointer, result: StepResult): void 
     const status = cancelled ? 'Cancelled' : 'Complete';
     endPointer(run, pointer, { status, successors, outputs: result.shown });
   }
+  settle(run);
+}
+
+/** What follows a step that failed for good has been chosen. */
+export function leaveCompensated(run: Run, pointer: Pointer, selected: readonly string[]): void {
+  goOnCompensated(run, pointer, selected);
   settle(run);
 }

@@ -3,7 +3,12 @@ import { parentLinkOf } from '../engine/child-id.js';
 import { readJson } from '../engine/exact-json.js';
 import type { OutboxMessage, ParentLink, WorkflowInstance } from '../engine/instance.js';
 import type { JsonObject } from '../engine/json.js';
-import { applyMessage, type EffectResult, type EventMessage } from '../engine/messages.js';
+import {
+  applyMessage,
+  type ChildMessage,
+  type EffectResult,
+  type EventMessage,
+} from '../engine/messages.js';
 import { idempotencyKey, type Pointer } from '../engine/pointer.js';
 import { stepOf, type Run } from '../engine/run.js';
 import { eventKey, isTaken, searchStart } from '../engine/taken-events.js';
@@ -263,6 +268,7 @@ export class NodeEnvironment implements ActorEnvironment {
       attempt,
       workflowId: instance.id,
       status: instance.status,
+      ...endOf(instance),
       data: instance.data,
     });
     const [posted] = await this.store.postMessages([{ instanceId: parentId, message: inbox }]);
@@ -278,6 +284,13 @@ export class NodeEnvironment implements ActorEnvironment {
     const result = await store.controlInstance(workflowId, 'terminate', audit.time, audit);
     if (result.outcome === 'done') this.#options.runner().controlled(result.record);
   }
+}
+
+/** How an instance ended and why, as its parent is told. */
+function endOf({ lastError, outcome }: WorkflowInstance): Pick<ChildMessage, 'outcome' | 'error'> {
+  if (lastError === null) return { ...(outcome !== null && { outcome }), error: null };
+  const { data, message, stepId, type } = lastError;
+  return { ...(outcome !== null && { outcome }), error: { stepId, type, message, data } };
 }
 
 function eventOf(event: EventRecord): EventMessage {

@@ -6,6 +6,7 @@
  */
 import type { Hint } from '../backplane/backplane.js';
 import { toObject, toText } from '../engine/convert-input.js';
+import { referenceOf } from '../engine/primitives/effects.js';
 import type { JsonObject } from '../engine/json.js';
 import { AppError } from '../errors.js';
 import type { ScriptRuntimeStatistics } from '../scripts/script-runtime.js';
@@ -413,7 +414,7 @@ export class StepwrightHost implements Host.WorkflowHost {
           id: workflowId,
           definition,
           data: data.value,
-          reference: parent.workflowId,
+          reference: referenceOf(inputs),
           parent,
           requestHash: null,
           startTime: this.#options.clock.now(),

@@ -35,6 +35,21 @@ everyStore('sagas', (at) => {
         gives: { trail: ['a', 'b', 'plain', '-f', '-b', '-a', '-saga', 'after'] },
       },
       {
+        does: 'goes on with every true SelectNextStep too, which sees the data that compensation left',
+        steps: [
+          saga(chain(undoable('a'), failing('f')), {
+            NextStepId: 'next',
+            SelectNextStep: {
+              undone: 'data.trail[-1] == "-saga"',
+              done: 'data.trail[-1] != "-saga"',
+              unknown: 'step is not None',
+            },
+          }),
+          ...['next', 'undone', 'done', 'unknown'].map((id) => compute(id, { [id]: 'True' })),
+        ],
+        gives: { trail: ['a', '-a', '-saga'], next: true, undone: true },
+      },
+      {
         does: 'undoes nothing when nothing fails',
         steps: chain(saga(chain(undoable('a'), undoable('b'))), mark('after')),
         gives: { trail: ['a', 'b', 'after'] },

@@ -3,7 +3,8 @@ import { expect, it } from 'vitest';
 import { fresh, type Client } from './support/client.js';
 import { eventually } from './support/eventually.js';
 import { everyStore } from './support/every-store.js';
-import { chain, compute, mark, step } from './support/steps.js';
+import type { JsonObject } from '../../src/engine/json.js';
+import { chain, compute, failing, mark, step } from './support/steps.js';
 
 const OUTPUTS = { child: 'step.WorkflowId', childStatus: 'step.Status', childData: 'step.Data' };
 
@@ -53,14 +54,61 @@ everyStore('SubWorkflow', (at) => {
     await client.terminate(childId);
   });
 
-  it('ends with the status of a terminated child', async () => {
+  it('fails when its child is terminated, unless that is accepted', async () => {
     const { client } = at;
     const child = await client.define([step('wait', 'Delay', { Period: 3600 })]);
-    const id = await client.defineAndStart([
-      step('sub', 'SubWorkflow', { DefinitionId: `"${child}"` }, { Outputs: OUTPUTS }),
-    ]);
-    await client.terminate(await childOf(client, id));
-    expect((await client.ended(id)).data).toMatchObject({ childStatus: 'Terminated' });
+    const starts = (inputs: JsonObject) =>
+      step(
+        'sub',
+        'SubWorkflow',
+        { DefinitionId: `"${child}"`, ...inputs },
+        { Outputs: { ...OUTPUTS, how: 'step.Outcome' }, ErrorBehavior: 'Terminate' },
+      );
+    const refusing = await client.defineAndStart([starts({})]);
+    const childId = await childOf(client, refusing);
+    await client.terminate(childId);
+    expect(await client.ended(refusing)).toMatchObject({
+      outcome: 'Failed',
+      lastError: {
+        type: 'ChildFailed',
+        message: `the workflow ${childId} ended with the outcome Terminated`,
+        data: { workflowId: childId, outcome: 'Terminated', error: null },
+      },
+    });
+    expect(await client.steps(refusing)).toMatchObject([{ childWorkflowId: childId }]);
+    const accepting = await client.defineAndStart([starts({ AcceptOutcome: ['Terminated'] })]);
+    await client.terminate(await childOf(client, accepting));
+    expect((await client.ended(accepting)).data).toMatchObject({
+      childStatus: 'Terminated',
+      how: 'Terminated',
+    });
+  });
+
+  it('fails with the error of its child, and undoes what was done before', async () => {
+    const { client } = at;
+    const child = await client.define([failing('bad', { ErrorBehavior: 'Terminate' })]);
+    const inside = chain(
+      mark('pay', { CompensateWith: [mark('refund')] }),
+      step('sub', 'SubWorkflow', { DefinitionId: `"${child}"` }),
+    );
+    const ended = await client.run([step('saga', 'Sequence', {}, { Saga: true, Do: [inside] })]);
+    expect(ended).toMatchObject({ outcome: 'Compensated', data: { trail: ['pay', 'refund'] } });
+    expect(ended.lastError?.message).toMatch(/ended with the outcome Failed: step bad failed: /);
+  });
+
+  it('gives its child a reference of its own', async () => {
+    const { client } = at;
+    const child = await client.define([mark('a')]);
+    const reference = fresh('child-of');
+    const starts = (inputs: JsonObject) =>
+      step('sub', 'SubWorkflow', { DefinitionId: `"${child}"`, ...inputs }, { Outputs: OUTPUTS });
+    for (const [inputs, expected] of [
+      [{}, null],
+      [{ Reference: `"${reference}"` }, reference],
+    ] as const) {
+      const { data } = await client.run([starts(inputs)]);
+      expect(await client.workflow(String(data['child']))).toMatchObject({ reference: expected });
+    }
   });
 
   it('terminates the child it waits for when it is terminated itself', async () => {
@@ -80,7 +128,7 @@ everyStore('SubWorkflow', (at) => {
     const { client } = at;
     const child = await client.define([step('wait', 'Delay', { Period: 3600 })]);
     const id = await client.defineAndStart([
-      step('sub', 'SubWorkflow', { DefinitionId: `"${child}"` }),
+      step('sub', 'SubWorkflow', { DefinitionId: `"${child}"` }, { ErrorBehavior: 'Terminate' }),
     ]);
     const childId = await childOf(client, id);
     const [{ executionId } = { executionId: -1 }] = await client.steps(id);
@@ -90,9 +138,7 @@ everyStore('SubWorkflow', (at) => {
     expect(await client.steps(id)).toMatchObject([{ childWorkflowId: childId }]);
     await client.terminate(childId);
     await client.ended(id);
-    expect(await client.steps(id)).toMatchObject([
-      { status: 'Complete', childWorkflowId: childId },
-    ]);
+    expect(await client.steps(id)).toMatchObject([{ status: 'Failed', childWorkflowId: childId }]);
     expect(await client.steps(childId)).toMatchObject([{ childWorkflowId: null }]);
   });
 

@@ -21,7 +21,7 @@ scenarios('compensation', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('does not follow the selected steps: the failure selected nothing', () => {
+  it('goes on with the next step and with what SelectNextStep selects', () => {
     const driver = start([
       failing('a', {
         compensateWith: [noOp('undo')],
@@ -31,7 +31,7 @@ scenarios('compensation', (start) => {
       noOp('next'),
       noOp('selected'),
     ]);
-    expect(driver.ran).toEqual(['undo', 'next']);
+    expect(driver.ran).toEqual(['undo', 'next', 'selected']);
   });
 
   it('waits for a chain that waits', () => {
@@ -263,3 +263,66 @@ scenarios('a failure inside of a compensation', (start) => {
     expect(driver.ran).toEqual(['undo', 'after']);
   });
 });
+
+scenarios('what follows a step that failed for good', (start) => {
+  const selects = {
+    selectNextStep: {
+      yes: 'data.paid === false',
+      no: 'data.paid === true',
+      ofStep: "typeof step === 'object'",
+      broken: 'step.Result.ok',
+    },
+    nextStepId: 'next',
+  };
+  const followers = [noOp('next'), noOp('yes'), noOp('no'), noOp('ofStep'), noOp('broken')];
+  const options = { data: { paid: false } };
+  const chosen = ['next', 'yes'];
+
+  it('is NextStepId and every true SelectNextStep, which cannot see `step`', () => {
+    const driver = start([failing('a', { ...undo('-a'), ...selects }), ...followers], options);
+    expect(driver.ran).toEqual(['-a', ...chosen]);
+    expect(driver.instance.outcome).toBe('Compensated');
+  });
+
+  it('is the same for a saga, with what its compensation wrote', () => {
+    const pays = { outputs: { paid: 'true' } };
+    const unpays = { compensateWith: [noOp('refund', { outputs: { paid: 'false' } })] };
+    const inside = inOrder(noOp('pay', { ...pays, ...unpays }), failing('ship'));
+    const driver = start([box('saga', inside, { saga: true, ...selects }), ...followers], options);
+    expect(driver.ran).toEqual(['pay', 'refund', ...chosen]);
+  });
+
+  it('is the same inside a container and in a loop', () => {
+    const inside = [failing('a', { ...undo('-a'), ...selects }), ...followers];
+    expect(start([box('box', inside)], options).ran).toEqual(['-a', ...chosen, 'box']);
+    const loop = { id: 'loop', stepType: 'Foreach', inputs: { collection: '[1, 2]' }, do: inside };
+    expect(start([loop], options).ran).toEqual([
+      ...['-a', ...chosen, '-a', ...chosen].toSorted(
+        (a, b) => Number(b === '-a') - Number(a === '-a'),
+      ),
+      'loop',
+    ]);
+  });
+
+  it('waits while the instance is suspended, and is not cancelled any more', () => {
+    const driver = start(
+      [
+        failing('a', {
+          compensateWith: [delay('-a', 5)],
+          cancelCondition: 'data.stop',
+          ...selects,
+        }),
+        ...followers,
+      ],
+      options,
+    );
+    driver.suspend();
+    driver.advance(5);
+    driver.resume();
+    expect(driver.ran).toEqual(['-a', ...chosen]);
+  });
+});
+
+function undo(id: string): { compensateWith: ReturnType<typeof noOp>[] } {
+  return { compensateWith: [noOp(id)] };
+}

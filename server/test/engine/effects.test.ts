@@ -1,8 +1,18 @@
 /** Bodies that run outside of the engine: HttpRequest, custom steps, SubWorkflow. */
 import { expect, it } from 'vitest';
 import { inOrder, type StepSource } from './support/define.js';
-import { scenarios } from './support/scenario.js';
-import { box, delay, foreach, fork, noOp, subWorkflow, waitFor, work } from './support/steps.js';
+import { scenarios, type Start } from './support/scenario.js';
+import {
+  box,
+  delay,
+  foreach,
+  fork,
+  noOp,
+  subWorkflow,
+  waitFor,
+  work,
+  type StepMembers,
+} from './support/steps.js';
 
 scenarios('an effect', (start) => {
   const http: StepSource = {
@@ -117,14 +127,70 @@ scenarios('an effect', (start) => {
 scenarios('SubWorkflow', (start) => {
   const outputs = { id: 'step.WorkflowId', status: 'step.Status', child: 'step.Data' };
 
-  it.each(['Complete', 'Terminated'] as const)('waits until the other has ended: %s', (status) => {
+  it('waits until the other has ended', () => {
     const driver = start(inOrder(subWorkflow('sub', { outputs }), noOp('after')));
     driver.endEffect(driver.effect('sub'));
     expect(driver.open).toEqual(['sub child']);
     expect(driver.effects).toEqual([]);
-    driver.endChild('sub', status, { result: 5 });
-    expect(driver.data).toEqual({ id: 'w.1.1', status, child: { result: 5 } });
+    driver.endChild('sub', 'Complete', { result: 5 });
+    expect(driver.data).toEqual({ id: 'w.1.1', status: 'Complete', child: { result: 5 } });
     expect(driver.ran).toEqual(['sub', 'after']);
+  });
+
+  const waiting = (start: Start, accepted: unknown, members: StepMembers = {}) => {
+    const inputs = { acceptOutcome: accepted };
+    const sub = subWorkflow('sub', { inputs, errorBehavior: 'Suspend', ...members });
+    const driver = start(inOrder(sub, noOp('after')));
+    driver.endEffect(driver.effect('sub'));
+    return driver;
+  };
+
+  it.each([
+    ['Compensated', 'Complete'],
+    ['Failed', 'Terminated'],
+    ['Terminated', 'Terminated'],
+  ] as const)('fails when the other ended as %s, unless that is accepted', (outcome, status) => {
+    const error = { stepId: 'pay', type: 'Declined', message: 'no money', data: null };
+    const end = { status, outcome, error, data: {} };
+    const driver = waiting(start, null);
+    driver.endChildWith('sub', end);
+    expect(driver.status).toBe('Suspended');
+    expect(driver.instance.lastError).toMatchObject({
+      stepId: 'sub',
+      type: 'ChildFailed',
+      message: `the workflow w.1.1 ended with the outcome ${outcome}: step pay failed: no money`,
+      data: { workflowId: 'w.1.1', outcome, error },
+    });
+    // Tried again, it starts another one.
+    driver.resume();
+    expect(driver.effect('sub')).toMatchObject({ attempt: 2 });
+    for (const accepted of [[outcome], [outcome.toUpperCase()], `'${outcome}'`]) {
+      const accepting = waiting(start, accepted, { outputs: { how: 'step.Outcome' } });
+      accepting.endChildWith('sub', end);
+      expect(accepting.data).toEqual({ how: outcome });
+      expect(accepting.ran).toEqual(['sub', 'after']);
+    }
+  });
+
+  it('takes the end that an earlier version tells by its status', () => {
+    const driver = waiting(start, null);
+    driver.endChild('sub', 'Terminated');
+    expect(driver.instance.lastError?.message).toBe(
+      'the workflow w.1.1 ended with the outcome Terminated',
+    );
+  });
+
+  it('refuses an AcceptOutcome that is no outcome, when it runs too', () => {
+    const driver = start([
+      subWorkflow('sub', { inputs: { acceptOutcome: "['Sunny']" }, errorBehavior: 'Suspend' }),
+    ]);
+    expect(driver.instance.lastError).toMatchObject({
+      type: 'InputError',
+      message: expect.stringContaining('AcceptOutcome') as string,
+    });
+    expect(() => start([subWorkflow('sub', { inputs: { acceptOutcome: ['Sunny'] } })])).toThrow(
+      'AcceptOutcome: expected a list of some of Succeeded, Compensated, Failed, Terminated',
+    );
   });
 
   it('with Wait false goes on once the other has started', () => {

@@ -1,6 +1,7 @@
 import {
   toBoolean,
   toChoice,
+  toChoices,
   toDurationMs,
   toEmitLevel,
   toEventKey,
@@ -71,7 +72,14 @@ function convert(input: StepTypeInput, value: Json): Conversion<unknown> {
       return toStatusList(value);
     case 'choice':
       return input.choices === EMIT_LEVELS ? toEmitLevel(value) : toChoice(value, input.choices);
+    case 'choices':
+      return toChoices(Array.isArray(value) ? value.filter(isKnown) : value, input.choices);
   }
+}
+
+/** An item of a list that is evaluated is unknown, and stands as null. */
+function isKnown(item: Json): boolean {
+  return item !== null;
 }
 
 /** What is known of the value before it runs; undefined where that is nothing. */

@@ -4,6 +4,7 @@
  * Owns: names, inputs, outputs and their one-sentence explanations. Must not know: how a step runs.
  */
 import { BUILT_IN_STEP_TYPES, type BuiltInStepType } from '../definition.js';
+import { INSTANCE_OUTCOMES } from '../instance.js';
 import { EMIT_LEVELS, HTTP_FORMATS, HTTP_METHODS } from '../input-choices.js';
 
 /** What an input is converted to before the step sees it; `any` stays as it is. */
@@ -18,7 +19,8 @@ export type InputKind =
   | 'list'
   | 'object'
   | 'statuses'
-  | 'choice';
+  | 'choice'
+  | 'choices';
 
 export interface StepTypeInput {
   readonly name: string;
@@ -26,7 +28,7 @@ export interface StepTypeInput {
   readonly required: boolean;
   /** What holds where the input is absent, as the reference shows it. */
   readonly default: string | null;
-  /** For the kind `choice`: the values, which are accepted in any casing. */
+  /** For the kinds `choice` and `choices`: the values, which are accepted in any casing. */
   readonly choices: readonly string[];
   readonly summary: string;
 }
@@ -240,10 +242,18 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, Omit<StepType, 'name'>>> = {
         default: 'true',
         summary: 'Whether to go on only when the started instance has ended.',
       }),
+      optional('Reference', 'name', { summary: 'The reference of the started instance.' }),
+      optional('AcceptOutcome', 'choices', {
+        default: '[]',
+        choices: INSTANCE_OUTCOMES,
+        summary:
+          'Outcomes of the started instance with which the step does not fail, besides Succeeded.',
+      }),
     ],
     outputs: [
       { name: 'WorkflowId', summary: 'Id of the started instance.' },
       { name: 'Status', summary: 'Its status at the end of the wait.' },
+      { name: 'Outcome', summary: 'Its outcome; null without Wait.' },
       { name: 'Data', summary: 'Its data at the end of the wait.' },
     ],
   },

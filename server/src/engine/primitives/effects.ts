@@ -1,6 +1,15 @@
 /** Step types whose body runs outside the engine: HTTP requests, custom steps, other instances. */
 import { childIdOf, waitsAbove } from '../child-id.js';
-import { toBoolean, toObject, toText } from '../convert-input.js';
+import {
+  toBoolean,
+  toChoices,
+  toName,
+  toObject,
+  toText,
+  type Conversion,
+} from '../convert-input.js';
+import { INSTANCE_OUTCOMES, type InstanceOutcome } from '../instance.js';
+import type { Json, JsonObject } from '../json.js';
 import { setState } from '../run.js';
 import { InputError, optional, primitive, required } from './primitive.js';
 
@@ -21,6 +30,8 @@ export const subWorkflow = primitive({
   enter(run, pointer, inputs) {
     required(inputs, 'DefinitionId', toText);
     optional(inputs, 'Data', toObject, {});
+    referenceOf(inputs);
+    optional(inputs, 'AcceptOutcome', toOutcomes, []);
     const wait = optional(inputs, 'Wait', toBoolean, true);
     if (wait && waitsAbove(run.instance.parent) >= WAITING_PARENTS_MAX)
       throw new InputError(TOO_MANY);
@@ -29,3 +40,19 @@ export const subWorkflow = primitive({
     run.changes.effects.push(pointer.id);
   },
 });
+
+/** The reference of the child. @throws InputError */
+export function referenceOf(inputs: JsonObject): string | null {
+  return optional<string | null>(inputs, 'Reference', (value) => toName(value), null);
+}
+
+/** Whether a step with these inputs goes on when its child has ended like that. */
+export function acceptsOutcome(inputs: JsonObject, outcome: InstanceOutcome): boolean {
+  if (outcome === 'Succeeded') return true;
+  const accepted = toOutcomes(inputs['AcceptOutcome'] ?? []);
+  return accepted.ok && accepted.value.includes(outcome);
+}
+
+function toOutcomes(value: Json): Conversion<readonly InstanceOutcome[]> {
+  return toChoices(value, INSTANCE_OUTCOMES);
+}

@@ -23,6 +23,7 @@ import { applyStatus, startRun, takeUpRun } from '../../../src/engine/lifecycle.
 import {
   applyEffect,
   applyMessage,
+  type ChildMessage,
   type EffectResult,
   type EventMessage,
   type Message,
@@ -30,7 +31,13 @@ import {
 import { executionKey, type Pointer } from '../../../src/engine/pointer.js';
 import { noChanges, type ActivityOffer, type Run } from '../../../src/engine/run.js';
 import { readState, writeState, type InstanceColumns } from '../../../src/engine/snapshot.js';
-import { enterStep, leaveStep, nextWork, type StepWork } from '../../../src/engine/step-work.js';
+import {
+  enterStep,
+  leaveCompensated,
+  leaveStep,
+  nextWork,
+  type StepWork,
+} from '../../../src/engine/step-work.js';
 import {
   comparePositions,
   eventKey,
@@ -254,10 +261,17 @@ export class EngineDriver {
   }
 
   endChild(stepId: string, status: InstanceStatus, data: JsonObject = {}): void {
+    this.endChildWith(stepId, { status, data });
+  }
+
+  endChildWith(
+    stepId: string,
+    end: Pick<ChildMessage, 'status' | 'outcome' | 'error' | 'data'>,
+  ): void {
     const { id, attempt, state } = this.pointer(stepId);
     if (state.kind !== 'child') throw new Error(`${stepId} does not wait for another instance`);
     const { workflowId } = state;
-    this.deliver({ kind: 'child', pointerId: id, attempt, workflowId, status, data });
+    this.deliver({ kind: 'child', pointerId: id, attempt, workflowId, ...end });
   }
 
   /** Time goes by; everything fires when it is due. */
@@ -379,6 +393,14 @@ export class EngineDriver {
     if (work.kind === 'inputs') {
       const inputs = evaluateInputs(this.instance, work, this.#world);
       enterStep(this.#run, work.pointer, inputs, inputs);
+    } else if (work.kind === 'selectors') {
+      const { pointer, selectors } = work;
+      const selected = selectors.filter(({ condition }) => this.#isTrue(pointer, condition));
+      leaveCompensated(
+        this.#run,
+        pointer,
+        selected.map(({ stepId }) => stepId),
+      );
     } else {
       leaveStep(this.#run, work.pointer, evaluateOutputs(this.instance, work, this.#world));
     }
