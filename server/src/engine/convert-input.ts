@@ -91,7 +91,8 @@ export function toChoices<T extends string>(
   choices: readonly T[],
 ): Conversion<readonly T[]> {
   const chosen: T[] = [];
-  for (const item of Array.isArray(value) ? value : [value]) {
+  const items: readonly Json[] = Array.isArray(value) ? value : [value];
+  for (const item of items) {
     const choice = toChoice(item, choices);
     if (!choice.ok) return refused(`a list of some of ${choices.join(', ')}`, value);
     chosen.push(choice.value);
