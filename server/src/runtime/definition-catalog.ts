@@ -158,7 +158,7 @@ export class DefinitionCatalog {
     const key = keyOf(record.id, record.version);
     const known = this.#versions.get(key);
     if (known !== undefined) return known;
-    const { definition, errors } = parseDefinition(bodyOf(record));
+    const { definition, errors } = parseDefinition(bodyOf(record), { isStored: true });
     if (definition === null) {
       throw new AppError(
         'internal',

@@ -39,7 +39,7 @@ export function quotedText(expression: string): string | null {
 function parseExpression(text: string, place: ValuePlace, state: ParseState): InputValue {
   const source = text.trim();
   if (source === '') return EMPTY_TEXT;
-  if (isExpressionTooLong(source)) {
+  if (!state.isStored && isExpressionTooLong(source)) {
     state.errors.add('expression_too_long', place.pointer, EXPRESSION_TOO_LONG);
     return NULL_VALUE;
   }

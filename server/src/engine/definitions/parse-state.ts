@@ -12,6 +12,8 @@ export interface ParseOptions {
   readonly maxDepth?: number;
   /** How many members and values a document may have, those that YAML aliases repeat counted each time. */
   readonly maxValues?: number;
+  /** It was accepted once, perhaps when limits were wider: its size does not refuse it now. */
+  readonly isStored?: boolean;
 }
 
 /** A Python expression and where in the document it stands. */
@@ -64,6 +66,7 @@ export class ParseState {
   readonly steps = new Map<string, StepDefinition>();
   readonly maxSteps: number;
   readonly maxDepth: number;
+  readonly isStored: boolean;
   readonly #maxValues: number;
   #stepCount = 0;
   #valueCount = 0;
@@ -71,7 +74,8 @@ export class ParseState {
   constructor(options: ParseOptions) {
     this.maxSteps = options.maxSteps ?? 1000;
     this.maxDepth = options.maxDepth ?? 32;
-    this.#maxValues = options.maxValues ?? 100_000;
+    this.isStored = options.isStored ?? false;
+    this.#maxValues = options.maxValues ?? (this.isStored ? Infinity : 100_000);
   }
 
   /** Counts a step; false (with one error for all of them) where the document has too many. */
