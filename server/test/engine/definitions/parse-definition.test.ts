@@ -361,3 +361,14 @@ describe('parseDefinition — names with a meaning in JavaScript', () => {
     expect(({} as Record<string, unknown>)['Description']).toBeUndefined();
   });
 });
+
+describe('parseDefinition — of what was stored before', () => {
+  it('takes expressions that may not be posted any more', () => {
+    const long = `data.a + ${'1 + '.repeat(5000)}1`;
+    const document = documentWithStep({ StepType: 'NoOp', Outputs: { x: long } });
+    expect(parseDefinition(document).errors.map(({ code }) => code)).toEqual([
+      'expression_too_long',
+    ]);
+    expect(parseDefinition(document, { isStored: true }).definition).not.toBeNull();
+  });
+});
