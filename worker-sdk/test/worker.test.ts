@@ -131,7 +131,9 @@ describe('a handler', () => {
       log: quiet,
       activities: {
         unspeakable: () => {
-          throw new ActivityFailure('cannot say', { data: { big: 1n } });
+          const data: Record<string, unknown> = {};
+          data['itself'] = data;
+          throw new ActivityFailure('cannot say', { data });
         },
       },
     });
