@@ -142,9 +142,13 @@ export class Fleet {
 
   /** Lines of all lives of all nodes that tell of a fault of the server itself. */
   get faults(): readonly string[] {
-    return [...this.#ended, ...this.#nodes]
-      .flatMap((node) => node?.output.split('\n') ?? [])
-      .filter((line) => /"level":"(error|fatal)"/.test(line));
+    return (
+      [...this.#ended, ...this.#nodes]
+        .flatMap((node) => node?.output.split('\n') ?? [])
+        .filter((line) => /"level":"(error|fatal)"/.test(line))
+        // A step that failed for the last time is its author's doing.
+        .filter((line) => !line.includes('"msg":"an attempt of a step failed"'))
+    );
   }
 
   /** The sum of a metric over the nodes that run. */

@@ -1,0 +1,165 @@
+/**
+ * Goal: what docs/cookbook.md promises happens. Method: each recipe is posted as it is printed and then runs with real
+ * workers and a real service, which fail in the way that the recipe is about. Pauses between retries are cut short by the
+ * call that operators have for it.
+ */
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { parse } from 'yaml';
+import type { Workflow } from '../../src/api/models/workflow.js';
+import type { JsonObject } from '../../src/engine/json.js';
+import { createMemoryStore } from '../../src/store/memory/memory-store.js';
+import { Client } from './support/client.js';
+import { startServer, type TestServer } from './support/server.js';
+
+const cookbook = readFileSync(new URL('../../../docs/cookbook.md', import.meta.url), 'utf8');
+
+const RECIPES = new Map(
+  [...cookbook.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => [
+    (parse(text) as { Id: string }).Id,
+    text,
+  ]),
+);
+
+/** What each recipe is tried with, by its id. */
+const TRIALS: Readonly<Record<string, (client: Client) => Promise<void>>> = {
+  'charge-or-fail': async (client) => {
+    const id = await client.start('charge-or-fail', { total: 5 });
+    await failUntil(client, id, 'charge-card', 'Terminated');
+    expect((await client.workflow(id)).outcome).toBe('Failed');
+    expect(await attemptsOf(client, id, 'charge')).toBe(6);
+  },
+  'charge-or-ask': async (client) => {
+    const id = await client.start('charge-or-ask', { total: 5 });
+    await failUntil(client, id, 'charge-card', 'Suspended');
+    await client.control(id, 'resume');
+    await client.succeed((await client.work('charge-card')).token, {});
+    expect((await client.ended(id)).outcome).toBe('Succeeded');
+  },
+  'fetch-order': async (client) => {
+    const shop = await openShop([503, 200]);
+    const id = await client.start('fetch-order', { shop, orderId: '17' });
+    expect(await client.ended(id)).toMatchObject({
+      outcome: 'Succeeded',
+      data: { order: { path: '/orders/17' } },
+    });
+  },
+  'find-order': async (client) => {
+    const shop = await openShop([404, 200]);
+    const missing = await client.ended(await client.start('find-order', { shop, orderId: '17' }));
+    expect(missing.data).toMatchObject({ found: false, result: 'missing' });
+    const found = await client.ended(await client.start('find-order', { shop, orderId: '18' }));
+    expect(found.data).toMatchObject({ found: true, result: 'found' });
+  },
+  'refuse-large-orders': async (client) => {
+    const refused = await client.ended(
+      await client.start('refuse-large-orders', { total: 20_000 }),
+    );
+    expect(refused).toMatchObject({
+      outcome: 'Failed',
+      lastError: { type: 'ApprovalNeeded', message: 'an order of 20000 needs an approval' },
+    });
+    const accepted = await client.ended(await client.start('refuse-large-orders', { total: 20 }));
+    expect(accepted).toMatchObject({ outcome: 'Succeeded', data: { accepted: true } });
+  },
+  'charge-unless-declined': async (client) => {
+    const id = await client.start('charge-unless-declined');
+    const { token } = await client.work('charge-card');
+    await client.fail(token, { type: 'CardDeclined', message: 'declined' });
+    expect((await client.ended(id)).outcome).toBe('Failed');
+    expect(await attemptsOf(client, id, 'charge')).toBe(1);
+  },
+  'book-trip': async (client) => {
+    const id = await client.start('book-trip');
+    await client.succeed((await client.work('book-flight')).token, {});
+    const undone = client.work('cancel-flight');
+    await failUntil(client, id, 'book-hotel', async () => {
+      const steps = await client.steps(id);
+      return steps.some(({ stepId }) => stepId === 'cancel-hotel');
+    });
+    expect(await attemptsOf(client, id, 'hotel')).toBe(4);
+    await client.succeed((await client.work('cancel-hotel')).token, {});
+    await client.succeed((await undone).token, {});
+    expect((await client.ended(id)).outcome).toBe('Compensated');
+  },
+  'await-approval': async (client) => {
+    const id = await client.start('await-approval', { orderId: 'o-1' });
+    await client.untilWaiting(id, 'approval');
+    await client.publish('approved', 'o-1', { ok: true });
+    expect((await client.ended(id)).data).toMatchObject({ result: 'shipped' });
+  },
+  'order-with-survey': async (client) => {
+    const survey = { Id: 'send-survey', Steps: [{ Id: 'fail', StepType: 'Fail' }] };
+    Object.assign(survey.Steps[0]!, { Inputs: { Message: '"x"' }, ErrorBehavior: 'Terminate' });
+    expect((await client.postDefinition(survey)).status).toBe(201);
+    const order = await client.ended(await client.start('order-with-survey'));
+    expect(order).toMatchObject({ outcome: 'Succeeded', data: { surveyed: false } });
+  },
+};
+
+/** Answers every work item with a failure, without the pauses between, until the workflow is where it should be. */
+async function failUntil(
+  client: Client,
+  id: string,
+  activity: string,
+  end: Workflow['status'] | (() => Promise<boolean>),
+): Promise<void> {
+  const isOver =
+    typeof end === 'function' ? end : async () => (await client.workflow(id)).status === end;
+  while (!(await isOver())) {
+    const { body, status } = await client.pull(activity);
+    if (status === 200) await client.fail(body.token, { message: 'out of order' });
+    else await client.call('PUT', `/api/workflow/${id}/retry`);
+  }
+}
+
+async function attemptsOf(client: Client, id: string, stepId: string): Promise<number> {
+  const steps = await client.steps(id);
+  return Math.max(...steps.filter((step) => step.stepId === stepId).map(({ attempt }) => attempt));
+}
+
+/** A service that gives these answers, one after the other, and then the last one again. */
+async function openShop(statuses: readonly number[]): Promise<string> {
+  let calls = 0;
+  const service = createServer((request, response) => {
+    response.statusCode = statuses[Math.min(calls, statuses.length - 1)]!;
+    calls += 1;
+    response.setHeader('Content-Type', 'application/json');
+    response.end(JSON.stringify({ path: request.url }));
+  });
+  await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    service.closeAllConnections();
+    service.close();
+  });
+  return `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+}
+
+describe('the cookbook', () => {
+  let server: TestServer;
+  let client: Client;
+  beforeAll(async () => {
+    server = await startServer({ store: createMemoryStore() });
+    client = new Client(server.url);
+  });
+  afterAll(() => server.stop());
+
+  it('has a trial for each recipe, and no other', () => {
+    expect([...RECIPES.keys()].sort()).toEqual(Object.keys(TRIALS).sort());
+  });
+
+  it.each([...RECIPES.keys()])(
+    '%s is accepted without a warning, and does what it says',
+    async (name) => {
+      const path = '/api/definition?strict=true';
+      const stored = await client.call<JsonObject>('POST', path, {
+        body: RECIPES.get(name)!,
+        type: 'application/yaml',
+      });
+      expect(stored.status, stored.text).toBe(201);
+      await TRIALS[name]!(client);
+    },
+  );
+});
