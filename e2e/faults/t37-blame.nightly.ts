@@ -1,0 +1,267 @@
+import { setTimeout } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { assign, definition } from './support/definitions.js';
+import { eventually } from './support/eventually.js';
+import type { Fleet } from './support/fleet.js';
+import { inLanes } from './support/lanes.js';
+import { PersistentClient } from './support/persistent-client.js';
+import { scaled, type Random } from './support/random.js';
+import { untilEnded } from './support/until-ended.js';
+import { withFleet } from './support/with-fleet.js';
+import type { Instance, Page, WorkItem } from './support/wire.js';
+
+const RUNS = 2000;
+const CLIENTS = 8;
+const KILLS = 30;
+/** The longest life of a node in the storm: some of its lives reach the time when suspects are tried, most do not. */
+const LIFE_MS_MAX = 6000;
+/** Runs wait for up to so long, so that some are due at any moment of the storm. */
+const WAIT_SECONDS_MAX = 60;
+/** The default of `instance_crashes_max`. */
+const CRASHES_MAX = 5;
+const LEASE_SECONDS = 5;
+const ENDED_MS_MAX = 600_000;
+
+const pause = { Id: 'pause', StepType: 'Delay', Inputs: { Period: 'data.seconds' } };
+const end = assign('end', { ended: true });
+
+const CHILD = definition('child', [pause, end]);
+const KINDS: readonly (readonly [name: string, definition: object])[] = [
+  ['delay', definition('delay', [pause, end])],
+  [
+    'loop',
+    definition('loop', [
+      assign('zero', { turns: '0' }),
+      {
+        Id: 'while',
+        StepType: 'While',
+        Inputs: { Condition: 'data.turns < 5' },
+        Do: [
+          [
+            {
+              Id: 'wait',
+              StepType: 'Delay',
+              Inputs: { Period: 'data.seconds / 5' },
+              NextStepId: 'turn',
+            },
+            assign('turn', { turns: 'data.turns + 1' }),
+          ],
+        ],
+      },
+      end,
+    ]),
+  ],
+  [
+    'event',
+    definition('event', [
+      {
+        Id: 'wait',
+        StepType: 'WaitFor',
+        Inputs: { EventName: '"go"', EventKey: 'data.name' },
+      },
+      end,
+    ]),
+  ],
+  [
+    'activity',
+    definition('activity', [
+      pause,
+      { Id: 'work', StepType: 'Activity', Inputs: { ActivityName: '"work"' } },
+      end,
+    ]),
+  ],
+  [
+    'parent',
+    definition('parent', [
+      {
+        Id: 'sub',
+        StepType: 'SubWorkflow',
+        Inputs: { DefinitionId: '"child"', Data: { '@seconds': 'data.seconds' } },
+      },
+      end,
+    ]),
+  ],
+  [
+    'recur',
+    definition('recur', [
+      assign('zero', { rounds: '0' }),
+      {
+        Id: 'again',
+        StepType: 'Recur',
+        Inputs: { Interval: 2, StopCondition: 'data.rounds >= 5', Background: false },
+        Do: [[assign('round', { rounds: 'data.rounds + 1' })]],
+      },
+      end,
+    ]),
+  ],
+];
+
+/** Its last step makes the node die that runs it; see crash-on-mark.mjs. */
+const POISON = definition('poison', [
+  { Id: 'pause', StepType: 'Delay', Inputs: { Period: 2 } },
+  assign('bad', { value: '"crash-" + "mark!"' }),
+]);
+const CRASH_ON_MARK = {
+  NODE_OPTIONS: `--import ${new URL('support/crash-on-mark.mjs', import.meta.url).href}`,
+};
+
+/** Runs of every kind, whose events and activities are seen to until `finish`. */
+class HealthyRuns {
+  readonly client: PersistentClient;
+  readonly #ids: string[] = [];
+  readonly #events: string[] = [];
+  readonly #random: Random;
+  #workers: Promise<unknown> = Promise.resolve();
+  #isOver = false;
+
+  constructor(fleet: Fleet, random: Random) {
+    this.client = new PersistentClient(() => fleet.urls);
+    this.#random = random;
+  }
+
+  async begin(): Promise<void> {
+    for (const body of [...KINDS.map(([, document]) => document), CHILD, POISON]) {
+      await this.client.call('POST', '/api/definition', { body });
+    }
+    this.#workers = Promise.all(Array.from({ length: CLIENTS }, (_, at) => this.#work(at)));
+  }
+
+  async startAll(): Promise<void> {
+    const tasks = Array.from({ length: scaled(RUNS) }, (_, at) => at);
+    await inLanes(CLIENTS, tasks, async (at) => {
+      const kind = KINDS[at % KINDS.length]?.[0] ?? '';
+      const name = `run-${at}`;
+      const body = { name, seconds: this.#random() * WAIT_SECONDS_MAX };
+      const started = await this.client.call('POST', `/api/workflow/${kind}`, { body });
+      this.#ids.push((started.body as Instance).workflowId);
+      if (kind === 'event') this.#events.push(name);
+    });
+  }
+
+  /** Publishes the events of some of the runs that wait for one. */
+  async publish(count: number): Promise<void> {
+    await inLanes(CLIENTS, this.#events.splice(0, count), async (name) => {
+      await this.client.call('POST', `/api/event/go/${name}`, { body: {} });
+    });
+  }
+
+  /** Answers how many runs have ended in each state. */
+  async finish(): Promise<Readonly<Record<string, number>>> {
+    await this.publish(Infinity);
+    const counts: Record<string, number> = {};
+    await inLanes(CLIENTS, this.#ids, async (id) => {
+      const { status } = await untilEnded(this.client, id, ENDED_MS_MAX);
+      counts[status] = (counts[status] ?? 0) + 1;
+    });
+    this.#isOver = true;
+    await this.#workers;
+    return counts;
+  }
+
+  /** Ids of all that are suspended, at most a page. */
+  async suspended(): Promise<readonly string[]> {
+    const { body } = await this.client.call('GET', '/api/workflow?status=Suspended&limit=200');
+    return (body as Page<Instance>).items.map(({ workflowId }) => workflowId);
+  }
+
+  async #work(worker: number): Promise<void> {
+    const poll = `/api/activity/work?workerId=worker-${worker}&timeout=1&lease=${LEASE_SECONDS}`;
+    while (!this.#isOver) {
+      const found = await this.client.call('GET', poll, { expected: [200, 404] });
+      if (found.status === 404) continue;
+      const { token } = found.body as WorkItem;
+      await this.client.call('POST', `/api/activity/success/${token}`, {
+        body: {},
+        expected: [202, 404],
+      });
+    }
+  }
+}
+
+describe('T-37 who is blamed for a crash', () => {
+  it('is nobody when nodes are killed 30 times in a row', { timeout: 1_800_000 }, async () => {
+    await withFleet({ count: 1, store: 'sqlite' }, async ({ fleet, random }) => {
+      const healthy = new HealthyRuns(fleet, random);
+      await healthy.begin();
+      const starting = healthy.startAll();
+      const publishing: Promise<void>[] = [starting];
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        await setTimeout(random() ** 2 * LIFE_MS_MAX);
+        await fleet.kill(0);
+        await fleet.restart(0);
+        publishing.push(healthy.publish(Math.ceil(scaled(RUNS) / KINDS.length / KILLS)));
+      }
+      await Promise.all(publishing);
+      expect(await healthy.suspended()).toEqual([]);
+      const ended = await healthy.finish();
+      const retries = healthy.client.retries;
+      console.log('T-37 kills', { kills: KILLS, ended, callsMadeAgain: retries });
+      expect(ended).toEqual({ Complete: scaled(RUNS) });
+      expect(await healthy.suspended()).toEqual([]);
+      expect(fleet.faults).toEqual([]);
+      // The storm must have met calls, or it tested nothing.
+      expect(retries).toBeGreaterThan(0);
+    });
+  });
+
+  it('is the one that crashes nodes, within five crashes', { timeout: 1_800_000 }, async () => {
+    const options = { count: 1, store: 'sqlite', settings: CRASH_ON_MARK } as const;
+    await withFleet(options, async ({ fleet, random }) => {
+      const healthy = new HealthyRuns(fleet, random);
+      await healthy.begin();
+      await healthy.startAll();
+      const started = await healthy.client.call('POST', '/api/workflow/poison', { body: {} });
+      const { workflowId } = started.body as Instance;
+      const crashes = await restartUntil(fleet, async () => {
+        const answer = await fetch(`${fleet.urls[0]}/api/workflow/${workflowId}`);
+        return ((await answer.json()) as Instance).status === 'Suspended';
+      });
+      expect(await healthy.suspended()).toEqual([workflowId]);
+      const { body } = await healthy.client.call('GET', `/api/workflow/${workflowId}`);
+      const ended = await healthy.finish();
+      console.log('T-37 poison', { crashes, ended, blamed: (body as Instance).lastError });
+      expect((body as Instance).lastError).toMatchObject({ type: 'Poison' });
+      expect(crashes).toBeLessThanOrEqual(CRASHES_MAX);
+      expect(ended).toEqual({ Complete: scaled(RUNS) });
+      expect(await healthy.suspended()).toEqual([workflowId]);
+    });
+  });
+});
+
+/** Starts the node again whenever it has died, as a supervisor would. Answers how often that was. */
+async function restartUntil(fleet: Fleet, isDone: () => Promise<boolean>): Promise<number> {
+  let crashes = 0;
+  for (;;) {
+    const outcome = await eventually('the node dies, or all is done', async () => {
+      if (isDead(fleet.node(0).pid)) return 'dead';
+      return (await isDone().catch(() => false)) && 'done';
+    });
+    if (outcome === 'done') return crashes;
+    crashes += 1;
+    // It may die again before it listens.
+    await fleet.kill(0);
+    for (; crashes <= CRASHES_MAX; crashes += 1) {
+      if (await hasStarted(fleet)) break;
+    }
+    if (crashes > CRASHES_MAX) throw new Error(`the node crashed more than ${CRASHES_MAX} times`);
+  }
+}
+
+async function hasStarted(fleet: Fleet): Promise<boolean> {
+  try {
+    await fleet.restart(0);
+    return true;
+  } catch (error) {
+    if (/did not start at all/.test(String(error))) return false;
+    throw error;
+  }
+}
+
+function isDead(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch {
+    return true;
+  }
+}
