@@ -90,8 +90,8 @@ export class SimulatedNode implements Life {
         beatIntervalMs: 2000,
         leaseMs: 6000,
         drainMs: 2000,
-        // Nodes die here for no fault of what they run; an instance that is set aside for it is a violation.
-        crashesMax: 3,
+        // As in production. Nodes die here for no fault of what they run; an instance that is set aside is a violation.
+        crashesMax: 5,
         repairIntervalMs: 5000,
         purgeIntervalMs: 3_600_000,
       },
@@ -178,7 +178,8 @@ export class SimulatedNode implements Life {
     return (fields: LogFields | string, message?: string): void => {
       const text = typeof fields === 'string' ? fields : (message ?? '');
       const error = typeof fields === 'string' ? undefined : fields['err'];
-      this.#world.scheduler.note(`${this.name} ${level}: ${text}`);
+      const why = typeof fields === 'string' ? '' : String(fields['errorMessage'] ?? '');
+      this.#world.scheduler.note(`${this.name} ${level}: ${text} ${why}`.trimEnd());
       // A step that failed for the last time is its author's doing.
       if (text === 'an attempt of a step failed') return;
       if (level === 'error' && !(error instanceof StoreUnavailableError)) {
