@@ -180,7 +180,7 @@ everyStore(
                     'inner',
                     'Foreach',
                     { Collection: 'data.list' },
-                    { Do: [[step('in', 'NoOp')]] },
+                    { Do: [[step('in', 'Delay', { Period: 3600 })]] },
                   ),
                 ],
               ],

@@ -194,7 +194,7 @@ export const FORGERIES: Readonly<Record<string, string>> = {
 export const FORGED_VALUES: Readonly<Record<string, string>> = {
   'two values': '"1\\n2"',
   'no JSON': '"x"',
-  'a huge integer': '"9" * 400',
+  'a huge integer': '"9" * 1001',
   'a deep value': '"[" * 1000 + "]" * 1000',
   'no text': '[]',
   NaN: '"NaN"',

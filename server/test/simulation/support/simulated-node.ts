@@ -178,8 +178,7 @@ export class SimulatedNode implements Life {
     return (fields: LogFields | string, message?: string): void => {
       const text = typeof fields === 'string' ? fields : (message ?? '');
       const error = typeof fields === 'string' ? undefined : fields['err'];
-      const why = typeof fields === 'string' ? '' : String(fields['errorMessage'] ?? '');
-      this.#world.scheduler.note(`${this.name} ${level}: ${text} ${why}`.trimEnd());
+      this.#world.scheduler.note(`${this.name} ${level}: ${text}`);
       // A step that failed for the last time is its author's doing.
       if (text === 'an attempt of a step failed') return;
       if (level === 'error' && !(error instanceof StoreUnavailableError)) {
