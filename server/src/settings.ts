@@ -262,7 +262,7 @@ export const SETTINGS = {
   python_result_bytes_max: setting(
     integer(1024, 64 * 1024 * 1024),
     2 * 1024 * 1024,
-    'Largest result of one evaluation in bytes.',
+    'Largest result of one evaluation in bytes of JSON in UTF-8; unchanged inputs of a script do not count.',
   ),
   python_output_bytes_max: setting(
     integer(0, 16 * 1024 * 1024),

@@ -1,4 +1,5 @@
 /** How long JSON values are as text, at a bounded cost. */
+import { writeNumber } from './exact-json.js';
 import { isJsonObject, type Json } from './json.js';
 
 /** Nothing that is measured here may be longer. */
@@ -10,7 +11,7 @@ const KEPT_FROM = 4096;
 /** Values of workflows are replaced, never changed, so that what was measured once stays so. */
 const lengths = new WeakMap<object, number>();
 
-/** About how many characters the value has as JSON. Parts that are shared count each time, as they would be written. */
+/** How many bytes the value has as JSON in UTF-8. Parts that are shared count each time, as they would be written. */
 export function jsonLength(value: Json): number {
   if (typeof value !== 'object' || value === null) return LENGTH_MAX - leftOf(value, LENGTH_MAX);
   const known = lengths.get(value);
@@ -20,22 +21,66 @@ export function jsonLength(value: Json): number {
   return length;
 }
 
-/** What is left of so many characters when the value is written; negative when it is longer. It ends as soon as it is. */
-export function leftOf(value: Json, characters: number): number {
-  if (typeof value === 'string') return characters - value.length - 2;
-  if (typeof value === 'bigint') return characters - String(value).length;
-  if (typeof value !== 'object' || value === null) return characters - 6;
-  let left = characters - 2;
+/** What is left of so many bytes when the value is written; negative when it is longer. It ends as soon as it is. */
+export function leftOf(value: Json, bytes: number): number {
+  if (typeof value === 'string') return bytes - textLength(value, bytes);
+  if (typeof value !== 'object' || value === null) return bytes - scalarLength(value);
+  // Each item brings a comma or, the last one, an end.
+  let left = bytes - 1;
+  let isEmpty = true;
   if (isJsonObject(value)) {
     for (const key in value) {
       if (left < 0) return left;
-      left = leftOf(value[key] ?? null, left - key.length - 4);
+      left = leftOf(value[key] ?? null, left - textLength(key, left) - 2);
+      isEmpty = false;
     }
-    return left;
+    return isEmpty ? left - 1 : left;
   }
   for (const item of value) {
     if (left < 0) return left;
     left = leftOf(item, left - 1);
+    isEmpty = false;
   }
-  return left;
+  return isEmpty ? left - 1 : left;
+}
+
+/** Of a value that is neither a text nor has parts. */
+export function scalarLength(value: number | bigint | boolean | null): number {
+  if (value === null || value === true) return 4;
+  if (value === false) return 5;
+  return writeNumber(value).length;
+}
+
+/** Of a text with its quotes and escapes. One that is longer than `enough` may be counted as shorter than it is. */
+export function textLength(text: string, enough = LENGTH_MAX): number {
+  let bytes = text.length + 2;
+  if (bytes > enough) return bytes;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code < 0x80) {
+      if (code < 0x20 || code === 0x22 || code === 0x5c) bytes += escapeLength(code) - 1;
+    } else if (code < 0x800) {
+      bytes += 1;
+    } else if (code < 0xd800 || code > 0xdfff) {
+      bytes += 2;
+    } else if (code < 0xdc00 && isSecondHalf(text.charCodeAt(index + 1))) {
+      // Four bytes for the pair.
+      bytes += 2;
+      index += 1;
+    } else {
+      bytes += escapeLength(code) - 1;
+    }
+  }
+  return bytes;
+}
+
+const SHORT_ESCAPES = new Set(Array.from('"\\\b\t\n\f\r', (character) => character.charCodeAt(0)));
+
+function escapeLength(code: number): number {
+  return SHORT_ESCAPES.has(code) ? 2 : 6;
+}
+
+/** Of a surrogate pair. */
+function isSecondHalf(code: number): boolean {
+  return code >= 0xdc00 && code <= 0xdfff;
 }

@@ -378,7 +378,7 @@ export class InstanceActor {
           revision: this.#stored.revision + 1,
           status: instance.status,
         };
-        this.#stateLength.written(state.length);
+        this.#stateLength.written(Buffer.byteLength(state));
         this.#crashes.written(crashes);
         return true;
       }

@@ -418,7 +418,7 @@ export class InstanceRunner implements Service {
       const { epoch, inSeq, revision, status } = record;
       actor = new InstanceActor(this.#environment, run, {
         stored: { epoch, inSeq, revision, status },
-        stateLength: record.state.length,
+        stateLength: Buffer.byteLength(record.state),
         crashes: record.crashes,
       });
     } catch (error) {

@@ -4,7 +4,7 @@ export class ParkedMemory {
   readonly #lengths = new Map<string, number>();
   #length = 0;
 
-  /** @param lengthMax characters of all states; in memory they take several times that */
+  /** @param lengthMax bytes of all states; in memory they take several times that */
   constructor(lengthMax: number) {
     this.#lengthMax = lengthMax;
   }

@@ -1,19 +1,38 @@
 /** How long values are taken to be. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { writeJson } from '../../src/engine/exact-json.js';
 import { jsonLength, leftOf } from '../../src/engine/json-length.js';
 import type { Json } from '../../src/engine/json.js';
+import { measureJson } from '../../src/scripts/expressions/measure-json.js';
 
 describe('the length of a value', () => {
-  it('is about that of its JSON, where texts need no escapes', () => {
+  it('is that of its JSON in UTF-8', () => {
+    const lone = fc.constantFrom(
+      '\ud83d',
+      '\ude00',
+      '"',
+      '\\',
+      '\n',
+      '\u007f',
+      '漢'.repeat(70),
+      'é',
+      '😀',
+    );
     fc.assert(
-      fc.property(fc.jsonValue({ stringUnit: fc.constantFrom('a', '7', ' ') }), (value) => {
-        const { length } = JSON.stringify(value);
-        // Numbers have up to 24 digits, a member or item has a comma, a short word is taken for six characters.
-        expect(jsonLength(value as Json)).toBeGreaterThan(length / 5 - 2);
-        expect(jsonLength(value as Json)).toBeLessThan(4 * length + 8);
+      fc.property(fc.jsonValue({ stringUnit: fc.oneof(fc.constant('a'), lone) }), (json) => {
+        const value = json as Json;
+        const bytes = Buffer.byteLength(writeJson(value));
+        expect(jsonLength(value)).toBe(bytes);
+        expect(measureJson(value, { limitBytes: bytes, maxNesting: 100 })).toBe(bytes);
+        expect(measureJson(value, { limitBytes: bytes - 1, maxNesting: 100 })).toBe('too large');
+        expect(leftOf(value, bytes)).toBe(0);
+        expect(leftOf(value, bytes - 1)).toBeLessThan(0);
       }),
     );
+    for (const number of [2n ** 70n, -(2n ** 60n), 1e16, -0, 1e-7]) {
+      expect(jsonLength([number])).toBe(Buffer.byteLength(writeJson([number])));
+    }
   });
 
   it('counts what is shared each time', () => {

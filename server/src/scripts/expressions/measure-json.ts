@@ -1,4 +1,5 @@
 /** How large a JSON value is, for values that are not text yet. */
+import { scalarLength, textLength } from '../../engine/json-length.js';
 import type { Json } from '../../engine/json.js';
 
 export interface JsonLimits {
@@ -10,7 +11,7 @@ export interface JsonLimits {
  * Walks until a limit is passed. Parts that are shared are counted each time that they occur, as they would be written:
  * a value that contains one object twice, and so on, grows beyond any limit while it needs hardly any memory.
  *
- * @returns about how many bytes the value has as JSON (one for each UTF-16 unit of texts)
+ * @returns how many bytes the value has as JSON in UTF-8
  */
 export function measureJson(value: Json, limits: JsonLimits): number | 'too large' | 'too deep' {
   let bytes = 0;
@@ -26,10 +27,11 @@ export function measureJson(value: Json, limits: JsonLimits): number | 'too larg
   return bytes;
 }
 
+/** Without its parts, but with the commas between them. */
 function ownBytes(value: Json): number {
-  if (typeof value === 'string') return value.length + 3;
-  if (typeof value === 'bigint') return String(value).length;
-  if (typeof value !== 'object' || value === null) return 6;
-  if (Array.isArray(value)) return 2;
-  return Object.keys(value).reduce((sum, key) => sum + key.length + 4, 2);
+  if (typeof value === 'string') return textLength(value);
+  if (typeof value !== 'object' || value === null) return scalarLength(value);
+  if (Array.isArray(value)) return Math.max(2, value.length + 1);
+  const keys = Object.keys(value);
+  return keys.reduce((sum, key) => sum + textLength(key) + 2, keys.length === 0 ? 2 : 1);
 }

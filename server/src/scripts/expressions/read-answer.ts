@@ -4,6 +4,7 @@
  *
  * An answer is lines: a JSON object that says how it went, then one JSON value a line (see runner.py).
  */
+import { isUtf8 } from 'node:buffer';
 import { IntegerTooLong, readJson } from '../../engine/exact-json.js';
 import { isJsonObject, setField, type Json, type JsonObject } from '../../engine/json.js';
 import type { EvaluationResult, ScriptError } from '../script-runtime.js';
@@ -45,12 +46,18 @@ export function readExpressionAnswer(answer: Buffer, count: number): EvaluationR
   return { ok: true, values };
 }
 
-export function readScriptAnswer(answer: Buffer): ScriptAnswer {
+/** @param inputs what the script was given; the answer only names those that it left as they were */
+export function readScriptAnswer(answer: Buffer, inputs: JsonObject): ScriptAnswer {
   const { header, lines } = splitAnswer(answer);
   if (header['failed'] !== undefined) return { ok: false, error: readError(header['failed']) };
   const names = readNames(header['names']);
   if (names.length !== lines.length) throw new MalformedAnswer('not one value for each name');
   const variables: JsonObject = {};
+  for (const name of readNames(header['unchanged'])) {
+    const value = Object.hasOwn(inputs, name) ? inputs[name] : undefined;
+    if (value === undefined) throw new MalformedAnswer('an unchanged input that was not given');
+    setField(variables, name, value);
+  }
   for (const [index, line] of lines.entries()) {
     const value = readValue(line);
     const name = names[index] ?? '';
@@ -95,8 +102,8 @@ export function readSyntaxAnswer(answer: Buffer, count: number): readonly Syntax
 }
 
 function splitAnswer(answer: Buffer): { header: JsonObject; lines: string[] } {
-  // Python writes JSON in ASCII.
-  const [first = '', ...lines] = answer.toString('latin1').split('\n');
+  if (!isUtf8(answer)) throw new MalformedAnswer('the answer is not UTF-8');
+  const [first = '', ...lines] = answer.toString('utf8').split('\n');
   const header = readValue(first);
   if (header instanceof UnstorableValue || !isJsonObject(header)) {
     throw new MalformedAnswer('the first line is not an object');

@@ -1,11 +1,10 @@
 /** Starts interpreters' processes: from the snapshot where there is one, slowly where there cannot be. */
 import { createChildCommand, findPyodideFolder, NOBODY } from './child-command.js';
+import { ANSWER_OVERHEAD_BYTES } from './frames.js';
 import type { BootedInterpreter } from './interpreter-pool.js';
 import { InterpreterProcess } from './interpreter-process.js';
 import type { RuntimeSettings } from './runtime-options.js';
 import { createBootRequest, ensureSnapshot } from './snapshot.js';
-
-const REPLY_OVERHEAD_BYTES = 4096;
 
 export class InterpreterBooter {
   /** Set when the snapshot could not be made or used; interpreters start without it from then on. */
@@ -26,7 +25,7 @@ export class InterpreterBooter {
     );
     const interpreter = new InterpreterProcess(
       this.startsAsNobody ? { ...command, userId: NOBODY } : command,
-      resultLimitBytes + outputLimitBytes + REPLY_OVERHEAD_BYTES,
+      resultLimitBytes + outputLimitBytes + ANSWER_OVERHEAD_BYTES,
     );
     try {
       const request = createBootRequest(this.settings, { task: 'serve', snapshotPath });

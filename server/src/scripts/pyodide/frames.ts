@@ -45,6 +45,8 @@ export interface ReplyFrame {
 
 export const REQUEST_HEADER_BYTES = 16;
 export const REPLY_HEADER_BYTES = 24;
+/** Beside the values, which have a limit of their own: an answer's first line with names, or an error and its traceback. */
+export const ANSWER_OVERHEAD_BYTES = 64 * 1024;
 
 const PURE = 1;
 /** The last byte of every request's header; see server-pipe.ts. */

@@ -89,7 +89,7 @@ class PyodideScriptRuntime implements ScriptRuntime {
       request: { kind: 'script', source },
       variables: inputs,
       pure: false,
-      read: readScriptAnswer,
+      read: (answer) => readScriptAnswer(answer, inputs),
       ...queueOptions(options),
     });
     const { output } = result;

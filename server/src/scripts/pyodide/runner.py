@@ -153,9 +153,30 @@ def _convert(value):
     raise TypeError(f'a value of type {name} cannot be stored as JSON')
 
 
-_dump = json.JSONEncoder(allow_nan=False, default=_convert, separators=(',', ':')).encode
+# Not in ASCII: sizes count in UTF-8, and an escape takes up to three times as many bytes as its character.
+_write = json.JSONEncoder(allow_nan=False, ensure_ascii=False, default=_convert, separators=(',', ':')).encode
 _has_too_many_digits = re.compile(f'[0-9]{{{INTEGER_DIGITS + 1}}}').search
-_quote = json.encoder.encode_basestring_ascii
+_quote = json.encoder.encode_basestring
+_escape_surrogates = functools.partial(re.compile('[\ud800-\udfff]').sub, lambda match: f'\\u{ord(match[0]):04x}')
+
+
+def _as_utf8(text):
+    """JSON that UTF-8 can hold: halves of surrogate pairs, which it has no bytes for, are written as escapes."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return _escape_surrogates(text)
+    return text
+
+
+def _size(text):
+    return len(text) if text.isascii() else len(text.encode())
+
+
+def _dump(value):
+    return _as_utf8(_write(value))
 
 
 def _integer_too_long():
@@ -175,7 +196,7 @@ def _encode(value):
     """The value as one line of JSON. Raises what says why it cannot be stored."""
     kind = type(value)
     if kind is str:
-        return _quote(value)
+        return _as_utf8(_quote(value))
     if kind is bool or value is None:
         return 'null' if value is None else 'true' if value else 'false'
     if kind is int and -LARGEST_INTEGER <= value <= LARGEST_INTEGER:
@@ -437,8 +458,8 @@ def _run_expressions(request, variables_text):
                 if name in variables:
                     names[name] = variables[name]
             text = _encode(eval(code, names))
-            size += len(text) + 1
-            if size > _settings['resultLimit'] - 8192:
+            size += _size(text) + 1
+            if size > _settings['resultLimit']:
                 return '\n'.join([_dump({'failed': _too_large()}), *values])
             values.append(text)
             if changing[index]:
@@ -475,10 +496,11 @@ def _run_script(request, variables_text):
     random.seed()
     try:
         names = {key: value for key, value in _decode(variables_text).items() if not key.startswith('__')}
+        given = {key: _encode(value) for key, value in names.items() if not key.startswith('_')}
         names['__name__'] = '__main__'
         names['__builtins__'] = _SCRIPT_BUILTINS
         exec(compile(source, '<script>', 'exec', dont_inherit=True), names)
-        answer = _collect(names)
+        answer = _collect(names, given)
     except BaseException as error:
         answer = _dump({'failed': _describe(error, source)})
     try:
@@ -489,9 +511,12 @@ def _run_script(request, variables_text):
     return answer
 
 
-def _collect(names):
-    """Every variable that is left, one a line, after the line with their names."""
-    kept, values, size = [], [], 0
+def _collect(names, given):
+    """
+    Every variable that is left, one a line, after the line with their names. Inputs that are as they were given are
+    only named, and do not count towards the size of the result.
+    """
+    kept, unchanged, values, size = [], [], [], 0
     for name, value in list(names.items()):
         if _is_left_out(name, value):
             continue
@@ -499,12 +524,15 @@ def _collect(names):
             text = _encode(value)
         except Exception as error:
             return _dump({'failed': _describe_unstorable(name, error)})
-        size += len(text) + len(name) + 8
-        if size > _settings['resultLimit'] - 8192:
+        if given.get(name) == text:
+            unchanged.append(name)
+            continue
+        size += _size(text) + _size(_dump(name)) + 2
+        if size > _settings['resultLimit']:
             return _dump({'failed': _too_large()})
         kept.append(name)
         values.append(text)
-    return '\n'.join([_dump({'names': kept}), *values])
+    return '\n'.join([_dump({'names': kept, 'unchanged': unchanged}), *values])
 
 
 def _describe_unstorable(name, error):

@@ -12,7 +12,7 @@
  */
 import { DeniedCall, Gates } from './gates.js';
 import { createGuestCalls, PrintedText } from './guest-calls.js';
-import type { Outcome } from './frames.js';
+import { ANSWER_OVERHEAD_BYTES, type Outcome } from './frames.js';
 import { InterruptibleSection } from './interruptible-section.js';
 import { PlacedSnapshot, PristineMemory } from './pristine-memory.js';
 import {
@@ -344,7 +344,8 @@ export class SealedInterpreter {
     const { buffer } = this.python.memory;
     const bytes = new DataView(buffer).getUint32(this.scratch, true);
     if (text === 0 || text + bytes > buffer.byteLength) throw new NotText('the result is not text');
-    if (bytes > this.resultLimitBytes) throw new ResultTooLarge(`${bytes} bytes`);
+    if (bytes > this.resultLimitBytes + ANSWER_OVERHEAD_BYTES)
+      throw new ResultTooLarge(`${bytes} bytes`);
     return Buffer.from(new Uint8Array(buffer, text, bytes));
   }
 

@@ -126,35 +126,55 @@ describe('readExpressionAnswer', () => {
   });
 });
 
+describe('the bytes of an answer', () => {
+  it('are UTF-8, or not believed', () => {
+    expect(readExpressionAnswer(answer('{}', '"é漢😀\\ud83d"'), 1)).toEqual({
+      ok: true,
+      values: ['é漢😀\ud83d'],
+    });
+    const latin = Buffer.from('{}\n"é"', 'latin1');
+    expect(() => readExpressionAnswer(latin, 1)).toThrow(MalformedAnswer);
+  });
+});
+
 describe('readScriptAnswer', () => {
   it('pairs names and values', () => {
-    const text = answer('{"names":["a","__proto__"]}', '1', '{"b":2}');
-    const result = readScriptAnswer(text);
+    const text = answer('{"names":["a","__proto__"],"unchanged":["given"]}', '1', '{"b":2}');
+    const result = readScriptAnswer(text, { given: '漢', other: 2 });
     expect(result).toMatchObject({ ok: true });
-    expect(JSON.stringify(result.ok && result.variables)).toBe('{"a":1,"__proto__":{"b":2}}');
+    expect(JSON.stringify(result.ok && result.variables)).toBe(
+      '{"given":"漢","a":1,"__proto__":{"b":2}}',
+    );
   });
 
   it('names the variable that cannot be stored', () => {
-    const text = answer('{"names":["a","b"]}', '1', nested(91));
-    expect(readScriptAnswer(text)).toMatchObject({
+    const text = answer('{"names":["a","b"],"unchanged":[]}', '1', nested(91));
+    expect(readScriptAnswer(text, {})).toMatchObject({
       ok: false,
       error: {
         type: 'ValueError',
         message: expect.stringMatching(/'b' cannot be stored.*nested/) as string,
       },
     });
-    expect(readScriptAnswer(answer('{"names":["c"]}', '1'.repeat(1001)))).toMatchObject({
+    expect(
+      readScriptAnswer(answer('{"names":["c"],"unchanged":[]}', '1'.repeat(1001)), {}),
+    ).toMatchObject({
       ok: false,
       error: { type: 'OverflowError', message: expect.stringMatching(/'c'.*digits/) as string },
     });
   });
 
-  it.each(['{}', '{"names":1}', '{"names":["a"]}', '{"names":[1]}\n1'])(
-    'does not believe %s',
-    (text) => {
-      expect(() => readScriptAnswer(answer(text))).toThrow(MalformedAnswer);
-    },
-  );
+  it.each([
+    '{}',
+    '{"names":[]}',
+    '{"names":1,"unchanged":[]}',
+    '{"names":["a"],"unchanged":[]}',
+    '{"names":[1],"unchanged":[]}\n1',
+    '{"names":[],"unchanged":["b"]}',
+    '{"names":[],"unchanged":["__proto__"]}',
+  ])('does not believe %s', (text) => {
+    expect(() => readScriptAnswer(answer(text), { a: 1 })).toThrow(MalformedAnswer);
+  });
 });
 
 describe('readSyntaxAnswer', () => {

@@ -322,7 +322,7 @@ describe('the wall alone, without any restriction in Python', () => {
     });
     expect({ outcome, text }).toEqual({
       outcome: 'answered',
-      text: '{"names":["x"]}\n4',
+      text: '{"names":["x"],"unchanged":[]}\n4',
     });
   });
 
