@@ -14,6 +14,8 @@ export interface Wait {
 
 export interface BegunWait {
   readonly id: string;
+  /** The error that was undone is still shown at the end. */
+  readonly isCompensated?: true;
   /** Called on the server that came after: does what is needed and answers what the data must then be. */
   end(client: Client): Promise<JsonObject>;
 }
@@ -25,6 +27,7 @@ interface Shape {
   readonly until: (client: Client, id: string, name: string) => Promise<unknown>;
   readonly finish?: (client: Client, id: string, name: string) => Promise<unknown>;
   readonly gives: JsonObject;
+  readonly isCompensated?: true;
 }
 
 const activity = (Id: string, name: string, rest: JsonObject = {}) =>
@@ -218,6 +221,7 @@ const SHAPES: readonly Shape[] = [
     until: isWaiting('undo'),
     finish: work('undone'),
     gives: { trail: ['a', 'b', '-b', '-a', 'after'], undo: 'undone' },
+    isCompensated: true,
   },
   {
     does: 'a suspended instance',
@@ -257,7 +261,7 @@ const subWorkflow: Wait = {
 };
 
 export const WAITS: readonly Wait[] = [
-  ...SHAPES.map(({ data = {}, does, finish, gives, steps, until }) => ({
+  ...SHAPES.map(({ data = {}, does, finish, gives, isCompensated, steps, until }) => ({
     does,
     async begin(client: Client): Promise<BegunWait> {
       const name = fresh('wait');
@@ -265,6 +269,7 @@ export const WAITS: readonly Wait[] = [
       await until(client, id, name);
       return {
         id,
+        ...(isCompensated === true && { isCompensated }),
         async end(after) {
           await finish?.(after, id, name);
           return gives;
@@ -279,7 +284,11 @@ export const WAITS: readonly Wait[] = [
 export async function endsWell(client: Client, begun: BegunWait): Promise<Workflow> {
   const gives = await begun.end(client);
   const ended = await client.ended(begun.id);
-  expect(ended).toMatchObject({ status: 'Complete', lastError: null });
+  expect(ended).toMatchObject(
+    begun.isCompensated === true
+      ? { status: 'Complete', outcome: 'Compensated', lastError: { type: 'AttributeError' } }
+      : { status: 'Complete', outcome: 'Succeeded', lastError: null },
+  );
   expect(ended.data).toEqual(gives);
   return ended;
 }
