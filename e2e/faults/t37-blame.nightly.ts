@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { assign, definition } from './support/definitions.js';
 import { eventually } from './support/eventually.js';
@@ -13,8 +12,11 @@ import type { Instance, Page, WorkItem } from './support/wire.js';
 const RUNS = 2000;
 const CLIENTS = 8;
 const KILLS = 30;
-/** The longest life of a node in the storm: some of its lives reach the time when suspects are tried, most do not. */
-const LIFE_MS_MAX = 6000;
+/**
+ * How long a process of the storm lives: some end before they listen, most before all that is due was looked at, and some
+ * reach the time when suspects are tried.
+ */
+const LIFE_MS = { min: 200, max: 6000 };
 /** Runs wait for up to so long, so that some are due at any moment of the storm. */
 const WAIT_SECONDS_MAX = 60;
 /** The default of `instance_crashes_max`. */
@@ -112,6 +114,7 @@ class HealthyRuns {
   readonly #events: string[] = [];
   readonly #random: Random;
   #workers: Promise<unknown> = Promise.resolve();
+  #begun = 0;
   #isOver = false;
 
   constructor(fleet: Fleet, random: Random) {
@@ -126,8 +129,10 @@ class HealthyRuns {
     this.#workers = Promise.all(Array.from({ length: CLIENTS }, (_, at) => this.#work(at)));
   }
 
-  async startAll(): Promise<void> {
-    const tasks = Array.from({ length: scaled(RUNS) }, (_, at) => at);
+  async start(share: number): Promise<void> {
+    const begun = this.#begun;
+    this.#begun += Math.round(scaled(RUNS) * share);
+    const tasks = Array.from({ length: this.#begun - begun }, (_, at) => begun + at);
     await inLanes(CLIENTS, tasks, async (at) => {
       const kind = KINDS[at % KINDS.length]?.[0] ?? '';
       const name = `run-${at}`;
@@ -180,22 +185,29 @@ class HealthyRuns {
 
 describe('T-37 who is blamed for a crash', () => {
   it('is nobody when nodes are killed 30 times in a row', { timeout: 1_800_000 }, async () => {
-    await withFleet({ count: 1, store: 'sqlite' }, async ({ fleet, random }) => {
+    let lifeMs: number | null = null;
+    const settingsOf = (): Readonly<Record<string, string>> => dyingAfter(lifeMs);
+    await withFleet({ count: 1, store: 'sqlite', settingsOf }, async ({ fleet, random }) => {
       const healthy = new HealthyRuns(fleet, random);
       await healthy.begin();
-      const starting = healthy.startAll();
-      const publishing: Promise<void>[] = [starting];
-      for (let kill = 0; kill < KILLS; kill += 1) {
-        await setTimeout(random() ** 2 * LIFE_MS_MAX);
+      await healthy.start(0.5);
+      const meanwhile: Promise<void>[] = [healthy.start(0.5)];
+      await fleet.kill(0);
+      let kills = 1;
+      for (; kills < KILLS; kills += 1) {
+        lifeMs = LIFE_MS.min + random() ** 2 * (LIFE_MS.max - LIFE_MS.min);
+        if (!(await hasStarted(fleet))) continue;
+        meanwhile.push(healthy.publish(Math.ceil(scaled(RUNS) / KINDS.length / KILLS)));
+        await eventually('the node dies', () => isDead(fleet.node(0).pid));
         await fleet.kill(0);
-        await fleet.restart(0);
-        publishing.push(healthy.publish(Math.ceil(scaled(RUNS) / KINDS.length / KILLS)));
       }
-      await Promise.all(publishing);
+      lifeMs = null;
+      await fleet.restart(0);
+      await Promise.all(meanwhile);
       expect(await healthy.suspended()).toEqual([]);
       const ended = await healthy.finish();
       const retries = healthy.client.retries;
-      console.log('T-37 kills', { kills: KILLS, ended, callsMadeAgain: retries });
+      console.log('T-37 kills', { kills, ended, callsMadeAgain: retries });
       expect(ended).toEqual({ Complete: scaled(RUNS) });
       expect(await healthy.suspended()).toEqual([]);
       expect(fleet.faults).toEqual([]);
@@ -209,7 +221,7 @@ describe('T-37 who is blamed for a crash', () => {
     await withFleet(options, async ({ fleet, random }) => {
       const healthy = new HealthyRuns(fleet, random);
       await healthy.begin();
-      await healthy.startAll();
+      await healthy.start(1);
       const started = await healthy.client.call('POST', '/api/workflow/poison', { body: {} });
       const { workflowId } = started.body as Instance;
       const crashes = await restartUntil(fleet, async () => {
@@ -247,6 +259,13 @@ async function restartUntil(fleet: Fleet, isDone: () => Promise<boolean>): Promi
   }
 }
 
+function dyingAfter(lifeMs: number | null): Readonly<Record<string, string>> {
+  if (lifeMs === null) return {};
+  const preload = new URL('support/die-later.mjs', import.meta.url).href;
+  return { NODE_OPTIONS: `--import ${preload}`, DIE_AFTER_MS: String(lifeMs) };
+}
+
+/** False when it died before it listened. */
 async function hasStarted(fleet: Fleet): Promise<boolean> {
   try {
     await fleet.restart(0);
