@@ -20,6 +20,7 @@ export type ErrorCode =
   | 'route_not_found'
   | 'method_not_allowed'
   | 'status_conflict'
+  | 'action_conflict'
   | 'reserved_step_name'
   | 'idempotency_conflict'
   | 'unauthenticated'

@@ -4807,15 +4807,6 @@ export interface operations {
                     "application/yaml": components["schemas"]["Workflow"];
                 };
             };
-            /** @description No step waits for another try */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
             /** @description There is no valid token, where the server asks for one */
             401: {
                 headers: {
@@ -4836,6 +4827,15 @@ export interface operations {
             };
             /** @description There is no such workflow */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No step waits for another try */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5026,7 +5026,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The execution does not wait for an activity, or the body cannot be read */
+            /** @description The body cannot be read */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5055,6 +5055,15 @@ export interface operations {
             };
             /** @description There is no such workflow or execution */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The execution does not wait for an activity */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5127,7 +5136,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The execution does not wait for an activity, or the body cannot be read */
+            /** @description The body cannot be read */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5156,6 +5165,15 @@ export interface operations {
             };
             /** @description There is no such workflow or execution */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The execution does not wait for an activity */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

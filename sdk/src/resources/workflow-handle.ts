@@ -60,7 +60,7 @@ export class WorkflowHandle<TData extends object = DataObject> {
   /**
    * Tries every step again now that waits for its next try.
    *
-   * @throws ApiError `workflow_not_found`; `status_conflict` when no step waits for another try
+   * @throws ApiError `workflow_not_found`; `action_conflict` when no step waits for another try
    */
   retry(options?: CallOptions): Promise<Workflow<TData>> {
     return this.#workflows.retry<TData>(this.id, options);

@@ -321,7 +321,7 @@ export class WorkflowsResource {
   /**
    * Tries every step again at once that waits for its next try.
    *
-   * @throws ApiError `workflow_not_found`; `status_conflict` when no step waits for another try
+   * @throws ApiError `workflow_not_found`; `action_conflict` when no step waits for another try
    *
    * @example
    * ```ts
@@ -364,7 +364,7 @@ export class WorkflowsResource {
    *
    * @param executionId of the step that waits, as `steps` tells it
    * @param result any JSON value
-   * @throws ApiError `workflow_not_found`, `execution_not_found`; `status_conflict` when it does not wait for an activity
+   * @throws ApiError `workflow_not_found`, `execution_not_found`; `action_conflict` when it does not wait for an activity
    *
    * @example
    * ```ts
@@ -396,7 +396,7 @@ export class WorkflowsResource {
    *
    * @param executionId of the step that waits, as `steps` tells it
    * @param reason any JSON value; shown as the step's error
-   * @throws ApiError `workflow_not_found`, `execution_not_found`; `status_conflict` when it does not wait for an activity
+   * @throws ApiError `workflow_not_found`, `execution_not_found`; `action_conflict` when it does not wait for an activity
    *
    * @example
    * ```ts

@@ -67,8 +67,9 @@ export class ControlController extends Controller {
    */
   @Post('{id}/steps/{executionId}/success')
   @SuccessResponse(202, 'Accepted')
-  @Response<Problem>(400, 'The execution does not wait for an activity, or the body cannot be read')
+  @Response<Problem>(400, 'The body cannot be read')
   @Response<Problem>(404, 'There is no such workflow or execution')
+  @Response<Problem>(409, 'The execution does not wait for an activity')
   @Response<Problem>(413, 'The body is too large')
   @Response<Problem>(415, 'The body is neither JSON nor YAML')
   @Security('bearer', ['conductor:controller'])
@@ -97,8 +98,9 @@ export class ControlController extends Controller {
    */
   @Post('{id}/steps/{executionId}/fail')
   @SuccessResponse(202, 'Accepted')
-  @Response<Problem>(400, 'The execution does not wait for an activity, or the body cannot be read')
+  @Response<Problem>(400, 'The body cannot be read')
   @Response<Problem>(404, 'There is no such workflow or execution')
+  @Response<Problem>(409, 'The execution does not wait for an activity')
   @Response<Problem>(413, 'The body is too large')
   @Response<Problem>(415, 'The body is neither JSON nor YAML')
   @Security('bearer', ['conductor:controller'])

@@ -24,7 +24,9 @@ export const PROBLEM_KINDS: Readonly<Record<ErrorCode, ProblemKind>> = {
   route_not_found: { status: 404, title: 'Not found' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },
   // 400 rather than 409: clients of the service that this one follows expect it.
+  // As Conductor answers it: 400. What Conductor does not have is 409.
   status_conflict: { status: 400, title: 'Not possible in this status' },
+  action_conflict: { status: 409, title: 'Not possible now' },
   reserved_step_name: { status: 409, title: 'Reserved step name' },
   idempotency_conflict: { status: 409, title: 'Idempotency key used before' },
   unauthenticated: { status: 401, title: 'Not authenticated' },

@@ -233,8 +233,8 @@ export class WorkflowController extends Controller {
    * @param id The id of the workflow
    */
   @Put('{id}/retry')
-  @Response<Problem>(400, 'No step waits for another try')
   @Response<Problem>(404, 'There is no such workflow')
+  @Response<Problem>(409, 'No step waits for another try')
   @Security('bearer', ['conductor:controller'])
   async retryWorkflow(@Path() id: string, @Request() request: HttpRequest): Promise<Workflow> {
     return this.control(request, id, 'retry');

@@ -308,7 +308,7 @@ export interface WorkflowHost extends Service {
   ): Promise<readonly ControlOutcome[]>;
   /**
    * Answers a waiting Activity step in place of its worker.
-   * @throws AppError `workflow_not_found`, `execution_not_found`, `status_conflict`
+   * @throws AppError `workflow_not_found`, `execution_not_found`, `action_conflict`
    */
   answerAwaitedActivity(
     execution: { readonly workflowId: string; readonly executionId: number },

@@ -50,14 +50,18 @@ export class InstanceControl {
     this.#options = options;
   }
 
-  /** @throws AppError `workflow_not_found`, `status_conflict` */
+  /** @throws AppError `workflow_not_found`, `status_conflict`, `action_conflict` */
   async steer(id: string, action: SteerAction, actor: string): Promise<InstanceView> {
     if (action === 'retry') return viewInstance(await this.#retry(id, actor));
     const result = await this.#change(id, action, actor);
     if (result.outcome === 'missing') throw workflowNotFound(id);
     if (result.outcome === 'refused' && action !== 'terminate') {
       const { status } = result.record;
-      throw conflict(result.record, `A workflow that is ${status} cannot be ${PAST[action]}`);
+      throw conflict(
+        'status_conflict',
+        result.record,
+        `A workflow that is ${status} cannot be ${PAST[action]}`,
+      );
     }
     return viewInstance(result.record);
   }
@@ -79,7 +83,7 @@ export class InstanceControl {
   /**
    * Answers the work of a waiting Activity step in place of its worker, whose token is stale from then on. Of this and the
    * worker's own answer one is accepted.
-   * @throws AppError `workflow_not_found`, `execution_not_found`, `status_conflict`
+   * @throws AppError `workflow_not_found`, `execution_not_found`, `action_conflict`
    */
   async answer(
     execution: { readonly workflowId: string; readonly executionId: number },
@@ -137,13 +141,13 @@ export class InstanceControl {
     const pointers = [...loadInstance(record).pointers.values()];
     const waits = pointers.some(({ state }) => waitsForRetry(state));
     if (record.status !== 'Runnable' || !waits) {
-      throw conflict(record, 'No step of this workflow waits for another try');
+      throw conflict('action_conflict', record, 'No step of this workflow waits for another try');
     }
     const message = inboxMessage(`retry/${newId(clock.now())}`, { kind: 'retry-now' });
     const audit = this.#entry(actor, 'retry', null);
     const [answer] = await store.postMessages([{ instanceId: id, message, audit }]);
     if (answer === null || answer === undefined) {
-      throw conflict(record, 'The workflow has ended meanwhile');
+      throw conflict('action_conflict', record, 'The workflow has ended meanwhile');
     }
     posted(answer, message);
     return record;
@@ -163,7 +167,7 @@ export class InstanceControl {
       if (error.code === 'workflow_not_found') {
         return { workflowId: id, outcome: 'missing', status: null };
       }
-      if (error.code !== 'status_conflict') throw error;
+      if (error.code !== 'action_conflict') throw error;
       const { status } = await this.#options.queries.load(id);
       return { workflowId: id, outcome: 'refused', status };
     }
@@ -188,11 +192,15 @@ function waitingPointer(record: InstanceRecord, executionId: number): Pointer {
 }
 
 function answeredAlready(record: InstanceRecord): AppError {
-  return conflict(record, 'This execution does not wait for an activity');
+  return conflict('action_conflict', record, 'This execution does not wait for an activity');
 }
 
-function conflict(record: InstanceRecord, message: string): AppError {
-  return new AppError('status_conflict', message, {
+function conflict(
+  code: 'status_conflict' | 'action_conflict',
+  record: InstanceRecord,
+  message: string,
+): AppError {
+  return new AppError(code, message, {
     fields: { workflowId: record.id, workflowStatus: record.status },
   });
 }

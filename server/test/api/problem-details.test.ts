@@ -22,6 +22,7 @@ const STATUSES: Record<ErrorCode, number> = {
   route_not_found: 404,
   method_not_allowed: 405,
   status_conflict: 400,
+  action_conflict: 409,
   reserved_step_name: 409,
   idempotency_conflict: 409,
   unauthenticated: 401,

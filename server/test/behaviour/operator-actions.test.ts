@@ -68,7 +68,7 @@ everyStore(
         .toBe(3);
       await at.client.call('PUT', `/api/workflow/${id}/suspend`);
       const refused = await at.client.call('PUT', `/api/workflow/${id}/retry`);
-      expect([refused.status, refused.body]).toMatchObject([400, { code: 'status_conflict' }]);
+      expect([refused.status, refused.body]).toMatchObject([409, { code: 'action_conflict' }]);
       expect(await actions(id)).toMatchObject([
         { action: 'suspend', actor: 'anonymous', detail: null },
         { action: 'retry', actor: 'anonymous', detail: null },
@@ -84,7 +84,7 @@ everyStore(
         status: 'Complete',
         data: { result: { paid: true } },
       });
-      expect((await send('POST', path, { paid: true })).status).toBe(400);
+      expect((await send('POST', path, { paid: true })).status).toBe(409);
       expect((await send('POST', `/api/workflow/${id}/steps/77/success`, 1)).status).toBe(404);
       expect((await send('POST', `/api/workflow/none/steps/1/success`, 1)).status).toBe(404);
       expect(await actions(id)).toMatchObject([

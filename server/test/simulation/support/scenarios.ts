@@ -160,7 +160,8 @@ export class Scenario {
       await act();
     } catch (error) {
       // It had ended, or a repeated request finds that it was done the first time.
-      if (!(error instanceof AppError) || error.code !== 'status_conflict') throw error;
+      const refusals = ['status_conflict', 'action_conflict'];
+      if (!(error instanceof AppError) || !refusals.includes(error.code)) throw error;
     }
   }
 }
