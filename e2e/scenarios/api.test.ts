@@ -20,7 +20,7 @@ scenarios('the API', {
     });
     expect(started.status).toBe(201);
     expect(started.headers.get('content-type')).toContain('application/yaml');
-    const workflowId = /workflowId: (\S+)/.exec(await started.text())?.[1] ?? '';
+    const workflowId = /workflowId: "?([\w-]+)/.exec(await started.text())?.[1] ?? '';
     const { data } = await environment.client.workflows.wait(workflowId, { timeoutMs: 30_000 });
     expect(data).toEqual({ x: 41, sum: 42 });
   },

@@ -186,6 +186,8 @@ everyStore(
               ],
             },
           ),
+          // Items are opened as they get their turn, so that the number of open steps need not be what is too much first.
+          /^(StepLimit|OpenStepLimit|InstanceTooLarge)$/,
         ],
         [
           'paths by the hundred that lead back',
@@ -195,16 +197,18 @@ everyStore(
             {},
             { Do: many(300, 'branch').map((id) => [step(id, 'NoOp', {}, { NextStepId: 'all' })]) },
           ),
+          /^OpenStepLimit$/,
         ],
-      ])('%s are stopped', async (_, bad) => {
+      ])('%s are stopped', async (_, bad, type) => {
         const { client } = at;
         const list = Array.from({ length: 1000 }, (_, index) => index);
         const id = await client.defineAndStart([bad], { list });
         const failing = suspended(client, id);
         expect(await othersWhile(client, failing)).toBeLessThan(BOUND_MS);
-        expect((await failing).lastError).toMatchObject({ type: 'OpenStepLimit' });
+        const { lastError } = await failing;
+        expect(lastError!.type).toMatch(type);
         const { body } = await client.get<{ summary: string }>(`/api/workflow/${id}/explain`);
-        expect(body.summary).toMatch(/more than 4000 steps are open at the same time/);
+        expect(body.summary).toContain(lastError!.message);
         expect((await client.terminate(id)).body.status).toBe('Terminated');
       });
 

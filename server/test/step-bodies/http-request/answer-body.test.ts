@@ -42,7 +42,7 @@ describe('decodeBody', () => {
     ['x', 'text/plain; charset=klingon', 'x'],
     ['', JSON_TYPE, null],
     ['', 'text/plain', null],
-  ])('makes of %j as %j: %j', (text, contentType, value) => {
+  ])('makes of %j as %j: %o', (text, contentType, value) => {
     expect(decodeBody(Buffer.from(text), contentType)).toEqual(value);
   });
 
