@@ -8,8 +8,11 @@
 /** What integers beyond ±(2^53 - 1) become: a number, which is rounded, or a bigint, which is exact. */
 export type LargeIntegers = 'number' | 'bigint';
 
-/** Texts, so that digits in them are skipped; and whole numbers with point and exponent, where they have them. */
-const TEXT_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/g;
+/**
+ * Texts, so that digits in them are skipped; and whole numbers with point and exponent, where they have them. A text that is
+ * not closed counts to the end: otherwise each of its quotes would be tried as a beginning.
+ */
+const TEXT_OR_NUMBER = /"[^"\\]*(?:\\(?:[^]|$)[^"\\]*)*"?|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/g;
 const LARGE_INTEGER = /^-?[1-9]\d{15,}$/;
 const FLOATS_FROM = 2 ** 53;
 
