@@ -20,7 +20,7 @@ steps:
     do:
       - - id: wait
           stepType: WaitFor
-          inputs: { EventName: '"approved"', EventKey: data.orderId }
+          inputs: { EventName: '"approved"', EventKey: data.orderId, Timeout: 86400 }
           compensateWith: [{ id: withdraw, stepType: NoOp }]
     nextStepId: check
   - id: done

@@ -32,7 +32,7 @@ describe('the help from the schema of definitions', () => {
       expect.arrayContaining(['EventName', 'EventKey', 'Timeout']),
     );
     expect(waitFor?.description).not.toBe('');
-    expect(help.types.size).toBe(15);
+    expect(help.types.size).toBe(16);
   });
 
   test.each([null, 5, 'x', [], {}, { $defs: { step: { allOf: [null, {}] } } }])(
