@@ -11,7 +11,8 @@ scenarios('events', {
     const { deliveredTo } = await environment.client.events.publish('asked', handle.id, {
       yes: true,
     });
-    expect(deliveredTo).toBe(1);
+    // A node that has just started may find the event itself, before it is handed to the wait.
+    expect(deliveredTo).toBeLessThanOrEqual(1);
     expect((await handle.wait({ timeoutMs: 30_000 })).data).toEqual({ answer: { yes: true } });
   },
 
