@@ -1,8 +1,7 @@
 /** Section 20: HttpRequests that are repeated: one key for all attempts, SucceedOn, Retry-After. */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/engine/json.js';
+import { useCallee } from './support/callee.js';
 import { fresh } from './support/client.js';
 import { everyStore } from './support/every-store.js';
 import { activity, chain, compute, mark, step } from './support/steps.js';
@@ -19,7 +18,7 @@ const calls = new Map<string, Call[]>();
  * Answers by the path `/name/<statuses>/<retry-after>`: one status after another, the last one for ever; 0 closes the
  * connection without an answer.
  */
-const callee = createServer((request, response) => {
+const callee = useCallee((request, response) => {
   const path = request.url ?? '';
   const known = calls.get(path) ?? [];
   calls.set(path, [...known, { key: String(request.headers['idempotency-key']), at: Date.now() }]);
@@ -33,22 +32,11 @@ const callee = createServer((request, response) => {
   response.writeHead(status, { 'Content-Type': 'text/plain' }).end(`says ${status}`);
 });
 
-let base = '';
-
-beforeAll(async () => {
-  await new Promise<void>((resolve) => callee.listen(0, '127.0.0.1', resolve));
-  base = `http://127.0.0.1:${(callee.address() as AddressInfo).port}`;
-});
-afterAll(() => {
-  callee.closeAllConnections();
-  callee.close();
-});
-
 function request(Id: string, path: string, inputs: JsonObject = {}, rest: JsonObject = {}) {
   return step(
     Id,
     'HttpRequest',
-    { BaseUrl: `"${base}"`, Resource: `"${path}"`, ...inputs },
+    { BaseUrl: `"${callee.url}"`, Resource: `"${path}"`, ...inputs },
     { Outputs: { code: 'step.ResponseCode' }, ...rest },
   );
 }
@@ -165,7 +153,7 @@ everyStore('HttpRequests that are repeated', (at) => {
       );
       expect(lastError).toMatchObject({
         type: 'HttpError',
-        message: `GET ${base} answered 503: says 503`,
+        message: `GET ${callee.url} answered 503: says 503`,
         data: { ResponseCode: 503 },
       });
     });

@@ -2,32 +2,20 @@
  * What was taken is kept: when Outputs or selection fail after a step has its event, its result or its answer, a retry or
  * a resume evaluates them again with the same one.
  */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Workflow, WorkflowPage } from '../../src/api/models/workflow.js';
 import type { JsonObject } from '../../src/engine/json.js';
+import { useCallee } from './support/callee.js';
 import type { Client } from './support/client.js';
 import { fresh } from './support/client.js';
 import { everyStore, type Surroundings } from './support/every-store.js';
 import { chain, mark, step } from './support/steps.js';
 
 const calls: string[] = [];
-const callee = createServer((request, response) => {
+const callee = useCallee((request, response) => {
   calls.push(request.url ?? '');
   response.setHeader('content-type', 'application/json');
   response.end('"answer"');
-});
-
-let base = '';
-
-beforeAll(async () => {
-  await new Promise<void>((resolve) => callee.listen(0, '127.0.0.1', resolve));
-  base = `http://127.0.0.1:${(callee.address() as AddressInfo).port}`;
-});
-afterAll(() => {
-  callee.closeAllConnections();
-  callee.close();
 });
 
 interface Kind {
@@ -118,7 +106,7 @@ function keepsResults(at: Surroundings): void {
       const name = fresh('kept');
       const made = await kind.make(at.client, name);
       const steps = chain({ ...made.step, ...members(made.value) }, mark('after'));
-      const id = await at.client.defineAndStart(steps, { base });
+      const id = await at.client.defineAndStart(steps, { base: callee.url });
       await kind.answer(at.client, name);
       return { id, name };
     };

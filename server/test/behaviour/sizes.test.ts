@@ -1,9 +1,8 @@
 /** A limit is met by the bytes of a value in UTF-8, whatever the script of its texts, and at every door alike. */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Workflow } from '../../src/api/models/workflow.js';
 import type { JsonObject } from '../../src/engine/json.js';
+import { useCallee } from './support/callee.js';
 import { fresh } from './support/client.js';
 import { CAMEL_JSON } from './support/dialects.js';
 import { everyStore } from './support/every-store.js';
@@ -18,22 +17,11 @@ function textOf(character: string, bytes = BYTES): string {
   return character.repeat(bytes / Buffer.byteLength(character));
 }
 
-const callee = createServer((request, response) => {
+const callee = useCallee((request, response) => {
   response.setHeader('content-type', 'application/json');
   const [, character = '', bytes] = decodeURIComponent(request.url ?? '').split('/');
   response.end(JSON.stringify(textOf(character, Number(bytes))));
 });
-let base = '';
-
-beforeAll(async () => {
-  await new Promise<void>((resolve) => callee.listen(0, '127.0.0.1', resolve));
-  base = `http://127.0.0.1:${(callee.address() as AddressInfo).port}`;
-});
-afterAll(() => {
-  callee.closeAllConnections();
-  callee.close();
-});
-
 const STOPS = { ErrorBehavior: 'Terminate' };
 
 /** Whether it is the very text, without printing a megabyte where it is not. */
@@ -102,7 +90,7 @@ everyStore(
         const call = step(
           'h',
           'HttpRequest',
-          { BaseUrl: `"${base}"`, Resource: `"${path}"` },
+          { BaseUrl: `"${callee.url}"`, Resource: `"${path}"` },
           { Outputs: { got: 'step.ResponseBody' }, ...STOPS },
         );
         expectText((await dataOf([call]))['got'], text);

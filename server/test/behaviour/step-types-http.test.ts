@@ -1,7 +1,7 @@
 /** Section 6: HttpRequest, against a real server on this machine. */
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { IncomingHttpHeaders } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { useCallee } from './support/callee.js';
 import { itFails } from './support/cases.js';
 import { everyStore } from './support/every-store.js';
 import { chain, mark, step } from './support/steps.js';
@@ -16,7 +16,7 @@ interface Received {
 const received: Received[] = [];
 
 /** Answers with what the path asks for: `/status/404`, `/text`, `/hang`, `/null`, `/broken`; anything else is echoed. */
-const callee = createServer((request, response) => {
+const callee = useCallee((request, response) => {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
@@ -35,17 +35,6 @@ const callee = createServer((request, response) => {
   });
 });
 
-let base = '';
-
-beforeAll(async () => {
-  await new Promise<void>((resolve) => callee.listen(0, '127.0.0.1', resolve));
-  base = `http://127.0.0.1:${(callee.address() as AddressInfo).port}`;
-});
-afterAll(() => {
-  callee.closeAllConnections();
-  callee.close();
-});
-
 const ALL_OUTPUTS = {
   code: 'step.ResponseCode',
   body: 'step.ResponseBody',
@@ -61,7 +50,7 @@ everyStore('HttpRequest', (at) => {
         step('call', 'HttpRequest', { BaseUrl: 'data.base', ...inputs }, { Outputs: ALL_OUTPUTS }),
         mark('after'),
       ),
-      { base, ...data },
+      { base: callee.url, ...data },
     );
     expect(result['trail']).toEqual(['after']);
     return result;
@@ -91,8 +80,8 @@ everyStore('HttpRequest', (at) => {
     );
     const { body, headers, method, url } = received.at(-1)!;
     expect(method).toBe('POST');
-    expect(new URL(url, base).searchParams.get('plain')).toBe('data.n');
-    expect(new URL(url, base).searchParams.get('expand')).toBe('4');
+    expect(new URL(url, callee.url).searchParams.get('plain')).toBe('data.n');
+    expect(new URL(url, callee.url).searchParams.get('expand')).toBe('4');
     expect(headers).toMatchObject({ 'x-plain': 'data.n', 'x-evaluated': 'v3' });
     expect(headers['content-type']).toMatch(/application\/json/);
     expect(JSON.parse(body)).toEqual({ kind: 'order', total: 6, lines: [{ price: 3 }, 'data.n'] });
@@ -129,7 +118,7 @@ everyStore('HttpRequest', (at) => {
   it('carries an id that stays the same when the same execution is repeated', async () => {
     const id = await at.client.defineAndStart(
       [step('call', 'HttpRequest', { BaseUrl: 'data.base', Resource: '"/key"' })],
-      { base },
+      { base: callee.url },
     );
     await at.client.ended(id);
     const key = received.findLast(({ url }) => url === '/key')!.headers['idempotency-key'];
