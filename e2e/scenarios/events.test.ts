@@ -55,7 +55,9 @@ scenarios('events', {
     const handles = await Promise.all(Array.from({ length: 5 }, () => run(environment, [step])));
     for (const handle of handles) await reached(handle, 'all');
     await environment.checkpoint();
-    expect((await environment.client.events.publish('all', key, 'x')).deliveredTo).toBe(5);
+    const { deliveredTo } = await environment.client.events.publish('all', key, 'x');
+    // As above: an instance that a new node has just read may find the event itself.
+    expect(deliveredTo).toBeLessThanOrEqual(5);
     for (const handle of handles) {
       expect((await handle.wait({ timeoutMs: 30_000 })).data).toEqual({ got: 'x' });
     }

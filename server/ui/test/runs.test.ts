@@ -144,12 +144,16 @@ describe.runIf(browserPath !== null)('the page of runs', () => {
 
   test('a run that has left the filter stays in its place, and is gone when the list is read again', async () => {
     const { id } = await pages.client.workflows.start('reminder', {});
-    const page = await pages.open('/runs?definitionId=reminder&status=Runnable');
     let reads = 0;
-    page.on('response', (response) => {
-      if (response.url().includes('/api/workflow?')) reads += 1;
-    });
-    await page.reload();
+    const page = await pages.open(
+      '/runs?definitionId=reminder&status=Runnable',
+      {},
+      async (opened) => {
+        opened.on('response', (response) => {
+          if (response.url().includes('/api/workflow?')) reads += 1;
+        });
+      },
+    );
     await row(page, id).waitFor();
     // Once at first, and once when the stream is there.
     await expect.poll(() => reads).toBe(2);
