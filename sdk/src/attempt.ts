@@ -1,8 +1,9 @@
 /**
  * One attempt of a call: sends a request and reads the answer to its end.
  *
- * Owns: the time limit of the attempt, and the way from what can go wrong to one of our errors.
+ * Owns: `ky`, the time limit of the attempt, and the way from what can go wrong to one of our errors.
  */
+import ky, { TimeoutError as KyTimeoutError } from 'ky';
 import type { Problem } from './api-types.js';
 import {
   ApiError,
@@ -21,9 +22,18 @@ export interface Answer {
   readonly text: string;
 }
 
+/** A request before it is sent, the same in every attempt. */
+export interface PreparedCall {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+}
+
 export interface AttemptOptions {
-  /** Makes the request. What it throws comes through as it is. */
-  readonly prepare: (signal: AbortSignal) => Promise<Request>;
+  readonly prepared: PreparedCall;
+  /** Adds the token. What it throws comes through as it is. */
+  readonly authorize: (request: Request) => Promise<void>;
   readonly fetch: (request: Request) => Promise<Response>;
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
@@ -36,47 +46,65 @@ export interface AttemptOptions {
  */
 export async function attempt(options: AttemptOptions): Promise<Answer> {
   const { failed, signal, timeoutMs } = options;
+  const { url, ...request } = options.prepared;
+  // A signal of its own: ky derives signals from it, which must not pile up on one that the caller keeps.
   const controller = new AbortController();
-  const began = performance.now();
-  const timedOut = (): TimeoutError =>
-    new TimeoutError({ ...failed, elapsedMs: Math.round(performance.now() - began) });
-  const timer = setTimeout(() => controller.abort(timedOut()), timeoutMs);
   const passOn = (): void => controller.abort(signal?.reason);
   signal?.addEventListener('abort', passOn);
+  const began = performance.now();
+  let text = '';
   try {
     signal?.throwIfAborted();
-    // A `fetch` of the caller's, or a `token` function, need not heed the signal.
-    const answer = await Promise.race([
-      send(options, controller.signal),
-      aborted(controller.signal),
-    ]);
-    if (answer.status >= 200 && answer.status < 300) return answer;
-    throw refusal(answer, failed);
+    const { status, headers } = await ky(url, {
+      ...request,
+      signal: controller.signal,
+      timeout: timeoutMs,
+      // The transport makes the further attempts: which ones, and until when, depends on the call.
+      retry: 0,
+      throwHttpErrors: false,
+      // The time limit of ky ends with `fetch`, so the token and the body of the answer are part of it.
+      fetch: async (input) => {
+        const [response, body] = await send(input as Request, options); // ky always gives a Request.
+        text = body;
+        return response;
+      },
+    });
+    if (status >= 200 && status < 300) return { status, headers, text };
+    throw refusal({ status, headers, text }, failed);
+  } catch (error) {
+    // By class: a caller's signal may have a reason of this name.
+    if (!(error instanceof KyTimeoutError)) throw error;
+    throw new TimeoutError({ ...failed, elapsedMs: Math.round(performance.now() - began) });
   } finally {
-    clearTimeout(timer);
     signal?.removeEventListener('abort', passOn);
   }
 }
 
-async function send(
-  { failed, fetch, prepare }: AttemptOptions,
-  signal: AbortSignal,
-): Promise<Answer> {
-  const request = await prepare(signal);
+/** A `fetch` of the caller's, or a `token` function, need not listen to the signal. */
+function send(request: Request, options: AttemptOptions): Promise<[Response, string]> {
+  return Promise.race([exchange(request, options), aborted(request.signal)]);
+}
+
+async function exchange(
+  request: Request,
+  { authorize, failed, fetch }: AttemptOptions,
+): Promise<[Response, string]> {
+  await authorize(request);
   try {
     const response = await fetch(request);
-    const { status, headers } = response;
-    return { status, headers, text: await response.text() };
+    return [response, await response.text()];
   } catch (cause) {
-    throw signal.aborted ? signal.reason : new NetworkError({ ...failed, cause });
+    throw request.signal.aborted ? request.signal.reason : new NetworkError({ ...failed, cause });
   }
 }
 
 function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
-    // The reason is the caller's own, or one of our errors.
+    // The reason is the caller's own.
     // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
-    signal.addEventListener('abort', () => reject(signal.reason));
+    const end = (): void => reject(signal.reason);
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end);
   });
 }
 

@@ -9,7 +9,7 @@
  *  T3 Neither the token of the client nor that of a work item shows in an error.
  *  T4 An answer counts when its whole body is there: one that breaks off is a failed attempt like any other.
  */
-import { attempt, refusal, valueOf } from './attempt.js';
+import { attempt, refusal, valueOf, type PreparedCall } from './attempt.js';
 import { NetworkError, TimeoutError, type CallSubject, type FailedCall } from './errors.js';
 import { writeJson, type LargeIntegers } from './exact-json.js';
 import type { CallOptions, ClientOptions, TokenSource } from './options.js';
@@ -37,14 +37,6 @@ interface CallNature {
 }
 
 export type Call<P extends ApiPath, M extends ApiMethod> = CallParts<P, M> & CallNature;
-
-/** A request before it is sent, the same in every attempt. */
-interface PreparedCall {
-  readonly url: string;
-  readonly method: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | null;
-}
 
 export class Transport {
   readonly #baseUrl: string;
@@ -94,7 +86,8 @@ export class Transport {
       const attemptMs = Math.min(settings.attemptTimeoutMs + longPollMs, timeoutMs - elapsedMs());
       try {
         const answer = await attempt({
-          prepare: (attemptSignal) => this.#request(prepared, attemptSignal),
+          prepared,
+          authorize: (request) => this.#authorize(request),
           fetch: this.#fetch,
           timeoutMs: Math.max(0, Math.min(attemptMs, TIMER_MS_MAX)),
           signal,
@@ -117,10 +110,6 @@ export class Transport {
     }
   }
 
-  async #request({ url, ...init }: PreparedCall, signal: AbortSignal): Promise<Request> {
-    return this.#authorized(new Request(url, { ...init, signal }));
-  }
-
   /** One attempt of a call whose answer goes on for as long as the signal lets it. */
   async open(
     path: ApiPath,
@@ -130,7 +119,8 @@ export class Transport {
     const failed = { call: `GET ${path}`, subject: {}, attempts: 1 };
     const url = `${this.#baseUrl}${path}${queryText(query)}`;
     const headers = { accept: 'text/event-stream' };
-    const request = await this.#authorized(new Request(url, { headers, signal }));
+    const request = new Request(url, { headers, signal });
+    await this.#authorize(request);
     let response: Response;
     try {
       response = await this.#fetch(request);
@@ -142,12 +132,10 @@ export class Transport {
     throw refusal({ status, headers: response.headers, text: await response.text() }, failed);
   }
 
-  async #authorized(request: Request): Promise<Request> {
-    if (this.#token !== undefined) {
-      const token = typeof this.#token === 'string' ? this.#token : await this.#token();
-      request.headers.set('authorization', `Bearer ${token}`);
-    }
-    return request;
+  async #authorize(request: Request): Promise<void> {
+    if (this.#token === undefined) return;
+    const token = typeof this.#token === 'string' ? this.#token : await this.#token();
+    request.headers.set('authorization', `Bearer ${token}`);
   }
 }
 

@@ -1,5 +1,5 @@
 /** What becomes of calls when something is wrong: tiny real servers fail on purpose, a proxy disturbs a healthy one. */
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -14,6 +14,7 @@ import {
 import { APPROVAL } from './support/definitions.js';
 import { eventually } from './support/eventually.js';
 import {
+  endless,
   halfAnAnswer,
   HttpAnswers,
   json,
@@ -233,6 +234,12 @@ describe('time limits', () => {
     }
   });
 
+  it('end an answer that begins and does not come to its end', async () => {
+    const { client, server } = await answering(endless, ok);
+    expect(await client.info({ retry: { attemptTimeoutMs: 200 } })).toEqual(INFO);
+    expect(server.seen).toHaveLength(2);
+  });
+
   it.each([-1, NaN])('of %s are refused', async (timeoutMs) => {
     const { client, server } = await answering(ok);
     expect(await failureOf(client.info({ timeoutMs }))).toBeInstanceOf(RangeError);
@@ -252,6 +259,28 @@ describe('time limits', () => {
       expect(error).toMatchObject({ name: 'TimeoutError' });
       expect(error).toBeInstanceOf(DOMException);
     }
+  });
+});
+
+describe('a signal that is kept for many calls', () => {
+  it('ends a `fetch` and a `token` that do not listen to it, with its reason', async () => {
+    const never = (): Promise<never> => new Promise(() => undefined);
+    for (const options of [{ fetch: never }, { token: never }]) {
+      const leave = new AbortController();
+      const call = clientOf('http://127.0.0.1:9', options).info({ signal: leave.signal });
+      const reason = new RangeError('the page was left');
+      leave.abort(reason);
+      expect(await failureOf(call)).toBe(reason);
+    }
+  });
+
+  it('has no listener left when a call has ended', async () => {
+    const { client } = await answering(ok, reset, ok, problem(400, 'invalid_request'));
+    const { signal } = new AbortController();
+    await client.info({ signal });
+    await client.info({ signal });
+    await failureOf(client.info({ signal }));
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 });
 

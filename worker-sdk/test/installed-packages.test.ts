@@ -19,8 +19,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ServerProcess } from '../../sdk/test/support/server-process.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** The one dependency of both. */
-const SCHEMA = 'sdk/node_modules/@standard-schema/spec';
+/** What they depend on beside each other. */
+const DEPENDENCIES = ['ky', '@standard-schema/spec'];
 /** Without the Node of this repository, so that `node` is that of the machine. */
 const PATH = (process.env['PATH'] ?? '')
   .split(delimiter)
@@ -97,13 +97,17 @@ function run(command: string, args: readonly string[], cwd = folder): string {
 
 beforeAll(async () => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'stepwright-installed-')));
-  // A copy: equal files are hard links in pnpm's store, and npm packs the second name of a file empty.
-  const schema = join(folder, 'schema');
-  cpSync(realpathSync(join(ROOT, SCHEMA)), schema, { recursive: true });
-  for (const path of [join(ROOT, 'sdk'), join(ROOT, 'worker-sdk'), schema]) {
+  // Copies: equal files are hard links in pnpm's store, and npm packs the second name of a file empty.
+  const copies = join(folder, 'dependencies');
+  const dependencies = DEPENDENCIES.map((name) => {
+    const copy = join(copies, name);
+    cpSync(realpathSync(join(ROOT, 'sdk/node_modules', name)), copy, { recursive: true });
+    return copy;
+  });
+  for (const path of [join(ROOT, 'sdk'), join(ROOT, 'worker-sdk'), ...dependencies]) {
     run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], path);
   }
-  rmSync(schema, { recursive: true });
+  rmSync(copies, { recursive: true });
   const tarballs = readdirSync(folder).map((file) => `./${file}`);
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
   run('npm', ['install', '--offline', '--no-audit', '--no-fund', ...tarballs]);

@@ -80,3 +80,9 @@ export const halfAnAnswer: Answer = (request, response) => {
 
 /** No answer ever comes. */
 export const silence: Answer = () => undefined;
+
+/** An answer begins, and the rest of it never comes. */
+export const endless: Answer = (_request, response) => {
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
+  response.write('{"name":');
+};
