@@ -3,13 +3,13 @@
  *
  * A scan over the text refuses what is too deep, too much, or a number that cannot be kept, before the parser builds
  * anything. The parser is the platform's: it keeps `__proto__` as plain own data. Only when it refuses
- * does `findSyntaxError` read the text again, because the platform does not always say where the error is.
+ * does `findSyntaxProblem` read the text again, because the platform does not always say where the error is.
  */
 import { INTEGER_DIGITS_MAX, isTooLong, readJson } from '../engine/exact-json.js';
 import { AppError } from '../errors.js';
 import type { Json } from '../engine/json.js';
 import type { ApiLimits } from './api-limits.js';
-import { findSyntaxError } from './json-syntax-error.js';
+import { findSyntaxProblem } from './json-syntax.js';
 import { positionAt } from './text-position.js';
 
 /** @throws AppError `unreadable_body` with line and column */
@@ -18,8 +18,8 @@ export function parseJson(text: string, limits: ApiLimits): Json {
   try {
     return readJson(text);
   } catch (cause) {
-    const found = findSyntaxError(text) ?? { offset: 0, message: 'it cannot be parsed' };
-    throw unreadable(text, found.offset, `The body is not valid JSON: ${found.message}`, cause);
+    const found = findSyntaxProblem(text) ?? { offset: 0, message: 'it cannot be parsed' };
+    throw unreadable(text, found.offset, `Invalid JSON: ${found.message}`, cause);
   }
 }
 

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_API_LIMITS } from '../../src/api/api-limits.js';
 import { parseJson } from '../../src/api/json-format.js';
-import { findSyntaxError } from '../../src/api/json-syntax-error.js';
+import { findSyntaxProblem } from '../../src/api/json-syntax.js';
 import { AppError } from '../../src/errors.js';
 
 const limits = { ...DEFAULT_API_LIMITS, bodyDepthMax: 5, bodyNodesMax: 20 };
@@ -63,20 +63,21 @@ describe('parseJson', () => {
     ['[[[[[[1]]]]]]', 1, 6, 'nested deeper than 5'],
     ['', 1, 1, 'a value is missing'],
     ['{"a": 1,}', 1, 9, 'a member name in double quotes is missing'],
-    ["{'a': 1}", 1, 2, 'a member name in double quotes'],
-    ['{a: 1}', 1, 2, 'a member name in double quotes'],
+    ["{'a': 1}", 1, 2, 'names and strings need double quotes'],
+    ['{a: 1}', 1, 2, 'names and strings need double quotes'],
     ['{"a" 1}', 1, 6, "':' is missing"],
-    ['{"a": 1 "b": 2}', 1, 9, "',' or '}' is missing"],
-    ['[1 2]', 1, 4, "',' or ']' is missing"],
+    ['{"a": 1 "b": 2}', 1, 9, "',' or a closing bracket is missing"],
+    ['[1 2]', 1, 4, "',' or a closing bracket is missing"],
     ['[1,]', 1, 4, 'a value is missing'],
     ['[1', 1, 3, "it ends too early, ',' or ']' is missing"],
-    ['{\n  "a": tru\n}', 2, 8, 'a value is missing'],
-    ['"abc', 1, 5, 'no closing quote'],
-    ['"a\\xb"', 1, 3, 'unknown escape'],
-    ['"a\nb"', 1, 3, 'line break'],
-    ['01', 1, 2, 'nothing more is expected'],
-    ['1 2', 1, 3, 'nothing more is expected'],
-    ['NaN', 1, 1, 'a value is missing'],
+    ['{\n  "a": tru\n}', 2, 8, 'unexpected text'],
+    ['"abc', 1, 1, 'no closing quote'],
+    ['"a\\xb"', 1, 1, 'unknown escape'],
+    ['"a\nb"', 1, 1, 'no closing quote on its line'],
+    ['"a\u0001b"', 1, 1, 'control character'],
+    ['01', 1, 2, 'more text after the value'],
+    ['1 2', 1, 3, 'more text after the value'],
+    ['NaN', 1, 1, 'unexpected text'],
   ])('refuses %j at line %i, column %i: %s', (text, line, column, message) => {
     const error = refusal(text);
     expect(error.code).toBe('unreadable_body');
@@ -102,7 +103,7 @@ describe('parseJson', () => {
   });
 });
 
-describe('findSyntaxError', () => {
+describe('findSyntaxProblem', () => {
   const isJson = (text: string) => {
     try {
       JSON.parse(text);
@@ -116,7 +117,7 @@ describe('findSyntaxError', () => {
     fc.assert(
       fc.property(fc.json(), fc.constantFrom(0, 2), (text, indent) => {
         const spaced = JSON.stringify(JSON.parse(text), null, indent);
-        expect(findSyntaxError(spaced)).toBeNull();
+        expect(findSyntaxProblem(spaced)).toBeNull();
       }),
     );
   });
@@ -132,7 +133,7 @@ describe('findSyntaxError', () => {
         (text, at, mark, cut) => {
           const place = at % (text.length + 1);
           const damaged = text.slice(0, place) + mark + text.slice(cut ? place + 1 : place);
-          expect(findSyntaxError(damaged) === null).toBe(isJson(damaged));
+          expect(findSyntaxProblem(damaged) === null).toBe(isJson(damaged));
         },
       ),
       { numRuns: 2_000 },
@@ -158,7 +159,7 @@ describe('findSyntaxError', () => {
     fc.assert(
       fc.property(fc.array(token, { maxLength: 8 }), (tokens) => {
         const text = tokens.join('');
-        expect(findSyntaxError(text) === null).toBe(isJson(text));
+        expect(findSyntaxProblem(text) === null).toBe(isJson(text));
       }),
       { numRuns: 5_000 },
     );

@@ -4,7 +4,6 @@
  */
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_API_LIMITS } from '../../src/api/api-limits.js';
-import { findSyntaxError } from '../../src/api/json-syntax-error.js';
 import { parseJson } from '../../src/api/json-format.js';
 import { checkedName } from '../../src/api/map/name.js';
 import { fromWireTime } from '../../src/api/map/time.js';
@@ -35,7 +34,6 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   'a name': (text) => checkedName(text, 'name', LENGTH * 10),
   'a hint of another node': (text) => readHint(text),
   JSON: (text) => parseJson(text, { ...DEFAULT_API_LIMITS, bodyBytesMax: LENGTH * 10 }),
-  'the place of an error in JSON': (text) => findSyntaxError(text),
   // As much as a body of this kind may hold.
   YAML: (text) => parseYaml(text.slice(0, DEFAULT_API_LIMITS.yamlBytesMax), DEFAULT_API_LIMITS),
   'an expression': (text) => classifyExpression(text),
