@@ -68,7 +68,8 @@ await worker.run({ signal: stop.signal });
 while (((await job.get()).data.nights ?? 0) < NIGHTS) {
   await new Promise((resolve) => setTimeout(resolve, 20));
 }
-const { status, data } = await job.terminate();
+const { status } = await job.terminate();
+const { data } = await job.get();
 console.log(`After ${data.nights ?? 0} nights ${data.removed ?? 0} files are gone`);
 assert.equal(status, 'Terminated');
 assert.equal(data.removed, 3 * (data.nights ?? 0));

@@ -70,6 +70,15 @@ export type Workflow<TData extends object = DataObject> = Omit<Schemas['Workflow
   data: TData;
 };
 
+/**
+ * A workflow after it was suspended, resumed, terminated or retried. `data` and `lastError` are missing when the token does
+ * not have the scope `conductor:viewer`.
+ */
+export type ControlledWorkflow<TData extends object = DataObject> = Omit<
+  Schemas['ControlledWorkflow'],
+  'data'
+> & { data?: TData };
+
 /** Work for a worker, to be answered with its token. */
 export type WorkItem<TName extends string = string, TParameters = unknown> = Omit<
   Schemas['WorkItem'],

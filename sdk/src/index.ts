@@ -21,6 +21,7 @@ export type {
   ActivityItem,
   ActivityQueue,
   ControlAction,
+  ControlledWorkflow,
   ControlResult,
   DataObject,
   DefinitionCheck,

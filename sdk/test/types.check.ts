@@ -50,7 +50,8 @@ export async function workflows(): Promise<void> {
   expectTypeOf(status).toEqualTypeOf<WorkflowStatus>();
   expectTypeOf((await client.workflows.get<Order>('id')).data.approved).toBeBoolean();
   const both = await client.workflows.start<Order, Input>('x', { customer: 'Ada' });
-  expectTypeOf((await both.terminate()).data).toEqualTypeOf<Order>();
+  const ended = await both.terminate();
+  expectTypeOf(ended.data).toEqualTypeOf<Order | undefined>();
 
   expectTypeOf(typed.steps({ order: 'desc', stepId: 'a', limit: 1 })).toEqualTypeOf<
     PagedList<StepExecution>

@@ -470,7 +470,7 @@ export interface paths {
         post: operations["startWorkflow"];
         /**
          * Terminate a workflow
-         * @description Ends a workflow for good. One that has ended stays as it is.
+         * @description Ends a workflow for good. One that has ended stays as it is. The answer has `data` and `lastError` only for callers who also have the scope `conductor:viewer`.
          */
         delete: operations["terminateWorkflow"];
         options?: never;
@@ -528,7 +528,7 @@ export interface paths {
         get?: never;
         /**
          * Resume a workflow
-         * @description Lets a suspended workflow go on. A step whose failure suspended it is tried again.
+         * @description Lets a suspended workflow go on. A step whose failure suspended it is tried again. The answer has `data` and `lastError` only for callers who also have the scope `conductor:viewer`.
          */
         put: operations["resumeWorkflow"];
         post?: never;
@@ -548,7 +548,7 @@ export interface paths {
         get?: never;
         /**
          * Retry failed steps now
-         * @description Tries every step again at once that waits for its next try after a failure.
+         * @description Tries every step again at once that waits for its next try after a failure. The answer has `data` and `lastError` only for callers who also have the scope `conductor:viewer`.
          */
         put: operations["retryWorkflow"];
         post?: never;
@@ -628,7 +628,7 @@ export interface paths {
         get?: never;
         /**
          * Suspend a workflow
-         * @description Stops a workflow until it is resumed. A step that runs just now ends first.
+         * @description Stops a workflow until it is resumed. A step that runs just now ends first. The answer has `data` and `lastError` only for callers who also have the scope `conductor:viewer`.
          */
         put: operations["suspendWorkflow"];
         post?: never;
@@ -852,6 +852,50 @@ export interface components {
             outcome: "done" | "refused" | "missing";
             /** @description The status afterwards; null when there is no such workflow. */
             status: components["schemas"]["WorkflowStatus"] | null;
+        };
+        /**
+         * @description A workflow after a control action. Callers without the scope `conductor:viewer` get it without `data` and `lastError`.
+         * @example {
+         *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
+         *       "definitionId": "greeting",
+         *       "version": 1,
+         *       "reference": null,
+         *       "status": "Suspended",
+         *       "outcome": null,
+         *       "startTime": "2026-05-04T10:20:30.123Z",
+         *       "endTime": null,
+         *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
+         *       "failureTime": null,
+         *       "parent": null
+         *     }
+         */
+        ControlledWorkflow: {
+            workflowId: string;
+            definitionId: string;
+            /**
+             * Format: int32
+             * @description The version of the definition that it runs on.
+             */
+            version: number;
+            /** @description The caller's own text from the start. */
+            reference: string | null;
+            status: components["schemas"]["WorkflowStatus"];
+            /** @description How it ended; null while it has not. */
+            outcome: components["schemas"]["WorkflowOutcome"] | null;
+            /** @description ISO 8601, UTC. */
+            startTime: string;
+            /** @description ISO 8601, UTC; null while it has not ended. */
+            endTime: string | null;
+            /** @description When the server last wrote it: the newest progress or control action. ISO 8601, UTC. */
+            lastChangeTime: string;
+            /** @description When the error came that `lastError` shows. ISO 8601, UTC. */
+            failureTime: string | null;
+            /** @description Left out for callers without the scope `conductor:viewer`. */
+            data?: components["schemas"]["DataObject"];
+            /** @description As in Workflow. Left out for callers without the scope `conductor:viewer`. */
+            lastError?: components["schemas"]["StepError"] | null;
+            /** @description The SubWorkflow step that started it; null where a client did. */
+            parent: components["schemas"]["WorkflowParent"] | null;
         };
         /**
          * @description An object whose members are the caller's own.
@@ -4374,37 +4418,30 @@ export interface operations {
                      *       "definitionId": "greeting",
                      *       "version": 1,
                      *       "reference": null,
-                     *       "status": "Runnable",
+                     *       "status": "Suspended",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
                      *       "endTime": null,
-                     *       "lastChangeTime": "2026-05-04T10:20:30.123Z",
+                     *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
                      *       "failureTime": null,
-                     *       "data": {
-                     *         "name": "Ada"
-                     *       },
-                     *       "lastError": null,
                      *       "parent": null
                      *     }
                      */
-                    "application/json": components["schemas"]["Workflow"];
+                    "application/json": components["schemas"]["ControlledWorkflow"];
                     /**
                      * @example workflowId: 01hx5v3x9t6k2m4n8p0q
                      *     definitionId: greeting
                      *     version: 1
                      *     reference: null
-                     *     status: Runnable
+                     *     status: Suspended
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
                      *     endTime: null
-                     *     lastChangeTime: 2026-05-04T10:20:30.123Z
+                     *     lastChangeTime: 2026-05-04T10:20:31.456Z
                      *     failureTime: null
-                     *     data:
-                     *       name: Ada
-                     *     lastError: null
                      *     parent: null
                      */
-                    "application/yaml": components["schemas"]["Workflow"];
+                    "application/yaml": components["schemas"]["ControlledWorkflow"];
                 };
             };
             /** @description There is no valid token, where the server asks for one */
@@ -4670,37 +4707,30 @@ export interface operations {
                      *       "definitionId": "greeting",
                      *       "version": 1,
                      *       "reference": null,
-                     *       "status": "Runnable",
+                     *       "status": "Suspended",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
                      *       "endTime": null,
-                     *       "lastChangeTime": "2026-05-04T10:20:30.123Z",
+                     *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
                      *       "failureTime": null,
-                     *       "data": {
-                     *         "name": "Ada"
-                     *       },
-                     *       "lastError": null,
                      *       "parent": null
                      *     }
                      */
-                    "application/json": components["schemas"]["Workflow"];
+                    "application/json": components["schemas"]["ControlledWorkflow"];
                     /**
                      * @example workflowId: 01hx5v3x9t6k2m4n8p0q
                      *     definitionId: greeting
                      *     version: 1
                      *     reference: null
-                     *     status: Runnable
+                     *     status: Suspended
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
                      *     endTime: null
-                     *     lastChangeTime: 2026-05-04T10:20:30.123Z
+                     *     lastChangeTime: 2026-05-04T10:20:31.456Z
                      *     failureTime: null
-                     *     data:
-                     *       name: Ada
-                     *     lastError: null
                      *     parent: null
                      */
-                    "application/yaml": components["schemas"]["Workflow"];
+                    "application/yaml": components["schemas"]["ControlledWorkflow"];
                 };
             };
             /** @description The workflow is not Suspended */
@@ -4774,37 +4804,30 @@ export interface operations {
                      *       "definitionId": "greeting",
                      *       "version": 1,
                      *       "reference": null,
-                     *       "status": "Runnable",
+                     *       "status": "Suspended",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
                      *       "endTime": null,
-                     *       "lastChangeTime": "2026-05-04T10:20:30.123Z",
+                     *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
                      *       "failureTime": null,
-                     *       "data": {
-                     *         "name": "Ada"
-                     *       },
-                     *       "lastError": null,
                      *       "parent": null
                      *     }
                      */
-                    "application/json": components["schemas"]["Workflow"];
+                    "application/json": components["schemas"]["ControlledWorkflow"];
                     /**
                      * @example workflowId: 01hx5v3x9t6k2m4n8p0q
                      *     definitionId: greeting
                      *     version: 1
                      *     reference: null
-                     *     status: Runnable
+                     *     status: Suspended
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
                      *     endTime: null
-                     *     lastChangeTime: 2026-05-04T10:20:30.123Z
+                     *     lastChangeTime: 2026-05-04T10:20:31.456Z
                      *     failureTime: null
-                     *     data:
-                     *       name: Ada
-                     *     lastError: null
                      *     parent: null
                      */
-                    "application/yaml": components["schemas"]["Workflow"];
+                    "application/yaml": components["schemas"]["ControlledWorkflow"];
                 };
             };
             /** @description There is no valid token, where the server asks for one */
@@ -5234,37 +5257,30 @@ export interface operations {
                      *       "definitionId": "greeting",
                      *       "version": 1,
                      *       "reference": null,
-                     *       "status": "Runnable",
+                     *       "status": "Suspended",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
                      *       "endTime": null,
-                     *       "lastChangeTime": "2026-05-04T10:20:30.123Z",
+                     *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
                      *       "failureTime": null,
-                     *       "data": {
-                     *         "name": "Ada"
-                     *       },
-                     *       "lastError": null,
                      *       "parent": null
                      *     }
                      */
-                    "application/json": components["schemas"]["Workflow"];
+                    "application/json": components["schemas"]["ControlledWorkflow"];
                     /**
                      * @example workflowId: 01hx5v3x9t6k2m4n8p0q
                      *     definitionId: greeting
                      *     version: 1
                      *     reference: null
-                     *     status: Runnable
+                     *     status: Suspended
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
                      *     endTime: null
-                     *     lastChangeTime: 2026-05-04T10:20:30.123Z
+                     *     lastChangeTime: 2026-05-04T10:20:31.456Z
                      *     failureTime: null
-                     *     data:
-                     *       name: Ada
-                     *     lastError: null
                      *     parent: null
                      */
-                    "application/yaml": components["schemas"]["Workflow"];
+                    "application/yaml": components["schemas"]["ControlledWorkflow"];
                 };
             };
             /** @description The workflow is not Runnable */

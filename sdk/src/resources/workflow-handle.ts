@@ -1,4 +1,5 @@
 import type {
+  ControlledWorkflow,
   DataObject,
   Explanation,
   StepExecution,
@@ -43,17 +44,17 @@ export class WorkflowHandle<TData extends object = DataObject> {
   }
 
   /** Stops it until it is resumed. @throws ApiError `status_conflict` when it is not running */
-  suspend(options?: CallOptions): Promise<Workflow<TData>> {
+  suspend(options?: CallOptions): Promise<ControlledWorkflow<TData>> {
     return this.#workflows.suspend<TData>(this.id, options);
   }
 
   /** Lets it go on. @throws ApiError `status_conflict` when it is not suspended */
-  resume(options?: CallOptions): Promise<Workflow<TData>> {
+  resume(options?: CallOptions): Promise<ControlledWorkflow<TData>> {
     return this.#workflows.resume<TData>(this.id, options);
   }
 
   /** Ends it for good. One that has ended stays as it is. */
-  terminate(options?: CallOptions): Promise<Workflow<TData>> {
+  terminate(options?: CallOptions): Promise<ControlledWorkflow<TData>> {
     return this.#workflows.terminate<TData>(this.id, options);
   }
 
@@ -62,7 +63,7 @@ export class WorkflowHandle<TData extends object = DataObject> {
    *
    * @throws ApiError `workflow_not_found`; `action_conflict` when no step waits for another try
    */
-  retry(options?: CallOptions): Promise<Workflow<TData>> {
+  retry(options?: CallOptions): Promise<ControlledWorkflow<TData>> {
     return this.#workflows.retry<TData>(this.id, options);
   }
 

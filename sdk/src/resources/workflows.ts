@@ -1,6 +1,7 @@
 /** Workflows: starting them, finding them, telling them what to do. */
 import type {
   ControlAction,
+  ControlledWorkflow,
   ControlResult,
   DataObject,
   Explanation,
@@ -270,7 +271,7 @@ export class WorkflowsResource {
   suspend<TData extends object = DataObject>(
     workflowId: string,
     options: CallOptions = {},
-  ): Promise<Workflow<TData>> {
+  ): Promise<ControlledWorkflow<TData>> {
     return this.#steer<TData>('suspend', workflowId, options);
   }
 
@@ -289,7 +290,7 @@ export class WorkflowsResource {
   resume<TData extends object = DataObject>(
     workflowId: string,
     options: CallOptions = {},
-  ): Promise<Workflow<TData>> {
+  ): Promise<ControlledWorkflow<TData>> {
     return this.#steer<TData>('resume', workflowId, options);
   }
 
@@ -308,14 +309,14 @@ export class WorkflowsResource {
   async terminate<TData extends object = DataObject>(
     workflowId: string,
     options: CallOptions = {},
-  ): Promise<Workflow<TData>> {
+  ): Promise<ControlledWorkflow<TData>> {
     const workflow = await this.#transport.call(
       'delete',
       '/api/workflow/{id}',
       { path: { id: workflowId }, repeatable: 'always', subject: { workflowId } },
       options,
     );
-    return asWorkflow<TData>(workflow);
+    return workflow as ControlledWorkflow<TData>;
   }
 
   /**
@@ -334,7 +335,7 @@ export class WorkflowsResource {
   retry<TData extends object = DataObject>(
     workflowId: string,
     options: CallOptions = {},
-  ): Promise<Workflow<TData>> {
+  ): Promise<ControlledWorkflow<TData>> {
     return this.#steer<TData>('retry', workflowId, options);
   }
 
@@ -485,14 +486,14 @@ export class WorkflowsResource {
     verb: 'suspend' | 'resume' | 'retry',
     workflowId: string,
     options: CallOptions,
-  ): Promise<Workflow<TData>> {
+  ): Promise<ControlledWorkflow<TData>> {
     const workflow = await this.#transport.call(
       'put',
       `/api/workflow/{id}/${verb}`,
       { path: { id: workflowId }, repeatable: 'refused', subject: { workflowId } },
       options,
     );
-    return asWorkflow<TData>(workflow);
+    return workflow as ControlledWorkflow<TData>;
   }
 }
 

@@ -80,10 +80,18 @@ export async function expressAuthentication(
     throw unauthenticated('The bearer token is not valid', 'invalid_token');
   });
   const token = await context.verifiedToken;
-  if (token.scopes.has(ADMIN_SCOPE) || scopes.every((scope) => token.scopes.has(scope))) {
-    return token;
-  }
+  if (scopes.every((scope) => covers(token, scope))) return token;
   throw new AppError('forbidden', `This call needs the scope ${scopes.join(' ')}`);
+}
+
+/** Whether the caller of a request that was let in may also do what needs this scope. */
+export async function hasScope(request: Request, scope: string): Promise<boolean> {
+  const token = await contextOf(request).verifiedToken;
+  return token === null || covers(token, scope);
+}
+
+function covers(token: VerifiedToken, scope: string): boolean {
+  return token.scopes.has(ADMIN_SCOPE) || token.scopes.has(scope);
 }
 
 async function verify(request: Request, tokens: TokenVerifier): Promise<VerifiedToken> {

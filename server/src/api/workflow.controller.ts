@@ -21,12 +21,14 @@ import {
 import type { Request as HttpRequest } from 'express';
 import type { SteerAction } from '../runtime/operator-views.js';
 import { PAGE_SIZE_DEFAULT } from './api-limits.js';
+import { hasScope } from './authentication.js';
 import { objectBody } from './body-reader.js';
 import { toExplanation } from './map/explanation.js';
 import { toIdempotencyKey } from './map/idempotency.js';
 import { checkedName } from './map/name.js';
 import { toPageRequest, toWirePage } from './map/page.js';
 import {
+  toControlledWorkflow,
   toListRequest,
   toStartData,
   toStepExecution,
@@ -36,6 +38,7 @@ import {
 import type { Explanation } from './models/explanation.js';
 import type { Problem } from './models/problem.js';
 import type {
+  ControlledWorkflow,
   StepExecutionPage,
   StepOrder,
   Workflow,
@@ -186,7 +189,8 @@ export class WorkflowController extends Controller {
   }
 
   /**
-   * Stops a workflow until it is resumed. A step that runs just now ends first.
+   * Stops a workflow until it is resumed. A step that runs just now ends first. The answer
+   * has `data` and `lastError` only for callers who also have the scope `conductor:viewer`.
    *
    * @summary Suspend a workflow
    * @param id The id of the workflow
@@ -195,12 +199,16 @@ export class WorkflowController extends Controller {
   @Response<Problem>(400, 'The workflow is not Runnable')
   @Response<Problem>(404, 'There is no such workflow')
   @Security('bearer', ['conductor:controller'])
-  async suspendWorkflow(@Path() id: string, @Request() request: HttpRequest): Promise<Workflow> {
+  async suspendWorkflow(
+    @Path() id: string,
+    @Request() request: HttpRequest,
+  ): Promise<ControlledWorkflow> {
     return this.control(request, id, 'suspend');
   }
 
   /**
-   * Lets a suspended workflow go on. A step whose failure suspended it is tried again.
+   * Lets a suspended workflow go on. A step whose failure suspended it is tried again. The answer
+   * has `data` and `lastError` only for callers who also have the scope `conductor:viewer`.
    *
    * @summary Resume a workflow
    * @param id The id of the workflow
@@ -209,12 +217,16 @@ export class WorkflowController extends Controller {
   @Response<Problem>(400, 'The workflow is not Suspended')
   @Response<Problem>(404, 'There is no such workflow')
   @Security('bearer', ['conductor:controller'])
-  async resumeWorkflow(@Path() id: string, @Request() request: HttpRequest): Promise<Workflow> {
+  async resumeWorkflow(
+    @Path() id: string,
+    @Request() request: HttpRequest,
+  ): Promise<ControlledWorkflow> {
     return this.control(request, id, 'resume');
   }
 
   /**
-   * Ends a workflow for good. One that has ended stays as it is.
+   * Ends a workflow for good. One that has ended stays as it is. The answer
+   * has `data` and `lastError` only for callers who also have the scope `conductor:viewer`.
    *
    * @summary Terminate a workflow
    * @param id The id of the workflow
@@ -222,12 +234,16 @@ export class WorkflowController extends Controller {
   @Delete('{id}')
   @Response<Problem>(404, 'There is no such workflow')
   @Security('bearer', ['conductor:controller'])
-  async terminateWorkflow(@Path() id: string, @Request() request: HttpRequest): Promise<Workflow> {
+  async terminateWorkflow(
+    @Path() id: string,
+    @Request() request: HttpRequest,
+  ): Promise<ControlledWorkflow> {
     return this.control(request, id, 'terminate');
   }
 
   /**
-   * Tries every step again at once that waits for its next try after a failure.
+   * Tries every step again at once that waits for its next try after a failure. The answer
+   * has `data` and `lastError` only for callers who also have the scope `conductor:viewer`.
    *
    * @summary Retry failed steps now
    * @param id The id of the workflow
@@ -236,13 +252,21 @@ export class WorkflowController extends Controller {
   @Response<Problem>(404, 'There is no such workflow')
   @Response<Problem>(409, 'No step waits for another try')
   @Security('bearer', ['conductor:controller'])
-  async retryWorkflow(@Path() id: string, @Request() request: HttpRequest): Promise<Workflow> {
+  async retryWorkflow(
+    @Path() id: string,
+    @Request() request: HttpRequest,
+  ): Promise<ControlledWorkflow> {
     return this.control(request, id, 'retry');
   }
 
-  private async control(request: HttpRequest, id: string, action: SteerAction): Promise<Workflow> {
+  private async control(
+    request: HttpRequest,
+    id: string,
+    action: SteerAction,
+  ): Promise<ControlledWorkflow> {
     const workflowId = checkedName(id, 'workflow id');
     const actor = await actorOf(request);
-    return toWorkflow(await this.services.host.controlWorkflow(workflowId, action, actor));
+    const controlled = await this.services.host.controlWorkflow(workflowId, action, actor);
+    return toControlledWorkflow(controlled, await hasScope(request, 'conductor:viewer'));
   }
 }

@@ -211,6 +211,12 @@ describe('createTokenVerifier', () => {
 });
 
 describe('scopes of the operations', () => {
+  const CONTROLS = [
+    ['PUT', '/suspend'],
+    ['PUT', '/resume'],
+    ['PUT', '/retry'],
+    ['DELETE', ''],
+  ] as const;
   interface Operation {
     readonly security?: readonly { readonly bearer: readonly string[] }[];
   }
@@ -251,6 +257,33 @@ describe('scopes of the operations', () => {
       '/metrics',
       '/schemas/definition.json',
     ]);
+  });
+
+  it.each<[string, boolean]>([
+    ['conductor:controller', false],
+    ['conductor:controller conductor:worker conductor:author', false],
+    ['conductor:controller conductor:viewer', true],
+    ['conductor:admin', true],
+  ])('%s: control answers with data: %s', async (scope, isReadable) => {
+    const controlWorkflow = () => Promise.resolve(SOME_INSTANCE);
+    const api = await startApi({ auth: AUTH, host: { controlWorkflow } });
+    const headers = { authorization: `Bearer ${await makeToken({ scope })}` };
+    for (const [method, action] of CONTROLS) {
+      const answer = await api.fetch(`/api/workflow/w1${action}`, { method, headers });
+      const body = (await answer.json()) as Record<string, unknown>;
+      expect(body, action).toMatchObject({ workflowId: 'w1', status: 'Runnable', parent: null });
+      expect('data' in body, action).toBe(isReadable);
+      expect('lastError' in body, action).toBe(isReadable);
+    }
+  });
+
+  it('without access control, control answers with data', async () => {
+    const controlWorkflow = () => Promise.resolve(SOME_INSTANCE);
+    const api = await startApi({ host: { controlWorkflow } });
+    for (const [method, action] of CONTROLS) {
+      const answer = await api.fetch(`/api/workflow/w1${action}`, { method });
+      expect(await answer.json(), action).toMatchObject({ data: { name: 'Ada' }, lastError: null });
+    }
   });
 
   it('come before the body', async () => {

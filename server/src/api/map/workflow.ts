@@ -74,6 +74,16 @@ export function toWorkflow(instance: host.InstanceView): wire.Workflow {
   };
 }
 
+/** What controls a workflow need not be allowed to read it. */
+export function toControlledWorkflow(
+  instance: host.InstanceView,
+  mayRead: boolean,
+): wire.ControlledWorkflow {
+  return mayRead
+    ? toWorkflow(instance)
+    : { ...toWorkflowSummary(instance), parent: instance.parent };
+}
+
 export function toStepExecution(step: host.StepView): wire.StepExecution {
   return {
     executionId: step.executionId,

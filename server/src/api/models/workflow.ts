@@ -142,6 +142,38 @@ export interface Workflow extends WorkflowSummary {
 }
 
 /**
+ * A workflow after a control action. Callers without the scope `conductor:viewer` get it without `data` and `lastError`.
+ *
+ * @example {
+ *   "workflowId": "01hx5v3x9t6k2m4n8p0q",
+ *   "definitionId": "greeting",
+ *   "version": 1,
+ *   "reference": null,
+ *   "status": "Suspended",
+ *   "outcome": null,
+ *   "startTime": "2026-05-04T10:20:30.123Z",
+ *   "endTime": null,
+ *   "lastChangeTime": "2026-05-04T10:20:31.456Z",
+ *   "failureTime": null,
+ *   "parent": null
+ * }
+ */
+export interface ControlledWorkflow extends WorkflowSummary {
+  /**
+   * Left out for callers without the scope `conductor:viewer`.
+   */
+  data?: DataObject;
+  /**
+   * As in Workflow. Left out for callers without the scope `conductor:viewer`.
+   */
+  lastError?: StepError | null;
+  /**
+   * The SubWorkflow step that started it; null where a client did.
+   */
+  parent: WorkflowParent | null;
+}
+
+/**
  * Workflows, newest first, one page of them.
  */
 export interface WorkflowPage {

@@ -1,0 +1,157 @@
+/**
+ * S-43: who may control workflows but not read them learns nothing of what is in them. Method: workflows, events and work
+ * whose data, errors and messages contain a word; then every operation of the OpenAPI document is called with each token
+ * that does not have the viewer scope, and the word must not be in any answer.
+ */
+import { generateKeyPairSync } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { SignJWT } from 'jose';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Workflow } from '../../src/api/models/workflow.js';
+import { Client, type Answer, type CallOptions } from '../behaviour/support/client.js';
+import { activity, step } from '../behaviour/support/steps.js';
+import { serverForTests } from './support/secured-server.js';
+
+const SECRET = 'iban-DE02-1203';
+
+const WAITS = [activity('ask', 'charge', { Parameters: { account: 'data.account' } })];
+const RETRIES = [
+  step(
+    'refuse',
+    'Fail',
+    { Type: '"CardRefused"', Message: '"refused " + data.account', Data: 'data' },
+    { ErrorBehavior: 'Suspend' },
+  ),
+];
+/** It fails at first, and waits for its next attempt: for `retry`. */
+const RETRIES_LATER = [
+  {
+    ...step('read', 'NoOp', {}, { Outputs: { found: 'data[data.account]' } }),
+    ErrorBehavior: 'Retry',
+    RetryInterval: '01:00:00',
+  },
+];
+
+interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly body: string | null;
+}
+
+const OPENAPI = new URL('../../openapi/openapi.json', import.meta.url);
+const { paths } = JSON.parse(readFileSync(OPENAPI, 'utf8')) as {
+  paths: Record<string, Record<string, unknown>>;
+};
+const operations = Object.entries(paths).flatMap(([path, methods]) =>
+  Object.keys(methods).map((method) => ({ method: method.toUpperCase(), path })),
+);
+
+/** Every operation, with this id wherever it takes one. */
+function requestsFor(id: string): readonly Sent[] {
+  const action = JSON.stringify({ action: 'suspend', workflowIds: [id] });
+  const bodies: Readonly<Record<string, string>> = { POST: '{}', PATCH: action };
+  return operations.flatMap(({ method, path }) =>
+    (path.includes('{executionId}') ? ['1', '2', '99'] : ['']).map((executionId) => ({
+      method,
+      path: path.replace('{executionId}', executionId).replaceAll(/\{\w+\}/g, id),
+      body: bodies[method] ?? null,
+    })),
+  );
+}
+
+class TokenClient extends Client {
+  readonly #token: string;
+
+  constructor(url: string, token: string) {
+    super(url);
+    this.#token = token;
+  }
+
+  override call<Body = unknown>(
+    method: string,
+    path: string,
+    options: CallOptions = {},
+  ): Promise<Answer<Body>> {
+    const headers = { ...options.headers, authorization: `Bearer ${this.#token}` };
+    return super.call<Body>(method, path, { ...options, headers });
+  }
+}
+
+describe('without the viewer scope', () => {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const publickey = publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
+  const at = serverForTests({ auth: 'true', alg: 'ES256', publickey });
+  let admin: Client;
+
+  const clientWith = async (scope: string): Promise<Client> => {
+    const token = await new SignJWT({ scope, sub: 'tester' })
+      .setProtectedHeader({ alg: 'ES256' })
+      .setExpirationTime('5m')
+      .sign(privateKey);
+    return new TokenClient(at.client.url, token);
+  };
+
+  beforeAll(async () => {
+    admin = await clientWith('conductor:admin');
+  });
+
+  /** A workflow that waits for work, one that was suspended by a failure, one that waits for its next attempt. */
+  const startAll = async () => {
+    const data = { account: SECRET };
+    const waiting = await admin.defineAndStart(WAITS, data);
+    await admin.untilWaiting(waiting, 'ask');
+    const suspended = await admin.defineAndStart(RETRIES, data);
+    await admin.untilWorkflow(suspended, ({ status }) => status === 'Suspended');
+    const retrying = await admin.defineAndStart(RETRIES_LATER, data);
+    await admin.untilStep(retrying, 'read', ({ error }) => error !== null);
+    const ended = await admin.defineAndStart([step('a', 'NoOp')], data);
+    await admin.ended(ended);
+    return { waiting, suspended, retrying, ended };
+  };
+
+  it('suspend, resume, retry and DELETE answer how the workflow is, not what is in it', async () => {
+    const controller = await clientWith('conductor:controller');
+    const reader = await clientWith('conductor:controller conductor:viewer');
+    const { suspended, retrying, waiting } = await startAll();
+    const CALLS = [
+      ['PUT', `/api/workflow/${waiting}/suspend`, 'Suspended'],
+      ['PUT', `/api/workflow/${waiting}/resume`, 'Runnable'],
+      ['PUT', `/api/workflow/${retrying}/retry`, 'Runnable'],
+      ['DELETE', `/api/workflow/${suspended}`, 'Terminated'],
+      // One that has ended stays as it is, and is answered.
+      ['DELETE', `/api/workflow/${suspended}`, 'Terminated'],
+    ] as const;
+    for (const [method, path, status] of CALLS) {
+      const answer = await controller.call<Workflow>(method, path);
+      expect(answer.status, answer.text).toBe(200);
+      expect(answer.body).toMatchObject({ status, version: 1, parent: null });
+      expect(answer.body).not.toHaveProperty('data');
+      expect(answer.body).not.toHaveProperty('lastError');
+      expect(answer.text, path).not.toContain(SECRET);
+    }
+    const read = await reader.call<Workflow>('DELETE', `/api/workflow/${suspended}`);
+    expect(read.body).toMatchObject({ data: { account: SECRET }, lastError: { stepId: 'refuse' } });
+  });
+
+  it('no operation that may be called answers with data of workflows or events', async () => {
+    const runs = await startAll();
+    const event = await admin.publish('paid', SECRET.slice(0, 4), { account: SECRET });
+    const answers: Record<string, number> = {};
+    const ids = [...Object.values(runs), event.id, 'charge', 'unknown'];
+    for (const scope of ['conductor:controller', 'conductor:author', 'conductor:none']) {
+      const caller = await clientWith(scope);
+      for (const { body, method, path } of ids.flatMap(requestsFor)) {
+        const answer = await caller.call(method, path, {
+          ...(body !== null && { body, type: 'application/json' }),
+        });
+        expect(answer.text, `${scope}: ${method} ${path}`).not.toContain(SECRET);
+        const key = `${scope} ${answer.status}`;
+        answers[key] = (answers[key] ?? 0) + 1;
+      }
+    }
+    // The calls reached what they were meant for.
+    expect(answers['conductor:controller 200']).toBeGreaterThan(5);
+    expect(answers['conductor:controller 202']).toBeGreaterThan(0);
+    expect(answers['conductor:author 200']).toBeGreaterThan(0);
+  });
+});
