@@ -270,6 +270,14 @@ export function takeReady(run: Run): Pointer | null {
   return pointer;
 }
 
+/** What was taken is ready after all, and the first in the queue. */
+export function putBackReady(run: Run, pointer: Pointer): void {
+  const others = [...run.queue];
+  run.queue.clear();
+  for (const id of [pointer.id, ...others]) run.queue.add(id);
+  run.front = run.queue.values();
+}
+
 export function finish(run: Run, pointer: Pointer, result: JsonObject): void {
   run.grown += jsonLength(result);
   setState(run, pointer, { kind: 'finishing', result });

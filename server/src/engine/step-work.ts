@@ -14,7 +14,7 @@ import { setField, type JsonObject, type Json } from './json.js';
 import type { Pointer } from './pointer.js';
 import { InputError, StepFailedError } from './primitives/primitive.js';
 import { primitiveOf } from './primitives/primitives.js';
-import { stepOf, takeReady, type Run } from './run.js';
+import { putBackReady, stepOf, takeReady, type Run } from './run.js';
 import { settle } from './settle.js';
 
 export type StepWork =
@@ -67,6 +67,12 @@ export function nextWork(run: Run): StepWork | null {
     outputs: pointer.state.cancelled === true ? [] : step.outputs,
     selectors: step.selectNextStep,
   };
+}
+
+/** The work could not be done now: it is as if it had not been handed out, and comes first the next time. */
+export function returnWork(run: Run, { pointer }: StepWork): void {
+  run.instance.stepsWithoutWait -= 1;
+  putBackReady(run, pointer);
 }
 
 /** The inputs of a step are there: its primitive decides what happens. `shown` is what the history keeps of them. */

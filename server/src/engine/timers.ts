@@ -2,7 +2,7 @@
 import { failStep } from './fail-step.js';
 import { executionKey, type Pointer, type PointerState } from './pointer.js';
 import { primitiveOf } from './primitives/primitives.js';
-import { beginAttempt, endWait, finish, type Run } from './run.js';
+import { beginAttempt, endWait, finish, parentOf, type Run } from './run.js';
 import { settle } from './settle.js';
 
 /** The earliest time at which something is due; null when nothing waits for time. */
@@ -12,6 +12,18 @@ export function nextTimer(run: Run): number | null {
   for (const pointer of run.instance.pointers.values()) {
     const due = dueAt(pointer);
     if (due !== null && (earliest === null || due < earliest)) earliest = due;
+  }
+  return earliest;
+}
+
+/** When what a step is about is not wanted any more, because its time or that of a step around it is over. */
+export function deadlineAround(run: Run, pointer: Pointer): number | null {
+  if (!isRunnable(run)) return null;
+  let earliest: number | null = null;
+  for (let at: Pointer | null = pointer; at !== null; at = parentOf(run, at)) {
+    const { deadline } = at;
+    if (deadline === null || !canBeLate(at)) continue;
+    earliest = earliest === null ? deadline : Math.min(earliest, deadline);
   }
   return earliest;
 }
@@ -41,11 +53,15 @@ export function fireTimers(run: Run): void {
 
 function dueAt(pointer: Pointer): number | null {
   const { state, deadline } = pointer;
-  // What has its result already is not late any more; what is being compensated cannot be.
-  if (state.kind === 'finishing' || state.kind === 'compensating') return null;
+  if (!canBeLate(pointer)) return null;
   const until = untilOf(state);
   if (until === null) return deadline;
   return deadline === null ? until : Math.min(until, deadline);
+}
+
+/** What has its result already is not late any more; what is being compensated cannot be. */
+function canBeLate({ state }: Pointer): boolean {
+  return state.kind !== 'finishing' && state.kind !== 'compensating';
 }
 
 /** When the wait itself is over, whatever the step's Timeout says. */

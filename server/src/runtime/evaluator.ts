@@ -23,6 +23,14 @@ export type Evaluated<Value> =
 /** Most evaluations need no Python and answer at once; awaiting those would cost more than they do. */
 export type MaybePromise<Value> = Value | Promise<Value>;
 
+/** Whom the expressions belong to. */
+export interface EvaluationPlace {
+  readonly instance: WorkflowInstance;
+  readonly pointer: Pointer;
+  /** Calls the evaluation off: it fails with `Aborted`. */
+  readonly signal?: AbortSignal;
+}
+
 export class Evaluator {
   readonly #scripts: ScriptRuntime;
 
@@ -31,15 +39,14 @@ export class Evaluator {
   }
 
   inputs(
-    instance: WorkflowInstance,
-    pointer: Pointer,
+    place: EvaluationPlace,
     inputs: StepDefinition['inputs'],
   ): MaybePromise<Evaluated<JsonObject>> {
     const plan = planInputs(inputs);
     if (plan.sources.length === 0) return { ok: true, value: plan.build([]) };
     const expressions = plan.sources.map((source) => ({ source }));
-    const variables = { data: instance.data, context: contextOf(instance, pointer) };
-    return then(this.#scripts.evaluate(expressions, variables, optionsOf(instance)), (result) =>
+    const variables = variablesOf(place);
+    return then(this.#scripts.evaluate(expressions, variables, optionsOf(place)), (result) =>
       result.ok
         ? { ok: true, value: plan.build(result.values) }
         : { ok: false, failure: failureOf(result.error, expressions[result.index]) },
@@ -48,8 +55,7 @@ export class Evaluator {
 
   /** Outputs first, in order, each seen by those after it; then the selectors. */
   outputs(
-    instance: WorkflowInstance,
-    pointer: Pointer,
+    place: EvaluationPlace,
     work: Pick<StepDefinition, 'outputs'> & {
       readonly result: JsonObject;
       readonly selectors: StepDefinition['selectNextStep'];
@@ -63,8 +69,8 @@ export class Evaluator {
       ...outputs.map(({ key, value }) => ({ ...requestOf(value), assignTo: key })),
       ...selectors.map(({ condition }) => requestOf(condition)),
     ];
-    const variables = { data: instance.data, context: contextOf(instance, pointer), step };
-    return then(this.#scripts.evaluate(expressions, variables, optionsOf(instance)), (result) =>
+    const variables = { ...variablesOf(place), step };
+    return then(this.#scripts.evaluate(expressions, variables, optionsOf(place)), (result) =>
       result.ok
         ? { ok: true, value: stepResult(work, result.values) }
         : { ok: false, failure: failureOf(result.error, expressions[result.index]) },
@@ -72,14 +78,10 @@ export class Evaluator {
   }
 
   /** A condition that cannot be evaluated is answered with its failure; the caller takes that as false. */
-  condition(
-    instance: WorkflowInstance,
-    pointer: Pointer,
-    condition: InputValue,
-  ): MaybePromise<Evaluated<boolean>> {
+  condition(place: EvaluationPlace, condition: InputValue): MaybePromise<Evaluated<boolean>> {
     const expression = requestOf(condition);
-    const variables = { data: instance.data, context: contextOf(instance, pointer) };
-    return then(this.#scripts.evaluate([expression], variables, optionsOf(instance)), (result) =>
+    const variables = variablesOf(place);
+    return then(this.#scripts.evaluate([expression], variables, optionsOf(place)), (result) =>
       result.ok
         ? { ok: true, value: isTrue(result.values[0] ?? null) }
         : { ok: false, failure: failureOf(result.error, expression) },
@@ -124,11 +126,16 @@ function pythonLiteral(value: Json): string {
   return writeJson(value);
 }
 
-function optionsOf({ definitionId }: WorkflowInstance): CallOptions {
-  return { definitionId };
+function optionsOf({ instance, signal }: EvaluationPlace): CallOptions {
+  const { definitionId } = instance;
+  return signal === undefined ? { definitionId } : { definitionId, signal };
 }
 
-function contextOf(instance: WorkflowInstance, pointer: Pointer): JsonObject {
+function variablesOf(place: EvaluationPlace): { data: JsonObject; context: JsonObject } {
+  return { data: place.instance.data, context: contextOf(place) };
+}
+
+function contextOf({ instance, pointer }: EvaluationPlace): JsonObject {
   return {
     Workflow: {
       Id: instance.id,

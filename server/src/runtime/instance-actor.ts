@@ -13,6 +13,8 @@
  *  R3 A commit that is lost to a message keeps the work and takes the message in; one that is lost to another owner
  *     throws the work away.
  *  R4 A store error leaves the outcome open: it is read back, by revision, before anything else happens.
+ *  R12 An evaluation that nobody wants any more is called off: its instance was suspended or terminated, belongs to
+ *     another node, is late, or the server stops. That leaves no trace in the instance or in the log.
  */
 import { applyStatus } from '../engine/lifecycle.js';
 import { applyEffect, applyMessage, type EffectResult, type Message } from '../engine/messages.js';
@@ -26,6 +28,7 @@ import {
   type InstanceStatus,
 } from '../store/store.js';
 import type { ActorEnvironment } from './actor-environment.js';
+import type { ActorOrigin, Stored } from './actor-origin.js';
 import { CrashCount } from './crash-count.js';
 import { EffectRunner, hasUnderWay } from './effect-runner.js';
 import type { Insert } from './first-insertion.js';
@@ -33,23 +36,15 @@ import { StateLength } from './instance-bounds.js';
 import { inOrder, readMessage, type ArrivedMessage } from './message-codec.js';
 import { timesOf } from './new-instance.js';
 import { runPass } from './pass.js';
+import { PendingEvaluation } from './pending-evaluation.js';
 import { noSideRecords, UnsavedChanges } from './unsaved-changes.js';
-
-/** An instance with an effect under way is due at some time, should everything else fail that finds it. */
-const RECHECK_MS = 60 * 60_000;
-
-/** What the store holds, as far as this actor knows. */
-interface Stored {
-  epoch: number;
-  inSeq: number;
-  revision: number;
-  status: InstanceStatus;
-}
+import { wakeTimeOf } from './wake-time.js';
 
 export class InstanceActor {
   readonly id: string;
   readonly #environment: ActorEnvironment;
   readonly #effects: EffectRunner;
+  readonly #evaluation: PendingEvaluation;
   readonly #stateLength: StateLength;
   #run: Run;
   #stored: Stored;
@@ -70,18 +65,7 @@ export class InstanceActor {
   #leaving = false;
   #cancelTimer: () => void = () => undefined;
 
-  constructor(
-    environment: ActorEnvironment,
-    run: Run,
-    origin: {
-      readonly stored: Stored;
-      /** Of one that was read from the store. */
-      readonly stateLength?: number;
-      readonly crashes?: number;
-      /** For a new instance; left out for one that was read from the store. */
-      readonly insert?: Insert;
-    },
-  ) {
+  constructor(environment: ActorEnvironment, run: Run, origin: ActorOrigin) {
     this.id = run.instance.id;
     this.#environment = environment;
     this.#run = run;
@@ -93,6 +77,7 @@ export class InstanceActor {
     this.#insert = origin.insert ?? null;
     this.#loaded = origin.insert === undefined;
     this.#crashes = new CrashCount(origin.crashes ?? 0, run.instance);
+    this.#evaluation = new PendingEvaluation(environment.clock);
     this.#effects = new EffectRunner(environment, (pointerId, attempt, result) => {
       this.#results.push({ pointerId, attempt, result });
       this.wake();
@@ -165,6 +150,14 @@ export class InstanceActor {
   refresh(): void {
     this.#refreshDue = true;
     this.wake();
+    this.#evaluation.callOffUnless(() => this.#isWanted());
+  }
+
+  /** Somebody changed the status in the store. */
+  controlled(status: InstanceStatus): void {
+    this.#refreshDue = true;
+    if (status !== 'Runnable') this.#evaluation.callOff();
+    this.wake();
   }
 
   /** Works until everything waits. Callers that come while it works are served by the same stretch. */
@@ -197,6 +190,7 @@ export class InstanceActor {
    */
   async leave(isLate: AbortSignal): Promise<void> {
     this.#leaving = true;
+    this.#evaluation.endWith(isLate);
     await this.idle();
     if (this.#abandoned || !hasUnderWay(this.#run.instance)) return;
     this.#run.dirty = true;
@@ -210,6 +204,7 @@ export class InstanceActor {
   abandon(): void {
     this.#abandoned = true;
     this.#cancelTimer();
+    this.#evaluation.callOff();
     this.#effects.abortAll();
     for (const id of this.#unsaved.activityIds) this.#environment.workers.release(id);
   }
@@ -239,13 +234,17 @@ export class InstanceActor {
   }
 
   async #stretch(): Promise<void> {
+    this.#evaluation.renew();
     if (this.#refreshDue) await this.#refresh();
     if (this.#abandoned) return;
     await this.#takeIn();
-    await runPass(this.#run, this.#environment);
-    if (canGoOn(this.#run)) this.#wakeAgain = true;
+    await runPass(this.#run, this.#environment, this.#evaluation);
+    // What is left when the server stops is for the next node.
+    if (canGoOn(this.#run) && !this.#evaluation.hasEnded) this.#wakeAgain = true;
+    // One that was stored while its first pass went on learns from its next commit who has changed it.
+    const isUnaware = this.#insert !== null && this.#evaluation.isCalledOff;
     // What arrived meanwhile goes into the same commit; committing without it would be refused anyway.
-    if (this.#arrived.length > 0 || this.#refreshDue) {
+    if (!isUnaware && (this.#arrived.length > 0 || this.#refreshDue)) {
       this.#wakeAgain = true;
       return;
     }
@@ -428,6 +427,11 @@ export class InstanceActor {
     else this.#merge(record);
   }
 
+  async #isWanted(): Promise<boolean> {
+    const record = await this.#environment.store.getInstance(this.id);
+    return record?.epoch === this.#stored.epoch && record.status === this.#stored.status;
+  }
+
   /** Takes over what others have written: messages, and the status when they changed it. */
   #merge(record: InstanceRecord): void {
     const stored = this.#stored;
@@ -465,14 +469,7 @@ export class InstanceActor {
 
   /** When the store's scan must find this instance. */
   wakeAt(): number | null {
-    const { instance } = this.#run;
-    if (instance.outbox.length > 0) return 0;
-    if (instance.status !== 'Runnable') return null;
-    if (canGoOn(this.#run)) return 0;
-    const timer = nextTimer(this.#run);
-    if (!hasUnderWay(this.#run.instance)) return timer;
-    const recheck = this.#leaving ? this.#run.now : this.#run.now + RECHECK_MS;
-    return timer === null ? recheck : Math.min(timer, recheck);
+    return wakeTimeOf(this.#run, this.#leaving);
   }
 
   #park(): void {

@@ -267,7 +267,7 @@ export class InstanceRunner implements Service {
     const actor = this.#actorOf(record.id);
     this.#quarantine.forget(record.id);
     if (actor === undefined) this.#tellOwner(record.id, record.owner);
-    else actor.refresh();
+    else actor.controlled(record.status);
   }
 
   /** Something may have changed for this instance: it is looked at, if it is ours or nobody's. */

@@ -12,6 +12,7 @@ import { canGoOn, noChanges, stepOf, type Run } from '../../src/engine/run.js';
 import { readState, writeState } from '../../src/engine/snapshot.js';
 import { fireTimers, nextTimer } from '../../src/engine/timers.js';
 import { Evaluator } from '../../src/runtime/evaluator.js';
+import { PendingEvaluation } from '../../src/runtime/pending-evaluation.js';
 import { runPass, type PassEnvironment } from '../../src/runtime/pass.js';
 import { RuntimeMetrics } from '../../src/runtime/runtime-metrics.js';
 import type { EvaluationResult } from '../../src/scripts/script-runtime.js';
@@ -42,7 +43,11 @@ function live(definition: ReturnType<typeof randomDefinition>): Life {
   const scripts = createSimulatedScripts(() => null);
   const evaluator = new Evaluator({
     ...scripts,
-    evaluate: (expressions, variables) => {
+    evaluate: (expressions, variables, options) => {
+      if (options?.signal?.aborted === true) {
+        const error = { type: 'Aborted', message: 'called off' };
+        return { ok: false, index: 0, error } satisfies EvaluationResult;
+      }
       if (refusals.next) {
         const error = { type: 'Overloaded', message: 'later' };
         return { ok: false, index: 0, error } satisfies EvaluationResult;
@@ -142,6 +147,12 @@ function commit(run: Run, takesOver: boolean): Run {
   return takeUpRun(run.definition, readState(columns, writeState(run.instance)), run.now);
 }
 
+/** What a refusal of Python would leave behind if it were taken for a failure. */
+function failures({ changes, instance }: Run): number {
+  const records = instance.recent.filter(({ error }) => error?.type === 'Aborted');
+  return records.length + changes.failedAttempts.length;
+}
+
 describe('any pass', { timeout }, () => {
   it('leaves no cancel condition true, however soon it is cut short', async () => {
     let seen = 0;
@@ -165,7 +176,11 @@ describe('any pass', { timeout }, () => {
           if (!canGoOn(run)) answer(run);
           if (isEnded(run.instance)) return;
           refusals.next = run.queue.size === 0 && chance(10);
-          await runPass(run, environment);
+          const pending = new PendingEvaluation(environment.clock);
+          // Called off at any point: what was not done is due again.
+          if (chance(10)) pending.callOff();
+          const failuresBefore = failures(run);
+          await runPass(run, environment, pending);
           // One that is suspended has no timer; resuming checks.
           if (run.cancelRecheckAt !== null && run.instance.status === 'Runnable') {
             expect(nextTimer(run) ?? Infinity).toBeLessThanOrEqual(run.cancelRecheckAt);
@@ -174,6 +189,7 @@ describe('any pass', { timeout }, () => {
             if (!run.cancelCheckDue) expect(overlooked(run)).toEqual([]);
             else expect(canGoOn(run)).toBe(true);
           }
+          if (pending.isCalledOff) expect(failures(run)).toBe(failuresBefore);
           if (!canGoOn(run)) {
             const rests = run.queue.size === 0 || run.instance.status !== 'Runnable';
             expect(rests).toBe(true);

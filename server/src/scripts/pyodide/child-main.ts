@@ -63,6 +63,13 @@ function serve(interpreter: SealedInterpreter, pipe: ServerPipe, shortestLeaseMs
   let leaseMs = shortestLeaseMs;
   let leaseEndsAt = 0;
   let header: RequestHeader | null = null;
+  const restoring = { isUnderWay: false };
+  /** May be broken off at any point, and done again. */
+  const restore = (work: () => void): void => {
+    restoring.isUnderWay = true;
+    work();
+    restoring.isUnderWay = false;
+  };
   const answerWithinLease = (): void => {
     for (;;) {
       header ??= pipe.receiveHeader();
@@ -72,19 +79,22 @@ function serve(interpreter: SealedInterpreter, pipe: ServerPipe, shortestLeaseMs
         leaseMs = Math.max(shortestLeaseMs, 2 * longestMs);
         return;
       }
+      const { pure } = header;
+      restore(() => interpreter.prepareFor(pure));
       const frame = pipe.receiveBody(header);
       header = null;
       const reply = interpreter.call(frame);
       pipe.send({ ...reply, heapBytes: interpreter.heapBytes });
       // After the answer has left: nobody waits for it unless the next request is there already.
-      interpreter.restoreIfChanged();
+      restore(() => interpreter.restoreIfChanged());
     }
   };
   const lease = new InterruptibleSection('__stepwright_serve', answerWithinLease);
   for (;;) {
     leaseEndsAt = now() + leaseMs;
     // A lease that ends while nobody asks for anything is followed by another one. Anything else is an orphan.
-    if (!lease.run(leaseMs) && !pipe.isWaiting) process.exit(1);
+    if (!lease.run(leaseMs) && !pipe.isWaiting && !restoring.isUnderWay) process.exit(1);
+    restoring.isUnderWay = false;
   }
 }
 

@@ -96,6 +96,7 @@ interface QueuedCall {
   /** Settles the call, unless it is to be tried again. */
   readonly deliver: (end: CallEnd) => Disposition;
   readonly refuse: (error: ScriptError) => void;
+  readonly isAborted: () => boolean;
 }
 
 interface Interpreter extends BootedInterpreter {
@@ -194,17 +195,16 @@ export class InterpreterPool {
     resolve: (result: CallResult<Answer>) => void,
   ): QueuedCall {
     let isRetry = false;
-    let settled = false;
+    let isAborted = false;
     const settle = (result: CallResult<Answer>): void => {
-      settled = true;
       call.signal?.removeEventListener('abort', abort);
       resolve(result);
     };
     const refuse = (error: ScriptError): void =>
       settle({ ok: false, error, progress: 0, output: '' });
     const deliver = (end: CallEnd): Disposition => {
-      // Aborted meanwhile: its interpreter was killed, and nobody listens.
-      if (settled) return 'discard';
+      // Nobody listens any more. What the end says about the interpreter counts all the same.
+      if (isAborted) return this.judge(call, end).disposition;
       // Nothing outside was changed by it, so a call whose process was taken away is simply made again, once.
       if (end.kind === 'died' && !isRetry && !this.isStopping) {
         isRetry = true;
@@ -216,10 +216,14 @@ export class InterpreterPool {
     };
     const owner = call.owner ?? '';
     const lane = this.slowOwners.has(owner) ? 'scripts' : call.lane;
-    const queued: QueuedCall = { ...call, lane, owner, deliver, refuse };
+    const queued: QueuedCall = {
+      ...{ ...call, lane, owner, deliver, refuse },
+      isAborted: () => isAborted,
+    };
     const abort = (): void => {
+      isAborted = true;
       refuse(aborted());
-      if (!this.queue.remove(queued)) this.killHolderOf(queued);
+      if (!this.queue.remove(queued)) holders.get(queued)?.process.giveUpCall();
     };
     call.signal?.addEventListener('abort', abort, { once: true });
     return queued;
@@ -241,12 +245,10 @@ export class InterpreterPool {
       return { result: failed(error), disposition: 'discard' };
     }
     if (end.kind === 'unresponsive') {
-      this.timeouts += 1;
       return { result: failed(timedOut(call.timeoutMs)), disposition: 'discard' };
     }
     const { reply } = end;
     if (reply.outcome !== 'answered') {
-      if (reply.outcome === 'timeout') this.timeouts += 1;
       const isHarmless = HARMLESS.has(reply.outcome);
       if (!isHarmless) this.reportStrange(reply);
       const error = this.describeOutcome(reply, call.timeoutMs);
@@ -347,7 +349,10 @@ export class InterpreterPool {
     interpreter.running = null;
     interpreter.isPristine = !call.pure;
     const disposition = call.deliver(end);
-    if (call.lane === 'expressions' && isTimeout(end)) this.demote(call.owner);
+    if (isTimeout(end) && !call.isAborted()) {
+      this.timeouts += 1;
+      if (call.lane === 'expressions') this.demote(call.owner);
+    }
     if (disposition === 'retry') this.queue.putBack(call.lane, call, call.owner);
     if (disposition !== 'keep' || isLate(end) || this.hasGrown(interpreter, end)) {
       this.discard(interpreter);
@@ -386,10 +391,6 @@ export class InterpreterPool {
       this.interpreters.delete(interpreter);
       interpreter.process.kill('no spare is needed any more');
     }
-  }
-
-  private killHolderOf(call: QueuedCall): void {
-    holders.get(call)?.process.kill('its call was aborted');
   }
 
   private bootMissing(): void {

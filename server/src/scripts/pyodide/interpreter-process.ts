@@ -32,10 +32,16 @@ interface Pending {
   readonly frame: RequestFrame;
   readonly settle: (end: CallEnd) => void;
   deadline: NodeJS.Timeout;
+  /** The next interrupt of a call that is given up. */
+  nextInterrupt: NodeJS.Timeout | undefined;
   isInterrupted: boolean;
 }
 
 const BOOT_DEADLINE_MS = 60_000;
+/** Most calls that are given up end by themselves sooner, which costs nothing. */
+const FIRST_INTERRUPT_MS = 20;
+/** One that had not begun the call yet did not notice. */
+const NEXT_INTERRUPT_MS = 250;
 const MAX_ERROR_TEXT = 2_000;
 const COPIED_BYTES = 16_384;
 const NOTHING = Buffer.alloc(0);
@@ -115,11 +121,33 @@ export class InterpreterProcess {
     });
   }
 
+  /**
+   * Nobody wants the answer any more: the call is interrupted unless it ends at once, and its process is killed when
+   * that does not help.
+   */
+  giveUpCall(): void {
+    const { pending } = this;
+    if (pending === null || pending.nextInterrupt !== undefined) return;
+    clearTimeout(pending.deadline);
+    pending.deadline = setTimeout(() => this.end({ kind: 'unresponsive' }), longestCallMs(0));
+    const interruptAfter = (pauseMs: number): void => {
+      pending.nextInterrupt = setTimeout(() => {
+        pending.isInterrupted = true;
+        this.child.kill('SIGINT');
+        interruptAfter(NEXT_INTERRUPT_MS);
+      }, pauseMs);
+    };
+    interruptAfter(FIRST_INTERRUPT_MS);
+  }
+
   private exchange(frame: RequestFrame, limitMs: number, atLimit: () => void): Promise<CallEnd> {
     if (this.dead) return Promise.resolve({ kind: 'died', reason: 'it had ended already' });
     return new Promise((settle) => {
       const deadline = setTimeout(atLimit, limitMs);
-      this.pending = { frame, settle, deadline, isInterrupted: false };
+      this.pending = {
+        ...{ frame, settle, deadline },
+        ...{ nextInterrupt: undefined, isInterrupted: false },
+      };
       this.send(frame);
     });
   }
@@ -167,7 +195,7 @@ export class InterpreterProcess {
       const wasBrokenOff = reply.outcome === 'timeout';
       if (wasBrokenOff && !isInterrupted) throw new Error('somebody else interrupted it');
       this.pending = null;
-      clearTimeout(pending.deadline);
+      clearTimers(pending);
       pending.settle({ kind: 'reply', reply, isLate: isInterrupted && !wasBrokenOff });
     } catch (error) {
       this.end({ kind: 'died', reason: error instanceof Error ? error.message : String(error) });
@@ -180,7 +208,7 @@ export class InterpreterProcess {
     const pending = this.pending;
     this.pending = null;
     if (pending === null) return;
-    clearTimeout(pending.deadline);
+    clearTimers(pending);
     // Where there is no SIGINT, it ends the process.
     pending.settle(pending.isInterrupted ? { kind: 'unresponsive' } : end);
   }
@@ -189,4 +217,9 @@ export class InterpreterProcess {
     const detail = this.errorText.trim();
     return `it ended with ${signal ?? code ?? 'an unknown code'}${detail === '' ? '' : `: ${detail}`}`;
   }
+}
+
+function clearTimers({ deadline, nextInterrupt }: Pending): void {
+  clearTimeout(deadline);
+  clearTimeout(nextInterrupt);
 }

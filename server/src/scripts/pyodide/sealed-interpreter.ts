@@ -237,7 +237,7 @@ export class SealedInterpreter {
   }
 
   call({ request, variables, pure }: CallRequest): CallOutcome {
-    if (this.dirty || (this.used && !pure)) this.restore();
+    this.prepareFor(pure);
     this.arguments = [request, variables];
     this.answer = NOTHING;
     this.gates.forgetDenied();
@@ -256,6 +256,11 @@ export class SealedInterpreter {
       progress: this.readProgress(),
       deniedCalls,
     };
+  }
+
+  /** What the next call finds is what it may find: pristine, or used by pure calls only if it is pure itself. */
+  prepareFor(pure: boolean): void {
+    if (this.dirty || (this.used && !pure)) this.restore();
   }
 
   /** Makes the interpreter as it was when it was sealed, if the last call may have changed it. */

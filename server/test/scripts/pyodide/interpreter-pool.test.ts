@@ -171,6 +171,58 @@ describe('InterpreterPool', () => {
     expect(await pool.run(CALL)).toMatchObject({ ok: true, answer: 'served' });
   });
 
+  it('interrupts a call that is given up, until it has noticed, and keeps the process', async () => {
+    // A call that comes while it does not listen is what one that has not begun is.
+    const { pool, processes } = startPool(
+      `if (!request.includes("slow")) { reply("served"); return; }
+       let signals = 0;
+       process.on("SIGINT", () => { if ((signals += 1) === 2) reply("", 1); });`,
+    );
+    expect(await pool.run(CALL)).toMatchObject({ ok: true, answer: 'served' });
+    const abort = new AbortController();
+    const slow = { ...CALL, request: Buffer.from('slow'), timeoutMs: 600_000 };
+    const given = pool.run({ ...slow, signal: abort.signal });
+    const waiting = pool.run({ ...slow, signal: abort.signal });
+    const next = pool.run(CALL);
+    // The process has its handler by then, or is killed by the signal: a busy machine needs a while.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    abort.abort();
+    for (const call of [given, waiting]) {
+      expect(await call).toMatchObject({ ok: false, error: { type: 'Aborted' } });
+    }
+    expect(pool.statistics.queued).toBe(1);
+    expect(await next).toMatchObject({ ok: true, answer: 'served' });
+    expect(pool.statistics).toMatchObject({ busy: 0, queued: 0, replaced: 0, timeouts: 0 });
+    expect(processes).toHaveLength(1);
+  });
+
+  it('leaves a call alone that ends soon after it was given up', async () => {
+    const { pool, processes } = startPool('reply("served")');
+    await pool.run(CALL);
+    const abort = new AbortController();
+    const given = pool.run({ ...CALL, signal: abort.signal });
+    const next = pool.run(CALL);
+    abort.abort();
+    expect(await given).toMatchObject({ ok: false, error: { type: 'Aborted' } });
+    expect(await next).toMatchObject({ ok: true, answer: 'served' });
+    expect(processes.length).toBeLessThanOrEqual(2);
+  });
+
+  it('kills a process that goes on with a call that was given up', async () => {
+    const { pool, processes } = startPool(
+      'process.on("SIGINT", () => {}); if (!request.includes("slow")) reply("served")',
+    );
+    await pool.run(CALL);
+    const abort = new AbortController();
+    const slow = { ...CALL, request: Buffer.from('slow'), timeoutMs: 600_000 };
+    const given = pool.run({ ...slow, signal: abort.signal });
+    abort.abort();
+    expect(await given).toMatchObject({ ok: false, error: { type: 'Aborted' } });
+    expect(await pool.run(CALL)).toMatchObject({ ok: true, answer: 'served' });
+    expect(processes[0]!.isDead).toBe(true);
+    expect(pool.statistics).toMatchObject({ replaced: 1, timeouts: 0 });
+  });
+
   it('makes a call again that somebody else interrupted', async () => {
     const { pool, processes } = startPool('reply("", 1)');
     expect(await pool.run(CALL)).toMatchObject({ ok: false, error: { type: 'InterpreterCrash' } });

@@ -1,0 +1,181 @@
+/**
+ * Goal: Python works for nobody who does not want the answer any more. What a run has asked it for is called off when the
+ * run is suspended, terminated, late, or left by a node that stops; and nothing shows that there was an evaluation.
+ * Method: expressions without end, and a limit on their time that no test waits for.
+ */
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { JsonObject } from '../../src/engine/json.js';
+import { createMemoryStore } from '../../src/store/memory/memory-store.js';
+import { startRedis } from '../support/redis-container.js';
+import { Client, fresh } from './support/client.js';
+import { everyStore } from './support/every-store.js';
+import { startProcess, temporaryFolder } from './support/server-process.js';
+import { startServer } from './support/server.js';
+import { chain, compute, mark, step } from './support/steps.js';
+
+const ENDLESS = 'sum(1 for _ in iter(int, 1))';
+/** The limit on an expression is far beyond the time of any test. */
+const ENVIRONMENT = { expression_timeout_ms: '120000', python_processes: '1', python_spares: '0' };
+
+/** An interpreter starts slowly on a busy machine. */
+const PATIENCE = { timeout: 60_000, interval: 20 };
+
+/** On a busy machine an interrupt may hit a process between two calls, which costs it. */
+const REPLACED_MAX = 1;
+
+type Gauge = 'busy' | 'queued' | 'replaced' | 'timeouts';
+
+async function gauge(client: Client, name: Gauge): Promise<number> {
+  const { text } = await client.get('/metrics');
+  return Number(new RegExp(`^stepwright_python_${name} (\\d+)$`, 'm').exec(text)?.[1]);
+}
+
+/** Until Python has this many calls, running and waiting. */
+async function untilAsked(client: Client, calls: number): Promise<void> {
+  await expect
+    .poll(async () => (await gauge(client, 'busy')) + (await gauge(client, 'queued')), PATIENCE)
+    .toBe(calls);
+}
+
+/** Steps at whose inputs, outputs, choice of what follows, or cancel condition Python is busy for ever. */
+const ENDLESS_STEPS: Readonly<Record<string, JsonObject>> = {
+  inputs: step('s', 'EmitLog', { Message: ENDLESS }),
+  outputs: compute('s', { x: ENDLESS }),
+  selection: compute('s', {}, { SelectNextStep: { other: ENDLESS } }),
+  'a cancel condition': step('s', 'Delay', { Period: 3600 }, { CancelCondition: ENDLESS }),
+};
+
+everyStore(
+  'an evaluation that nobody wants any more',
+  (at) => {
+    it.each(Object.entries(ENDLESS_STEPS))(
+      'of %s is called off when its run is terminated',
+      { timeout: 120_000 },
+      async (_, endless) => {
+        const { client } = at;
+        const id = await client.defineAndStart([endless, mark('other')]);
+        await untilAsked(client, 1);
+        expect((await client.terminate(id)).status).toBe(200);
+        await untilAsked(client, 0);
+        const ended = await client.ended(id);
+        expect(ended).toMatchObject({
+          status: 'Terminated',
+          outcome: 'Terminated',
+          lastError: null,
+        });
+        expect(await client.steps(id)).toMatchObject([{ status: 'Cancelled', error: null }]);
+      },
+    );
+
+    it('is called off when its run is suspended, and made again when it is resumed', async () => {
+      const { client } = at;
+      const id = await client.defineAndStart(chain(mark('before'), ENDLESS_STEPS['inputs']!));
+      await untilAsked(client, 1);
+      expect((await client.control(id, 'suspend')).body.status).toBe('Suspended');
+      await untilAsked(client, 0);
+      expect(await client.workflow(id)).toMatchObject({ status: 'Suspended', lastError: null });
+      await client.control(id, 'resume');
+      await untilAsked(client, 1);
+      expect(await client.workflow(id)).toMatchObject({ status: 'Runnable', lastError: null });
+      await client.terminate(id);
+      await untilAsked(client, 0);
+      expect(await client.steps(id)).toMatchObject([
+        { stepId: 'before', status: 'Complete', attempt: 1 },
+        { stepId: 's', status: 'Cancelled', attempt: 1, error: null },
+      ]);
+    });
+
+    const late = { Timeout: 1, ErrorBehavior: 'Terminate' };
+    it.each<[string, (endless: JsonObject) => JsonObject[]]>([
+      ['its step', (endless) => [{ ...endless, ...late }]],
+      [
+        'a step around it',
+        (endless) => [step('all', 'Sequence', {}, { ...late, Do: [[endless]] })],
+      ],
+    ])('is called off when the Timeout of %s is over', async (_, around) => {
+      const { client } = at;
+      const ended = await client.run(around(ENDLESS_STEPS['inputs']!));
+      expect(ended).toMatchObject({ outcome: 'Failed', lastError: { type: 'Timeout' } });
+      await untilAsked(client, 0);
+    });
+
+    it('leaves no line in the log, no failure in a metric, and its interpreter', async () => {
+      const { client, server } = at;
+      const lines = server.logLines.filter(({ level }) => level === 'warn' || level === 'error');
+      const failures = lines.map(({ errorType, msg }) => [errorType, msg]);
+      const late = ['Timeout', 'an attempt of a step failed'];
+      expect(failures).toEqual([late, late]);
+      expect(await gauge(client, 'timeouts')).toBe(0);
+      expect(await gauge(client, 'replaced')).toBeLessThanOrEqual(REPLACED_MAX);
+    });
+  },
+  { environment: ENVIRONMENT, ownPython: true, dialects: 'alternating' },
+);
+
+describe('a definition whose evaluations fill the queue', { timeout: 120_000 }, () => {
+  it('holds nobody up once its runs are terminated', async () => {
+    const server = await startServer({
+      store: createMemoryStore(),
+      environment: ENVIRONMENT,
+      ownPython: true,
+    });
+    onTestFinished(() => server.stop());
+    const client = new Client(server.url);
+    const slow = await client.define([ENDLESS_STEPS['outputs']!]);
+    const fast = await client.define([compute('s', { x: 'abs(-1)' })]);
+    const guilty = await Promise.all(Array.from({ length: 25 }, () => client.start(slow)));
+    await untilAsked(client, 25);
+    const healthy = await client.start(fast);
+    await untilAsked(client, 26);
+    const steered = await client.call('PATCH', '/api/workflow', {
+      ...{
+        body: JSON.stringify({ action: 'terminate', workflowIds: guilty }),
+        type: 'application/json',
+      },
+    });
+    expect(steered.status, steered.text).toBe(200);
+    expect((await client.ended(healthy)).data).toEqual({ x: 1 });
+    await untilAsked(client, 0);
+    expect(await gauge(client, 'replaced')).toBeLessThanOrEqual(REPLACED_MAX);
+    for (const id of guilty) expect(await client.workflow(id)).toMatchObject({ lastError: null });
+  });
+});
+
+describe('a node that stops', { timeout: 120_000 }, () => {
+  it('waits for no evaluation, and leaves it to the next node', async () => {
+    const environment = {
+      ...ENVIRONMENT,
+      ...{ PORT: '0', DATA_DIR: await temporaryFolder() },
+      shutdown_grace_ms: '2000',
+    };
+    const first = await startProcess(environment);
+    const client = new Client(first.url);
+    const id = await client.defineAndStart([ENDLESS_STEPS['inputs']!]);
+    await untilAsked(client, 1);
+    expect(await first.stop()).toBe(0);
+    const second = new Client((await startProcess(environment)).url);
+    await untilAsked(second, 1);
+    expect(await second.workflow(id)).toMatchObject({ status: 'Runnable', lastError: null });
+    await second.terminate(id);
+    await untilAsked(second, 0);
+  });
+});
+
+const redis = await startRedis();
+afterAll(() => redis?.stop());
+
+describe.skipIf(redis === null)('two nodes with Redis', { timeout: 120_000 }, () => {
+  it('call off for each other what nobody wants any more', async () => {
+    const environment = {
+      ...{ ...ENVIRONMENT, PORT: '0', DATA_DIR: await temporaryFolder() },
+      ...{ redis: redis!.url, db_name: fresh('unwanted') },
+    };
+    const here = new Client((await startProcess(environment)).url);
+    const there = new Client((await startProcess(environment)).url);
+    const id = await here.defineAndStart([ENDLESS_STEPS['inputs']!]);
+    await untilAsked(here, 1);
+    expect((await there.terminate(id)).status).toBe(200);
+    await untilAsked(here, 0);
+    expect(await here.ended(id)).toMatchObject({ outcome: 'Terminated' });
+  });
+});
