@@ -54,6 +54,15 @@ export interface FailedAttempt {
   readonly action: NextAction;
 }
 
+/** An attempt of a step that has ended, in whatever way. */
+export interface EndedAttempt {
+  /** A built-in step type, or the name of a custom step. */
+  readonly type: string;
+  readonly status: StepRecordStatus;
+  /** Milliseconds from its start to its end, waiting included. */
+  readonly durationMs: number;
+}
+
 /** What a run asks of the outside. The first group is part of the commit, the second follows it. */
 export interface Changes {
   subscriptions: Subscription[];
@@ -65,6 +74,8 @@ export interface Changes {
   logLines: LogLine[];
   /** For the log. */
   failedAttempts: FailedAttempt[];
+  /** For the metrics. */
+  endedAttempts: EndedAttempt[];
   /** Pointers whose effect is to be started. */
   effects: number[];
   /** Pointers whose effect is no longer wanted. */
@@ -116,6 +127,7 @@ export function noChanges(): Changes {
     settledActivities: [],
     logLines: [],
     failedAttempts: [],
+    endedAttempts: [],
     effects: [],
     abortedEffects: [],
   };
@@ -379,6 +391,8 @@ export function writeRecord(
     ...bodyAttemptOf(pointer),
   };
   run.instance.recent.push(record);
+  const { typeName: type } = stepOf(run, pointer);
+  run.changes.endedAttempts.push({ type, status, durationMs: run.now - record.startTime });
   run.grown += RECORD_LENGTH + (record.error === null ? 0 : jsonLength(record.error.data));
   run.dirty = true;
 }

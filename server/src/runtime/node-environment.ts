@@ -195,6 +195,7 @@ export class NodeEnvironment implements ActorEnvironment {
     const { definitionId, id: workflowId } = instance;
     for (const line of saved.logLines) this.#emitted.write({ workflowId, definitionId, ...line });
     this.#failedAttempts.note(instance, saved.failedAttempts);
+    for (const attempt of saved.endedAttempts) this.metrics.attemptEnded(attempt);
     this.workers.created(saved.side.activities);
     if (actor.crashes === 0) this.#options.runner().progressed(actor);
     this.#options.changes.committed(instance);

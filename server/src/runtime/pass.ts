@@ -23,10 +23,7 @@ const HELD_MS_MAX = 10;
 /** About how many characters one commit may add: it is held in memory several times while it is written. */
 const PASS_LENGTH_MAX = 4 * 1024 * 1024;
 
-export type PassEnvironment = Pick<
-  ActorEnvironment,
-  'clock' | 'evaluator' | 'limits' | 'logger' | 'metrics'
->;
+export type PassEnvironment = Pick<ActorEnvironment, 'clock' | 'evaluator' | 'limits' | 'logger'>;
 
 export async function runPass(
   run: Run,

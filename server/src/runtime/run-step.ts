@@ -17,10 +17,10 @@ import type { Evaluated, MaybePromise } from './evaluator.js';
 import type { PendingEvaluation } from './pending-evaluation.js';
 import { shownInputs } from './shown-value.js';
 
-type StepEnvironment = Pick<ActorEnvironment, 'clock' | 'evaluator' | 'metrics'>;
+type StepEnvironment = Pick<ActorEnvironment, 'clock' | 'evaluator'>;
 
 export async function runStep(
-  { clock, evaluator, metrics }: StepEnvironment,
+  { clock, evaluator }: StepEnvironment,
   run: Run,
   { pending, work }: { readonly pending: PendingEvaluation; readonly work: StepWork },
 ): Promise<void> {
@@ -56,7 +56,6 @@ export async function runStep(
     returnWork(run, work);
     return;
   }
-  metrics.stepEnded(work.step.typeName, result.ok, run.now - pointer.attemptStartedAt);
   if (result.ok) leaveStep(run, pointer, result.value);
   else failStep(run, pointer, result.failure);
 }

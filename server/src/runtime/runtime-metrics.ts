@@ -1,4 +1,6 @@
 /** Counts and durations for /metrics, under names with few distinct labels. */
+import type { StepRecordStatus } from '../engine/instance.js';
+import type { EndedAttempt } from '../engine/run.js';
 import type { StoreStatistics } from '../store/store.js';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
@@ -11,6 +13,13 @@ const NEVER_MS = 2 ** 31 - 1;
 
 /** Each label of a metric costs memory here and in Prometheus. */
 const DEFINITION_LABELS_MAX = 500;
+
+const RESULTS: Readonly<Record<StepRecordStatus, string>> = {
+  Complete: 'ok',
+  Failed: 'failed',
+  Cancelled: 'cancelled',
+  Compensated: 'compensated',
+};
 
 export class RuntimeMetrics {
   readonly registry = new Registry();
@@ -111,9 +120,9 @@ export class RuntimeMetrics {
     this.#failedAttempts.inc({ definition: known.has(definitionId) ? definitionId : '', next });
   }
 
-  /** `type` is a built-in type or a custom step's name; there are as many as there are scripts. */
-  stepEnded(type: string, succeeded: boolean, durationMs: number): void {
-    this.#steps.inc({ type, result: succeeded ? 'ok' : 'failed' });
+  /** There are as many types as there are scripts. */
+  attemptEnded({ durationMs, status, type }: EndedAttempt): void {
+    this.#steps.inc({ type, result: RESULTS[status] });
     this.#stepSeconds.observe({ type }, durationMs / 1000);
   }
 

@@ -40,6 +40,7 @@ export class UnsavedChanges {
   #settledActivities: string[] = [];
   #logLines: Changes['logLines'] = [];
   #failedAttempts: Changes['failedAttempts'] = [];
+  #endedAttempts: Changes['endedAttempts'] = [];
 
   /** True once a commit carried these changes: parts of it may be in the store although the commit was lost. */
   #attempted = false;
@@ -69,6 +70,7 @@ export class UnsavedChanges {
     this.#settledActivities.push(...changes.settledActivities);
     this.#logLines.push(...changes.logLines);
     this.#failedAttempts.push(...changes.failedAttempts);
+    this.#endedAttempts.push(...changes.endedAttempts);
     if (instance.recent.length > RECENT_RECORDS_MAX) this.#spill(run, instance.recent);
   }
 
@@ -102,6 +104,10 @@ export class UnsavedChanges {
 
   get failedAttempts(): Changes['failedAttempts'] {
     return this.#failedAttempts;
+  }
+
+  get endedAttempts(): Changes['endedAttempts'] {
+    return this.#endedAttempts;
   }
 
   get logLines(): Changes['logLines'] {

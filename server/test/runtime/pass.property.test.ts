@@ -14,7 +14,6 @@ import { fireTimers, nextTimer } from '../../src/engine/timers.js';
 import { Evaluator } from '../../src/runtime/evaluator.js';
 import { PendingEvaluation } from '../../src/runtime/pending-evaluation.js';
 import { runPass, type PassEnvironment } from '../../src/runtime/pass.js';
-import { RuntimeMetrics } from '../../src/runtime/runtime-metrics.js';
 import type { EvaluationResult } from '../../src/scripts/script-runtime.js';
 import { Choices } from '../engine/support/choices.js';
 import { define } from '../engine/support/define.js';
@@ -83,7 +82,6 @@ function live(definition: ReturnType<typeof randomDefinition>): Life {
       error: () => undefined,
       child: () => environment.logger,
     } as unknown as PassEnvironment['logger'],
-    metrics: new RuntimeMetrics(),
   };
   return { run, environment, refusals };
 }
