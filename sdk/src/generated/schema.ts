@@ -882,6 +882,8 @@ export interface components {
             status: components["schemas"]["WorkflowStatus"];
             /** @description How it ended; null while it has not. */
             outcome: components["schemas"]["WorkflowOutcome"] | null;
+            /** @description The SubWorkflow step that started it; null where a client did. */
+            parent: components["schemas"]["WorkflowParent"] | null;
             /** @description ISO 8601, UTC. */
             startTime: string;
             /** @description ISO 8601, UTC; null while it has not ended. */
@@ -894,8 +896,6 @@ export interface components {
             data?: components["schemas"]["DataObject"];
             /** @description As in Workflow. Left out for callers without the scope `conductor:viewer`. */
             lastError?: components["schemas"]["StepError"] | null;
-            /** @description The SubWorkflow step that started it; null where a client did. */
-            parent: components["schemas"]["WorkflowParent"] | null;
         };
         /**
          * @description An object whose members are the caller's own.
@@ -1710,6 +1710,8 @@ export interface components {
             status: components["schemas"]["WorkflowStatus"];
             /** @description How it ended; null while it has not. */
             outcome: components["schemas"]["WorkflowOutcome"] | null;
+            /** @description The SubWorkflow step that started it; null where a client did. */
+            parent: components["schemas"]["WorkflowParent"] | null;
             /** @description ISO 8601, UTC. */
             startTime: string;
             /** @description ISO 8601, UTC; null while it has not ended. */
@@ -1721,8 +1723,6 @@ export interface components {
             data: components["schemas"]["DataObject"];
             /** @description The newest step error: while the workflow is open, one that still matters; when it has ended, one that no later attempt of the same step has made good. */
             lastError: components["schemas"]["StepError"] | null;
-            /** @description The SubWorkflow step that started it; null where a client did. */
-            parent: components["schemas"]["WorkflowParent"] | null;
         };
         /**
          * @description Something that was done to a workflow.
@@ -1802,6 +1802,10 @@ export interface components {
             /** @description `nextCursor` of the page before. */
             cursor?: string;
         };
+        /** @description Another workflow. */
+        WorkflowReference: {
+            workflowId: string;
+        };
         /**
          * @description The state of a workflow.
          * @enum {string}
@@ -1816,6 +1820,7 @@ export interface components {
          *       "reference": null,
          *       "status": "Complete",
          *       "outcome": "Succeeded",
+         *       "parent": null,
          *       "startTime": "2026-05-04T10:20:30.123Z",
          *       "endTime": "2026-05-04T10:20:30.130Z",
          *       "lastChangeTime": "2026-05-04T10:20:30.130Z",
@@ -1835,6 +1840,8 @@ export interface components {
             status: components["schemas"]["WorkflowStatus"];
             /** @description How it ended; null while it has not. */
             outcome: components["schemas"]["WorkflowOutcome"] | null;
+            /** @description The workflow whose SubWorkflow step started it; null where a client did. */
+            parent: components["schemas"]["WorkflowReference"] | null;
             /** @description ISO 8601, UTC. */
             startTime: string;
             /** @description ISO 8601, UTC; null while it has not ended. */
@@ -3977,6 +3984,7 @@ export interface operations {
                      *           "reference": null,
                      *           "status": "Complete",
                      *           "outcome": "Succeeded",
+                     *           "parent": null,
                      *           "startTime": "2026-05-04T10:20:30.123Z",
                      *           "endTime": "2026-05-04T10:20:30.130Z",
                      *           "lastChangeTime": "2026-05-04T10:20:30.130Z",
@@ -3995,6 +4003,7 @@ export interface operations {
                      *         reference: null
                      *         status: Complete
                      *         outcome: Succeeded
+                     *         parent: null
                      *         startTime: 2026-05-04T10:20:30.123Z
                      *         endTime: 2026-05-04T10:20:30.130Z
                      *         lastChangeTime: 2026-05-04T10:20:30.130Z

@@ -30,6 +30,8 @@ export interface WorkflowChange {
   readonly status: InstanceStatus;
   /** Null while it is open. */
   readonly outcome: InstanceOutcome | null;
+  /** Null where no other instance started it. */
+  readonly parent: { readonly workflowId: string } | null;
   readonly startTime: number;
   readonly endTime: number | null;
   readonly lastChangeTime: number;

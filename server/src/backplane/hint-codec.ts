@@ -81,8 +81,9 @@ function workflowOf(value: unknown): WorkflowChange | null {
     value;
   const status = STATUSES.find((known) => known === value['status']);
   const outcome = [null, ...INSTANCE_OUTCOMES].find((known) => known === value['outcome']);
-  if (status === undefined || outcome === undefined || !isName(id) || !isName(definitionId))
-    return null;
+  const parent = parentOf(value['parent']);
+  if (status === undefined || outcome === undefined || parent === undefined) return null;
+  if (!isName(id) || !isName(definitionId)) return null;
   if (!isCount(version) || !(reference === null || isName(reference))) return null;
   if (!isTime(startTime) || !isTime(lastChangeTime)) return null;
   if (!isTimeOrNull(endTime) || !isTimeOrNull(failureTime)) return null;
@@ -93,11 +94,19 @@ function workflowOf(value: unknown): WorkflowChange | null {
     reference,
     status,
     outcome,
+    parent,
     startTime,
     endTime,
     lastChangeTime,
     failureTime,
   };
+}
+
+/** Undefined for what is odd. */
+function parentOf(value: unknown): WorkflowChange['parent'] | undefined {
+  if (value === null) return null;
+  if (!isJsonObject(value) || !isName(value['workflowId'])) return undefined;
+  return { workflowId: value['workflowId'] };
 }
 
 function definitionOf(value: unknown): DefinitionChange | null {

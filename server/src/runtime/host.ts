@@ -104,8 +104,10 @@ export interface ParentView {
   readonly stepId: string | null;
 }
 
-/** An instance in a list: without its data. */
-export type InstanceListItem = Omit<InstanceView, 'data' | 'lastError' | 'parent'>;
+/** An instance in a list: without its data, and only the id of its parent. */
+export interface InstanceListItem extends Omit<InstanceView, 'data' | 'lastError' | 'parent'> {
+  readonly parent: Pick<ParentView, 'workflowId'> | null;
+}
 
 export interface InstanceListRequest extends PageRequest {
   readonly status?: InstanceStatus;

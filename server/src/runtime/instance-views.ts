@@ -97,16 +97,22 @@ export function committedItem(
   lastChangeTime: number,
 ): InstanceListItem {
   const { definitionId, endTime, id, lastError, outcome, reference } = instance;
+  const parent = parentOf(instance.parent?.workflowId ?? null);
   const { startTime, status, version } = instance;
   const times = { startTime, endTime, lastChangeTime, failureTime: lastError?.time ?? null };
-  return { id, definitionId, version, reference, status, outcome, ...times };
+  return { id, definitionId, version, reference, status, outcome, parent, ...times };
 }
 
 export function listItem(record: InstanceSummary): InstanceListItem {
   const { id, definitionId, version, reference, status, outcome, startTime, endTime } = record;
   const { errorAt: failureTime, lastChangeAt: lastChangeTime } = record;
   const times = { startTime, endTime, lastChangeTime, failureTime };
-  return { id, definitionId, version, reference, status, outcome, ...times };
+  const parent = parentOf(record.parentId);
+  return { id, definitionId, version, reference, status, outcome, parent, ...times };
+}
+
+function parentOf(workflowId: string | null): InstanceListItem['parent'] {
+  return workflowId === null ? null : { workflowId };
 }
 
 /** What a step is seen in. */

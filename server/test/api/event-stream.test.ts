@@ -15,6 +15,7 @@ const CHANGE = {
   reference: 'a\nb',
   status: 'Complete',
   outcome: 'Succeeded',
+  parent: { workflowId: 'w0' },
   startTime: Date.UTC(2026, 0, 1),
   endTime: Date.UTC(2026, 0, 2),
   lastChangeTime: Date.UTC(2026, 0, 2),
@@ -60,8 +61,8 @@ describe('GET /api/stream', () => {
     expect(response.headers.get('x-accel-buffering')).toBe('no');
     const workflow =
       '{"workflowId":"w1","definitionId":"d","version":3,"reference":"a\\nb","status":"Complete",' +
-      '"outcome":"Succeeded","startTime":"2026-01-01T00:00:00.000Z","endTime":"2026-01-02T00:00:00.000Z",' +
-      '"lastChangeTime":"2026-01-02T00:00:00.000Z","failureTime":null}';
+      '"outcome":"Succeeded","parent":{"workflowId":"w0"},"startTime":"2026-01-01T00:00:00.000Z",' +
+      '"endTime":"2026-01-02T00:00:00.000Z","lastChangeTime":"2026-01-02T00:00:00.000Z","failureTime":null}';
     expect(await response.text()).toBe(
       [
         'retry: 2000',

@@ -161,6 +161,7 @@ describe('readHint', () => {
     reference: null,
     status: 'Suspended',
     outcome: null,
+    parent: { workflowId: 'starter' },
     startTime: 1,
     endTime: null,
     lastChangeTime: 2,
@@ -199,6 +200,8 @@ describe('readHint', () => {
     ],
     ['with a version of text', { ...changes, definitions: [{ id: 'd', version: '1' }] }],
     ['with half a version', { ...changes, definitions: [{ id: 'd', version: 1.5 }] }],
+    ['with an odd parent', { ...changes, workflows: [{ ...workflow, parent: 'starter' }] }],
+    ['with an odd id of a parent', { ...changes, workflows: [{ ...workflow, parent: {} }] }],
     ['of something else', { ...changes, workflows: ['w'] }],
   ])('reads no changes %s', (_what, odd) => {
     expect(

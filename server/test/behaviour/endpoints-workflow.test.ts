@@ -275,6 +275,7 @@ everyStore(
           'failureTime',
           'lastChangeTime',
           'outcome',
+          'parent',
           'reference',
           'startTime',
           'status',

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { startRedis } from '../support/redis-container.js';
 import { Client } from './support/client.js';
 import { everyStore } from './support/every-store.js';
-import { LiveChanges } from './support/live-changes.js';
+import { LiveChanges, type LiveChange } from './support/live-changes.js';
 import { startProcess, temporaryFolder } from './support/server-process.js';
 import type { SpawnedServer } from '../support/spawned-server.js';
 import { mark, step } from './support/steps.js';
@@ -36,6 +36,22 @@ everyStore(
       live.close();
     });
 
+    it('tell how a workflow ended, and which one started it', async () => {
+      const child = await at.client.define([mark('a')]);
+      const top = await at.client.define([
+        step('sub', 'SubWorkflow', { DefinitionId: `"${child}"` }),
+      ]);
+      // Which of the two is told of first is nobody's business.
+      const ofChild = await LiveChanges.open(at.server.url, `?definitionId=${child}`);
+      const ofTop = await LiveChanges.open(at.server.url, `?definitionId=${top}`);
+      const workflowId = await at.client.start(top);
+      const hasEnded = ({ data }: LiveChange) => data['outcome'] === 'Succeeded';
+      expect((await ofChild.until(hasEnded)).data).toMatchObject({ parent: { workflowId } });
+      expect((await ofTop.until(hasEnded)).data).toMatchObject({ workflowId, parent: null });
+      ofChild.close();
+      ofTop.close();
+    });
+
     it('name the time of the failure that suspended one', async () => {
       const definitionId = await at.client.define({
         DefaultErrorBehavior: 'Suspend',
@@ -51,7 +67,8 @@ everyStore(
 
     it('leave nothing behind when the listener has gone', async () => {
       const live = await Promise.all([1, 2, 3].map(() => LiveChanges.open(at.server.url)));
-      expect(await listeners(at.client)).toBe(3);
+      // Those of the cases before may still be on their way out.
+      await expect.poll(() => listeners(at.client)).toBe(3);
       for (const one of live) one.close();
       await expect.poll(() => listeners(at.client)).toBe(0);
     });

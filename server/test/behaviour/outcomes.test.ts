@@ -119,6 +119,14 @@ everyStore('children in lists', (at) => {
       expect(all).toHaveLength(3);
       expect(all).toEqual(expect.arrayContaining([top.workflowId, middleId, leafId]));
       expect(await idsOf(client, 'parent=none&limit=1')).toEqual([top.workflowId]);
+      const { body } = await client.get<WorkflowPage>('/api/workflow?limit=3');
+      expect(new Map(body.items.map((item) => [item.workflowId, item.parent]))).toEqual(
+        new Map([
+          [top.workflowId, null],
+          [middleId, { workflowId: top.workflowId }],
+          [leafId, { workflowId: middleId }],
+        ]),
+      );
     });
   });
 });

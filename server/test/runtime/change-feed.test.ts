@@ -59,7 +59,10 @@ describe('a listener', () => {
     const watch = node.watch({});
     const failed = { time: clock.now() - 3 } as NonNullable<WorkflowInstance['lastError']>;
     const changedAt = clock.now();
-    node.committed(instance('w', { status: 'Suspended', reference: 'mine', lastError: failed }));
+    const parent = { workflowId: 'starter', pointerId: 4, attempt: 1 };
+    node.committed(
+      instance('w', { status: 'Suspended', reference: 'mine', lastError: failed, parent }),
+    );
     const expected: WorkflowChange = {
       id: 'w',
       definitionId: 'd',
@@ -67,6 +70,7 @@ describe('a listener', () => {
       reference: 'mine',
       status: 'Suspended',
       outcome: null,
+      parent: { workflowId: 'starter' },
       startTime: 5,
       endTime: null,
       lastChangeTime: changedAt,
@@ -272,6 +276,7 @@ describe('between nodes', () => {
       reference: null,
       status: 'Runnable',
       outcome: null,
+      parent: null,
       startTime: 0,
       endTime: null,
       lastChangeTime: clock.now() - 50,

@@ -78,7 +78,7 @@ describe.runIf(browserPath !== null)('everybody can use the page', () => {
     await page.getByRole('dialog').waitFor();
     expect(await focused()).toBe('Terminate');
     await page.keyboard.press('Enter');
-    await expect.poll(() => page.locator('h1 .badge').textContent()).toBe('Terminated');
+    await expect.poll(() => page.locator('h1 .badge').first().textContent()).toBe('Terminated');
     await page.goBack();
     await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
   });

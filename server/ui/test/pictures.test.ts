@@ -10,6 +10,7 @@ import { describe, expect, test } from 'vitest';
 import { browserPath } from './support/browser.js';
 import { usePages } from './support/page-test.js';
 import { pasteText } from './support/paste-text.js';
+import { openRefunds } from './support/refunds.js';
 import { openShop, type Shop } from './support/shop.js';
 
 const FOLDER = fileURLToPath(new URL('../../../docs/ui/', import.meta.url));
@@ -155,6 +156,7 @@ describe.runIf(isWanted)('pictures for the documentation', () => {
     seed: async (client) => {
       shop = await openShop(client);
       await openTravelAgency(client);
+      await openRefunds(client);
       await client.workflows.suspend(shop.reminder);
       await client.workflows.resume(shop.reminder);
     },

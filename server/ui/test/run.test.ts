@@ -19,7 +19,7 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
     return page;
   };
   const why = (page: Page) => page.locator('section.why');
-  const status = (page: Page) => page.locator('h1 .badge');
+  const status = (page: Page) => page.locator('h1 .badge').first();
   const startReminder = async (): Promise<string> =>
     (await pages.client.workflows.start('reminder', {})).id;
 

@@ -57,6 +57,7 @@ export function toWorkflowSummary(instance: host.InstanceListItem): wire.Workflo
     reference: instance.reference,
     status: instance.status,
     outcome: instance.outcome,
+    parent: instance.parent === null ? null : { workflowId: instance.parent.workflowId },
     startTime: toWireTime(instance.startTime),
     endTime: toWireTimeOrNull(instance.endTime),
     lastChangeTime: toWireTime(instance.lastChangeTime),

@@ -43,6 +43,13 @@ export interface StepError {
 }
 
 /**
+ * Another workflow.
+ */
+export interface WorkflowReference {
+  workflowId: string;
+}
+
+/**
  * A workflow in a list: everything but its data.
  *
  * @example {
@@ -52,6 +59,7 @@ export interface StepError {
  *   "reference": null,
  *   "status": "Complete",
  *   "outcome": "Succeeded",
+ *   "parent": null,
  *   "startTime": "2026-05-04T10:20:30.123Z",
  *   "endTime": "2026-05-04T10:20:30.130Z",
  *   "lastChangeTime": "2026-05-04T10:20:30.130Z",
@@ -76,6 +84,10 @@ export interface WorkflowSummary {
    */
   outcome: WorkflowOutcome | null;
   /**
+   * The workflow whose SubWorkflow step started it; null where a client did.
+   */
+  parent: WorkflowReference | null;
+  /**
    * ISO 8601, UTC.
    */
   startTime: string;
@@ -96,8 +108,7 @@ export interface WorkflowSummary {
 /**
  * The SubWorkflow step that started a workflow.
  */
-export interface WorkflowParent {
-  workflowId: string;
+export interface WorkflowParent extends WorkflowReference {
   /**
    * Which of its executions, see its steps.
    * @isInt

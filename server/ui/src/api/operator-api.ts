@@ -8,6 +8,7 @@ import type {
   WaitReason,
   WorkflowAction,
   WorkflowFilter,
+  WorkflowOutcome,
   WorkflowStatus,
   WorkflowSummary,
 } from '@stepwright/sdk';
@@ -19,6 +20,9 @@ export type FixingAction = WaitReason['actions'][number];
 
 export interface RunQuery {
   readonly status?: WorkflowStatus | undefined;
+  readonly outcome?: WorkflowOutcome | undefined;
+  /** The id of a run: its children; `none`: runs that no other run started. */
+  readonly parent?: string | undefined;
   readonly definitionId?: string | undefined;
   readonly version?: number | undefined;
   readonly reference?: string | undefined;

@@ -1,3 +1,4 @@
+import type { WorkflowOutcome } from '@stepwright/sdk';
 import type { ReactNode } from 'react';
 
 /** The word and the colour; never the colour alone. */
@@ -14,11 +15,34 @@ const TONES: Readonly<Record<string, string>> = {
   Compensated: 'warning',
 };
 
+interface StatusBadgeProps {
+  readonly status: string;
+  /** Without its colour, where an outcome beside it says more. */
+  readonly isQuiet?: boolean;
+}
+
 /** The status of a run or of one execution of a step. */
-export function StatusBadge({ status }: { readonly status: string }): ReactNode {
+export function StatusBadge({ status, isQuiet = false }: StatusBadgeProps): ReactNode {
+  const hasTone = !isQuiet && Object.hasOwn(TONES, status);
+  return <span className={`badge ${hasTone ? TONES[status] : 'idle'}`}>{status}</span>;
+}
+
+/** A sign and a weight of its own for each, so that neither colour nor reading is needed to tell them apart. */
+const OUTCOMES: Readonly<
+  Record<WorkflowOutcome, { readonly sign: string; readonly tone: string }>
+> = {
+  Succeeded: { sign: '✓', tone: 'good' },
+  Compensated: { sign: '↩', tone: 'warning strong' },
+  Failed: { sign: '✕', tone: 'bad strong' },
+  Terminated: { sign: '■', tone: 'idle strong' },
+};
+
+/** How a run ended. */
+export function OutcomeBadge({ outcome }: { readonly outcome: WorkflowOutcome }): ReactNode {
+  const { sign, tone } = OUTCOMES[outcome];
   return (
-    <span className={`badge ${Object.hasOwn(TONES, status) ? TONES[status] : 'idle'}`}>
-      {status}
+    <span className={`badge ${tone}`}>
+      <span aria-hidden="true">{sign}</span> {outcome}
     </span>
   );
 }

@@ -17,6 +17,7 @@ import { TextChanges } from '../../editor/text-changes.js';
 import { atPointer, findStep } from '../../graph/find-step.js';
 import { readDefinition } from '../../graph/read-definition.js';
 import { WorkflowGraph } from '../../graph/workflow-graph.js';
+import { runsPath, WITH_CHILDREN } from '../runs/run-filter.js';
 import { documentText, type DocumentFormat } from './document-text.js';
 import { StartForm } from './start-form.js';
 import './definitions.css';
@@ -74,7 +75,7 @@ function Actions({ id }: { readonly id: string }): ReactNode {
   const [isStarting, setStarting] = useState(false);
   return (
     <>
-      <Link className="button" href={`/runs?definitionId=${encodeURIComponent(id)}`}>
+      <Link className="button" href={runsPath({ definitionId: id, parent: WITH_CHILDREN })}>
         Runs
       </Link>
       <Link className="button" href={toPath('definitions', id, 'edit')}>

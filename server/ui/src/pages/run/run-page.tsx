@@ -8,7 +8,7 @@ import { EmptyState } from '../../components/empty-state.js';
 import { Loading } from '../../components/loading.js';
 import { Page } from '../../components/page.js';
 import { ProblemView } from '../../components/problem-view.js';
-import { StatusBadge } from '../../components/status-badge.js';
+import { OutcomeBadge, StatusBadge } from '../../components/status-badge.js';
 import { durationText, exactTime, TimeAgo, useNow } from '../../components/time-ago.js';
 import { liveStatesOf } from '../../graph/live-states.js';
 import { WorkflowGraph } from '../../graph/workflow-graph.js';
@@ -19,9 +19,12 @@ import { DataView } from './data-view.js';
 import { RunActions, useControl } from './run-actions.js';
 import { StepList } from './step-list.js';
 import { Timeline } from './timeline.js';
+import { runsPath } from '../runs/run-filter.js';
 import {
+  CHILD_COUNT_MAX,
   CUT_WORDS,
   type Executions,
+  useChildCount,
   useExecutions,
   useExplanation,
   useLiveRun,
@@ -90,7 +93,7 @@ function LoadedRun({
   readonly run: Workflow;
   readonly error: Error | null;
 }): ReactNode {
-  const { workflowId, definitionId, version, status } = run;
+  const { workflowId, definitionId, version, status, outcome } = run;
   const reread = useRereadRun(workflowId);
   const control = useControl(workflowId, reread);
   const isOpen = status === 'Runnable' || status === 'Suspended';
@@ -104,7 +107,8 @@ function LoadedRun({
           <span className="run-heading">
             <bdi>{definitionId}</bdi> <span className="quiet">v{version}</span>
           </span>{' '}
-          <StatusBadge status={status} />
+          <StatusBadge status={status} isQuiet={outcome !== null} />{' '}
+          {outcome !== null && <OutcomeBadge outcome={outcome} />}
         </>
       }
       actions={<RunActions status={status} hasRetry={hasRetry} control={control} />}
@@ -145,6 +149,7 @@ function Facts({ run }: { readonly run: Workflow }): ReactNode {
           <ParentRun parent={parent} />
         </Fact>
       )}
+      <Children workflowId={workflowId} />
       <Fact label="Started">
         <span title={startTime}>{exactTime(startTime)}</span>
       </Fact>
@@ -173,6 +178,20 @@ function ParentRun({ parent }: { readonly parent: NonNullable<Workflow['parent']
         run <code>{workflowId}</code>
       </Link>
     </>
+  );
+}
+
+/** The runs that SubWorkflow steps of this run have started. */
+function Children({ workflowId }: { readonly workflowId: string }): ReactNode {
+  const { data: count = 0 } = useChildCount(workflowId);
+  if (count === 0) return null;
+  return (
+    <Fact label="Child runs">
+      <Link href={runsPath({ parent: workflowId })}>
+        {count > CHILD_COUNT_MAX ? `More than ${CHILD_COUNT_MAX}` : count}{' '}
+        {count === 1 ? 'run' : 'runs'}
+      </Link>
+    </Fact>
   );
 }
 

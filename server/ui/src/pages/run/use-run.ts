@@ -14,6 +14,8 @@ import { useThrottled } from '../../app/use-throttled.js';
 const FIRST_COUNT = 500;
 const NEWEST_COUNT = 1000;
 const EXECUTIONS_PER_CALL = 500;
+/** More children than this are "many". */
+export const CHILD_COUNT_MAX = 99;
 /** Words such as "since 12 min" grow old. */
 const EXPLAIN_AGAIN_MS = 10_000;
 
@@ -104,6 +106,29 @@ async function readNewest(
 /** One try of one execution. */
 function keyOf({ attempt, executionId }: StepExecution): string {
   return `${executionId}/${attempt}`;
+}
+
+/** `CHILD_COUNT_MAX` + 1 for any more. A child comes after the change of its parent that starts it. */
+export function useChildCount(workflowId: string): UseQueryResult<number> {
+  const { api } = useSession();
+  const children = useQuery({
+    queryKey: ['run', workflowId, 'child count'],
+    queryFn: async ({ signal }) => {
+      const query = { parent: workflowId, limit: CHILD_COUNT_MAX + 1 };
+      return (await api.listRuns(query, signal)).items.length;
+    },
+    refetchInterval: usePollInterval(),
+  });
+  const { refetch } = children;
+  const reread = useThrottled(
+    useCallback(() => void refetch(), [refetch]),
+    1000,
+  );
+  useLive(({ workflows }) => {
+    const started = [...workflows.values()];
+    if (started.some(({ parent }) => parent?.workflowId === workflowId)) reread();
+  });
+  return children;
 }
 
 export function useAudit(workflowId: string): UseQueryResult<readonly AuditEntry[]> {

@@ -1,6 +1,15 @@
 import { useState, type ReactNode } from 'react';
 import { Button } from '../../components/button.js';
-import { isSameFilter, NO_FILTER, PRESETS, STATUSES, type RunFilter } from './run-filter.js';
+import {
+  isSameFilter,
+  NO_FILTER,
+  OUTCOMES,
+  parentIn,
+  PRESETS,
+  STATUSES,
+  WITH_CHILDREN,
+  type RunFilter,
+} from './run-filter.js';
 
 interface FilterBarProps {
   readonly filter: RunFilter;
@@ -28,7 +37,6 @@ export function PresetBar({ filter, onChange }: FilterBarProps): ReactNode {
 /** Applies each change at once, texts when they are left or confirmed with Enter. */
 export function FilterBar({ filter, onChange }: FilterBarProps): ReactNode {
   const set = (change: Partial<RunFilter>): void => onChange({ ...filter, ...change });
-  const isOrdered = filter.failed !== '' || filter.unchanged !== '';
   return (
     <div className="filter-bar" role="group" aria-label="Filter">
       <label className="field">
@@ -38,6 +46,23 @@ export function FilterBar({ filter, onChange }: FilterBarProps): ReactNode {
           {STATUSES.map((status) => (
             <option key={status}>{status}</option>
           ))}
+        </select>
+      </label>
+      <label className="field">
+        <span>Outcome</span>
+        <select value={filter.outcome} onChange={({ target }) => set({ outcome: target.value })}>
+          <option value="">any</option>
+          {OUTCOMES.map((outcome) => (
+            <option key={outcome}>{outcome}</option>
+          ))}
+        </select>
+      </label>
+      <label className="field">
+        <span>Child runs</span>
+        <select value={filter.parent} onChange={({ target }) => set({ parent: target.value })}>
+          <option value="">hidden</option>
+          <option value={WITH_CHILDREN}>shown</option>
+          {parentIn(filter) !== null && <option value={filter.parent}>of one run</option>}
         </select>
       </label>
       <TextFilter
@@ -58,30 +83,37 @@ export function FilterBar({ filter, onChange }: FilterBarProps): ReactNode {
       />
       <TimeFilter label="Started from" value={filter.from} onChange={(from) => set({ from })} />
       <TimeFilter label="Started before" value={filter.to} onChange={(to) => set({ to })} />
-      <label className="field">
-        <span>Trouble</span>
-        <select
-          value={isOrdered ? `${filter.failed}/${filter.unchanged}` : ''}
-          onChange={({ target }) => {
-            const [failed = '', unchanged = ''] = target.value.split('/');
-            set({ failed, unchanged });
-          }}
-        >
-          <option value="">any</option>
-          <option value="1h/">failed in the last hour</option>
-          <option value="1d/">failed in the last day</option>
-          <option value="7d/">failed in the last 7 days</option>
-          <option value="/10m">unchanged for 10 min</option>
-          <option value="/1h">unchanged for 1 h</option>
-          <option value="/1d">unchanged for 1 day</option>
-        </select>
-      </label>
+      <TroubleFilter {...{ filter, onChange }} />
       {!isSameFilter(filter, NO_FILTER) && (
         <Button variant="quiet" onPress={() => onChange(NO_FILTER)}>
           Clear
         </Button>
       )}
     </div>
+  );
+}
+
+function TroubleFilter({ filter, onChange }: FilterBarProps): ReactNode {
+  const { failed, unchanged } = filter;
+  return (
+    <label className="field">
+      <span>Trouble</span>
+      <select
+        value={failed === '' && unchanged === '' ? '' : `${failed}/${unchanged}`}
+        onChange={({ target }) => {
+          const [nextFailed = '', nextUnchanged = ''] = target.value.split('/');
+          onChange({ ...filter, failed: nextFailed, unchanged: nextUnchanged });
+        }}
+      >
+        <option value="">any</option>
+        <option value="1h/">error in the last hour</option>
+        <option value="1d/">error in the last day</option>
+        <option value="7d/">error in the last 7 days</option>
+        <option value="/10m">unchanged for 10 min</option>
+        <option value="/1h">unchanged for 1 h</option>
+        <option value="/1d">unchanged for 1 day</option>
+      </select>
+    </label>
   );
 }
 

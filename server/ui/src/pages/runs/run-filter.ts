@@ -1,5 +1,5 @@
 /** Which runs are shown: kept in the address, so that it can be sent to somebody and survives a reload. */
-import type { WorkflowStatus, WorkflowSummary } from '@stepwright/sdk';
+import type { WorkflowOutcome, WorkflowStatus, WorkflowSummary } from '@stepwright/sdk';
 import type { RunQuery } from '../../api/operator-api.js';
 
 export const STATUSES: readonly WorkflowStatus[] = [
@@ -9,9 +9,22 @@ export const STATUSES: readonly WorkflowStatus[] = [
   'Terminated',
 ];
 
+export const OUTCOMES: readonly WorkflowOutcome[] = [
+  'Succeeded',
+  'Compensated',
+  'Failed',
+  'Terminated',
+];
+
+/** The value of `parent` that shows children beside the runs that started them. */
+export const WITH_CHILDREN = 'any';
+
 /** Texts as they are in the address; empty where nothing is asked for. */
 export interface RunFilter {
   readonly status: string;
+  readonly outcome: string;
+  /** Empty: only runs that no other run started; `WITH_CHILDREN`; or the id of a run, for its children. */
+  readonly parent: string;
   readonly definitionId: string;
   readonly version: string;
   readonly reference: string;
@@ -25,7 +38,7 @@ export interface RunFilter {
 }
 
 export const NO_FILTER: RunFilter = {
-  ...{ status: '', definitionId: '', version: '', reference: '' },
+  ...{ status: '', outcome: '', parent: '', definitionId: '', version: '', reference: '' },
   ...{ from: '', to: '', failed: '', unchanged: '' },
 };
 
@@ -35,8 +48,11 @@ export interface Preset {
   readonly filter: RunFilter;
 }
 
+/** Where something went wrong, children count too: often it is a child that can be put right. */
+const TROUBLE: RunFilter = { ...NO_FILTER, parent: WITH_CHILDREN };
+
 export const PRESETS: readonly Preset[] = [
-  { label: 'All', hint: 'Every run, newest first', filter: NO_FILTER },
+  { label: 'All', hint: 'Every run that no other run started, newest first', filter: NO_FILTER },
   {
     label: 'Running',
     hint: 'Neither ended nor suspended',
@@ -44,28 +60,37 @@ export const PRESETS: readonly Preset[] = [
   },
   {
     label: 'Suspended',
-    hint: 'Stopped, by somebody or because a step failed',
-    filter: { ...NO_FILTER, status: 'Suspended' },
+    hint: 'Stopped by somebody, or because a step failed',
+    filter: { ...TROUBLE, status: 'Suspended' },
   },
   {
     label: 'Waiting long',
-    hint: 'Nothing has moved them for ten minutes; the longest unchanged first',
+    hint: 'Not changed for ten minutes; the longest unchanged first',
     filter: { ...NO_FILTER, unchanged: '10m' },
   },
   {
-    label: 'Failed in the last hour',
+    label: 'Errors in the last hour',
     hint: 'A step has failed; the newest failure first',
-    filter: { ...NO_FILTER, failed: '1h' },
+    filter: { ...TROUBLE, failed: '1h' },
+  },
+  { label: 'Failed', hint: 'Ended by an error', filter: { ...TROUBLE, outcome: 'Failed' } },
+  {
+    label: 'Compensated',
+    hint: 'A step failed, and what could be undone was undone',
+    filter: { ...TROUBLE, outcome: 'Compensated' },
   },
 ];
 
+/** The API's word; no run has it as its id. */
+const NO_PARENT = 'none';
 const NAMES = Object.keys(NO_FILTER) as readonly (keyof RunFilter)[]; // Its own members, as it is made above.
 
 export function readFilter(search: string): RunFilter {
   const parameters = new URLSearchParams(search);
-  return Object.fromEntries(
+  const filter = Object.fromEntries(
     NAMES.map((name) => [name, parameters.get(name) ?? '']),
   ) as unknown as RunFilter; // One entry for each name.
+  return filter.parent === NO_PARENT ? { ...filter, parent: '' } : filter;
 }
 
 export function filterText(filter: RunFilter): string {
@@ -76,6 +101,12 @@ export function filterText(filter: RunFilter): string {
   return parameters.toString();
 }
 
+/** The address of a list of runs. */
+export function runsPath(filter: Partial<RunFilter>): string {
+  const text = filterText({ ...NO_FILTER, ...filter });
+  return text === '' ? '/runs' : `/runs?${text}`;
+}
+
 export function isSameFilter(a: RunFilter, b: RunFilter): boolean {
   return NAMES.every((name) => a[name] === b[name]);
 }
@@ -84,6 +115,8 @@ export function isSameFilter(a: RunFilter, b: RunFilter): boolean {
 export function toQuery(filter: RunFilter, nowMs: number): RunQuery {
   return {
     status: STATUSES.find((status) => status === filter.status),
+    outcome: OUTCOMES.find((outcome) => outcome === filter.outcome),
+    parent: filter.parent === WITH_CHILDREN ? undefined : filter.parent || NO_PARENT,
     definitionId: textOr(filter.definitionId),
     version: filter.version === '' ? undefined : Number(filter.version),
     reference: textOr(filter.reference),
@@ -97,9 +130,11 @@ export function toQuery(filter: RunFilter, nowMs: number): RunQuery {
 /** Whether the list would show the run, as far as its summary tells. */
 export function matches(run: WorkflowSummary, query: RunQuery): boolean {
   const { status, definitionId, version, reference, startedFrom, startedTo } = query;
-  const { failedFrom, unchangedSince } = query;
+  const { failedFrom, outcome, parent, unchangedSince } = query;
   return (
     (status === undefined || run.status === status) &&
+    (outcome === undefined || run.outcome === outcome) &&
+    (parent === undefined || (run.parent?.workflowId ?? NO_PARENT) === parent) &&
     (definitionId === undefined || run.definitionId === definitionId) &&
     (version === undefined || run.version === version) &&
     (reference === undefined || run.reference === reference) &&
@@ -108,6 +143,11 @@ export function matches(run: WorkflowSummary, query: RunQuery): boolean {
     (failedFrom === undefined || (run.failureTime !== null && run.failureTime >= failedFrom)) &&
     (unchangedSince === undefined || (isOpen(run.status) && run.lastChangeTime < unchangedSince))
   );
+}
+
+/** The id of the run whose children are shown; null where the list shows others. */
+export function parentIn({ parent }: RunFilter): string | null {
+  return parent === '' || parent === WITH_CHILDREN ? null : parent;
 }
 
 function isOpen(status: WorkflowStatus): boolean {

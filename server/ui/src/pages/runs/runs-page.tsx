@@ -10,29 +10,28 @@ import { Loading } from '../../components/loading.js';
 import { Page } from '../../components/page.js';
 import { Pager, usePaging } from '../../components/pager.js';
 import { ProblemView } from '../../components/problem-view.js';
-import { StatusBadge } from '../../components/status-badge.js';
+import { OutcomeBadge, StatusBadge } from '../../components/status-badge.js';
 import { durationText, TimeAgo, useNow } from '../../components/time-ago.js';
 import { BulkBar, type Matching } from './bulk-bar.js';
 import { FilterBar, PresetBar } from './filter-bar.js';
-import { filterText, matches, readFilter, toQuery, type RunFilter } from './run-filter.js';
+import {
+  filterText,
+  matches,
+  parentIn,
+  readFilter,
+  runsPath,
+  toQuery,
+  WITH_CHILDREN,
+  type RunFilter,
+} from './run-filter.js';
 import { SearchBox } from './search-box.js';
 import { useBulkJob, type BulkJob } from './use-bulk-job.js';
 import { NEW_COUNT_MAX, useRuns } from './use-runs.js';
 
 const COLUMNS: readonly Column<WorkflowSummary>[] = [
   { key: 'status', header: 'Status', cell: (run) => <StatusCell run={run} /> },
-  {
-    key: 'id',
-    header: 'Run',
-    kind: 'id',
-    cell: ({ workflowId }) => (
-      <Link href={toPath('runs', workflowId)}>
-        <code className="clip" title={workflowId}>
-          {workflowId}
-        </code>
-      </Link>
-    ),
-  },
+  { key: 'outcome', header: 'Outcome', cell: (run) => <OutcomeCell run={run} /> },
+  { key: 'id', header: 'Run', kind: 'id', cell: (run) => <IdCell run={run} /> },
   {
     key: 'definition',
     header: 'Definition',
@@ -71,14 +70,14 @@ const COLUMNS: readonly Column<WorkflowSummary>[] = [
   { key: 'took', header: 'Duration', kind: 'number', cell: (run) => <Duration run={run} /> },
 ];
 
-function StatusCell({
-  run: { status, failureTime },
-}: {
+interface CellProps {
   readonly run: WorkflowSummary;
-}): ReactNode {
+}
+
+function StatusCell({ run: { status, outcome, failureTime } }: CellProps): ReactNode {
   return (
     <>
-      <StatusBadge status={status} />
+      <StatusBadge status={status} isQuiet={outcome !== null} />
       {failureTime !== null && (
         <span className="failure-mark" title="A step has failed">
           error
@@ -88,7 +87,33 @@ function StatusCell({
   );
 }
 
-function Duration({ run: { startTime, endTime } }: { readonly run: WorkflowSummary }): ReactNode {
+function OutcomeCell({ run: { outcome } }: CellProps): ReactNode {
+  return outcome === null ? <span className="none">–</span> : <OutcomeBadge outcome={outcome} />;
+}
+
+function IdCell({ run: { workflowId, parent } }: CellProps): ReactNode {
+  return (
+    <>
+      <Link href={toPath('runs', workflowId)}>
+        <code className="clip" title={workflowId}>
+          {workflowId}
+        </code>
+      </Link>
+      {parent !== null && (
+        <Link
+          className="parent-link"
+          href={toPath('runs', parent.workflowId)}
+          title={`Started by run ${parent.workflowId}`}
+          aria-label={`Parent of run ${workflowId}`}
+        >
+          ↑ parent
+        </Link>
+      )}
+    </>
+  );
+}
+
+function Duration({ run: { startTime, endTime } }: CellProps): ReactNode {
   const nowMs = useNow();
   const endMs = endTime === null ? nowMs : Date.parse(endTime);
   const text = durationText(Math.max(0, endMs - Date.parse(startTime)));
@@ -106,8 +131,7 @@ export function RunsPage(): ReactNode {
     useCallback(() => void queries.invalidateQueries({ queryKey: ['runs'] }), [queries]),
   );
   const setFilter = (next: RunFilter): void => {
-    const text = filterText(next);
-    navigate(`/runs${text === '' ? '' : `?${text}`}`);
+    navigate(runsPath(next));
   };
   return (
     <Page title="Runs" actions={<SearchBox />}>
@@ -137,6 +161,7 @@ function RunList({
     ...{ filter, mayInsert, cursor: paging.cursor },
   });
   const rows = page?.items ?? [];
+  const parentId = parentIn(filter);
   const startJob = (action: ControlAction, matching: Matching | null): void => {
     const { query, found } = matching ?? {};
     job.start(
@@ -156,6 +181,7 @@ function RunList({
   return (
     <div ref={area}>
       {error !== null && <ProblemView error={error} onRetry={refetch} />}
+      {parentId !== null && <ParentLine parentId={parentId} />}
       <BulkBar
         selectedCount={selected.size}
         {...{ isEverything, job, onEverything: setEverything, onAction: startJob }}
@@ -169,7 +195,7 @@ function RunList({
         </button>
       )}
       {rows.length === 0 ? (
-        <NoRuns isFiltered={filterText(filter) !== ''} />
+        <NoRuns filter={filter} />
       ) : (
         <RunTable rows={rows} filter={filter} selected={selected} onSelect={setSelected} />
       )}
@@ -221,17 +247,44 @@ function RunTable({
       rows={rows}
       rowKey={({ workflowId }) => workflowId}
       rowName={({ workflowId }) => `run ${workflowId}`}
-      // What has left the filter stays where it is until the list is read again, so that nothing jumps.
-      rowClass={(run) => (matches(run, query) ? undefined : 'left-filter')}
+      rowClass={(run) => classOf(run, query)}
       selection={selection}
     />
   );
 }
 
-function NoRuns({ isFiltered }: { readonly isFiltered: boolean }): ReactNode {
-  if (isFiltered) {
+function classOf(run: WorkflowSummary, query: RunQuery): string {
+  return [
+    // What has left the filter stays where it is until the list is read again, so that nothing jumps.
+    ...(matches(run, query) ? [] : ['left-filter']),
+    ...(run.outcome === null || run.outcome === 'Succeeded' ? [] : ['ended-badly']),
+  ].join(' ');
+}
+
+/** Whose children are listed, with the way back up. */
+function ParentLine({ parentId }: { readonly parentId: string }): ReactNode {
+  return (
+    <p className="parent-line">
+      Child runs of{' '}
+      <Link href={toPath('runs', parentId)}>
+        run{' '}
+        <code>
+          <bdi>{parentId}</bdi>
+        </code>
+      </Link>
+    </p>
+  );
+}
+
+function NoRuns({ filter }: { readonly filter: RunFilter }): ReactNode {
+  if (filterText(filter) !== '') {
     return (
       <EmptyState title="No run matches the filter.">
+        {filter.parent === '' && (
+          <p>
+            <Link href={runsPath({ ...filter, parent: WITH_CHILDREN })}>Include child runs</Link>
+          </p>
+        )}
         <p>
           <Link href="/runs">Show all runs</Link>
         </p>

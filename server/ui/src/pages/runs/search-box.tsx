@@ -5,7 +5,7 @@ import { toPath } from '../../app/path.js';
 import { useSession, type Session } from '../../app/session.js';
 import { Button } from '../../components/button.js';
 import { problemText } from '../../components/problem-view.js';
-import { filterText, NO_FILTER } from './run-filter.js';
+import { runsPath, WITH_CHILDREN } from './run-filter.js';
 
 type Found =
   | { readonly kind: 'run'; readonly id: string }
@@ -13,7 +13,7 @@ type Found =
   | { readonly kind: 'reference'; readonly text: string }
   | { readonly kind: 'nothing' };
 
-/** One box: the id of a run goes to it, a definition's id or a reference shows its runs. */
+/** One box: the id of a run goes to it, a definition's id or a reference shows its runs, children among them. */
 export function SearchBox(): ReactNode {
   const session = useSession();
   const [, navigate] = useLocation();
@@ -34,9 +34,9 @@ export function SearchBox(): ReactNode {
       }
       setText('');
       if (found.kind === 'run') navigate(toPath('runs', found.id));
-      else if (found.kind === 'definition') {
-        navigate(`/runs?${filterText({ ...NO_FILTER, definitionId: found.id })}`);
-      } else navigate(`/runs?${filterText({ ...NO_FILTER, reference: found.text })}`);
+      else if (found.kind === 'definition')
+        navigate(runsPath({ definitionId: found.id, parent: WITH_CHILDREN }));
+      else navigate(runsPath({ reference: found.text, parent: WITH_CHILDREN }));
     } catch (error) {
       session.noticeFailure(error);
       setAnswer(problemText(error));
