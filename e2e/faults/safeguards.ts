@@ -42,7 +42,7 @@ function run({ only, scale = 1, shows, test }: Safeguard, main: string, folder: 
   const report = path.join(folder, 'report.json');
   const names = only === undefined ? [] : ['-t', only];
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-  const env = { ...process.env, E2E_SERVER_MAIN: main, FAULTS_SCALE: String(scale) };
+  const env = { ...process.env, E2E_SERVER_MAIN: main, FAULTS: 'all', FAULTS_SCALE: String(scale) };
   const vitest = path.join(ROOT, 'node_modules/vitest/vitest.mjs');
   spawnSync(
     process.execPath,

@@ -371,9 +371,9 @@ export const SETTINGS = {
     'A node that gave no sign of life for so long is taken for dead, in milliseconds.',
   ),
   instance_crashes_max: setting(
-    integer(3, 1000),
+    integer(4, 1000),
     5,
-    'A workflow is suspended after so many nodes in a row died while it was under work, all but the first two while they ran nothing else.',
+    'A workflow is suspended after so many nodes in a row died while it was under work, all but the first two while they ran it alone.',
   ),
   shutdown_grace_ms: setting(
     integer(0, 600_000),

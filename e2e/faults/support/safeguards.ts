@@ -121,4 +121,18 @@ export const SAFEGUARDS: readonly Safeguard[] = [
     shows: /activity\/success\/\S+: 202/,
     expected: 'red',
   },
+  {
+    name: 'alone',
+    patches: [
+      {
+        file: 'runtime/take-over.js',
+        find: 'return crashes + (suspected ? 1 : 0) >= TRIAL_FROM;',
+        replace: 'return crashes + (suspected ? 1 : 0) >= this.#options.crashesMax;',
+      },
+    ],
+    test: 't37',
+    only: 'killed 30 times',
+    shows: /to deeply equal \[\]|Suspended/,
+    expected: 'red',
+  },
 ];

@@ -18,10 +18,14 @@ export class CrashCount {
     return this.#value;
   }
 
-  /** What a commit of the instance writes. */
-  next(instance: WorkflowInstance): number {
+  /**
+   * What a commit of the instance writes.
+   * @param goesOn it has more to do at once: what stops servers may be the very next step
+   */
+  next(instance: WorkflowInstance, goesOn: boolean): number {
+    if (this.#value === 0) return 0;
     const isSuspect =
-      this.#value > 0 && underWay(instance).some((execution) => this.#suspects.has(execution));
+      goesOn || underWay(instance).some((execution) => this.#suspects.has(execution));
     return isSuspect ? this.#value : 0;
   }
 

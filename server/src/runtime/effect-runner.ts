@@ -2,13 +2,19 @@
 import type { WorkflowInstance } from '../engine/instance.js';
 import type { EffectResult } from '../engine/messages.js';
 import type { Pointer } from '../engine/pointer.js';
-import type { Run } from '../engine/run.js';
+import { stepOf, type Run } from '../engine/run.js';
 import type { ActorEnvironment } from './actor-environment.js';
+
+interface UnderWay {
+  readonly controller: AbortController;
+  /** It waits for an answer from outside; a script or the start of a child is work of this server. */
+  readonly isCall: boolean;
+}
 
 export class EffectRunner {
   readonly #environment: ActorEnvironment;
   readonly #ended: (pointerId: number, attempt: number, result: EffectResult) => void;
-  readonly #underWay = new Map<number, AbortController>();
+  readonly #underWay = new Map<number, UnderWay>();
   #hasLeftOver = false;
   #waitsForEnd: () => void = () => undefined;
 
@@ -25,6 +31,11 @@ export class EffectRunner {
     return this.#underWay.size === 0 && !this.#hasLeftOver;
   }
 
+  /** All that is under way are calls to the outside. */
+  get areCalls(): boolean {
+    return [...this.#underWay.values()].every(({ isCall }) => isCall);
+  }
+
   start(run: Run, pointerIds: readonly number[]): void {
     for (const pointerId of pointerIds) {
       const pointer = run.instance.pointers.get(pointerId);
@@ -33,12 +44,13 @@ export class EffectRunner {
       if (this.#underWay.has(pointerId)) continue;
       const { attempt } = pointer;
       const controller = new AbortController();
-      this.#underWay.set(pointerId, controller);
+      const isCall = kind === 'effect' && stepOf(run, pointer).type === 'HttpRequest';
+      this.#underWay.set(pointerId, { controller, isCall });
       void this.#environment
         .runBody(run, pointer, controller.signal)
         .catch((error: unknown): EffectResult => this.#unexpected(run, pointerId, error))
         .then((result) => {
-          if (this.#underWay.get(pointerId) !== controller) return;
+          if (this.#underWay.get(pointerId)?.controller !== controller) return;
           this.#underWay.delete(pointerId);
           if (result === null) this.#hasLeftOver = true;
           else this.#ended(pointerId, attempt, result);
@@ -58,7 +70,7 @@ export class EffectRunner {
 
   abort(pointerIds: readonly number[]): void {
     for (const pointerId of pointerIds) {
-      this.#underWay.get(pointerId)?.abort();
+      this.#underWay.get(pointerId)?.controller.abort();
       this.#underWay.delete(pointerId);
     }
     if (this.#underWay.size === 0) this.#waitsForEnd();

@@ -38,6 +38,13 @@ export class Evaluator {
     this.#scripts = scripts;
   }
 
+  /** Resolves when there is an interpreter, or there will be none. */
+  async ready(): Promise<void> {
+    if (this.#scripts.ready) return;
+    // It waits for the first one to boot.
+    await this.#scripts.checkSyntax('expression', ['None']).catch(() => undefined);
+  }
+
   inputs(
     place: EvaluationPlace,
     inputs: StepDefinition['inputs'],

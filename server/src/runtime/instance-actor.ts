@@ -124,6 +124,11 @@ export class InstanceActor {
     return this.isParked && this.#effects.isAtRest && this.#arrived.length === 0;
   }
 
+  /** It has nothing to do until an answer comes from outside. */
+  get waitsOutside(): boolean {
+    return this.isParked && this.#effects.areCalls;
+  }
+
   get isAbandoned(): boolean {
     return this.#abandoned;
   }
@@ -351,7 +356,8 @@ export class InstanceActor {
     const { epoch, inSeq } = this.#stored;
     const now = this.#environment.clock.now();
     const state = writeState(instance);
-    const crashes = this.#crashes.next(instance);
+    const wakeAt = this.wakeAt();
+    const crashes = this.#crashes.next(instance, wakeAt === 0);
     try {
       const outcome = await store.commitInstance({
         id: this.id,
@@ -361,7 +367,7 @@ export class InstanceActor {
         status: instance.status,
         outcome: instance.outcome,
         ...timesOf(instance, now),
-        wakeAt: this.wakeAt(),
+        wakeAt,
         underWay: hasUnderWay(instance),
         crashes,
         state,
@@ -371,12 +377,8 @@ export class InstanceActor {
       });
       if (outcome === 'committed') {
         this.#committedAt = now;
-        this.#stored = {
-          epoch,
-          inSeq,
-          revision: this.#stored.revision + 1,
-          status: instance.status,
-        };
+        const revision = this.#stored.revision + 1;
+        this.#stored = { epoch, inSeq, revision, status: instance.status };
         this.#stateLength.written(Buffer.byteLength(state));
         this.#crashes.written(crashes);
         return true;

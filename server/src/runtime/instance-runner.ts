@@ -111,6 +111,7 @@ export class InstanceRunner implements Service {
       activate: (record) => this.#activate(record),
       load: (id) => this.#load(id),
       isNewer: (record) => this.#isNewer(record),
+      waitsOutside: (id) => this.#actorOf(id)?.waitsOutside === true,
       acquitted: (id, crashes) => this.#actorOf(id)?.acquit(crashes),
       leftUnknown: () => (this.#leavesWork = true),
     });
@@ -318,7 +319,9 @@ export class InstanceRunner implements Service {
   /** For the environment: a parked actor may be forgotten, its timer may not. */
   parked(actor: InstanceActor): void {
     this.#loads.rested(actor.id);
-    if (actor.isDisposable) this.#takeOver.trials.over(actor.id);
+    const { trials } = this.#takeOver;
+    if (actor.isDisposable) trials.over(actor.id);
+    else trials.rests(actor.id);
     // Everybody is asked to leave, which those that are forgotten would miss.
     if (this.#stopping) return;
     if (isEnded(actor.run.instance) && actor.isDisposable) {
@@ -378,7 +381,7 @@ export class InstanceRunner implements Service {
     if (owner === nodes.id) {
       if (record.crashes < TRIAL_FROM) return record;
       // Its claim was for a trial, and the answer got lost.
-      this.#takeOver.trials.add(id);
+      this.#takeOver.trials.add(id, null);
       return null;
     }
     const wasKnown = owner !== null && nodes.isKnown(owner);

@@ -37,9 +37,6 @@ const LIST_EVERY_BEATS_ALONE = 3;
  */
 const REMEMBER_DEAD_LEASES = 10;
 
-/** A node that lives writes its next heartbeat within so many of its pauses. */
-const BEATS_LATE = 2;
-
 /** Nodes that are known to be gone are remembered up to this number; then they are looked up again. */
 const SIGNED_OFF_MAX = 1000;
 
@@ -59,6 +56,8 @@ export class NodeRegistry implements Service {
   readonly #takenOver = new Set<string>();
   /** Take-overs under way, by node. */
   readonly #takingOver = new Map<string, Promise<void>>();
+  /** When nodes were first seen dead. */
+  readonly #deadSince = new Map<string, number>();
   /** Nodes that own something and have no record: they had one before, so they are gone for good. */
   readonly #signedOff = new Set<string>();
   #beats = 0;
@@ -103,7 +102,10 @@ export class NodeRegistry implements Service {
   /** The latest time at which a node that died can have been at work; null: it signed off, or is not known. */
   livedUntil(nodeId: string): number | null {
     const beatAt = this.#nodes.get(nodeId)?.beatAt;
-    return beatAt === undefined ? null : beatAt + BEATS_LATE * this.#options.beatIntervalMs;
+    if (beatAt === undefined) return null;
+    // One that lived longer without a beat would have lost what it had to others.
+    const leaseEndedAt = beatAt + this.#options.leaseMs;
+    return Math.min(leaseEndedAt, this.#deadSince.get(nodeId) ?? leaseEndedAt);
   }
 
   isAlive(nodeId: string): boolean {
@@ -235,6 +237,11 @@ export class NodeRegistry implements Service {
 
   async #readNodes(): Promise<void> {
     this.#nodes = new Map((await this.#options.store.listNodes()).map((node) => [node.id, node]));
+    for (const id of this.#nodes.keys()) {
+      if (this.isAlive(id)) this.#deadSince.delete(id);
+      else if (!this.#deadSince.has(id)) this.#deadSince.set(id, this.#options.clock.now());
+    }
+    for (const id of this.#deadSince.keys()) if (!this.#nodes.has(id)) this.#deadSince.delete(id);
   }
 }
 

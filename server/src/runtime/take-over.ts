@@ -13,7 +13,8 @@
  */
 import { STATE_VERSION } from '../engine/snapshot.js';
 import type { InstanceClaim, InstanceRecord, Store } from '../store/store.js';
-import { CrashTrials, TRIAL_FROM, type CrashTrialsOptions } from './crash-trials.js';
+import type { ActorEnvironment } from './actor-environment.js';
+import { ALONE_MIN, CrashTrials, TRIAL_FROM, type CrashTrialsOptions } from './crash-trials.js';
 import { readFollowedUntil } from './node-details.js';
 import type { NodeRegistry } from './node-registry.js';
 import type { Quarantine } from './quarantine.js';
@@ -21,7 +22,7 @@ import type { Quarantine } from './quarantine.js';
 const PAGE = 500;
 
 export interface TakeOverOptions {
-  readonly environment: CrashTrialsOptions['environment'];
+  readonly environment: CrashTrialsOptions['environment'] & Pick<ActorEnvironment, 'store'>;
   readonly nodes: Pick<NodeRegistry, 'id' | 'isGone' | 'recordOf' | 'livedUntil'>;
   readonly quarantine: Quarantine;
   /** An instance is suspended after so many deaths in a row, the last ones of them on trial. */
@@ -35,6 +36,7 @@ export interface TakeOverOptions {
   /** Reads the instance, and claims it where it is nobody's; answers it if it is ours. */
   readonly load: (instanceId: string) => Promise<InstanceRecord | null>;
   readonly isNewer: (record: InstanceRecord) => boolean;
+  readonly waitsOutside: CrashTrialsOptions['waitsOutside'];
   readonly acquitted: CrashTrialsOptions['acquitted'];
   readonly leftUnknown: CrashTrialsOptions['leftUnknown'];
 }
@@ -50,11 +52,9 @@ export class TakeOver {
     this.#options = options;
     this.#store = options.environment.store;
     this.trials = new CrashTrials({
-      environment: options.environment,
-      isStopping: options.isStopping,
-      begin: (id) => this.#beginTrial(id),
-      acquitted: options.acquitted,
-      leftUnknown: options.leftUnknown,
+      ...options,
+      nodeId: options.nodes.id,
+      begin: (id, suspectEpoch) => this.#beginTrial(id, suspectEpoch),
     });
   }
 
@@ -105,7 +105,7 @@ export class TakeOver {
     if (isStopping() || isHere(instance.id)) return;
     const suspected = this.#isSuspected(instance);
     if (this.#needsTrial(instance, suspected)) {
-      this.trials.add(instance.id);
+      this.trials.add(instance.id, suspected ? instance.epoch : null);
       return;
     }
     let isFirst = true;
@@ -123,7 +123,7 @@ export class TakeOver {
     if (!this.#needsTrial(instance, suspected)) {
       return this.#claimNow(instance, { suspected, due: false });
     }
-    this.trials.add(instance.id);
+    this.trials.add(instance.id, suspected ? instance.epoch : null);
     return null;
   }
 
@@ -141,14 +141,17 @@ export class TakeOver {
     return crashes + (suspected ? 1 : 0) >= TRIAL_FROM;
   }
 
-  /** Whether its node may have been at work on it when it died. What waits for time, an event or a worker never is. */
-  #isSuspected({ owner, underWay, wakeAt }: InstanceClaim): boolean {
+  /**
+   * Whether its node may have been at work on it when it died. What waits for time, an event or a worker never is. One that
+   * the node had claimed and not committed was at work whatever else is known, as claims are made for work (R10).
+   */
+  #isSuspected({ crashes, owner, underWay, wakeAt }: InstanceClaim): boolean {
     const livedUntil = owner === null ? null : this.#options.nodes.livedUntil(owner);
     if (livedUntil === null) return false;
-    return underWay || (wakeAt !== null && wakeAt <= livedUntil);
+    return underWay || crashes > 0 || (wakeAt !== null && wakeAt <= livedUntil);
   }
 
-  async #beginTrial(id: string): Promise<InstanceRecord | null> {
+  async #beginTrial(id: string, suspectEpoch: number | null): Promise<InstanceRecord | null> {
     const { activate, environment, isHere, isNewer, nodes } = this.#options;
     const record = await this.#store.getInstance(id);
     if (record === null || isHere(id) || isNewer(record)) return null;
@@ -156,8 +159,8 @@ export class TakeOver {
     let onTrial: InstanceRecord | null = record;
     if (owner !== nodes.id) {
       if (owner !== null && !(await nodes.isGone(owner))) return null;
-      const how = { suspected: this.#isSuspected(record), due: false };
-      onTrial = await this.#claimNow(record, how);
+      const suspected = record.epoch === suspectEpoch || this.#isSuspected(record);
+      onTrial = await this.#claimNow(record, { suspected, due: false });
     }
     if (onTrial === null || (await this.#isGuilty(onTrial, owner))) return null;
     const { crashes } = onTrial;
@@ -166,13 +169,14 @@ export class TakeOver {
       'runs an instance alone, as servers stopped again and again while it was due or under work',
     );
     await activate(onTrial);
-    return onTrial;
+    // One that cannot be run was set aside, or has given up already.
+    return isHere(id) ? onTrial : null;
   }
 
   async #isGuilty(record: InstanceRecord, lastNode: string | null): Promise<boolean> {
     const { crashesMax, nodes, quarantine } = this.#options;
     const { crashes } = record;
-    if (crashes < Math.max(crashesMax, TRIAL_FROM + 1)) return false;
+    if (crashes < Math.max(crashesMax, TRIAL_FROM + ALONE_MIN)) return false;
     const alone = crashes - TRIAL_FROM;
     const dead = lastNode === null ? undefined : nodes.recordOf(lastNode);
     const host = dead === undefined ? '' : ` on ${dead.hostname}, process ${dead.pid}`;
@@ -180,7 +184,7 @@ export class TakeOver {
       type: 'Poison',
       message:
         `${crashes} servers in a row stopped while this workflow was under work, and the last ${alone} of them ran ` +
-        `nothing else at that moment (the last one was ${lastNode ?? 'unknown'}${host}); resume tries it again`,
+        `it alone (the last one was ${lastNode ?? 'unknown'}${host}); resume tries it again`,
       evidence: { crashes, alone, lastNode },
     });
     return true;
