@@ -1,7 +1,14 @@
-/** Answers in the format that the caller prefers: JSON, unless `Accept` says YAML. */
+/**
+ * Answers in the format that the caller prefers: JSON, unless `Accept` says YAML.
+ *
+ * Long answers are written in slices, and no longer than the caller is there. What is too long for YAML, which is made for
+ * people, is answered in JSON; `Content-Type` says so, as it does for callers that accept neither.
+ */
 import type { Request, Response } from 'express';
 import { writeJson } from '../engine/exact-json.js';
-import { writeYaml } from './yaml-writer.js';
+import { isLight, writeJsonParts } from '../engine/json-parts.js';
+import { inSlices, NotWantedError } from '../slices.js';
+import { writeYaml, writeYamlParts } from './yaml-writer.js';
 
 const YAML_MEDIA_TYPES: readonly string[] = ['application/yaml', 'application/x-yaml', 'text/yaml'];
 const JSON_MEDIA_TYPE = 'application/json';
@@ -10,15 +17,36 @@ const MEDIA_TYPES = [JSON_MEDIA_TYPE, 'text/json', ...YAML_MEDIA_TYPES];
 /** With the only charset that there is, too: a range with a parameter fits nothing without it. */
 const OFFERED = [...MEDIA_TYPES, ...MEDIA_TYPES.map(withCharset)];
 
+/** In characters: twenty times as many can come from a JSON of this length that is nested deeply. */
+export const YAML_LENGTH_MAX = 8 * 1024 * 1024;
+
 /** Takes the place of Express's `response.json`, which tsoa calls with what a controller answers. */
 export function sendAnswer(response: Response, value: unknown): Response {
   const type = answerType(response.req);
   const isYaml = YAML_MEDIA_TYPES.includes(type);
+  if (!isLight(value)) {
+    sendInSlices(response, type, value).catch((error: unknown) => {
+      if (!(error instanceof NotWantedError)) response.req.next?.(error);
+    });
+    return response;
+  }
   return sendText(
     response,
     withCharset(type),
     isYaml ? writeYaml(value) : writeJson(value as object),
   );
+}
+
+async function sendInSlices(response: Response, type: string, value: unknown): Promise<void> {
+  const isWanted = (): boolean => !response.closed;
+  const isYaml = YAML_MEDIA_TYPES.includes(type);
+  const yaml = isYaml ? await inSlices(writeYamlParts(value, YAML_LENGTH_MAX), isWanted) : null;
+  if (yaml !== null) {
+    sendText(response, withCharset(type), yaml);
+    return;
+  }
+  const json = await inSlices(writeJsonParts(value), isWanted);
+  sendText(response, withCharset(isYaml ? JSON_MEDIA_TYPE : type), json);
 }
 
 /** Sends a body as it is: no entity tag, no guess about its type. */

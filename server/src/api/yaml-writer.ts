@@ -10,11 +10,26 @@
  * nodes first, is many times slower.
  */
 import { writeNumber } from '../engine/exact-json.js';
+import { PART_WEIGHT, weigh } from '../engine/json-parts.js';
 
 export function writeYaml(value: unknown): string {
   const writer = new YamlWriter();
   writer.write(value, 0);
-  return `${writer.parts.join('').trimStart()}\n`;
+  return writer.text;
+}
+
+/** The same part by part; null: it would be longer than `lengthMax` characters. */
+export function* writeYamlParts(
+  value: unknown,
+  lengthMax: number,
+): Generator<undefined, string | null> {
+  const writer = new YamlWriter();
+  const parts = writer.writeParts(value, 0);
+  while (parts.next().done !== true) {
+    if (writer.join() > lengthMax) return null;
+    yield;
+  }
+  return writer.join() > lengthMax ? null : writer.text;
 }
 
 const INDENT = '  ';
@@ -22,24 +37,73 @@ const INDENT = '  ';
 const KEY_LENGTH_MAX = 1000;
 
 class YamlWriter {
-  readonly parts: string[] = [];
+  #parts: string[] = [];
+  /** What was joined already: a few long texts cost the collector less than millions of short ones. */
+  readonly #joined: string[] = [];
+  #length = 0;
+
+  get text(): string {
+    this.join();
+    return `${this.#joined.join('').trimStart()}\n`;
+  }
+
+  /** How long the text is by now. */
+  join(): number {
+    const text = this.#parts.join('');
+    this.#joined.push(text);
+    this.#length += text.length;
+    this.#parts = [];
+    return this.#length;
+  }
 
   /** What comes after `key:` or `-`, with the space or line end that it needs before it. */
   write(value: unknown, depth: number): void {
-    if (typeof value === 'string') this.parts.push(' ', textOf(value, depth));
-    else if (typeof value !== 'object' || value === null) this.parts.push(' ', scalarOf(value));
+    if (typeof value === 'string') this.#parts.push(' ', textOf(value, depth));
+    else if (typeof value !== 'object' || value === null) this.#parts.push(' ', scalarOf(value));
     else if (Array.isArray(value)) this.#list(value, depth);
     else this.#map(value, depth, '\n');
   }
 
-  #list(items: readonly unknown[], depth: number): void {
-    if (items.length === 0) this.parts.push(' []');
-    for (const item of items) {
-      this.parts.push('\n', INDENT.repeat(depth), '-');
-      // Fields of a map in a list begin on the line of its dash.
-      if (isMap(item)) this.#map(item, depth + 1, ' ');
-      else this.write(item, depth + 1);
+  /** As `write`; yields now and then where there is much to write. */
+  *writeParts(value: unknown, depth: number): Generator<undefined, void> {
+    if (typeof value !== 'object' || value === null || weigh(value) <= PART_WEIGHT) {
+      this.write(value, depth);
+      yield;
+    } else if (Array.isArray(value)) {
+      yield* this.#listParts(value, depth);
+    } else {
+      yield* this.#mapParts(value, depth, '\n');
     }
+  }
+
+  #list(items: readonly unknown[], depth: number): void {
+    if (items.length === 0) this.#parts.push(' []');
+    for (const item of items) this.#item(item, depth);
+  }
+
+  *#listParts(items: readonly unknown[], depth: number): Generator<undefined, void> {
+    let weight = 0;
+    for (const item of items) {
+      const own = weigh(item);
+      weight += own;
+      if (own <= PART_WEIGHT) {
+        this.#item(item, depth);
+      } else {
+        this.#parts.push('\n', INDENT.repeat(depth), '-');
+        if (isMap(item)) yield* this.#mapParts(item, depth + 1, ' ');
+        else yield* this.writeParts(item, depth + 1);
+      }
+      if (weight < PART_WEIGHT) continue;
+      weight = 0;
+      yield;
+    }
+  }
+
+  #item(item: unknown, depth: number): void {
+    this.#parts.push('\n', INDENT.repeat(depth), '-');
+    // Fields of a map in a list begin on the line of its dash.
+    if (isMap(item)) this.#map(item, depth + 1, ' ');
+    else this.write(item, depth + 1);
   }
 
   /** @param before what stands before the first field */
@@ -47,15 +111,39 @@ class YamlWriter {
     let isEmpty = true;
     for (const [name, value] of Object.entries(source)) {
       if (value === undefined) continue;
-      this.parts.push(...(isEmpty && before === ' ' ? [' '] : ['\n', INDENT.repeat(depth)]));
+      this.#key(name, depth, isEmpty ? before : '\n');
       isEmpty = false;
-      const key = quotedUnlessPlain(name);
-      this.parts.push(
-        key.length <= KEY_LENGTH_MAX ? `${key}:` : `? ${key}\n${INDENT.repeat(depth)}:`,
-      );
       this.write(value, depth + 1);
     }
-    if (isEmpty) this.parts.push(' {}');
+    if (isEmpty) this.#parts.push(' {}');
+  }
+
+  *#mapParts(source: object, depth: number, before: '\n' | ' '): Generator<undefined, void> {
+    let weight = 0;
+    let isEmpty = true;
+    for (const name in source) {
+      const value = (source as Readonly<Record<string, unknown>>)[name];
+      if (value === undefined) continue;
+      this.#key(name, depth, isEmpty ? before : '\n');
+      isEmpty = false;
+      const own = 1 + weigh(value);
+      weight += own;
+      if (own <= PART_WEIGHT) this.write(value, depth + 1);
+      else yield* this.writeParts(value, depth + 1);
+      if (weight < PART_WEIGHT) continue;
+      weight = 0;
+      yield;
+    }
+    if (isEmpty) this.#parts.push(' {}');
+  }
+
+  #key(name: string, depth: number, before: '\n' | ' '): void {
+    if (before === ' ') this.#parts.push(' ');
+    else this.#parts.push('\n', INDENT.repeat(depth));
+    const key = quotedUnlessPlain(name);
+    this.#parts.push(
+      key.length <= KEY_LENGTH_MAX ? `${key}:` : `? ${key}\n${INDENT.repeat(depth)}:`,
+    );
   }
 }
 
@@ -82,7 +170,11 @@ const RESERVED = /^(?:y|yes|n|no|on|off|true|false|null|e[-+]?\d+)$/i;
 /** Longer texts of one line are read as well in quotes, and need no expensive look. */
 const PLAIN_LENGTH_MAX = 10_000;
 
+/** What most names and words look like, and is plain unless it is reserved. */
+const SIMPLE = /^[A-Za-z_][\w./-]*$/;
+
 function quotedUnlessPlain(text: string): string {
+  if (text.length <= 100 && SIMPLE.test(text) && !RESERVED.test(text)) return text;
   const isPlain =
     text.length <= PLAIN_LENGTH_MAX &&
     PLAIN.test(text) &&

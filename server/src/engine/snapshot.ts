@@ -4,6 +4,8 @@
  * What the store has in columns of its own (id, definition, status, times) is not repeated in the text.
  */
 import { readJson, writeJson } from './exact-json.js';
+import { isLight, writeJsonParts } from './json-parts.js';
+import { readJsonParts } from './read-json-parts.js';
 import type {
   InstanceOutcome,
   InstanceStatus,
@@ -14,7 +16,7 @@ import type {
   TakenEvents,
   WorkflowInstance,
 } from './instance.js';
-import { isJsonObject, type JsonObject } from './json.js';
+import { isJsonObject, type Json, type JsonObject } from './json.js';
 import type { Pointer } from './pointer.js';
 
 /** Raised when a node that runs the format before could not go on with what is written. */
@@ -53,6 +55,12 @@ export function writeState(instance: WorkflowInstance): string {
   return writeJson(stateOf(instance));
 }
 
+/** The same part by part, for an instance that does not change meanwhile; null: it is short, and is written at once. */
+export function writeStateParts(instance: WorkflowInstance): Generator<undefined, string> | null {
+  const state = stateOf(instance);
+  return isLight(state) ? null : writeJsonParts(state);
+}
+
 /** What is written of an instance, as a value. */
 export function stateOf(instance: WorkflowInstance): StateText {
   return {
@@ -74,7 +82,18 @@ export function stateOf(instance: WorkflowInstance): StateText {
 
 /** @throws Error when the text is not a state; the caller sets the instance aside */
 export function readState(columns: InstanceColumns, text: string): WorkflowInstance {
-  const state = parseState(text);
+  return instanceOf(columns, checkedState(readJson(text)));
+}
+
+/** The same part by part. */
+export function* readStateParts(
+  columns: InstanceColumns,
+  text: string,
+): Generator<undefined, WorkflowInstance> {
+  return instanceOf(columns, checkedState(yield* readJsonParts(text)));
+}
+
+function instanceOf(columns: InstanceColumns, state: StateText): WorkflowInstance {
   return {
     id: columns.id,
     definitionId: columns.definitionId,
@@ -100,8 +119,7 @@ export function readState(columns: InstanceColumns, text: string): WorkflowInsta
   };
 }
 
-function parseState(text: string): StateText {
-  const value: unknown = readJson(text);
+function checkedState(value: Json): StateText {
   if (!isJsonObject(value) || !isJsonObject(value['data']) || !Array.isArray(value['pointers'])) {
     throw new Error('the stored state is not one that this server wrote');
   }

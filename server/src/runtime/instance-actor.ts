@@ -19,7 +19,7 @@
 import { applyStatus } from '../engine/lifecycle.js';
 import { applyEffect, applyMessage, type EffectResult, type Message } from '../engine/messages.js';
 import { canGoOn, type Run } from '../engine/run.js';
-import { STATE_VERSION, writeState } from '../engine/snapshot.js';
+import { STATE_VERSION } from '../engine/snapshot.js';
 import { fireTimers, nextTimer } from '../engine/timers.js';
 import {
   StoreUnavailableError,
@@ -33,6 +33,7 @@ import { CrashCount } from './crash-count.js';
 import { EffectRunner, hasUnderWay } from './effect-runner.js';
 import type { Insert } from './first-insertion.js';
 import { StateLength } from './instance-bounds.js';
+import { writeStored } from './long-states.js';
 import { inOrder, readMessage, type ArrivedMessage } from './message-codec.js';
 import { timesOf } from './new-instance.js';
 import { runPass } from './pass.js';
@@ -354,8 +355,8 @@ export class InstanceActor {
     const { store } = this.#environment;
     const { instance } = this.#run;
     const { epoch, inSeq } = this.#stored;
+    const state = await writeStored(instance);
     const now = this.#environment.clock.now();
-    const state = writeState(instance);
     const wakeAt = this.wakeAt();
     const crashes = this.#crashes.next(instance, wakeAt === 0);
     try {

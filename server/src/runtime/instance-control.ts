@@ -31,7 +31,7 @@ export interface InstanceControlOptions {
   readonly clock: Clock;
   readonly queries: Pick<InstanceQueries, 'load'>;
   /** The status of an instance was changed in the store. */
-  readonly controlled: (record: InstanceRecord, action: ControlAction) => void;
+  readonly controlled: (record: InstanceRecord, action: ControlAction) => Promise<void>;
   readonly posted: (posted: PostedMessage, message: InboxMessage) => void;
 }
 
@@ -92,7 +92,7 @@ export class InstanceControl {
   ): Promise<void> {
     const { clock, posted, queries, store } = this.#options;
     const record = await queries.load(execution.workflowId);
-    const pointer = waitingPointer(record, execution.executionId);
+    const pointer = waitingPointer(record, await loadInstance(record), execution.executionId);
     const activityId = executionKey(record.id, pointer);
     const { tokenHash } = newToken(activityId, null);
     const leaseExpiresAt = clock.now() + TAKE_OVER_MS;
@@ -131,14 +131,14 @@ export class InstanceControl {
     const { clock, controlled, store } = this.#options;
     const audit = this.#entry(actor, action, null);
     const result = await store.controlInstance(id, action, clock.now(), audit);
-    if (result.outcome === 'done') controlled(result.record, action);
+    if (result.outcome === 'done') await controlled(result.record, action);
     return result;
   }
 
   async #retry(id: string, actor: string): Promise<InstanceRecord> {
     const { clock, posted, queries, store } = this.#options;
     const record = await queries.load(id);
-    const pointers = [...loadInstance(record).pointers.values()];
+    const pointers = [...(await loadInstance(record)).pointers.values()];
     const waits = pointers.some(({ state }) => waitsForRetry(state));
     if (record.status !== 'Runnable' || !waits) {
       throw conflict('action_conflict', record, 'No step of this workflow waits for another try');
@@ -179,8 +179,11 @@ export class InstanceControl {
   }
 }
 
-function waitingPointer(record: InstanceRecord, executionId: number): Pointer {
-  const instance: WorkflowInstance = loadInstance(record);
+function waitingPointer(
+  record: InstanceRecord,
+  instance: WorkflowInstance,
+  executionId: number,
+): Pointer {
   const pointer = instance.pointers.get(executionId);
   if (executionId >= instance.nextPointerId) {
     throw new AppError('execution_not_found', `The workflow has no execution ${executionId}`, {

@@ -44,7 +44,7 @@ export class InstanceQueries {
 
   /** @throws AppError `workflow_not_found`, `invalid_request` for a cursor of another list */
   async listSteps(id: string, request: Host.StepListRequest): Promise<Host.Page<Host.StepView>> {
-    const instance = loadInstance(await this.load(id));
+    const instance = await loadInstance(await this.load(id));
     const definition = await this.#catalog.find(instance.definitionId, instance.version);
     const context = { workflowId: id, definition };
     return listSteps({ store: this.#store, instance, context }, request);

@@ -15,7 +15,7 @@ import type { WorkflowDefinition } from '../engine/definition.js';
 import { isEnded } from '../engine/instance.js';
 import { startRun, takeUpRun } from '../engine/lifecycle.js';
 import type { Run } from '../engine/run.js';
-import { readState, STATE_VERSION } from '../engine/snapshot.js';
+import { STATE_VERSION } from '../engine/snapshot.js';
 import { nextTimer } from '../engine/timers.js';
 import { AppError } from '../errors.js';
 import {
@@ -34,6 +34,7 @@ import { FirstInsertion } from './first-insertion.js';
 import { InstanceActor } from './instance-actor.js';
 import { InstanceTooLargeError } from './instance-bounds.js';
 import { InstanceLoads } from './instance-loads.js';
+import { readStored, writeStored } from './long-states.js';
 import { newRecord, type NewInstance } from './new-instance.js';
 import type { NodeRegistry } from './node-registry.js';
 import { ParkedMemory } from './parked-memory.js';
@@ -208,10 +209,12 @@ export class InstanceRunner implements Service {
     const run = newRun();
     const insertion = new FirstInsertion(async (actor, side) => {
       const { instance } = actor === null ? newRun() : actor.run;
+      const state = await writeStored(instance);
       const record = newRecord(start, instance, {
         owner: this.#options.nodes.id,
         now: this.#environment.clock.now(),
         wakeAt: actor === null ? startTime : actor.wakeAt(),
+        state,
       });
       return this.#environment.store.insertInstance({ record, side });
     });
@@ -416,7 +419,7 @@ export class InstanceRunner implements Service {
   async #wakeUp(record: InstanceRecord, definition: WorkflowDefinition): Promise<void> {
     let actor: InstanceActor;
     try {
-      const instance = readState(record, record.state);
+      const instance = await readStored(record);
       const run = takeUpRun(definition, instance, this.#environment.clock.now());
       const { epoch, inSeq, revision, status } = record;
       actor = new InstanceActor(this.#environment, run, {

@@ -4,7 +4,6 @@ import type { WorkflowDefinition } from '../engine/definition.js';
 import type { ParentLink, StepError, StepRecord, WorkflowInstance } from '../engine/instance.js';
 import type { JsonObject } from '../engine/json.js';
 import type { Pointer } from '../engine/pointer.js';
-import { readState } from '../engine/snapshot.js';
 import { AppError } from '../errors.js';
 import type { InstanceRecord, InstanceSummary } from '../store/store.js';
 import type {
@@ -16,11 +15,12 @@ import type {
   StepView,
   WaitView,
 } from './host.js';
+import { readStored } from './long-states.js';
 
 /** @throws AppError `internal` when the stored state cannot be read */
-export function loadInstance(record: InstanceRecord): WorkflowInstance {
+export async function loadInstance(record: InstanceRecord): Promise<WorkflowInstance> {
   try {
-    return readState(record, record.state);
+    return await readStored(record);
   } catch (error) {
     throw new AppError('internal', `The state of workflow ${record.id} cannot be read`, {
       cause: error,
@@ -28,8 +28,8 @@ export function loadInstance(record: InstanceRecord): WorkflowInstance {
   }
 }
 
-export function viewInstance(record: InstanceRecord): InstanceView {
-  return { ...listItem(record), ...viewOwn(loadInstance(record)) };
+export async function viewInstance(record: InstanceRecord): Promise<InstanceView> {
+  return { ...listItem(record), ...viewOwn(await loadInstance(record)) };
 }
 
 /** What lists do not show. */
@@ -191,9 +191,9 @@ function childOf(
 }
 
 /** Of the activities that wait for a worker or its result. */
-export function activityNames(record: InstanceRecord): ReadonlySet<string> {
+export async function activityNames(record: InstanceRecord): Promise<ReadonlySet<string>> {
   const names = new Set<string>();
-  for (const { state } of loadInstance(record).pointers.values()) {
+  for (const { state } of (await loadInstance(record)).pointers.values()) {
     if (state.kind === 'activity') names.add(state.name);
   }
   return names;

@@ -2,7 +2,7 @@
 import type { WorkflowDefinition } from '../engine/definition.js';
 import type { ParentLink, WorkflowInstance } from '../engine/instance.js';
 import type { JsonObject } from '../engine/json.js';
-import { STATE_VERSION, writeState } from '../engine/snapshot.js';
+import { STATE_VERSION } from '../engine/snapshot.js';
 import type { InstanceRecord } from '../store/store.js';
 import { hasUnderWay } from './effect-runner.js';
 
@@ -28,10 +28,7 @@ export function timesOf(
 export function newRecord(
   start: NewInstance,
   instance: WorkflowInstance,
-  {
-    now,
-    ...place
-  }: { readonly owner: string; readonly wakeAt: number | null; readonly now: number },
+  { now, ...place }: Pick<InstanceRecord, 'owner' | 'wakeAt' | 'state'> & { readonly now: number },
 ): InstanceRecord {
   return {
     id: start.id,
@@ -50,7 +47,6 @@ export function newRecord(
     revision: 0,
     underWay: hasUnderWay(instance),
     crashes: 0,
-    state: writeState(instance),
     schemaVersion: STATE_VERSION,
     requestHash: start.requestHash,
   };

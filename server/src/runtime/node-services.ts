@@ -171,10 +171,10 @@ export class NodeServices {
     return new InstanceControl({
       ...this.#options,
       queries: this.queries,
-      controlled: (record, action) => {
+      controlled: async (record, action) => {
         this.runner.controlled(record);
         if (action === 'terminate') this.endWaiters.ended(record.id);
-        if (action === 'resume') this.broker.resumed(activityNames(record));
+        if (action === 'resume') this.broker.resumed(await activityNames(record));
       },
       posted: (...message) => this.runner.posted(...message),
     });

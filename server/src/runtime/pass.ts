@@ -6,9 +6,9 @@
  * evaluation was called off ends as well; the check or the step that was not made is due again. Whether anything
  * is left to do afterwards is not the pass's to say; `canGoOn` is asked about the run itself.
  */
-import { setImmediate as letOthersRun } from 'node:timers/promises';
 import type { Run } from '../engine/run.js';
 import { nextWork } from '../engine/step-work.js';
+import { nextSlice } from '../slices.js';
 import type { ActorEnvironment } from './actor-environment.js';
 import { checkCancelConditions } from './cancel-checks.js';
 import { haltBeyond } from './instance-bounds.js';
@@ -47,7 +47,7 @@ export async function runPass(
     const now = performance.now();
     isSpent = run.grown > PASS_LENGTH_MAX || now - startedAt > PASS_MS_MAX;
     if (isSpent || now - heldSince <= HELD_MS_MAX) continue;
-    await letOthersRun();
+    await nextSlice();
     heldSince = performance.now();
   }
   run.restingSince = run.now;

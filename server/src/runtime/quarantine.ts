@@ -77,7 +77,7 @@ export class Quarantine {
       if (result.outcome === 'done') changed(result.record);
       return;
     }
-    const commit = setAsideCommit(record, { type, message, time: clock.now() });
+    const commit = await setAsideCommit(record, { type, message, time: clock.now() });
     if ((await store.commitInstance(commit)) === 'committed') {
       const { errorAt, lastChangeAt, status } = commit;
       changed({ ...record, status, errorAt, lastChangeAt });

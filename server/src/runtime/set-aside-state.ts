@@ -1,5 +1,5 @@
 /** The stored state of an instance that is set aside, with the reason where users see it. */
-import { readState, writeState } from '../engine/snapshot.js';
+import { readStored, writeStored } from './long-states.js';
 import { noSideRecords } from './unsaved-changes.js';
 import type { InstanceCommit, InstanceRecord } from '../store/store.js';
 
@@ -10,10 +10,10 @@ export interface SetAsideReason {
 }
 
 /** Suspends the instance with the reason. */
-export function setAsideCommit(
+export async function setAsideCommit(
   record: InstanceRecord,
   reason: SetAsideReason,
-): Omit<InstanceCommit, 'owner'> {
+): Promise<Omit<InstanceCommit, 'owner'>> {
   const { epoch, id, inSeq, revision, schemaVersion } = record;
   return {
     id,
@@ -28,7 +28,7 @@ export function setAsideCommit(
     errorAt: reason.time,
     wakeAt: null,
     underWay: false,
-    state: withError(record, reason),
+    state: await withError(record, reason),
     schemaVersion,
     keepInbox: true,
     side: noSideRecords(),
@@ -39,9 +39,9 @@ export function setAsideCommit(
 }
 
 /** The state with the reason in it, where it can be read at all. */
-function withError(record: InstanceRecord, reason: SetAsideReason): string {
+async function withError(record: InstanceRecord, reason: SetAsideReason): Promise<string> {
   try {
-    const instance = readState(record, record.state);
+    const instance = await readStored(record);
     instance.lastError = {
       stepId: '',
       pointerId: 0,
@@ -50,7 +50,7 @@ function withError(record: InstanceRecord, reason: SetAsideReason): string {
       attempt: 1,
       ...reason,
     };
-    return writeState(instance);
+    return await writeStored(instance);
   } catch {
     return record.state;
   }

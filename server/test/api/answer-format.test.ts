@@ -1,6 +1,7 @@
 /** Which format an answer has: JSON unless the caller prefers YAML. */
 import { parse } from 'yaml';
 import { describe, expect, it } from 'vitest';
+import type { Json } from '../../src/engine/json.js';
 import { startApi } from './support/api-server.js';
 import { SOME_INSTANCE } from './support/scripted-host.js';
 
@@ -42,6 +43,31 @@ describe('answers', () => {
     expect(json).toContain('"data":{"__proto__":{"x":1}}');
     const accept = { headers: { accept: 'application/yaml' } };
     expect(await (await api.fetch('/api/workflow/w1', accept)).text()).toContain('__proto__:\n');
+  });
+
+  it('are the same when they are long', async () => {
+    const data = { rows: Array.from({ length: 30_000 }, (_, at) => ({ at, name: `row ${at}` })) };
+    const api = await startApi({ host: { getWorkflow: async () => ({ ...SOME_INSTANCE, data }) } });
+    const json = (await (await api.fetch('/api/workflow/w1')).json()) as { data: unknown };
+    expect(json.data).toEqual(data);
+    const accept = { headers: { accept: 'application/yaml' } };
+    const response = await api.fetch('/api/workflow/w1', accept);
+    expect(response.headers.get('content-type')).toBe('application/yaml; charset=utf-8');
+    const text = await response.text();
+    expect(response.headers.get('content-length')).toBe(String(text.length));
+    expect(text).toContain('\n    - at: 29999\n      name: "row 29999"\n'.replaceAll('"', ''));
+  });
+
+  it('are JSON where they are too long for YAML', async () => {
+    // Each of few values brings the indentation of a hundred levels.
+    let deep: Json = Array.from({ length: 60_000 }, () => 1);
+    for (let depth = 0; depth < 90; depth += 1) deep = [deep];
+    const data = { deep };
+    const api = await startApi({ host: { getWorkflow: async () => ({ ...SOME_INSTANCE, data }) } });
+    const accept = { headers: { accept: 'application/yaml' } };
+    const response = await api.fetch('/api/workflow/w1', accept);
+    expect(response.headers.get('content-type')).toBe(JSON_TYPE);
+    expect(((await response.json()) as { data: unknown }).data).toEqual(data);
   });
 
   it('are not kept by caches', async () => {

@@ -4,8 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { DEFAULT_API_LIMITS } from '../../src/api/api-limits.js';
 import { parseYaml } from '../../src/api/yaml-format.js';
-import { writeYaml } from '../../src/api/yaml-writer.js';
+import { writeYaml, writeYamlParts } from '../../src/api/yaml-writer.js';
 import type { Json } from '../../src/engine/json.js';
+import { allParts, LONG_VALUES } from '../engine/support/long-values.js';
 
 /** Texts that some parser takes for something else, breaks apart, or does not take at all. */
 const TRAPS = [
@@ -173,6 +174,15 @@ function integersAsBigint(value: Json): unknown {
 const UNPRINTABLE = /[^\t\n\x20-\x7e\xa0-\ufefe\uff00-\ufffd]|[\u2028\u2029\ufeff]/;
 
 describe('writeYaml', () => {
+  it('writes the same part by part', { timeout: 120_000 }, () => {
+    const property = fc.property(LONG_VALUES, (value) => {
+      const text = writeYaml(value);
+      expect(allParts(writeYamlParts(value, text.length)).result === text).toBe(true);
+      expect(allParts(writeYamlParts(value, text.length / 2 - 2)).result).toBeNull();
+    });
+    fc.assert(property, { numRuns: 15 });
+  });
+
   it('looks as people write it', () => {
     const value = {
       id: 'order-1',

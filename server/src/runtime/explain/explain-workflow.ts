@@ -4,7 +4,7 @@
  */
 import type { WorkflowInstance } from '../../engine/instance.js';
 import { executionKey, type Pointer } from '../../engine/pointer.js';
-import { readState, STATE_VERSION } from '../../engine/snapshot.js';
+import { STATE_VERSION } from '../../engine/snapshot.js';
 import { eventKey, isTaken } from '../../engine/taken-events.js';
 import { AppError } from '../../errors.js';
 import type {
@@ -19,6 +19,7 @@ import type { Clock } from '../clock.js';
 import type { DefinitionCatalog } from '../definition-catalog.js';
 import { ANONYMOUS } from '../host.js';
 import { nameKeyOf } from '../ids.js';
+import { readStored } from '../long-states.js';
 import type { NodeRegistry } from '../node-registry.js';
 import { pollingOf } from '../node-views.js';
 import { explainInstance } from './explain-instance.js';
@@ -28,6 +29,8 @@ import type { Explanation, InstanceFacts, PointerFacts } from './explanation.js'
 const REASONS_MAX = 50;
 /** Events that are looked through on either side of a wait's effective date. */
 const EVENTS_MAX = 50;
+/** Children are read whole for a sentence each: so many characters of their states for one explanation. */
+const CHILDREN_LENGTH_MAX = 8 * 1024 * 1024;
 /** An event that came too early is looked for so far back. */
 const EARLY_MS = 60 * 60_000;
 
@@ -60,7 +63,7 @@ async function explain(
   asked: Asked,
 ): Promise<Explanation> {
   const isNewer = record.schemaVersion > STATE_VERSION;
-  const instance = isNewer ? null : readInstance(record);
+  const instance = isNewer ? null : await readInstance(record);
   const all = instance === null || record.endTime !== null ? [] : leavesOf(instance);
   const leaves = all.slice(0, REASONS_MAX);
   return explainInstance({
@@ -82,9 +85,9 @@ async function explain(
   });
 }
 
-function readInstance(record: InstanceRecord): WorkflowInstance | null {
+async function readInstance(record: InstanceRecord): Promise<WorkflowInstance | null> {
   try {
-    return readState(record, record.state);
+    return await readStored(record);
   } catch {
     return null;
   }
@@ -155,11 +158,12 @@ async function factsOf(
     .map((pointer) => executionKey(instance.id, pointer));
   const found = ids.length === 0 ? [] : await options.store.getActivities(ids);
   const activities = new Map(found.map((activity) => [activity.id, activity]));
+  const children = await factsOfChildren(leaves, options, asked);
   const facts = await Promise.all(
     leaves.map(async (pointer): Promise<[number, PointerFacts | null]> => {
       const { state } = pointer;
       if (state.kind === 'event') return [pointer.id, await eventFacts(instance, state, options)];
-      if (state.kind === 'child') return [pointer.id, await childFacts(state, options, asked)];
+      if (state.kind === 'child') return [pointer.id, children.get(pointer.id) ?? null];
       const activity = activities.get(executionKey(instance.id, pointer)) ?? null;
       return [pointer.id, activityFacts(state, activity, { options, asked })];
     }),
@@ -196,14 +200,23 @@ async function eventFacts(
   };
 }
 
-async function childFacts(
-  { workflowId }: Extract<Pointer['state'], { kind: 'child' }>,
+/** One after the other, and only some where they are large: of the others is told what their parent knows. */
+async function factsOfChildren(
+  leaves: readonly Pointer[],
   options: ExplainOptions,
   asked: Asked,
-): Promise<PointerFacts | null> {
-  if (!asked.withChildren) return null;
-  const record = await options.store.getInstance(workflowId);
-  const child =
-    record === null ? null : await explain(record, options, { ...asked, withChildren: false });
-  return { kind: 'child', child };
+): Promise<ReadonlyMap<number, PointerFacts>> {
+  const facts = new Map<number, PointerFacts>();
+  if (!asked.withChildren) return facts;
+  let left = CHILDREN_LENGTH_MAX;
+  for (const { id, state } of leaves) {
+    if (state.kind !== 'child') continue;
+    const record = await options.store.getInstance(state.workflowId);
+    left -= record?.state.length ?? 0;
+    if (left < 0) break;
+    const child =
+      record === null ? null : await explain(record, options, { ...asked, withChildren: false });
+    facts.set(id, { kind: 'child', child });
+  }
+  return facts;
 }

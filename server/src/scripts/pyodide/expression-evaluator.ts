@@ -19,7 +19,7 @@ import { evaluatePlain } from '../expressions/evaluate-plain-expression.js';
 import { placeInSource } from '../expressions/prepare-expression.js';
 import { projectVariables } from '../expressions/project-variables.js';
 import { findStorageProblem, readExpressionAnswer } from '../expressions/read-answer.js';
-import { Turns } from '../turns.js';
+import { LongWork } from '../../slices.js';
 import { queueOptions, type AskInterpreter } from './interpreter-call.js';
 import type { RuntimeLogger } from './runtime-options.js';
 
@@ -87,11 +87,11 @@ export class ExpressionEvaluator {
     variables: EvaluationVariables,
     options: CallOptions,
   ): Promise<EvaluationResult> {
-    const turns = new Turns();
+    const work = new LongWork();
     const items: Item[] = [];
     for (const expression of expressions) {
       items.push(this.toItem(expression));
-      await turns.giveWay();
+      await work.giveWay();
     }
     return this.evaluateItems(items, variables, options);
   }

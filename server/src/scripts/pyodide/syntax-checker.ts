@@ -11,7 +11,7 @@ import {
 } from '../expressions/prepare-expression.js';
 import { readSyntaxAnswer } from '../expressions/read-answer.js';
 import { isRefusal, type SyntaxProblem } from '../script-runtime.js';
-import { Turns } from '../turns.js';
+import { LongWork } from '../../slices.js';
 import type { AskInterpreter } from './interpreter-call.js';
 
 type SourceKind = 'expression' | 'script';
@@ -49,11 +49,11 @@ export class SyntaxChecker {
   private async checkExpressions(sources: readonly string[]): Promise<readonly SyntaxProblem[]> {
     const problems: SyntaxProblem[] = [];
     const texts: Text[] = [];
-    const turns = new Turns();
+    const work = new LongWork();
     for (const [index, source] of sources.entries()) {
       if (isExpressionTooLong(source)) problems.push(problemAt(index, EXPRESSION_TOO_LONG));
       else texts.push({ index, prepared: prepareExpression(source) });
-      await turns.giveWay();
+      await work.giveWay();
     }
     const until = performance.now() + WHOLE_CHECK_MS;
     for (const some of inParts(texts)) problems.push(...(await this.checkTexts(some, until)));

@@ -1,0 +1,131 @@
+/**
+ * Long JSON, read and written part by part: generators that yield between two parts, each of which takes a few milliseconds at
+ * most. The texts and the values are those of `readJson` and `writeJson`.
+ */
+import { writeJson } from './exact-json.js';
+import type { Json } from './json.js';
+
+/** What is done between two yields, in values; a text counts as one for each of its 64 characters. */
+export const PART_WEIGHT = 4000;
+const CHARACTERS_PER_VALUE = 64;
+
+/** Whether writing the value is done quickly, so that there is no need for parts. */
+export function isLight(value: unknown): boolean {
+  return weigh(value) <= PART_WEIGHT;
+}
+
+/** About how many values there are; it stops counting beyond `enough`. */
+export function weigh(value: unknown, enough = PART_WEIGHT): number {
+  if (typeof value === 'string') return 1 + value.length / CHARACTERS_PER_VALUE;
+  if (typeof value !== 'object' || value === null) return 1;
+  let weight = 1;
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      weight += weigh(item, enough - weight);
+      if (weight > enough) return weight;
+    }
+    return weight;
+  }
+  for (const key in value) {
+    weight += 1 + weigh((value as Readonly<Record<string, unknown>>)[key], enough - weight);
+    if (weight > enough) return weight;
+  }
+  return weight;
+}
+
+/** As `writeJson`. */
+export function* writeJsonParts(value: unknown): Generator<undefined, string> {
+  const texts: string[] = [];
+  yield* writeInto(texts, value);
+  return texts.join('');
+}
+
+function* writeInto(texts: string[], value: unknown): Generator<undefined, void> {
+  if (typeof value !== 'object' || value === null || isLight(value)) {
+    texts.push(writeJson(value as Json));
+    yield;
+  } else if (Array.isArray(value)) {
+    yield* writeList(texts, value);
+  } else {
+    yield* writeMap(texts, value as Readonly<Record<string, unknown>>);
+  }
+}
+
+function* writeList(texts: string[], items: readonly unknown[]): Generator<undefined, void> {
+  let before = '[';
+  let first = 0;
+  let weight = 0;
+  const flush = (end: number): void => {
+    if (first < end) {
+      texts.push(before, withoutBrackets(writeJson(items.slice(first, end))));
+      before = ',';
+    }
+    weight = 0;
+  };
+  for (const [index, item] of items.entries()) {
+    const own = weigh(item);
+    if (weight + own <= PART_WEIGHT) {
+      weight += own;
+      continue;
+    }
+    flush(index);
+    yield;
+    first = index;
+    if (own <= PART_WEIGHT) {
+      weight = own;
+      continue;
+    }
+    texts.push(before);
+    before = ',';
+    yield* writeInto(texts, item);
+    first = index + 1;
+  }
+  flush(items.length);
+  texts.push(']');
+}
+
+function* writeMap(
+  texts: string[],
+  source: Readonly<Record<string, unknown>>,
+): Generator<undefined, void> {
+  let before = '{';
+  let light = emptyMap();
+  let weight = 0;
+  const flush = (): void => {
+    const text = withoutBrackets(writeJson(light));
+    // Members that are undefined are not written.
+    if (text !== '') {
+      texts.push(before, text);
+      before = ',';
+    }
+    light = emptyMap();
+    weight = 0;
+  };
+  for (const key in source) {
+    const value = source[key];
+    const own = 1 + weigh(value);
+    if (weight + own > PART_WEIGHT) {
+      flush();
+      yield;
+    }
+    if (own <= PART_WEIGHT) {
+      light[key] = value;
+      weight += own;
+      continue;
+    }
+    texts.push(before, writeJson(key), ':');
+    before = ',';
+    yield* writeInto(texts, value);
+  }
+  flush();
+  texts.push(before === '{' ? '{}' : '}');
+}
+
+/** Without a prototype `__proto__` is a name like any other. */
+function emptyMap(): Record<string, unknown> {
+  return Object.create(null) as Record<string, unknown>;
+}
+
+function withoutBrackets(text: string): string {
+  return text.slice(1, -1);
+}
