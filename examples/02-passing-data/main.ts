@@ -1,5 +1,4 @@
 /** Starts an invoice with data and a reference, and shows what the steps made of them. */
-import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';
 
@@ -36,10 +35,6 @@ const invoice = await client.workflows.start<Invoice, InvoiceInput>(
   },
   { reference: 'R-2041' },
 );
-const { data } = await invoice.wait({ timeoutMs: 20_000 });
+const data = await invoice.result({ timeoutMs: 20_000 });
 console.log(`net ${data.net}, tax ${data.tax}, total ${data.total}`);
 console.log(data.letter);
-
-assert.equal(data.letter, 'Invoice R-2041: Ada owes 66.00 EUR');
-assert.deepEqual(data.customer, { name: 'Ada' });
-console.log('OK: data went in, from step to step, and out');

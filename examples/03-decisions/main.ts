@@ -1,5 +1,4 @@
 /** Sends three orders through the same decision. */
-import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';
 
@@ -20,18 +19,16 @@ interface Shipping extends ShippingInput {
 
 await client.definitions.register(await read('shipping.yaml'));
 
-async function choose(weight: number, value: number): Promise<string> {
+async function choose(weight: number, value: number): Promise<void> {
   const shipping = await client.workflows.start<Shipping, ShippingInput>('shipping', {
     weight,
     value,
   });
-  const { data } = await shipping.wait({ timeoutMs: 20_000 });
+  const data = await shipping.result({ timeoutMs: 20_000 });
   const choice = data.carrier + ('insured' in data ? ', insured' : '');
   console.log(`${weight} kg worth ${value} EUR goes by ${choice}`);
-  return choice;
 }
 
-assert.equal(await choose(2, 50), 'courier');
-assert.equal(await choose(40, 300), 'truck');
-assert.equal(await choose(1, 2500), 'courier, insured');
-console.log('OK: each order took the branches whose expressions were true');
+await choose(2, 50);
+await choose(40, 300);
+await choose(1, 2500);

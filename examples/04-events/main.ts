@@ -1,5 +1,4 @@
 /** Publishes what a parcel scanner would, faster than the workflow asks for it. */
-import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';
 
@@ -32,8 +31,5 @@ await client.events.publish('parcel-scanned', `${parcelId}-other`, { place: 'Rom
 await client.events.publish('parcel-scanned', parcelId, { place: 'Kiel', delivered: true });
 console.log('Scanned in Kiel, and delivered');
 
-const { data } = await delivery.wait({ timeoutMs: 20_000 });
+const data = await delivery.result({ timeoutMs: 20_000 });
 console.log(`The workflow has seen: ${data.places.join(', ')}`);
-
-assert.deepEqual(data.places, ['Bremen', 'Hamburg', 'Kiel']);
-console.log('OK: every event arrived once, in order');

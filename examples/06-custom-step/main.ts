@@ -1,5 +1,4 @@
 /** Stores a script as a step, uses it, and replaces it. */
-import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';
 
@@ -19,23 +18,19 @@ interface Quote extends QuoteInput {
   price: number;
 }
 
-async function quote(): Promise<number> {
+async function quote(): Promise<void> {
   const parcel = { length: 30, width: 20, height: 15 };
   const workflow = await client.workflows.start<Quote, QuoteInput>('quote-parcel', parcel);
-  const { data } = await workflow.wait({ timeoutMs: 20_000 });
+  const data = await workflow.result({ timeoutMs: 20_000 });
   console.log(`${data.litres} litres for ${data.price} EUR`);
-  return data.price;
 }
 
 const script = await read('parcel-price.py');
-const first = await client.steps.put('parcel-price', script);
+await client.steps.put('parcel-price', script);
 await client.definitions.register(await read('quote-parcel.yaml'));
-assert.equal(await quote(), 38.5);
+await quote();
 
 // Every run takes the newest script; the definition stays as it is.
-const second = await client.steps.put('parcel-price', `${script}price = round(price * 1.1, 2)\n`);
-assert.equal(second.version, first.version + 1);
+await client.steps.put('parcel-price', `${script}price = round(price * 1.1, 2)\n`);
 console.log('The script was replaced by one that takes 10 % more');
-assert.equal(await quote(), 42.35);
-
-console.log('OK: a Python script worked as a step');
+await quote();

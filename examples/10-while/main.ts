@@ -1,5 +1,4 @@
 /** Lets savings grow until they have doubled. */
-import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';
 
@@ -24,9 +23,5 @@ const savings = await client.workflows.start<Savings, SavingsInput>('savings', {
   deposit: 100,
   interest: 0.05,
 });
-const { data } = await savings.wait({ timeoutMs: 20_000 });
+const data = await savings.result({ timeoutMs: 20_000 });
 console.log(`100 EUR at 5 % are ${data.balance} EUR after ${data.years} years`);
-
-assert.equal(data.years, 15);
-assert.equal(data.balance, 207.91);
-console.log('OK: the loop ended when its condition was false');

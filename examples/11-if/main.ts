@@ -1,5 +1,4 @@
 /** Buys for much and for little. */
-import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';
 
@@ -13,24 +12,18 @@ interface DiscountInput {
 
 /** What it has in the end. */
 interface Discount extends DiscountInput {
-  discount: string;
+  /** Only where there was one. */
+  discount?: string;
   message: string;
 }
 
 await client.definitions.register(await read('discount.yaml'));
 
-async function buyFor(total: number): Promise<Discount> {
+async function buyFor(total: number): Promise<void> {
   const purchase = await client.workflows.start<Discount, DiscountInput>('discount', { total });
-  const { data } = await purchase.wait({ timeoutMs: 20_000 });
-  console.log(`${total} EUR: ${data.message}`);
-  return data;
+  const { message } = await purchase.result({ timeoutMs: 20_000 });
+  console.log(`${total} EUR: ${message}`);
 }
 
-const large = await buyFor(250);
-assert.equal(large.total, 225);
-assert.equal(large.discount, '10 %');
-
-const small = await buyFor(40);
-assert.equal(small.total, 40);
-assert.ok(!('discount' in small));
-console.log('OK: what stands in the If ran once, what follows it twice');
+await buyFor(250);
+await buyFor(40);

@@ -1,5 +1,4 @@
 /** Sends an offer whose reminder comes later. */
-import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';
 
@@ -11,8 +10,5 @@ await client.definitions.register(await read('reminder.yaml'));
 const offer = await client.workflows.start<{ log: string[] }, { remindAfter: number }>('reminder', {
   remindAfter: 0.5,
 });
-const { data } = await offer.wait({ timeoutMs: 20_000 });
+const data = await offer.result({ timeoutMs: 20_000 });
 for (const line of data.log) console.log(line);
-
-assert.deepEqual(data.log, ['offer sent', 'offer filed', 'reminder sent']);
-console.log('OK: the reminder came later and held up nothing');

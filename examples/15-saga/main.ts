@@ -1,5 +1,4 @@
 /** Books a holiday, once whole and once with a part that cannot be had. */
-import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';
 
@@ -19,22 +18,12 @@ interface Holiday extends HolidayInput {
 await client.steps.put('book-if-free', await read('book-if-free.py'));
 await client.definitions.register(await read('holiday.yaml'));
 
-async function book(soldOut: string[]): Promise<string[]> {
+async function book(soldOut: string[]): Promise<void> {
   const holiday = await client.workflows.start<Holiday, HolidayInput>('holiday', { soldOut });
-  const { data } = await holiday.wait({ timeoutMs: 20_000 });
-  console.log(
-    `${soldOut.length === 0 ? 'Nothing' : soldOut.join()} sold out: ${data.log.join(', ')}`,
-  );
-  return data.log;
+  const { outcome, data } = await holiday.wait({ timeoutMs: 20_000 });
+  console.log(`${soldOut.length === 0 ? 'Nothing' : soldOut.join()} sold out: ${outcome}`);
+  for (const line of data.log ?? []) console.log(`  ${line}`);
 }
 
-assert.deepEqual(await book([]), ['flight booked', 'hotel booked', 'car booked', 'file closed']);
-assert.deepEqual(await book(['car']), [
-  'flight booked',
-  'hotel booked',
-  'hotel cancelled',
-  'flight cancelled',
-  'apology sent',
-  'file closed',
-]);
-console.log('OK: what had been booked was undone, the last one first');
+await book([]);
+await book(['car']);

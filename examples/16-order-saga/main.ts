@@ -1,5 +1,4 @@
 /** Sends two orders through two workers; the second one cannot be shipped. */
-import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';
 import { createPaymentWorker } from './payment-worker.ts';
@@ -19,7 +18,9 @@ interface OrderInput {
 
 /** What it has in the end. */
 interface Order extends OrderInput {
-  outcome: string;
+  receipt: string;
+  shelf: number;
+  parcel: string;
 }
 
 await client.definitions.register(await read('order.yaml'));
@@ -30,7 +31,7 @@ const stop = new AbortController();
 const workers = [createPaymentWorker(baseUrl, tell), createWarehouseWorker(baseUrl, tell)];
 const running = workers.map((worker) => worker.run({ signal: stop.signal }));
 
-async function order(address: string): Promise<string[]> {
+async function order(address: string): Promise<void> {
   told = [];
   const orderId = `order-${Date.now()}`;
   const workflow = await client.workflows.start<Order, OrderInput>(
@@ -38,23 +39,17 @@ async function order(address: string): Promise<string[]> {
     { orderId, amount: 30, items: ['pen', 'ink'], address },
     { reference: orderId },
   );
-  const { data } = await workflow.wait({ timeoutMs: 20_000 });
-  console.log(`order to ${address}: ${data.outcome}`);
+  const { outcome, lastError } = await workflow.wait({ timeoutMs: 20_000 });
+  console.log(
+    `order to ${address}: ${outcome}${lastError === null ? '' : `, ${lastError.message}`}`,
+  );
   for (const line of told) console.log(`  ${line}`);
-  return told;
 }
 
 try {
-  const shipped = await order('Kiel');
-  assert.equal(shipped.at(-1), 'warehouse: shipped to Kiel');
-
-  const undone = await order('Atlantis');
-  assert.deepEqual(undone.slice(-2), [
-    'warehouse: put back from shelf 7',
-    'payment: refunded r-30',
-  ]);
+  await order('Kiel');
+  await order('Atlantis');
 } finally {
   stop.abort();
   await Promise.all(running);
 }
-console.log('OK: an order that could not be shipped was put back and refunded');

@@ -1,5 +1,4 @@
 /** Bills two customers, each in a workflow of its own. */
-import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';
 
@@ -30,10 +29,6 @@ const billing = await client.workflows.start<MonthlyBilling, MonthlyBillingInput
     ],
   },
 );
-const { data } = await billing.wait({ timeoutMs: 20_000 });
+const data = await billing.result({ timeoutMs: 20_000 });
 for (const { customer, amount } of data.invoices) console.log(`${customer}: ${amount} EUR`);
 console.log(`In all ${data.total} EUR`);
-
-assert.equal(data.total, 1200);
-assert.deepEqual(data.invoices.map((invoice) => invoice.customer).sort(), ['Ann', 'Bob']);
-console.log('OK: one workflow started two others and waited for them');

@@ -1,5 +1,4 @@
 /** Lets an activity fail now and then, always, and lets an expression fail; shows what becomes of each workflow. */
-import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createClient, type WorkflowHandle } from '@stepwright/sdk';
 import { Worker } from '@stepwright/worker-sdk';
@@ -40,44 +39,37 @@ function start(failures: number, people: number) {
 }
 
 /** `wait` waits for the end, and a suspended workflow has not ended. */
-async function untilSuspended(workflow: WorkflowHandle<FlakyCall>) {
-  for (let look = 0; look < 400; look += 1) {
-    const { status, lastError } = await workflow.get();
-    if (status === 'Suspended') return lastError;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+async function untilSuspended(workflow: WorkflowHandle<FlakyCall>): Promise<void> {
+  for await (const change of client.stream({ workflowId: workflow.id })) {
+    if (change.type === 'workflow' && change.workflow.status === 'Suspended') return;
   }
-  throw new Error('the workflow was not suspended');
 }
 
 try {
   const flaky = await start(2, 4);
   const recovered = await flaky.wait({ timeoutMs: 20_000 });
-  console.log(`2 failures, then success: ${recovered.status}`);
-  for await (const { stepId, attempt, error } of flaky.steps()) {
-    if (stepId !== 'call') continue;
+  console.log(`2 failures, then success: ${recovered.outcome}`);
+  for await (const { attempt, error } of flaky.steps({ stepId: 'call' })) {
     console.log(
       `  attempt ${attempt} ${error === null ? 'succeeded' : `failed: ${error.message}`}`,
     );
   }
-  assert.equal(recovered.data.answer, 'hello');
 
   const broken = await start(1000, 4);
-  const lastError = await untilSuspended(broken);
+  await untilSuspended(broken);
+  const { lastError } = await broken.get();
   console.log(`Failures without end: Suspended after ${lastError?.attempt ?? 0} attempts`);
   isRepaired = true;
   await broken.resume();
   const repaired = await broken.wait({ timeoutMs: 20_000 });
-  console.log(`The line was repaired, the workflow resumed: ${repaired.status}`);
-  assert.equal(repaired.data.share, 25);
+  console.log(`The line was repaired, the workflow resumed: ${repaired.outcome}`);
 
   const lonely = await start(0, 0);
   const refused = await lonely.wait({ timeoutMs: 20_000 });
   console.log(
-    `Nobody to share with: ${refused.status}, as ${refused.lastError?.type ?? '?'} was raised`,
+    `Nobody to share with: ${refused.outcome}, as ${refused.lastError?.type ?? '?'} was raised`,
   );
-  assert.equal(refused.status, 'Terminated');
 } finally {
   stop.abort();
   await running;
 }
-console.log('OK: failures were retried, shown, and dealt with');

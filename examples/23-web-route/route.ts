@@ -49,8 +49,8 @@ export async function GET(request: Request): Promise<Response> {
 /** The offer where it is ready in time, else the address where it will be. */
 async function answer(quote: WorkflowHandle<Quote>, { signal }: Request): Promise<Response> {
   try {
-    const { data } = await quote.wait({ timeoutMs: ANSWER_WITHIN_MS, signal });
-    return Response.json({ id: quote.id, price: data.price });
+    const { price } = await quote.result({ timeoutMs: ANSWER_WITHIN_MS, signal });
+    return Response.json({ id: quote.id, price });
   } catch (error) {
     if (!isTimeoutError(error)) throw error;
     const location = `?id=${encodeURIComponent(quote.id)}`;

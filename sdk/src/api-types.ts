@@ -65,10 +65,45 @@ export type Problem = Schemas['Problem'];
 /** One thing that is wrong with a request or a posted document. */
 export type ProblemItem = Schemas['ProblemItem'];
 
-/** One run of a definition; `TData` is the type of its data. */
-export type Workflow<TData extends object = DataObject> = Omit<Schemas['Workflow'], 'data'> & {
+/** Every outcome but `Succeeded`. */
+export type FailedOutcome = Exclude<WorkflowOutcome, 'Succeeded'>;
+
+type WorkflowFields = Omit<Schemas['Workflow'], 'status' | 'outcome' | 'endTime' | 'data'>;
+
+/** A workflow that is still open: `data` is what it started with and what its steps have set so far. */
+export interface OpenWorkflow<TData extends object = DataObject> extends WorkflowFields {
+  status: 'Runnable' | 'Suspended';
+  outcome: null;
+  endTime: null;
+  data: Partial<TData>;
+}
+
+/** A workflow that came to its end with everything done: only here `data` is sure to be whole. */
+export interface SucceededWorkflow<TData extends object = DataObject> extends WorkflowFields {
+  status: 'Complete';
+  outcome: 'Succeeded';
+  endTime: string;
   data: TData;
-};
+}
+
+/** A workflow that ended in another way: `data` is what its steps had set by then. */
+export interface FailedWorkflow<TData extends object = DataObject> extends WorkflowFields {
+  status: 'Complete' | 'Terminated';
+  outcome: FailedOutcome;
+  endTime: string;
+  data: Partial<TData>;
+}
+
+/** A workflow that has ended; `outcome` says how. */
+export type EndedWorkflow<TData extends object = DataObject> =
+  SucceededWorkflow<TData> | FailedWorkflow<TData>;
+
+/**
+ * One run of a definition. `TData` is the type of its data when it has succeeded: `data` has that type where `outcome` is
+ * `Succeeded`, and may lack members otherwise.
+ */
+export type Workflow<TData extends object = DataObject> =
+  OpenWorkflow<TData> | EndedWorkflow<TData>;
 
 /**
  * A workflow after it was suspended, resumed, terminated or retried. `data` and `lastError` are missing when the token does
@@ -77,7 +112,7 @@ export type Workflow<TData extends object = DataObject> = Omit<Schemas['Workflow
 export type ControlledWorkflow<TData extends object = DataObject> = Omit<
   Schemas['ControlledWorkflow'],
   'data'
-> & { data?: TData };
+> & { data?: Partial<TData> };
 
 /** Work for a worker, to be answered with its token. */
 export type WorkItem<TName extends string = string, TParameters = unknown> = Omit<

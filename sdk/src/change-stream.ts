@@ -16,7 +16,7 @@ export type Change =
 
 /** What to follow; all of it when nothing is given. */
 export interface StreamOptions {
-  /** Only this workflow. */
+  /** Only this workflow. Then the first change is the workflow as it is, so that nothing is missed before. */
   readonly workflowId?: string;
   /** Only this definition and its workflows. */
   readonly definitionId?: string;
@@ -57,6 +57,9 @@ export async function* followChanges(
       onConnection?.(true);
       // What happened in between was told to nobody.
       if (!isFirst) yield { type: 'lag' };
+      // Once the server tells of changes, so that none falls in between.
+      if (filter.workflowId !== undefined)
+        yield await current(transport, filter.workflowId, signal);
       yield* readChanges(body, hangUp);
     } catch (error) {
       failures += 1;
@@ -70,6 +73,20 @@ export async function* followChanges(
     const pauseMs = Math.min(PAUSE_MS_MIN * 2 ** Math.max(failures - 1, 0), PAUSE_MS_MAX);
     await pause(pauseMs * (0.5 + Math.random() / 2), signal);
   }
+}
+
+async function current(
+  transport: Transport,
+  workflowId: string,
+  signal: AbortSignal | undefined,
+): Promise<Change> {
+  const workflow = await transport.call(
+    'get',
+    '/api/workflow/{id}',
+    { path: { id: workflowId }, query: {}, repeatable: 'always', subject: { workflowId } },
+    signal === undefined ? {} : { signal },
+  );
+  return { type: 'workflow', workflow };
 }
 
 async function* readChanges(

@@ -25,7 +25,8 @@ export interface StepwrightClient<D extends ActivityDeclarations = ActivityDecla
   readonly declaredActivities: Declared<D>;
   /**
    * What changes from now on, for as long as the loop runs. Lost connections are made again by themselves; `lag` then says
-   * that something may have been missed. Read what you show once before the loop, and again at each `lag`.
+   * that something may have been missed. Read what you show once before the loop, and again at each `lag`. With a
+   * `workflowId` each connection begins with the workflow as it is.
    *
    * @throws ApiError when the server refuses (401, 403), NetworkError when it cannot be reached at first
    *

@@ -4,7 +4,7 @@
  * What is deliberately not here: an aborted call rejects with the reason of the caller's own signal, and an error of the
  * caller's `token` function comes through as it is.
  */
-import type { Problem, ProblemItem, StepError, WorkflowOutcome } from './api-types.js';
+import type { FailedOutcome, Problem, ProblemItem, StepError } from './api-types.js';
 
 /** Marks our errors, so that the guards know those of another copy of this package. */
 const BRAND = Symbol.for('stepwright.sdk.error');
@@ -197,11 +197,9 @@ export class TimeoutError extends SdkError {
   }
 }
 
-/** Every outcome but `Succeeded`. */
-export type FailedOutcome = Exclude<WorkflowOutcome, 'Succeeded'>;
-
 /**
- * A workflow ended with an outcome that `wait({ failOn })` names.
+ * A workflow did not succeed: `result` throws this for every outcome but `Succeeded`, and `wait({ failOn })` for those that
+ * `failOn` names.
  *
  * @example
  * ```ts
@@ -209,7 +207,7 @@ export type FailedOutcome = Exclude<WorkflowOutcome, 'Succeeded'>;
  *
  * const order = await client.workflows.start('approval', { order: 9 });
  * await order.terminate();
- * await order.wait({ failOn: 'any' }).catch((error: unknown) => {
+ * await order.result().catch((error: unknown) => {
  *   if (!(error instanceof WorkflowFailedError)) throw error;
  *   console.log(error.outcome, error.error); // Terminated null
  * });
@@ -335,7 +333,7 @@ export function isTimeoutError(error: unknown): error is TimeoutError {
 }
 
 /**
- * Whether `wait({ failOn })` threw this because of how the workflow ended.
+ * Whether `result` or `wait({ failOn })` threw this because of how the workflow ended.
  *
  * @example
  * ```ts

@@ -27,10 +27,14 @@ export type {
   DefinitionCheck,
   DefinitionDocument,
   DefinitionSummary,
+  EndedWorkflow,
   EventSummary,
   EventWaiter,
   Explanation,
   ExtendedLease,
+  FailedOutcome,
+  FailedWorkflow,
+  OpenWorkflow,
   Page,
   Problem,
   ProblemItem,
@@ -43,6 +47,7 @@ export type {
   StepExecution,
   StepSummary,
   StoredStep,
+  SucceededWorkflow,
   WaitReason,
   WorkItem,
   Workflow,
@@ -69,7 +74,7 @@ export {
 } from './errors.js';
 export { parseJson, stringifyJson } from './exact-json.js';
 export type { LargeIntegers } from './exact-json.js';
-export type { CallSubject, FailedOutcome } from './errors.js';
+export type { CallSubject } from './errors.js';
 export type { Json, JsonResult, NotJson, StartData } from './json.js';
 export type {
   CallOptions,
@@ -91,6 +96,7 @@ export type { NodesResource } from './resources/nodes.js';
 export type { StepsResource } from './resources/steps.js';
 export type { WorkflowHandle } from './resources/workflow-handle.js';
 export type {
+  ResultOptions,
   StartArguments,
   StartOptions,
   StepFilter,

@@ -1,7 +1,7 @@
 /** `client.stream`: changes of a real server over a network that breaks, and of servers that answer as a test says. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createClient, isApiError, isNetworkError, type Change } from '../src/index.js';
-import type { StepwrightClient } from '../src/index.js';
+import type { StepwrightClient, StreamOptions } from '../src/index.js';
 import { GREETING } from './support/definitions.js';
 import { HttpAnswers, problem, reset, type Answer } from './support/http-answers.js';
 import type { ServerProcess } from './support/server-process.js';
@@ -9,7 +9,7 @@ import { startServer } from './support/started-server.js';
 import { TcpProxy } from './support/tcp-proxy.js';
 
 /** What the loop gave so far, and how it ended. */
-function follow(client: StepwrightClient, filter: { definitionId?: string } = {}) {
+function follow(client: StepwrightClient, filter: StreamOptions = {}) {
   const leave = new AbortController();
   const changes: Change[] = [];
   const ended = (async () => {
@@ -91,6 +91,26 @@ describe('stream, of a server', () => {
     leave.abort();
     await ended;
     expect(states).toEqual([true, false, true, false]);
+  });
+
+  it('of one workflow begins with the workflow as it is, and again after a break', async () => {
+    const handle = await client.workflows.start('greeting', { name: 'Ada' });
+    await handle.result();
+    const { changes, ended, leave } = follow(client, { workflowId: handle.id });
+    const complete = { type: 'workflow', workflow: { workflowId: handle.id, status: 'Complete' } };
+    await expect.poll(() => changes).toMatchObject([complete]);
+    proxy.cut();
+    await expect
+      .poll(() => changes, { timeout: 10_000 })
+      .toMatchObject([complete, { type: 'lag' }, complete]);
+    leave.abort();
+    await ended;
+  });
+
+  it('of a workflow that does not exist fails', async () => {
+    const { ended } = follow(client, { workflowId: 'nothing' });
+    const error: unknown = await ended.catch((reason: unknown) => reason);
+    expect(isApiError(error, 'workflow_not_found')).toBe(true);
   });
 
   it('hangs up when the loop is left', async () => {

@@ -202,13 +202,16 @@ describe('workflows', () => {
     const failed = await client.workflows.start('payment', { amount: 3 });
     const work = await client.activities.pull('charge-card', { waitSeconds: 10 });
     await client.activities.fail(work!, { message: 'no money' });
-    expect(await failureOf(failed.wait({ failOn: 'any' }))).toMatchObject({
-      name: 'WorkflowFailedError',
-      outcome: 'Failed',
-      error: { data: { message: 'no money' } },
-    });
+    for (const call of [failed.wait({ failOn: 'any' }), failed.result()]) {
+      expect(await failureOf(call)).toMatchObject({
+        name: 'WorkflowFailedError',
+        outcome: 'Failed',
+        error: { data: { message: 'no money' } },
+      });
+    }
     const succeeded = await client.workflows.start('greeting', { name: 'Ada' });
     expect((await succeeded.wait({ failOn: 'any' })).outcome).toBe('Succeeded');
+    expect(await succeeded.result()).toEqual((await succeeded.get()).data);
     const list = client.workflows.list({
       definitionId: 'payment',
       outcome: 'Failed',

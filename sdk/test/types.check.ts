@@ -9,9 +9,13 @@ import {
   defineActivities,
   isApiError,
   type DataObject,
+  type FailedWorkflow,
+  type OpenWorkflow,
   type PagedList,
   type StepExecution,
+  type SucceededWorkflow,
   type WorkflowAction,
+  type WorkflowOutcome,
   type WorkflowStatus,
   type WorkflowSummary,
 } from '../src/index.js';
@@ -45,13 +49,8 @@ export async function workflows(): Promise<void> {
   expectTypeOf((await plain.get()).data).toEqualTypeOf<DataObject>();
 
   const typed = await client.workflows.start<Order>('x', { order: 1, approved: false });
-  const { data, status } = await typed.wait();
-  expectTypeOf(data).toEqualTypeOf<Order>();
-  expectTypeOf(status).toEqualTypeOf<WorkflowStatus>();
-  expectTypeOf((await client.workflows.get<Order>('id')).data.approved).toBeBoolean();
-  const both = await client.workflows.start<Order, Input>('x', { customer: 'Ada' });
-  const ended = await both.terminate();
-  expectTypeOf(ended.data).toEqualTypeOf<Order | undefined>();
+  expectTypeOf((await typed.get()).status).toEqualTypeOf<WorkflowStatus>();
+  expectTypeOf((await typed.get()).outcome).toEqualTypeOf<WorkflowOutcome | null>();
 
   expectTypeOf(typed.steps({ order: 'desc', stepId: 'a', limit: 1 })).toEqualTypeOf<
     PagedList<StepExecution>
@@ -64,6 +63,38 @@ export async function workflows(): Promise<void> {
   >();
   // @ts-expect-error no such status
   client.workflows.list({ status: 'Completed' });
+}
+
+export async function dataIsWholeOnlyAfterSuccess(): Promise<void> {
+  const typed = await client.workflows.start<Order, Input>('x', { customer: 'Ada' });
+  // In one call: what did not succeed is thrown.
+  expectTypeOf(await typed.result()).toEqualTypeOf<Order>();
+  expectTypeOf(await client.workflows.result<Order>('id')).toEqualTypeOf<Order>();
+  const succeeded = await typed.wait({ failOn: 'any' });
+  expectTypeOf(succeeded).toEqualTypeOf<SucceededWorkflow<Order>>();
+  expectTypeOf(succeeded.data).toEqualTypeOf<Order>();
+
+  const { data, endTime, outcome } = await typed.wait();
+  expectTypeOf(outcome).toEqualTypeOf<WorkflowOutcome>();
+  expectTypeOf(endTime).toBeString();
+  expectTypeOf(data).toEqualTypeOf<Order | Partial<Order>>();
+  // @ts-expect-error nobody has looked at the outcome
+  data.order.toFixed();
+  if (outcome === 'Succeeded') expectTypeOf(data).toEqualTypeOf<Order>();
+  else expectTypeOf(data).toEqualTypeOf<Partial<Order>>();
+
+  const handled = await typed.wait({ failOn: ['Failed'] });
+  // @ts-expect-error it may have been compensated or terminated
+  handled.data.order.toFixed();
+
+  const now = await client.workflows.get<Order>('id');
+  // @ts-expect-error it may not have ended
+  now.data.order.toFixed();
+  if (now.outcome === null) expectTypeOf(now).toEqualTypeOf<OpenWorkflow<Order>>();
+  else if (now.outcome === 'Succeeded') expectTypeOf(now.data).toEqualTypeOf<Order>();
+  else expectTypeOf(now).toEqualTypeOf<FailedWorkflow<Order>>();
+  // @ts-expect-error a workflow that was terminated is not finished
+  (await typed.terminate()).data?.order.toFixed();
 }
 
 export async function startDataIsWhole(): Promise<void> {

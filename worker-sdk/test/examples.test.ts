@@ -15,7 +15,7 @@ const definitions = readDefinitions(join(PACKAGE, PAGE));
 const folder = new SnippetFolder(PACKAGE, definitions);
 const workers = snippets.filter(({ runsForEver }) => runsForEver);
 const cashiers = workers.filter(({ code }) => code.includes('receipt: `r-${amount}`'));
-const client = snippets.find(({ code }) => code.includes('// Complete r-250'))!;
+const client = snippets.find(({ code }) => code.includes('// r-250'))!;
 
 /** Whatever becomes of the work ends the workflow. */
 const ANY_WORK = `
@@ -64,7 +64,7 @@ describe('examples', () => {
         return true;
       });
       endedWell(exitCode, output);
-      expect(printed).toBe('Complete r-250\n');
+      expect(printed).toBe('r-250\n');
     },
   );
 

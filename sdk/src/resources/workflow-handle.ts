@@ -1,14 +1,16 @@
 import type {
   ControlledWorkflow,
   DataObject,
+  EndedWorkflow,
   Explanation,
   StepExecution,
+  SucceededWorkflow,
   Workflow,
   WorkflowAction,
 } from '../api-types.js';
 import type { CallOptions } from '../options.js';
 import type { PagedList } from '../paged-list.js';
-import type { StepFilter, WaitOptions } from './workflow-options.js';
+import type { ResultOptions, StepFilter, WaitOptions } from './workflow-options.js';
 import type { WorkflowsResource } from './workflows.js';
 
 /**
@@ -19,8 +21,8 @@ import type { WorkflowsResource } from './workflows.js';
  * type Approval = { order: number; approved?: boolean };
  * const approval = await client.workflows.start<Approval>('approval', { order: 7 });
  * await client.events.publish('approved', 'order-7', true);
- * const { data } = await approval.wait({ timeoutMs: 10_000 });
- * console.log(data.approved); // true
+ * const { approved } = await approval.result({ timeoutMs: 10_000 });
+ * console.log(approved); // true
  * ```
  */
 export class WorkflowHandle<TData extends object = DataObject> {
@@ -38,8 +40,23 @@ export class WorkflowHandle<TData extends object = DataObject> {
     return this.#workflows.get<TData>(this.id, options);
   }
 
-  /** Waits until it is complete or terminated. @throws TimeoutError when that takes longer than `timeoutMs` */
-  wait(options?: WaitOptions): Promise<Workflow<TData>> {
+  /**
+   * Waits until it has succeeded, and gives its data.
+   *
+   * @throws WorkflowFailedError when it ended with another outcome; TimeoutError when that takes longer than `timeoutMs`
+   */
+  result(options?: ResultOptions): Promise<TData> {
+    return this.#workflows.result<TData>(this.id, options);
+  }
+
+  /**
+   * Waits until it has ended, in whatever way: `outcome` says how. Its data is sure to be whole only where that is `Succeeded`.
+   *
+   * @throws TimeoutError when that takes longer than `timeoutMs`; WorkflowFailedError for the outcomes that `failOn` names
+   */
+  wait(options: WaitOptions & { readonly failOn: 'any' }): Promise<SucceededWorkflow<TData>>;
+  wait(options?: WaitOptions): Promise<EndedWorkflow<TData>>;
+  wait(options?: WaitOptions): Promise<EndedWorkflow<TData>> {
     return this.#workflows.wait<TData>(this.id, options);
   }
 

@@ -1,6 +1,5 @@
 /** What the calls on workflows take. */
-import type { WorkflowOutcome, WorkflowStatus } from '../api-types.js';
-import type { FailedOutcome } from '../errors.js';
+import type { FailedOutcome, WorkflowOutcome, WorkflowStatus } from '../api-types.js';
 import type { StartData } from '../json.js';
 import type { CallOptions, IdempotentCallOptions } from '../options.js';
 
@@ -42,14 +41,18 @@ export interface StepFilter {
   readonly limit?: number;
 }
 
-/** How long `wait` waits. */
-export interface WaitOptions extends CallOptions {
+/** How long `result` waits. */
+export interface ResultOptions extends CallOptions {
   /**
    * How long to wait in all.
    *
    * @default without a limit
    */
   readonly timeoutMs?: number;
+}
+
+/** How long `wait` waits, and for what. */
+export interface WaitOptions extends ResultOptions {
   /**
    * The outcomes that `wait` throws a `WorkflowFailedError` for; `any` is all but `Succeeded`.
    *

@@ -4,8 +4,10 @@ import type {
   ControlledWorkflow,
   ControlResult,
   DataObject,
+  EndedWorkflow,
   Explanation,
   StepExecution,
+  SucceededWorkflow,
   Workflow,
   WorkflowAction,
   WorkflowSummary,
@@ -18,6 +20,7 @@ import { PagedList } from '../paged-list.js';
 import type { Transport } from '../transport.js';
 import { WorkflowHandle } from './workflow-handle.js';
 import type {
+  ResultOptions,
   StartArguments,
   StepFilter,
   WaitOptions,
@@ -56,8 +59,8 @@ export class WorkflowsResource {
    *   greeted: boolean;
    * }
    * const greeting = await client.workflows.start<Greeting, Input>('greeting', { name: 'Ada' });
-   * const { status, data } = await greeting.wait({ timeoutMs: 10_000 });
-   * console.log(status, data.greeted); // Complete true
+   * const { greeted } = await greeting.result({ timeoutMs: 10_000 });
+   * console.log(greeted); // true
    * ```
    */
   async start<TData extends object = DataObject, TInput extends object = TData>(
@@ -137,9 +140,31 @@ export class WorkflowsResource {
   }
 
   /**
-   * Waits until a workflow is complete or terminated, by long polls that the server answers at the moment of the end. A
+   * Waits until a workflow has succeeded, and gives its data: `wait({ failOn: 'any' })` in short.
+   *
+   * @throws WorkflowFailedError when it ended with another outcome; TimeoutError when it has not ended within `timeoutMs`
+   *
+   * @example
+   * ```ts
+   * const { id } = await client.workflows.start('greeting', { name: 'Ada' });
+   * const { greeted } = await client.workflows.result<{ greeted: boolean }>(id, { timeoutMs: 10_000 });
+   * console.log(greeted); // true
+   * ```
+   */
+  async result<TData extends object = DataObject>(
+    workflowId: string,
+    options: ResultOptions = {},
+  ): Promise<TData> {
+    const { data } = await this.wait<TData>(workflowId, { ...options, failOn: 'any' });
+    return data;
+  }
+
+  /**
+   * Waits until a workflow has ended, in whatever way, by long polls that the server answers at the moment of the end. A
    * suspended workflow is waited for: somebody may resume it. With a `timeoutMs` it also outlasts a server that is away;
    * without one it fails as other calls do.
+   *
+   * `outcome` says how it ended, and the type of `data` follows it: `TData` where it is `Succeeded`, else `Partial<TData>`.
    *
    * @throws TimeoutError when it has not ended within `timeoutMs`, with the `summary` of `explain` (asking for it may take one
    *   more second); the workflow goes on. WorkflowFailedError when it ended with an outcome that `failOn` names
@@ -147,14 +172,22 @@ export class WorkflowsResource {
    * @example
    * ```ts
    * const { id } = await client.workflows.start('greeting', { name: 'Ada' });
-   * const { status, endTime } = await client.workflows.wait(id, { timeoutMs: 10_000 });
-   * console.log(status, endTime);
+   * const { outcome, endTime } = await client.workflows.wait(id, { timeoutMs: 10_000 });
+   * console.log(outcome, endTime);
    * ```
    */
+  wait<TData extends object = DataObject>(
+    workflowId: string,
+    options: WaitOptions & { readonly failOn: 'any' },
+  ): Promise<SucceededWorkflow<TData>>;
+  wait<TData extends object = DataObject>(
+    workflowId: string,
+    options?: WaitOptions,
+  ): Promise<EndedWorkflow<TData>>;
   async wait<TData extends object = DataObject>(
     workflowId: string,
     { timeoutMs = Infinity, failOn = [], ...options }: WaitOptions = {},
-  ): Promise<Workflow<TData>> {
+  ): Promise<EndedWorkflow<TData>> {
     const began = performance.now();
     const elapsedMs = (): number => Math.round(performance.now() - began);
     for (let attempts = 1; ; attempts += 1) {
@@ -173,9 +206,9 @@ export class WorkflowsResource {
       }).catch(async (error: unknown) => {
         throw isTimeoutError(error) && timeoutMs !== Infinity ? await timedOut(error.cause) : error;
       });
-      if (workflow.status !== 'Complete' && workflow.status !== 'Terminated') continue;
+      if (workflow.outcome === null) continue;
       const { lastError: error, outcome } = workflow;
-      if (outcome === null || outcome === 'Succeeded') return workflow;
+      if (outcome === 'Succeeded') return workflow;
       if (failOn !== 'any' && !failOn.includes(outcome)) return workflow;
       throw new WorkflowFailedError({ ...failed, outcome, error });
     }
@@ -498,8 +531,8 @@ export class WorkflowsResource {
 }
 
 /** The server knows nothing of the type of the data; the caller says what it is. */
-function asWorkflow<TData extends object>(workflow: Workflow): Workflow<TData> {
-  return workflow as unknown as Workflow<TData>;
+function asWorkflow<TData extends object>(workflow: object): Workflow<TData> {
+  return workflow as Workflow<TData>;
 }
 
 /** As many repetitions as the time allows. */

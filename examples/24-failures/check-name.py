@@ -1,0 +1,3 @@
+if name.strip() == "":
+    # Trying again would not change the name.
+    raise NonRetryableError("a name is needed")
