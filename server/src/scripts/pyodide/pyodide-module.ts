@@ -23,6 +23,7 @@ export interface WasmMemory {
 }
 
 export interface WasmTable {
+  readonly length: number;
   get(index: number): unknown;
 }
 
@@ -48,8 +49,15 @@ export interface PythonExports {
   readonly __indirect_function_table: WasmTable;
   malloc(bytes: number): Pointer;
   free(pointer: Pointer): void;
+  /** Tables of references to objects of the host: those that come and go, and those that stay. */
+  readonly _hiwire_get: (index: number) => unknown;
+  readonly _hiwire_immortal_get: (index: number) => unknown;
+  emscripten_stack_get_base(): Pointer;
+  emscripten_stack_get_end(): Pointer;
   emscripten_stack_get_current(): Pointer;
   _emscripten_stack_restore(stack: Pointer): void;
+  /** The upper half of 64-bit results, outside of memory. */
+  setTempRet0(value: number): void;
   PyImport_AddModule(name: Pointer): Pointer;
   PyModule_GetDict(module: Pointer): Pointer;
   PyDict_GetItemString(dict: Pointer, key: Pointer): Pointer;

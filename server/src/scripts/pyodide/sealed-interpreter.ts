@@ -6,7 +6,8 @@
  *  I1 Once sealed, the guest reaches only `guest-calls.ts` (see gates.ts). The host talks to Python with CPython's C
  *     interface on the raw WebAssembly exports; there are no proxies and no callbacks.
  *  I2 All state of Python lives in linear memory. It is copied when sealed and copied back, so that code that is not
- *     proven pure meets a pristine interpreter and leaves nothing behind.
+ *     proven pure meets a pristine interpreter and leaves nothing behind. What WebAssembly keeps elsewhere is put back too,
+ *     or compared (pristine-references.ts); an interpreter that differs there is not used again.
  *  I3 Every call can be broken off from outside. V8 stops WebAssembly anywhere, inside of one regex or one power as well.
  *  I4 Purity comes from the caller, who decided it without asking this interpreter.
  */
@@ -15,6 +16,7 @@ import { createGuestCalls, PrintedText } from './guest-calls.js';
 import { ANSWER_OVERHEAD_BYTES, type Outcome } from './frames.js';
 import { InterruptibleSection } from './interruptible-section.js';
 import { PlacedSnapshot, PristineMemory } from './pristine-memory.js';
+import { PristineReferences } from './pristine-references.js';
 import {
   importPyodide,
   type EmscriptenSettings,
@@ -200,6 +202,7 @@ export class SealedInterpreter {
   private readonly scratch: Pointer;
   private readonly pristineMemory: PristineMemory;
   private readonly pristineStack: Pointer;
+  private readonly pristineReferences: PristineReferences;
   private readonly interruptible: InterruptibleSection;
   private readonly encoder = new TextEncoder();
 
@@ -230,6 +233,7 @@ export class SealedInterpreter {
     this.printed.take();
     this.pristineMemory = new PristineMemory(this.python.memory.buffer);
     this.pristineStack = this.python.emscripten_stack_get_current();
+    this.pristineReferences = new PristineReferences(this.python);
   }
 
   get heapBytes(): number {
@@ -244,11 +248,13 @@ export class SealedInterpreter {
     this.dirty = this.used = true;
     const failure = this.runInterruptible();
     const deniedCalls = this.gates.deniedCalls;
-    const outcome = deniedCalls > 0 ? 'denied' : (failure?.outcome ?? 'answered');
+    const change = pure ? null : this.pristineReferences.findChange();
+    const broken = change === null ? failure : { outcome: 'broken' as const, note: change };
+    const outcome = deniedCalls > 0 ? 'denied' : (broken?.outcome ?? 'answered');
     if (pure && outcome === 'answered' && ++this.pureCalls < PURE_CALLS_BETWEEN_RESTORES) {
       this.dirty = false;
     }
-    const note = outcome === 'denied' ? this.gates.deniedNames.join(', ') : (failure?.note ?? '');
+    const note = outcome === 'denied' ? this.gates.deniedNames.join(', ') : (broken?.note ?? '');
     return {
       outcome,
       result: outcome === 'answered' ? this.answer : Buffer.from(note),
@@ -318,6 +324,7 @@ export class SealedInterpreter {
   private restore(): void {
     this.pristineMemory.restore(this.python.memory.buffer);
     this.python._emscripten_stack_restore(this.pristineStack);
+    this.python.setTempRet0(0);
     this.dirty = this.used = false;
     this.pureCalls = 0;
   }

@@ -1,0 +1,72 @@
+/**
+ * What an interpreter keeps outside of its linear memory: the tables of its WebAssembly module, and the limits of its stack.
+ *
+ * Pyodide's code writes to two tables, which hold references to objects of the host, and to no other: nothing in the
+ * module writes to the table of functions, and the host functions that could are closed (test/scripts/pyodide/
+ * module-state.test.ts reads every instruction of the module). Those two are compared, slot by slot, after every call that
+ * may have changed them. No ordinary code does, so an interpreter that differs is not repaired but thrown away.
+ */
+import type { PythonExports } from './pyodide-module.js';
+
+/** More than Pyodide ever has. */
+const MAX_SLOTS = 100_000;
+
+type ReadSlot = (index: number) => unknown;
+
+export class PristineReferences {
+  private readonly tables: readonly {
+    readonly read: ReadSlot;
+    readonly slots: readonly unknown[];
+  }[];
+  private readonly functions: number;
+  private readonly stack: readonly number[];
+
+  private readonly python: PythonExports;
+
+  constructor(python: PythonExports) {
+    this.python = python;
+    const readers: readonly ReadSlot[] = [python._hiwire_get, python._hiwire_immortal_get];
+    this.tables = readers.map((read) => ({ read, slots: allSlots(read) }));
+    this.functions = python.__indirect_function_table.length;
+    this.stack = this.stackLimits();
+  }
+
+  /** @returns what is not as it was; null when all is */
+  findChange(): string | null {
+    for (const { read, slots } of this.tables) {
+      for (let index = 0; index < slots.length; index += 1) {
+        if (read(index) !== slots[index]) return `reference ${index} is another one`;
+      }
+      if (hasSlot(read, slots.length)) return 'a table of references has grown';
+    }
+    if (this.python.__indirect_function_table.length !== this.functions) {
+      return 'the table of functions has grown';
+    }
+    const [base, end] = this.stackLimits();
+    const isSame = base === this.stack[0] && end === this.stack[1];
+    return isSame ? null : 'the limits of the stack were moved';
+  }
+
+  private stackLimits(): readonly number[] {
+    return [this.python.emscripten_stack_get_base(), this.python.emscripten_stack_get_end()];
+  }
+}
+
+function allSlots(read: ReadSlot): readonly unknown[] {
+  const slots: unknown[] = [];
+  while (hasSlot(read, slots.length)) {
+    if (slots.length === MAX_SLOTS) throw new Error('A table of references has no end');
+    slots.push(read(slots.length));
+  }
+  return slots;
+}
+
+/** A table tells its length only by trapping behind its end. */
+function hasSlot(read: ReadSlot, index: number): boolean {
+  try {
+    read(index);
+    return true;
+  } catch {
+    return false;
+  }
+}
