@@ -471,6 +471,8 @@ export interface paths {
         /**
          * Terminate a workflow
          * @description Ends a workflow for good. One that has ended stays as it is. The answer has `data` and `lastError` only for callers who also have the scope `conductor:viewer`.
+         *
+         *     With `compensate=true` it first compensates what it has done: everything that waits or runs is cancelled, then the `CompensateWith` of every completed step and of every open saga runs, the newest first. The answer comes at once, with the workflow still Runnable; it is Terminated when all are through. A suspended workflow is resumed for it. Asked again meanwhile, nothing changes; without `compensate` it ends at once.
          */
         delete: operations["terminateWorkflow"];
         options?: never;
@@ -833,6 +835,8 @@ export interface components {
              * @enum {string}
              */
             action: "suspend" | "resume" | "terminate" | "retry";
+            /** @description With `terminate`: whether each workflow compensates what it has done before it ends; by default it does not. */
+            compensate?: boolean;
             workflowIds: string[];
         };
         /**
@@ -1634,10 +1638,10 @@ export interface components {
             actions: components["schemas"]["OperatorAction"][];
         };
         /**
-         * @description What a step waits for, or what holds the workflow up. `suspended`: by an operator, or by a step that failed (`error` is set). `set-aside`: the server gave it up, because nodes stopped while they ran it or it cannot be read. `running`: an HTTP call or a script is under way. `scheduled`: it is due, and its turn has not come.
+         * @description What a step waits for, or what holds the workflow up. `suspended`: by an operator, or by a step that failed (`error` is set). `set-aside`: the server gave it up, because nodes stopped while they ran it or it cannot be read. `compensating`: it is being terminated with compensation. `running`: an HTTP call or a script is under way. `scheduled`: it is due, and its turn has not come.
          * @enum {string}
          */
-        WaitReasonKind: "suspended" | "set-aside" | "timer" | "retry" | "event" | "activity" | "workflow" | "running" | "scheduled" | "ended";
+        WaitReasonKind: "suspended" | "set-aside" | "compensating" | "timer" | "retry" | "event" | "activity" | "workflow" | "running" | "scheduled" | "ended";
         /**
          * @description Work for a worker, to be answered with its token.
          * @example {
@@ -4405,7 +4409,10 @@ export interface operations {
     };
     terminateWorkflow: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whether to compensate what the workflow has done before it ends */
+                compensate?: boolean;
+            };
             header?: never;
             path: {
                 /** @description The id of the workflow */
@@ -4451,6 +4458,15 @@ export interface operations {
                      *     parent: null
                      */
                     "application/yaml": components["schemas"]["ControlledWorkflow"];
+                };
+            };
+            /** @description A parameter is wrong */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description There is no valid token, where the server asks for one */

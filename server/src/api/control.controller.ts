@@ -18,7 +18,7 @@ import {
 import type { Request as HttpRequest } from 'express';
 import type { ReportedResult } from '../runtime/activity-results.js';
 import { asJson, nullableBody, requiredBody } from './body-reader.js';
-import { toControlAnswer, toWorkflowAction } from './map/control.js';
+import { toControlAnswer, toSteerAction, toWorkflowAction } from './map/control.js';
 import { checkedName } from './map/name.js';
 import type { ControlAnswer, ControlRequest, WorkflowActionList } from './models/control.js';
 import type { Problem } from './models/problem.js';
@@ -51,7 +51,7 @@ export class ControlController extends Controller {
   ): Promise<ControlAnswer> {
     const ids = body.workflowIds.map((id) => checkedName(id, 'workflow id'));
     const actor = await actorOf(request);
-    const outcomes = await this.services.host.controlWorkflows(ids, body.action, actor);
+    const outcomes = await this.services.host.controlWorkflows(ids, toSteerAction(body), actor);
     return toControlAnswer(outcomes);
   }
 

@@ -225,20 +225,28 @@ export class WorkflowController extends Controller {
   }
 
   /**
-   * Ends a workflow for good. One that has ended stays as it is. The answer
-   * has `data` and `lastError` only for callers who also have the scope `conductor:viewer`.
+   * Ends a workflow for good. One that has ended stays as it is. The answer has `data` and `lastError` only for callers who
+   * also have the scope `conductor:viewer`.
+   *
+   * With `compensate=true` it first compensates what it has done: everything that waits or runs is cancelled, then the
+   * `CompensateWith` of every completed step and of every open saga runs, the newest first. The answer comes at once, with
+   * the workflow still Runnable; it is Terminated when all are through. A suspended workflow is resumed for it. Asked again
+   * meanwhile, nothing changes; without `compensate` it ends at once.
    *
    * @summary Terminate a workflow
    * @param id The id of the workflow
+   * @param compensate Whether to compensate what the workflow has done before it ends
    */
   @Delete('{id}')
+  @Response<Problem>(400, 'A parameter is wrong')
   @Response<Problem>(404, 'There is no such workflow')
   @Security('bearer', ['conductor:controller'])
   async terminateWorkflow(
     @Path() id: string,
     @Request() request: HttpRequest,
+    @Query() compensate: boolean = false,
   ): Promise<ControlledWorkflow> {
-    return this.control(request, id, 'terminate');
+    return this.control(request, id, compensate ? 'compensate' : 'terminate');
   }
 
   /**

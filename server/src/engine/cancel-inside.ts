@@ -1,4 +1,5 @@
 /** Ending pointers from outside, without letting anything go on afterwards. */
+import { passOnCompleted } from './completed-steps.js';
 import type { Pointer } from './pointer.js';
 import { removePointer, stopWaiting, writeRecord, type Run } from './run.js';
 
@@ -17,11 +18,13 @@ export function cancelAll(run: Run, recorded?: Pointer): void {
   cancelEach(run, [...run.instance.pointers.values()], recorded);
 }
 
-function cancelEach(run: Run, pointers: readonly Pointer[], recorded?: Pointer): void {
+/** Containers come before what is inside of them. `recorded` has its record already. */
+export function cancelEach(run: Run, pointers: readonly Pointer[], recorded?: Pointer): void {
   // Children have higher ids than the container they are in, so going backwards takes the innermost first.
   for (const pointer of [...pointers].reverse()) {
     stopWaiting(run, pointer);
     if (pointer !== recorded) writeRecord(run, pointer, 'Cancelled');
+    passOnCompleted(run, pointer);
     removePointer(run, pointer, false);
   }
 }

@@ -1,10 +1,11 @@
 /** Cancel conditions: which are to be evaluated, and what happens when one is true. */
 import { cancelInside } from './cancel-inside.js';
+import { passOnCompleted } from './completed-steps.js';
 import type { InputValue } from './definition.js';
-import { dropPointer } from './end-path.js';
+import { endCancelled } from './end-path.js';
 import { invariant } from './invariant.js';
 import type { Pointer } from './pointer.js';
-import { isOver, setState, stepOf, stopWaiting, writeRecord, type Run } from './run.js';
+import { isOver, setState, stepOf, stopWaiting, type Run } from './run.js';
 import { settle } from './settle.js';
 
 export interface CancelCheck {
@@ -22,7 +23,7 @@ export function takeCancelChecks(run: Run): readonly CancelCheck[] {
     const pointer = run.instance.pointers.get(id);
     invariant(pointer !== undefined, 'what can be cancelled is open');
     const { cancelCondition } = stepOf(run, pointer);
-    if (cancelCondition !== null && !isOver(pointer.state)) {
+    if (cancelCondition !== null && !isOver(pointer.state) && pointer.isEnding !== true) {
       checks.push({ pointer, condition: cancelCondition });
     }
   }
@@ -40,12 +41,13 @@ export function recheckCancelConditions(run: Run, at: number): void {
 export function cancelStep(run: Run, pointer: Pointer): void {
   if (!run.instance.pointers.has(pointer.id)) return;
   cancelInside(run, pointer);
+  passOnCompleted(run, pointer);
+  pointer.completed = [];
   stopWaiting(run, pointer);
   if (stepOf(run, pointer).proceedOnCancel && !pointer.inBackground) {
     setState(run, pointer, { kind: 'finishing', result: {}, cancelled: true });
   } else {
-    writeRecord(run, pointer, 'Cancelled');
-    dropPointer(run, pointer);
+    endCancelled(run, pointer);
   }
   settle(run);
 }

@@ -10,9 +10,10 @@
  * A failure inside a compensation never reaches past it.
  */
 import { cancelInside } from './cancel-inside.js';
+import { withAncestors } from './completed-steps.js';
 import { dropPointer, nextStepOf, openSuccessors } from './end-path.js';
 import { isRetryable, suspendOnError, terminate, tryRetry } from './error-behaviors.js';
-import type { StepError } from './instance.js';
+import type { InstanceOutcome, StepError } from './instance.js';
 import type { CompensationEntry, Pointer, PointerState } from './pointer.js';
 import {
   insideOf,
@@ -46,8 +47,9 @@ export function compensate(run: Run, failed: Pointer, error: StepError): void {
     endFailed(run, failed);
     return;
   }
-  const plan = planOf(run, failed, handler);
+  const around = [...withAncestors(run, failed)];
   cancelInside(run, handler, failed);
+  const plan = planOf(run, around, handler);
   handler.error = error;
   run.instance.lastError = { ...error, pointerId: handler.id };
   const state: Compensating = { kind: 'compensating', plan, next: 0 };
@@ -71,37 +73,16 @@ export function nextCompensation(run: Run, handler: Pointer, state: Compensating
   openPointer(run, compensateWith, { ...insideOf(handler), ...itemOf(entry) });
 }
 
-/** Remembers a step that completed, for the saga around it. */
-export function noteCompleted(run: Run, pointer: Pointer): void {
-  const step = stepOf(run, pointer);
-  if (step.compensateWith === null && pointer.completed.length === 0) return;
-  const within: number[] = [];
-  for (const ancestor of withAncestors(run, pointer)) {
-    if (ancestor === pointer) continue;
-    if (stepOf(run, ancestor).saga) {
-      const own = { stepId: step.id, ...itemOf(pointer), within };
-      const inner = pointer.completed.map((entry) => ({ ...entry, within }));
-      ancestor.completed.push(...inner, ...(step.compensateWith === null ? [] : [own]));
-      return;
-    }
-    within.unshift(ancestor.id);
-  }
-}
-
-/** The pointer and the containers around it, innermost first, as far as errors travel. */
-function* withAncestors(run: Run, pointer: Pointer): Generator<Pointer> {
-  for (let at: Pointer | null = pointer; at !== null; at = parentOf(run, at)) {
-    yield at;
-    // The step that is being compensated hears of nothing that happens in its compensation.
-    if (parentOf(run, at)?.state.kind === 'compensating') return;
-  }
-}
-
-function planOf(run: Run, failed: Pointer, handler: Pointer): readonly CompensationEntry[] {
+/** @param around the failed step and the containers around it; all but the handler have ended */
+function planOf(
+  run: Run,
+  around: readonly Pointer[],
+  handler: Pointer,
+): readonly CompensationEntry[] {
   if (!stepOf(run, handler).saga) return [entryOf(handler)];
   const plan: CompensationEntry[] = [];
   let remaining = [...handler.completed].reverse();
-  for (const open of withAncestors(run, failed)) {
+  for (const open of around) {
     // What ran inside an open container is undone before the container itself; for the failed step that is its own.
     plan.push(...remaining.filter((entry) => open === handler || entry.within.includes(open.id)));
     remaining = remaining.filter((entry) => open !== handler && !entry.within.includes(open.id));
@@ -121,6 +102,10 @@ function endCompensation(run: Run, handler: Pointer): void {
   const { errorBehavior, onRetriesExhausted, retriesFirst } = step;
   const { error } = handler;
   writeRecord(run, handler, 'Compensated', { error });
+  if (handler.isEnding === true) {
+    dropPointer(run, handler);
+    return;
+  }
   // Its calls were undone: those of the next round are others.
   handler.undone = (handler.undone ?? 0) + 1;
   const retries = errorBehavior === 'Retry' || (errorBehavior === null && retriesFirst);
@@ -130,8 +115,13 @@ function endCompensation(run: Run, handler: Pointer): void {
   const exhausted = onRetriesExhausted ?? (errorBehavior === 'Retry' ? 'Suspend' : null);
   const last = retries ? exhausted : errorBehavior;
   if (last === 'Suspend') suspendOnError(run, handler);
-  else if (last === 'Terminate') terminate(run, run.now, 'Compensated', handler);
+  else if (last === 'Terminate') terminate(run, run.now, outcomeOf(run), handler);
   else endFailed(run, handler);
+}
+
+/** Of an instance that ends in the midst of a clean-up not everything was undone. */
+function outcomeOf({ instance }: Run): InstanceOutcome {
+  return instance.cleanUp === null ? 'Compensated' : 'Failed';
 }
 
 /** Nothing (more) can be done about the failure: it stands in the history, and the path goes on. */

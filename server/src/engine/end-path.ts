@@ -1,4 +1,5 @@
 /** What happens when a pointer ends: its successors are opened, and a container whose last path ended has joined. */
+import { nextCleanUp } from './clean-up.js';
 import { completeInstance } from './end-instance.js';
 import type { StepRecordStatus } from './instance.js';
 import type { Json } from './json.js';
@@ -34,6 +35,12 @@ export function dropPointer(run: Run, pointer: Pointer, hasSucceeded = false): v
   else if (parent.children === 0) run.joins.add(parent.id);
 }
 
+/** It ends without a result, and nothing follows. */
+export function endCancelled(run: Run, pointer: Pointer): void {
+  writeRecord(run, pointer, 'Cancelled');
+  dropPointer(run, pointer);
+}
+
 export function openSuccessors(run: Run, pointer: Pointer, stepIds: readonly string[]): void {
   for (const stepId of stepIds) openPointer(run, stepId, surroundingsOf(pointer));
 }
@@ -47,5 +54,6 @@ export function nextStepOf(run: Run, pointer: Pointer): readonly string[] {
 export function completeIfDone(run: Run): void {
   const { instance } = run;
   if (instance.status !== 'Runnable' || instance.pointers.size > 0) return;
-  completeInstance(run);
+  if (instance.cleanUp === null) completeInstance(run);
+  else nextCleanUp(run, instance.cleanUp);
 }

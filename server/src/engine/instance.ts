@@ -5,8 +5,9 @@
  * the stored one again. Nothing in it is shared between instances, and values inside `data` are never changed in
  * place, only replaced, so references to them may be kept.
  */
+import type { CleanUp } from './clean-up.js';
 import type { Json, JsonObject } from './json.js';
-import type { Pointer } from './pointer.js';
+import type { CompensationEntry, Pointer } from './pointer.js';
 
 export type InstanceStatus = 'Runnable' | 'Suspended' | 'Complete' | 'Terminated';
 
@@ -71,7 +72,12 @@ export type OutboxMessage =
       readonly pointerId: number;
       readonly attempt: number;
     }
-  | { readonly kind: 'terminate-child'; readonly workflowId: string };
+  | {
+      readonly kind: 'terminate-child';
+      readonly workflowId: string;
+      /** With clean-up; its end is waited for. */
+      readonly compensate?: true;
+    };
 
 /** The SubWorkflow step that started this instance. */
 export interface ParentLink {
@@ -126,6 +132,14 @@ export interface WorkflowInstance {
   /** The newest records, stored with the instance. */
   recent: StepRecord[];
   outbox: OutboxMessage[];
+  /** Steps outside of sagas that completed and can be compensated, in order of completion: the newest ones. */
+  completed: CompensationEntry[];
+  /** How many characters of JSON their items have. */
+  completedItemsLength: number;
+  /** How many more there were. */
+  forgotten: number;
+  /** It compensates what it has done, and is Terminated then. */
+  cleanUp: CleanUp | null;
   /** Steps run since the instance last waited for something; a bound on loops that never wait. */
   stepsWithoutWait: number;
 }

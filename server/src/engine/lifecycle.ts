@@ -38,6 +38,10 @@ export function startRun(definition: WorkflowDefinition, start: StartOptions, no
     spilled: 0,
     recent: [],
     outbox: [],
+    completed: [],
+    completedItemsLength: 0,
+    forgotten: 0,
+    cleanUp: null,
     stepsWithoutWait: 0,
   };
   const run = createRun(definition, instance, now);

@@ -1,4 +1,6 @@
 /** What reaches an instance from outside: events, results of activities, ends of other instances, results of effects. */
+import { addToPlan, beginCleanUp, tellChild } from './clean-up.js';
+import { completeIfDone, endCancelled } from './end-path.js';
 import { failStep, type Failure } from './fail-step.js';
 import type { InstanceOutcome, InstanceStatus, StepError } from './instance.js';
 import { acceptsOutcome } from './primitives/effects.js';
@@ -44,10 +46,23 @@ export interface RetryNowMessage {
   readonly kind: 'retry-now';
 }
 
-export type Message = EventMessage | ActivityMessage | ChildMessage | RetryNowMessage;
+/** Somebody terminates the instance with clean-up; see `clean-up.ts`. */
+export interface CleanUpMessage {
+  readonly kind: 'clean-up';
+}
 
-/** Takes a message in. One that nobody waits for is dropped: events can still be found in the store later. */
-export function applyMessage(run: Run, message: Message): void {
+export type Message =
+  EventMessage | ActivityMessage | ChildMessage | RetryNowMessage | CleanUpMessage;
+
+/**
+ * Takes a message in. One that nobody waits for is dropped: events can still be found in the store later.
+ * @param status the one in the store, which the instance may have left in memory
+ */
+export function applyMessage(
+  run: Run,
+  message: Message,
+  status: InstanceStatus = run.instance.status,
+): void {
   endWait(run);
   switch (message.kind) {
     case 'event':
@@ -61,6 +76,10 @@ export function applyMessage(run: Run, message: Message): void {
       break;
     case 'retry-now':
       applyRetryNow(run);
+      break;
+    case 'clean-up':
+      beginCleanUp(run, status);
+      completeIfDone(run);
       break;
   }
   settle(run);
@@ -124,7 +143,14 @@ function applyChild(run: Run, message: ChildMessage): void {
   if (pointer.state.workflowId !== message.workflowId) return;
   const { data, status, workflowId } = message;
   const outcome = message.outcome ?? (status === 'Complete' ? 'Succeeded' : 'Terminated');
-  if (acceptsOutcome(pointer.state.inputs, outcome)) {
+  const isAccepted = acceptsOutcome(pointer.state.inputs, outcome);
+  if (pointer.isEnding === true) {
+    if (!pointer.state.started) run.changes.abortedEffects.push(pointer.id);
+    if (isAccepted) addToPlan(run, pointer);
+    endCancelled(run, pointer);
+    return;
+  }
+  if (isAccepted) {
     finish(run, pointer, { WorkflowId: workflowId, Status: status, Outcome: outcome, Data: data });
     return;
   }
@@ -199,11 +225,14 @@ function applyBody(run: Run, pointer: Pointer, result: EffectResult): void {
 
 function applyChildStarted(run: Run, pointer: Pointer, result: EffectResult): void {
   if (pointer.state.kind !== 'child') return;
-  if (!result.ok) {
+  if (!result.ok && pointer.isEnding === true) {
+    endCancelled(run, pointer);
+  } else if (!result.ok) {
     stopWaitingAnswered(run, pointer);
     failStep(run, pointer, result.failure);
   } else if (pointer.state.wait) {
     setState(run, pointer, { ...pointer.state, started: true });
+    if (pointer.isEnding === true) tellChild(run, pointer);
   } else {
     const { workflowId } = pointer.state;
     finish(run, pointer, { WorkflowId: workflowId, Status: 'Runnable', Outcome: null, Data: null });

@@ -29,10 +29,12 @@
  *  E4 Pointer ids come from a counter in the instance and the queue is part of it: the same inputs give the same
  *     pointers, also when the instance was stored and read in between.
  *  E5 A pointer ends once; its record is written when it ends, and one more for every failed attempt before.
- *  E6 An instance is Complete exactly when no pointer is open and nothing ended it before.
+ *  E6 An instance is Complete exactly when no pointer is open and nothing ended it before; one that is being cleaned up
+ *     is Terminated then.
  *  E7 Subscriptions and activities exist for exactly the pointers that are in `event` or `activity`.
  *  E8 Compensation steps of a saga run one after another, in reverse order of completion.
  *  E9 A result is got once: when outputs or selectors fail, a retry or a resume evaluates them again with the same result.
+ *  E10 A clean-up compensates each step that completed once, the newest first, one after another.
  */
 import type { StepError } from './instance.js';
 import type { Json, JsonObject } from './json.js';
@@ -101,6 +103,8 @@ export interface CompensationEntry {
   readonly index?: number;
   /** Ids of the open containers that it ran in, outermost first; orders compensations level by level. */
   readonly within: readonly number[];
+  /** The place of its record in the history, by which a clean-up orders what completed in different sagas. */
+  readonly sequence?: number;
 }
 
 export interface Pointer {
@@ -140,6 +144,8 @@ export interface Pointer {
   lostError?: StepError | null;
   /** A failure inside was given up after its compensation, in the present attempt. */
   isCompensated?: boolean;
+  /** The instance is being cleaned up: this ends together with what is under way in it, and nothing follows. */
+  isEnding?: true;
 }
 
 export type Memo =

@@ -1,5 +1,6 @@
 /** Lets containers whose last path has ended go on, and opens what there is room for. Every entry into the engine ends with this. */
 import { nextCompensation } from './compensate.js';
+import { endCancelled } from './end-path.js';
 import { primitiveOf } from './primitives/primitives.js';
 import type { Run } from './run.js';
 import { refillQueue } from './waiting-items.js';
@@ -11,6 +12,7 @@ export function settle(run: Run): void {
     const container = run.instance.pointers.get(id);
     if (container === undefined || container.children > 0) continue;
     if (container.state.kind === 'compensating') nextCompensation(run, container, container.state);
+    else if (container.isEnding === true) endCancelled(run, container);
     else if (container.state.kind === 'open') primitiveOf(run, container).joined(run, container);
   }
   refillQueue(run);

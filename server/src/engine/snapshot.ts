@@ -3,6 +3,7 @@
  *
  * What the store has in columns of its own (id, definition, status, times) is not repeated in the text.
  */
+import type { CleanUp } from './clean-up.js';
 import { readJson, writeJson } from './exact-json.js';
 import { isLight, writeJsonParts } from './json-parts.js';
 import { readJsonParts } from './read-json-parts.js';
@@ -17,7 +18,7 @@ import type {
   WorkflowInstance,
 } from './instance.js';
 import { isJsonObject, type Json, type JsonObject } from './json.js';
-import type { Pointer } from './pointer.js';
+import type { CompensationEntry, Pointer } from './pointer.js';
 
 /** Raised when a node that runs the format before could not go on with what is written. */
 export const STATE_VERSION = 1;
@@ -47,8 +48,17 @@ export interface StateText {
   readonly spilled: number;
   readonly recent: readonly StepRecord[];
   readonly outbox: readonly OutboxMessage[];
+  /** Left out while there is none. */
+  readonly completed?: CompletedSteps;
+  readonly cleanUp?: CleanUp;
   readonly parent: ParentLink | null;
   readonly stepsWithoutWait: number;
+}
+
+interface CompletedSteps {
+  readonly entries: readonly CompensationEntry[];
+  readonly itemsLength: number;
+  readonly forgotten: number;
 }
 
 export function writeState(instance: WorkflowInstance): string {
@@ -75,9 +85,19 @@ export function stateOf(instance: WorkflowInstance): StateText {
     spilled: instance.spilled,
     recent: instance.recent,
     outbox: instance.outbox,
+    ...(instance.completed.length > 0 && { completed: completedOf(instance) }),
+    ...(instance.cleanUp !== null && { cleanUp: instance.cleanUp }),
     parent: instance.parent,
     stepsWithoutWait: instance.stepsWithoutWait,
   };
+}
+
+function completedOf({
+  completed,
+  completedItemsLength,
+  forgotten,
+}: WorkflowInstance): CompletedSteps {
+  return { entries: completed, itemsLength: completedItemsLength, forgotten };
 }
 
 /** @throws Error when the text is not a state; the caller sets the instance aside */
@@ -115,6 +135,10 @@ function instanceOf(columns: InstanceColumns, state: StateText): WorkflowInstanc
     spilled: state.spilled,
     recent: [...state.recent],
     outbox: [...state.outbox],
+    completed: [...(state.completed?.entries ?? [])],
+    completedItemsLength: state.completed?.itemsLength ?? 0,
+    forgotten: state.completed?.forgotten ?? 0,
+    cleanUp: state.cleanUp ?? null,
     stepsWithoutWait: state.stepsWithoutWait,
   };
 }

@@ -8,7 +8,8 @@
 import type { InputValue, StepDefinition } from './definition.js';
 import { endPointer, openSuccessors } from './end-path.js';
 import { failStep, type Failure } from './fail-step.js';
-import { goOnCompensated, noteCompleted } from './compensate.js';
+import { goOnCompensated } from './compensate.js';
+import { noteCompleted } from './completed-steps.js';
 import { jsonLength } from './json-length.js';
 import { setField, type JsonObject, type Json } from './json.js';
 import type { Pointer } from './pointer.js';

@@ -298,7 +298,8 @@ export interface WorkflowHost extends Service {
   /** What changes from now on, here and, where they can be heard, on other nodes. @throws AppError `too_many_requests` */
   watchChanges(filter: ChangeFilter): ChangeListener;
   /**
-   * Suspends, resumes, terminates, or tries failed steps again at once. Terminating leaves one that has ended as it is.
+   * Suspends, resumes, terminates (with or without compensation), or tries failed steps again at once. Terminating leaves
+   * one that has ended as it is.
    * @throws AppError `workflow_not_found`, `status_conflict`
    */
   controlWorkflow(id: string, action: SteerAction, actor: string): Promise<InstanceView>;

@@ -159,10 +159,10 @@ export class InstanceActor {
     this.#evaluation.callOffUnless(() => this.#isWanted());
   }
 
-  /** Somebody changed the status in the store. */
-  controlled(status: InstanceStatus): void {
+  /** Somebody suspended or terminated it in the store; terminated with compensation it is still Runnable. */
+  controlled(): void {
     this.#refreshDue = true;
-    if (status !== 'Runnable') this.#evaluation.callOff();
+    this.#evaluation.callOff();
     this.wake();
   }
 
@@ -271,7 +271,7 @@ export class InstanceActor {
       const message = await this.#read(arrived);
       if (message !== null) messages.push(message);
     }
-    for (const message of inOrder(messages)) applyMessage(run, message);
+    for (const message of inOrder(messages)) applyMessage(run, message, this.#stored.status);
     for (const { pointerId, attempt, result } of this.#results.splice(0)) {
       run.now = this.#environment.clock.now();
       applyEffect(run, { pointerId, attempt }, result);

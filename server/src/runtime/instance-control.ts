@@ -25,6 +25,7 @@ import type { InstanceQueries } from './instance-queries.js';
 import { loadInstance, viewInstance } from './instance-views.js';
 import { inboxMessage } from './message-codec.js';
 import type { ControlOutcome, SteerAction } from './operator-views.js';
+import { compensateInstance, WITH_COMPENSATION } from './termination.js';
 
 export interface InstanceControlOptions {
   readonly store: Store;
@@ -55,7 +56,7 @@ export class InstanceControl {
     if (action === 'retry') return viewInstance(await this.#retry(id, actor));
     const result = await this.#change(id, action, actor);
     if (result.outcome === 'missing') throw workflowNotFound(id);
-    if (result.outcome === 'refused' && action !== 'terminate') {
+    if (result.outcome === 'refused' && action !== 'terminate' && action !== 'compensate') {
       const { status } = result.record;
       throw conflict(
         'status_conflict',
@@ -129,8 +130,10 @@ export class InstanceControl {
 
   async #change(id: string, action: ControlAction, actor: string): Promise<ControlResult> {
     const { clock, controlled, store } = this.#options;
-    const audit = this.#entry(actor, action, null);
-    const result = await store.controlInstance(id, action, clock.now(), audit);
+    const result =
+      action === 'compensate'
+        ? await compensateInstance(store, id, this.#entry(actor, 'terminate', WITH_COMPENSATION))
+        : await store.controlInstance(id, action, clock.now(), this.#entry(actor, action, null));
     if (result.outcome === 'done') await controlled(result.record, action);
     return result;
   }
@@ -156,8 +159,11 @@ export class InstanceControl {
   async #steerOne(id: string, action: SteerAction, actor: string): Promise<ControlOutcome> {
     if (action !== 'retry') {
       const result = await this.#change(id, action, actor);
-      const status = result.outcome === 'missing' ? null : result.record.status;
-      return { workflowId: id, outcome: result.outcome, status };
+      if (result.outcome === 'missing') return { workflowId: id, outcome: 'missing', status: null };
+      const { endTime, status } = result.record;
+      // What is under way already is what was asked for.
+      const isDone = result.outcome === 'done' || (action === 'compensate' && endTime === null);
+      return { workflowId: id, outcome: isDone ? 'done' : 'refused', status };
     }
     try {
       const { status } = await this.#retry(id, actor);

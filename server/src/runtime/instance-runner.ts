@@ -271,7 +271,7 @@ export class InstanceRunner implements Service {
     const actor = this.#actorOf(record.id);
     this.#quarantine.forget(record.id);
     if (actor === undefined) this.#tellOwner(record.id, record.owner);
-    else actor.controlled(record.status);
+    else actor.controlled();
   }
 
   /** Something may have changed for this instance: it is looked at, if it is ours or nobody's. */

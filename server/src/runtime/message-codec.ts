@@ -66,6 +66,7 @@ const SHAPES: Readonly<Record<string, Readonly<Record<string, string>> | undefin
   'event-reference': { eventId: 'string' },
   activity: { activityId: 'string', succeeded: 'boolean' },
   'retry-now': {},
+  'clean-up': {},
   child: { pointerId: 'number', attempt: 'number', workflowId: 'string', status: 'string' },
 };
 

@@ -32,6 +32,7 @@ import { viewCommitted } from './instance-views.js';
 import { inboxMessage } from './message-codec.js';
 import type { RuntimeMetrics } from './runtime-metrics.js';
 import { terminationWith } from './terminated-child.js';
+import { compensateInstance } from './termination.js';
 import { Turns } from './turns.js';
 import type { UnsavedChanges } from './unsaved-changes.js';
 
@@ -278,11 +279,14 @@ export class NodeEnvironment implements ActorEnvironment {
 
   async #terminateChild(
     parent: WorkflowInstance,
-    { workflowId }: Extract<OutboxMessage, { kind: 'terminate-child' }>,
+    { compensate, workflowId }: Extract<OutboxMessage, { kind: 'terminate-child' }>,
   ): Promise<void> {
     const { clock, store } = this;
     const audit = terminationWith(parent, await store.listAudit(parent.id), clock.now());
-    const result = await store.controlInstance(workflowId, 'terminate', audit.time, audit);
+    const result =
+      compensate === true
+        ? await compensateInstance(store, workflowId, audit)
+        : await store.controlInstance(workflowId, 'terminate', audit.time, audit);
     if (result.outcome === 'done') this.#options.runner().controlled(result.record);
   }
 }

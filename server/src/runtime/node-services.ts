@@ -174,7 +174,9 @@ export class NodeServices {
       controlled: async (record, action) => {
         this.runner.controlled(record);
         if (action === 'terminate') this.endWaiters.ended(record.id);
-        if (action === 'resume') this.broker.resumed(await activityNames(record));
+        if (action === 'resume' || action === 'compensate') {
+          this.broker.resumed(await activityNames(record));
+        }
       },
       posted: (...message) => this.runner.posted(...message),
     });

@@ -51,7 +51,10 @@ export interface ActivityItemView {
   readonly leaseUntil: number | null;
 }
 
-/** What can be done to an instance as a whole; `retry`: steps that wait for another try are tried now. */
+/**
+ * What can be done to an instance as a whole. `compensate`: terminate with compensation; `retry`: steps that wait for
+ * another try are tried now.
+ */
 export type SteerAction = ControlAction | 'retry';
 
 export interface ControlOutcome {

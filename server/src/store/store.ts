@@ -202,17 +202,22 @@ export interface PostedMessage {
   readonly owner: string | null;
 }
 
-export type ControlAction = 'suspend' | 'resume' | 'terminate';
+/** `compensate`: the instance is to compensate what it has done and to end then; a message tells it. */
+export type ControlAction = 'suspend' | 'resume' | 'terminate' | 'compensate';
 
 export type ControlResult =
   | { readonly outcome: 'done'; readonly record: InstanceRecord }
-  /** The status does not allow it (or, for terminate, the instance had ended): nothing was changed. */
+  /** The status does not allow it (or, for terminate, the instance had ended), or it was told before: nothing was changed. */
   | { readonly outcome: 'refused'; readonly record: InstanceRecord }
   | { readonly outcome: 'missing' };
 
 /** What somebody did to an instance. */
 export type AuditAction =
-  ControlAction | 'retry' | 'publish-event' | 'complete-activity' | 'fail-activity';
+  | Exclude<ControlAction, 'compensate'>
+  | 'retry'
+  | 'publish-event'
+  | 'complete-activity'
+  | 'fail-activity';
 
 export interface AuditEntry {
   readonly time: number;
@@ -510,15 +515,17 @@ export interface Store extends Service {
   ): Promise<readonly (PostedMessage | null)[]>;
   /**
    * Changes the status at once, whoever owns the instance: suspend from Runnable; resume from Suspended; terminate from
-   * either, which sets `endTime` to `at` and the outcome to Terminated. Raises `inSeq`, sets `wakeAt` to 0 so that the owner notices, and
-   * `lastChangeAt` to `at`.
-   * Resume makes deferred activities of the instance available again. `audit` is noted in the same step.
+   * either, which sets `endTime` to `at` and the outcome to Terminated; compensate from either, which makes it Runnable.
+   * Raises `inSeq`, sets `wakeAt` to 0 so that the owner notices, and `lastChangeAt` to `at`. Resume and compensate make
+   * deferred activities of the instance available again. In the same step `audit` is noted and `message` is added to the
+   * inbox; where a message with its id is in the inbox already, the action is refused.
    */
   controlInstance(
     id: string,
     action: ControlAction,
     at: number,
     audit?: AuditEntry,
+    message?: InboxMessage,
   ): Promise<ControlResult>;
   /** Notes what somebody did for the sake of an instance, whatever its status. False: there is none. */
   appendAudit(instanceId: string, entry: AuditEntry): Promise<boolean>;

@@ -107,6 +107,26 @@ scenarios('a saga', (start) => {
     expect(driver.data['trail']).toEqual(['-inner', '-y', '-x', '-saga']);
   });
 
+  it('undoes what completed in an open saga inside of it', () => {
+    const inner = box('inner', inOrder(undoable('x'), waitFor('y')), { saga: true });
+    const driver = start([saga([[inner], inOrder(delay('later', 1), failing('b'))])], noTrail);
+    driver.advance(1);
+    expect(driver.data['trail']).toEqual(['-x', '-saga']);
+  });
+
+  it('undoes what a saga inside of it had not undone yet', () => {
+    const slow = noOp('slow', { compensateWith: [delay('-slow', 5), trace('-slow2')] });
+    const inner = box('inner', inOrder(undoable('w'), slow, undoable('x'), failing('y')), {
+      saga: true,
+      compensateWith: [trace('-inner')],
+    });
+    const driver = start([saga([[inner], inOrder(delay('later', 1), failing('b'))])], noTrail);
+    expect(driver.data['trail']).toEqual(['-x']);
+    driver.advance(1);
+    driver.advance(5);
+    expect(driver.data['trail']).toEqual(['-x', '-w', '-inner', '-saga']);
+  });
+
   it('undoes every execution of a step in a loop, with its item', () => {
     const undo = noOp('undo', { outputs: { trail: '[...data.trail, context.Item]' } });
     const each = foreach('each', '[1, 2, 3]', [noOp('a', { compensateWith: [undo] })]);

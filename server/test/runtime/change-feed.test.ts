@@ -37,6 +37,10 @@ function instance(id: string, members: Partial<WorkflowInstance> = {}): Workflow
     spilled: 0,
     recent: [],
     outbox: [],
+    completed: [],
+    completedItemsLength: 0,
+    forgotten: 0,
+    cleanUp: null,
     stepsWithoutWait: 0,
     ...members,
   };

@@ -144,6 +144,11 @@ const instances: readonly fc.Arbitrary<Step>[] = [
       (store) =>
         store.controlInstance(...args),
   ),
+  fc.tuple(instanceId, time, fc.record({ id: fc.constantFrom('m', 'n'), body: text })).map(
+    ([id, at, message]): Step =>
+      (store) =>
+        store.controlInstance(id, 'compensate', at, undefined, message),
+  ),
   fc.tuple(time, limit).map(
     (args): Step =>
       (store) =>

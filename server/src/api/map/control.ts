@@ -1,8 +1,19 @@
 /** What is done to workflows, between the host and the wire. */
-import type { ControlOutcome } from '../../runtime/operator-views.js';
+import { AppError } from '../../errors.js';
+import type { ControlOutcome, SteerAction } from '../../runtime/operator-views.js';
 import type { AuditEntry } from '../../store/store.js';
 import type * as wire from '../models/control.js';
 import { toWireTime } from './time.js';
+
+/** @throws AppError `invalid_request` */
+export function toSteerAction({ action, compensate = false }: wire.ControlRequest): SteerAction {
+  if (!compensate) return action;
+  if (action === 'terminate') return 'compensate';
+  throw new AppError(
+    'invalid_request',
+    `compensate belongs to the action terminate, not ${action}`,
+  );
+}
 
 export function toControlAnswer(outcomes: readonly ControlOutcome[]): wire.ControlAnswer {
   return { results: outcomes.map((outcome) => ({ ...outcome })) };

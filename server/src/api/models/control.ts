@@ -12,6 +12,10 @@ export interface ControlRequest {
    */
   action: 'suspend' | 'resume' | 'terminate' | 'retry';
   /**
+   * With `terminate`: whether each workflow compensates what it has done before it ends; by default it does not.
+   */
+  compensate?: boolean;
+  /**
    * @minItems 1 must name at least one workflow
    * @maxItems 100 must name at most 100 workflows
    */

@@ -4,12 +4,13 @@ import type { StepError, WorkflowOutcome, WorkflowStatus } from './workflow.js';
 
 /**
  * What a step waits for, or what holds the workflow up. `suspended`: by an operator, or by a step that failed (`error` is
- * set). `set-aside`: the server gave it up, because nodes stopped while they ran it or it cannot be read. `running`: an HTTP
- * call or a script is under way. `scheduled`: it is due, and its turn has not come.
+ * set). `set-aside`: the server gave it up, because nodes stopped while they ran it or it cannot be read. `compensating`: it
+ * is being terminated with compensation. `running`: an HTTP call or a script is under way. `scheduled`: it is due, and its turn has not come.
  */
 export type WaitReasonKind =
   | 'suspended'
   | 'set-aside'
+  | 'compensating'
   | 'timer'
   | 'retry'
   | 'event'

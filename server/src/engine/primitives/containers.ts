@@ -1,5 +1,5 @@
 /** What the containers share: opening the sequences of Do, and being done. */
-import { noteCompleted } from '../compensate.js';
+import { noteCompleted } from '../completed-steps.js';
 import { endPointer } from '../end-path.js';
 import type { Pointer } from '../pointer.js';
 import {

@@ -1,4 +1,6 @@
 /** From what was found out about an instance to reasons and words. Pure: the same facts give the same explanation. */
+import { compensatedCount } from '../../engine/clean-up.js';
+import { COMPLETED_STEPS_MAX } from '../../engine/completed-steps.js';
 import type { StepError } from '../../engine/instance.js';
 import type { Pointer } from '../../engine/pointer.js';
 import { explainPointer } from './explain-pointer.js';
@@ -21,6 +23,7 @@ const ORDER: Readonly<Record<WaitReason['kind'], number>> = {
   ended: 0,
   'set-aside': 0,
   suspended: 1,
+  compensating: 1,
   retry: 2,
   activity: 3,
   event: 4,
@@ -38,7 +41,7 @@ export function explainInstance(facts: InstanceFacts): Explanation {
     .filter((pointer) => whole === null || pointer.id !== whole.executionId)
     .map((pointer) => explainPointer(pointer, facts))
     .sort((a, b) => ORDER[a.kind] - ORDER[b.kind] || (a.since ?? 0) - (b.since ?? 0));
-  const reasons = whole === null ? waits : [whole, ...waits];
+  const reasons = [whole, explainCleanUp(facts), ...waits].filter((reason) => reason !== null);
   if (reasons.length === 0) reasons.push(explainTurn(facts));
   const moreReasons = isOver ? 0 : facts.moreLeaves;
   return {
@@ -84,7 +87,8 @@ function explainEnd(facts: InstanceFacts, endTime: number): WaitReason {
     const text = `completed ${ago}, ${after}${because}`;
     return wholeReason('ended', { text, since: endTime, error });
   }
-  if (actor !== null) {
+  // Somebody may have asked for the end of what an error ended then.
+  if (actor !== null && outcome !== 'Failed') {
     const because = actor.detail === null ? '' : ` (${actor.detail})`;
     const text = `terminated by ${actor.name}${because} ${ago}, ${after}`;
     return wholeReason('ended', { text, since: endTime, error });
@@ -124,6 +128,24 @@ function explainSuspension(facts: InstanceFacts): WaitReason {
     text: `suspended by ${actor?.name ?? 'an operator'} since ${plainDuration(now - since)}`,
     since,
     actions: ['resume', 'terminate'],
+  });
+}
+
+/** How far a termination with compensation is; null: there is none. */
+function explainCleanUp({ endTime, instance, lastChangeAt }: InstanceFacts): WaitReason | null {
+  if (endTime !== null || instance === null || instance.cleanUp === null) return null;
+  const { cleanUp, pointers } = instance;
+  const { forgotten, next, plan } = cleanUp;
+  const done = `${compensatedCount(cleanUp, pointers.size)} of ${plan.length} steps compensated`;
+  const first = next === 0 && pointers.size > 0 ? ', once what is being undone now has ended' : '';
+  const left =
+    forgotten > 0
+      ? `; ${forgotten} earlier ones are not compensated, as a workflow keeps the newest ${COMPLETED_STEPS_MAX}`
+      : '';
+  return wholeReason('compensating', {
+    text: `is being terminated with compensation: ${done}${first}${left}`,
+    since: lastChangeAt,
+    actions: ['terminate'],
   });
 }
 
@@ -170,7 +192,7 @@ function failure({ message, stepId }: StepError): string {
 function summaryOf(reasons: readonly WaitReason[], moreReasons: number): string {
   const [first] = reasons;
   if (first === undefined) return '';
-  const isWhole = ['suspended', 'set-aside', 'ended'].includes(first.kind);
+  const isWhole = ['suspended', 'set-aside', 'compensating', 'ended'].includes(first.kind);
   const text = isWhole || first.stepId === null ? first.text : `${first.stepId}: ${first.text}`;
   const others = reasons.length - 1 + moreReasons;
   return others === 0 || isWhole ? text : `${text} (and ${others} more)`;

@@ -11,6 +11,8 @@ export type ReasonKind =
   | 'suspended'
   /** The server gave it up: nodes stopped while they ran it, or it cannot be read. */
   | 'set-aside'
+  /** It is being terminated with compensation. */
+  | 'compensating'
   | 'timer'
   | 'retry'
   | 'event'

@@ -23,6 +23,7 @@ const NEXT_STATUS: Readonly<
   suspend: { from: ['Runnable'], to: 'Suspended' },
   resume: { from: ['Suspended'], to: 'Runnable' },
   terminate: { from: ['Runnable', 'Suspended'], to: 'Terminated' },
+  compensate: { from: ['Runnable', 'Suspended'], to: 'Runnable' },
 };
 
 export function insertInstance(
@@ -161,23 +162,25 @@ export function findChangedInstances(
 
 export function controlInstance(
   data: MemoryData,
-  [id, action, at, audit]: OperationArguments<'controlInstance'>,
+  [id, action, at, audit, message]: OperationArguments<'controlInstance'>,
 ): OperationResult<'controlInstance'> {
   const current = data.instances.get(id);
   if (current === undefined) return { outcome: 'missing' };
   const { from, to } = NEXT_STATUS[action];
-  if (!from.includes(current.status)) return { outcome: 'refused', record: current };
+  const isTold = current.inbox.some((known) => known.id === message?.id);
+  if (isTold || !from.includes(current.status)) return { outcome: 'refused', record: current };
   const record: InstanceRecord = {
     ...current,
     status: to,
     ...(action === 'terminate' && { endTime: at, outcome: 'Terminated' }),
     lastChangeAt: at,
     inSeq: current.inSeq + 1,
+    inbox: message === undefined ? current.inbox : [...current.inbox, message],
     wakeAt: 0,
   };
   data.instances.set(id, record);
   noteAction(data, id, audit);
-  if (action === 'resume') makeDeferredAvailable(data, id);
+  if (to === 'Runnable') makeDeferredAvailable(data, id);
   if (action === 'terminate') settleAllOf(data, id);
   return { outcome: 'done', record };
 }

@@ -1,12 +1,13 @@
 /**
  * Instances: compare-and-set by filtered updates of single documents, control and lists.
  */
-import type { Filter, UpdateFilter } from 'mongodb';
+import type { Filter, PushOperator, UpdateFilter } from 'mongodb';
 import type { OperationArguments, OperationResult } from '../operations.js';
 import {
   StoreUnavailableError,
   type ControlAction,
   type DueInstance,
+  type InboxMessage,
   type InstanceClaim,
   type HistoryRecord,
   type InstanceFilter,
@@ -32,6 +33,7 @@ const NEXT_STATUS: Readonly<
   suspend: { from: ['Runnable'], to: 'Suspended' },
   resume: { from: ['Suspended'], to: 'Runnable' },
   terminate: { from: ['Runnable', 'Suspended'], to: 'Terminated' },
+  compensate: { from: ['Runnable', 'Suspended'], to: 'Runnable' },
 };
 
 /** Who runs an instance has no use for what people did to it. */
@@ -213,13 +215,13 @@ export function findChangedInstances(
 
 export async function controlInstance(
   context: MongoContext,
-  [id, action, at, audit]: OperationArguments<'controlInstance'>,
+  [id, action, at, audit, message]: OperationArguments<'controlInstance'>,
 ): Promise<OperationResult<'controlInstance'>> {
   const { from, to } = NEXT_STATUS[action];
   const isEnd = action === 'terminate';
   for (let attempt = 0; attempt < CONTROL_ATTEMPTS_MAX; attempt += 1) {
     const changed = await context.instances.findOneAndUpdate(
-      { _id: encodeText(id), status: { $in: [...from] } },
+      { _id: encodeText(id), status: { $in: [...from] }, ...notYetTold(message) },
       {
         $set: {
           status: to,
@@ -228,18 +230,19 @@ export async function controlInstance(
           ...(isEnd ? { endTime: at, outcome: 'Terminated' } : { openChangedAt: at }),
         },
         ...(isEnd && { $unset: { openChangedAt: '' } }),
-        ...(audit !== undefined && { $push: auditPush(audit) }),
+        ...pushing({ ...auditPush(audit), ...inboxPush(message) }),
         $inc: { inSeq: 1 },
       },
       { returnDocument: 'after', projection: WITHOUT_AUDIT },
     );
     if (changed !== null) {
-      if (action === 'resume') await makeDeferredAvailable(context, encodeText(id));
+      if (to === 'Runnable') await makeDeferredAvailable(context, encodeText(id));
       return { outcome: 'done', record: instanceOf(changed) };
     }
     const record = await getInstance(context, [id]);
     if (record === null) return { outcome: 'missing' };
-    if (!from.includes(record.status)) return { outcome: 'refused', record };
+    const isTold = record.inbox.some((known) => known.id === message?.id);
+    if (isTold || !from.includes(record.status)) return { outcome: 'refused', record };
   }
   throw new StoreUnavailableError(`The instance ${id} is being changed by too many others`);
 }
@@ -265,6 +268,20 @@ function orderOf({ failedFrom, unchangedSince }: InstanceFilter): ListOrder {
   if (failedFrom !== undefined) return { field: 'errorAt', isNewestFirst: true };
   if (unchangedSince !== undefined) return { field: 'openChangedAt', isNewestFirst: false };
   return { field: 'startTime', isNewestFirst: true };
+}
+
+function notYetTold(message: InboxMessage | undefined): Filter<InstanceDocument> {
+  return message === undefined ? {} : { 'inbox.id': { $ne: encodeText(message.id) } };
+}
+
+function inboxPush(message: InboxMessage | undefined): PushOperator<InstanceDocument> {
+  if (message === undefined) return {};
+  return { inbox: { id: encodeText(message.id), body: packText(message.body) } };
+}
+
+/** Older servers refuse a `$push` of nothing. */
+function pushing(push: PushOperator<InstanceDocument>): UpdateFilter<InstanceDocument> {
+  return Object.keys(push).length === 0 ? {} : { $push: push };
 }
 
 /** Older servers refuse an `$unset` of nothing. */

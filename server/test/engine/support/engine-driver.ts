@@ -306,6 +306,15 @@ export class EngineDriver {
     this.#control('Terminated');
   }
 
+  /** Terminated with clean-up; a suspended instance is resumed for it. */
+  cleanUp(): void {
+    if (isEnded(this.instance)) return;
+    this.#enter(() => {
+      applyMessage(this.#run, { kind: 'clean-up' }, 'Runnable');
+    });
+    this.pump();
+  }
+
   /** Another node takes the instance over: what was in memory is gone. */
   reload(): void {
     this.#continueWith(readState(columnsOf(this.instance), this.#text));

@@ -36,8 +36,8 @@ export function monitorStore(base: Store, violated: (violation: Violation) => vo
       witness('insert', insert.record.id, () => base.insertInstance(insert)),
     commitInstance: (commit) => witness('commit', commit.id, () => base.commitInstance(commit)),
     claimInstance: (claim) => witness('claim', claim.id, () => base.claimInstance(claim)),
-    controlInstance: (id, action, at) =>
-      witness(action, id, () => base.controlInstance(id, action, at)),
+    controlInstance: (id, action, ...details) =>
+      witness(action, id, () => base.controlInstance(id, action, ...details)),
   };
 }
 
@@ -53,7 +53,8 @@ function compare(what: string, before: InstanceRecord | null, after: InstanceRec
     describe,
   );
   if (before.status === 'Suspended' && after.status !== 'Suspended') {
-    hold(what === 'resume' || what === 'terminate', 'suspended stays suspended', describe);
+    const ends = ['resume', 'terminate', 'compensate'];
+    hold(ends.includes(what), 'suspended stays suspended', describe);
   }
   if (what === 'commit') {
     hold(after.revision > before.revision, 'I5 the revision increases', describe);

@@ -93,14 +93,17 @@ export function describeActivities(test: StoreUnderTest): void {
       expect(await test.store.findAvailableActivities(['ship'], 3000)).toEqual(['ship']);
     });
 
-    it('hands deferred items out again at once after a resume, at their old place', async () => {
-      await offer('s', [activityOf('s/1/0', 's', { createdAt: 10 })], { status: 'Suspended' });
-      await claim('w', 2000);
-      await offer('i', [activityOf('i/1/0', 'i', { createdAt: 20 })]);
-      await test.store.controlInstance('s', 'resume', 2000);
-      expect((await claim('w', 2000))?.id).toBe('s/1/0');
-      expect((await claim('w', 2000))?.id).toBe('i/1/0');
-    });
+    it.each(['resume', 'compensate'] as const)(
+      'hands deferred items out again at once after %s, at their old place',
+      async (action) => {
+        await offer('s', [activityOf('s/1/0', 's', { createdAt: 10 })], { status: 'Suspended' });
+        await claim('w', 2000);
+        await offer('i', [activityOf('i/1/0', 'i', { createdAt: 20 })]);
+        await test.store.controlInstance('s', action, 2000);
+        expect((await claim('w', 2000))?.id).toBe('s/1/0');
+        expect((await claim('w', 2000))?.id).toBe('i/1/0');
+      },
+    );
 
     it('leaves a holder its extended lease when a resume brings deferred items back', async () => {
       await offer('i', [activityOf('i/1/0', 'i')]);

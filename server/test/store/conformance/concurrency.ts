@@ -230,6 +230,16 @@ export function describeConcurrency(test: StoreUnderTest): void {
       expect(new Set(results.map((known) => known?.data)).size).toBe(2);
     });
 
+    it('tell an instance once that it is to compensate', async () => {
+      await insert('i');
+      const message = { id: 'told', body: '{}' };
+      const results = await race((store) =>
+        store.controlInstance('i', 'compensate', 1, undefined, message),
+      );
+      expect(results.filter(({ outcome }) => outcome === 'done')).toHaveLength(1);
+      expect(await get('i')).toMatchObject({ status: 'Runnable', inSeq: 1, inbox: [message] });
+    });
+
     it('control an instance one after the other', async () => {
       await insert('i');
       const results = await race((store) => store.controlInstance('i', 'suspend', 1));

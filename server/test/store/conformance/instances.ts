@@ -340,6 +340,8 @@ export function describeInstances(test: StoreUnderTest): void {
       ['resume', 'Suspended', 'Runnable', null],
       ['terminate', 'Runnable', 'Terminated', 99],
       ['terminate', 'Suspended', 'Terminated', 99],
+      ['compensate', 'Runnable', 'Runnable', null],
+      ['compensate', 'Suspended', 'Runnable', null],
     ] as const)('%s makes %s %s', async (action, from, to, endTime) => {
       await insert('i', { status: from, owner: 'node', wakeAt: 500, inSeq: 4, state: 'kept' });
       const result = await test.store.controlInstance('i', action, 99);
@@ -359,6 +361,8 @@ export function describeInstances(test: StoreUnderTest): void {
       ['resume', 'Terminated'],
       ['terminate', 'Complete'],
       ['terminate', 'Terminated'],
+      ['compensate', 'Complete'],
+      ['compensate', 'Terminated'],
     ] as const)('refuses %s when %s, and changes nothing', async (action, status) => {
       const outcome = { Complete: 'Succeeded', Terminated: 'Failed' } as const;
       const ended = isOver(status) ? { outcome: outcome[status] } : {};
@@ -369,6 +373,26 @@ export function describeInstances(test: StoreUnderTest): void {
         record,
       });
       expect(await get('i')).toEqual(record);
+    });
+
+    it('adds its message to the inbox, and is refused while that is there', async () => {
+      await insert('i', { status: 'Suspended' });
+      await post('i', 'before');
+      const audit = { time: 5, actor: 'ada', action: 'terminate', detail: null } as const;
+      const message = { id: 'told', body: '{"kind":"clean-up"}' };
+      const compensate = () => test.store.controlInstance('i', 'compensate', 9, audit, message);
+      const done = await compensate();
+      const record = await get('i');
+      expect(done).toEqual({ outcome: 'done', record });
+      expect(record.inbox.map(({ id }) => id)).toEqual(['before', 'told']);
+      expect(record.inbox[1]).toEqual(message);
+      expect(record).toMatchObject({ status: 'Runnable', inSeq: 2, wakeAt: 0 });
+
+      await test.store.controlInstance('i', 'suspend', 10);
+      const suspended = await get('i');
+      expect(await compensate()).toEqual({ outcome: 'refused', record: suspended });
+      expect(await get('i')).toEqual(suspended);
+      expect(await test.store.listAudit('i')).toEqual([audit]);
     });
 
     it('answers missing for an unknown instance', async () => {

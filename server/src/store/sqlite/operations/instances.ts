@@ -17,7 +17,7 @@ import type { Row } from '../row.js';
 import { makeDeferredAvailable, settleAllOf } from './activity-rows.js';
 import { noteAction } from './audit.js';
 import { insertInstanceRow, readInstance, SUMMARY_COLUMNS, summaryOf } from './instance-rows.js';
-import { clearInbox } from './messages.js';
+import { appendToInbox, clearInbox } from './messages.js';
 import { insertSideRecords, removeSideRecords } from './side-records.js';
 
 const NEXT_STATUS: Readonly<
@@ -26,6 +26,7 @@ const NEXT_STATUS: Readonly<
   suspend: { from: ['Runnable'], to: 'Suspended' },
   resume: { from: ['Suspended'], to: 'Runnable' },
   terminate: { from: ['Runnable', 'Suspended'], to: 'Terminated' },
+  compensate: { from: ['Runnable', 'Suspended'], to: 'Runnable' },
 };
 
 export function insertInstance(
@@ -173,12 +174,13 @@ export function findChangedInstances(
 
 export function controlInstance(
   database: Database,
-  [id, action, at, audit]: OperationArguments<'controlInstance'>,
+  [id, action, at, audit, message]: OperationArguments<'controlInstance'>,
 ): OperationResult<'controlInstance'> {
   const current = readInstance(database, id);
   if (current === null) return { outcome: 'missing' };
   const { from, to } = NEXT_STATUS[action];
-  if (!from.includes(current.status)) return { outcome: 'refused', record: current };
+  const isTold = current.inbox.some((known) => known.id === message?.id);
+  if (isTold || !from.includes(current.status)) return { outcome: 'refused', record: current };
   const isEnd = action === 'terminate';
   const endTime = isEnd ? at : current.endTime;
   const outcome = isEnd ? 'Terminated' : current.outcome;
@@ -193,10 +195,12 @@ export function controlInstance(
     inSeq,
     encodeText(id),
   );
+  if (message !== undefined) appendToInbox(database, id, message, inSeq);
   noteAction(database, id, audit);
-  if (action === 'resume') makeDeferredAvailable(database, id);
+  if (to === 'Runnable') makeDeferredAvailable(database, id);
   if (isEnd) settleAllOf(database, id);
-  const changes = { status: to, endTime, outcome, lastChangeAt: at, inSeq, wakeAt: 0 };
+  const inbox = message === undefined ? current.inbox : [...current.inbox, message];
+  const changes = { status: to, endTime, outcome, lastChangeAt: at, inSeq, inbox, wakeAt: 0 };
   return { outcome: 'done', record: { ...current, ...changes } };
 }
 

@@ -23,13 +23,7 @@ export function postMessage(
   );
   if (instance === null) return null;
   const inSeq = instance.number('inSeq');
-  const added = database.run(
-    'INSERT OR IGNORE INTO inbox (instanceId, id, position, body) VALUES (?, ?, ?, ?)',
-    storedId,
-    encodeText(message.id),
-    inSeq + 1,
-    encodeText(message.body),
-  );
+  const added = appendToInbox(database, instanceId, message, inSeq + 1);
   if (added > 0) {
     database.run('UPDATE instances SET inSeq = ?, wakeAt = 0 WHERE id = ?', inSeq + 1, storedId);
     noteAction(database, instanceId, audit);
@@ -40,6 +34,22 @@ export function postMessage(
     epoch: instance.number('epoch'),
     owner: instance.textOrNull('owner'),
   };
+}
+
+/** How many were added: none where it has a message of this id. */
+export function appendToInbox(
+  database: Database,
+  instanceId: string,
+  message: InboxMessage,
+  position: number,
+): number {
+  return database.run(
+    'INSERT OR IGNORE INTO inbox (instanceId, id, position, body) VALUES (?, ?, ?, ?)',
+    encodeText(instanceId),
+    encodeText(message.id),
+    position,
+    encodeText(message.body),
+  );
 }
 
 export function readInbox(database: Database, instanceId: string): readonly InboxMessage[] {

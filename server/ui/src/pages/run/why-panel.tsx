@@ -27,6 +27,7 @@ const FORM_LABELS: Readonly<Record<FormKind, string>> = {
 const TONES: Readonly<Record<string, string>> = {
   suspended: 'warning',
   'set-aside': 'bad',
+  compensating: 'warning',
   retry: 'bad',
   event: 'waiting',
   activity: 'waiting',
