@@ -16,20 +16,27 @@ export class StepsResource {
   /**
    * Stores a Python script under a name. Steps of that type run the newest script.
    *
+   * @param options `strict` refuses a script that has warnings with `ApiError` `invalid_script`
    * @throws ApiError `invalid_script` with line and column in `problem`; `reserved_step_name`
    *
    * @example
    * ```ts
-   * const { name, version } = await client.steps.put('add', 'total = a + b');
-   * console.log(name, version);
+   * const { version, warnings } = await client.steps.put('add', 'total = a + b');
+   * console.log(version);
+   * for (const { line, message } of warnings) console.warn(line, message);
    * ```
    */
-  put(stepName: string, script: string, options: CallOptions = {}): Promise<StoredStep> {
+  put(
+    stepName: string,
+    script: string,
+    { strict, ...options }: CallOptions & { readonly strict?: boolean } = {},
+  ): Promise<StoredStep> {
     return this.#transport.call(
       'post',
       '/api/step/{id}',
       {
         path: { id: stepName },
+        ...(strict === true && { query: { strict } }),
         body: { text: script, mediaType: 'text/x-python' },
         // Not after a lost answer: it would replace what somebody else may have stored in between.
         repeatable: 'refused',

@@ -40,19 +40,29 @@ export class StepController extends Controller {
    *
    * @summary Store a custom step
    * @param id The name of the step
+   * @param strict Whether a script with warnings is refused, too
    * @example source "result = a + b\n"
    */
   @Post('{id}')
   @SuccessResponse(200, 'Stored')
-  @Response<Problem>(400, 'The script has a syntax error; `line` and `column` say where')
+  @Response<Problem>(
+    400,
+    'The script has a syntax error, or when strict a warning; `line` and `column` say where',
+  )
   @Response<Problem>(409, 'The name is that of a built-in step')
   @Response<Problem>(413, 'The script is too large')
   @Response<Problem>(415, 'The body is not text/x-python')
   @Security('bearer', ['conductor:author'])
   @Middlewares(scriptBody)
-  async putStep(@Path() id: string, @Body() source: string): Promise<StoredStep> {
+  async putStep(
+    @Path() id: string,
+    @Body() source: string,
+    @Request() request: HttpRequest,
+    @Query() strict: boolean = false,
+  ): Promise<StoredStep> {
     const name = checkedName(id, 'step name');
-    return toStoredStep(await this.services.host.putStepScript(name, source));
+    const { host } = this.services;
+    return toStoredStep(request, await host.putStepScript(name, source, strict));
   }
 
   /**

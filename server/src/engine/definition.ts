@@ -97,6 +97,8 @@ export interface DocumentProblem {
   readonly message: string;
   /** JSON pointer (RFC 6901) into the document as it was posted, e.g. `/Steps/0/NextStepId`. */
   readonly pointer: string;
+  /** Of a script, which has lines but no members: instead of the pointer, which is empty then. */
+  readonly place?: { readonly line: number; readonly column: number };
   /** What to write there instead, where that is clear. */
   readonly suggestion?: string;
 }

@@ -227,6 +227,11 @@ export interface StepScriptView {
   readonly createdAt: number;
 }
 
+/** A script that was stored just now. */
+export interface StoredScript extends StepScriptView {
+  readonly warnings: readonly DocumentProblem[];
+}
+
 /** A script in a list. */
 export type StepScriptSummary = Omit<StepScriptView, 'source'>;
 
@@ -345,8 +350,8 @@ export interface WorkflowHost extends Service {
   /** @throws AppError `activity_not_found` */
   releaseActivity(token: string): Promise<void>;
 
-  /** @throws AppError `invalid_script` with line and column, `reserved_step_name` */
-  putStepScript(name: string, source: string): Promise<StepScriptView>;
+  /** @throws AppError `invalid_script` with line and column, when strict also for warnings; `reserved_step_name` */
+  putStepScript(name: string, source: string, strict?: boolean): Promise<StoredScript>;
   /** @throws AppError `step_not_found` */
   getStepScript(name: string, version: number | 'latest'): Promise<StepScriptView>;
   listStepScripts(page: PageRequest): Promise<Page<StepScriptSummary>>;

@@ -1,12 +1,13 @@
 /** Custom steps: scripts by name, the newest one counts. */
 import { LRUCache } from 'lru-cache';
-import { BUILT_IN_STEP_TYPES } from '../engine/definition.js';
+import { BUILT_IN_STEP_TYPES, type DocumentProblem } from '../engine/definition.js';
 import { AppError } from '../errors.js';
 import type { ScriptRuntime } from '../scripts/script-runtime.js';
 import type { StepScriptRecord, Store } from '../store/store.js';
 import type { Clock } from './clock.js';
-import type { Page, PageRequest, StepScriptSummary, StepScriptView } from './host.js';
+import type { Page, PageRequest, StepScriptSummary, StepScriptView, StoredScript } from './host.js';
 import { decodeCursor, pageOf } from './paging.js';
+import { scriptWarnings } from './script-warnings.js';
 
 /** How long a script is believed to be the newest when other nodes may put a newer one. */
 const TTL_MS = 5000;
@@ -38,7 +39,8 @@ export class StepScripts {
     this.#options = options;
   }
 
-  async put(name: string, source: string): Promise<StepScriptView> {
+  /** @throws AppError `invalid_script`, when it is strict also for what is only odd */
+  async put(name: string, source: string, strict = false): Promise<StoredScript> {
     if (BUILT_IN_STEP_TYPES.some((type) => type.toLowerCase() === name.trim().toLowerCase())) {
       throw new AppError('reserved_step_name', `'${name}' is a step type of the server`, {
         fields: { stepName: name },
@@ -55,11 +57,13 @@ export class StepScripts {
         },
       });
     }
+    const warnings = await scriptWarnings(source, this.#options.scripts);
+    if (strict && warnings.length > 0) throw oddScript(name, warnings);
     const createdAt = this.#options.clock.now();
     const script = await this.#options.store.insertStepScript({ name, source, createdAt });
     this.forget(name);
     this.#options.hintOthers(name);
-    return script;
+    return { ...script, warnings };
   }
 
   /** @throws AppError `step_not_found` */
@@ -109,6 +113,13 @@ export class StepScripts {
   forget(name: string): void {
     this.#cache.delete(name);
   }
+}
+
+function oddScript(stepName: string, problems: readonly DocumentProblem[]): AppError {
+  const count = problems.length === 1 ? 'one problem' : `${problems.length} problems`;
+  const message = `The script has ${count}: ${problems[0]?.message ?? ''}`;
+  const place = problems[0]?.place;
+  return new AppError('invalid_script', message, { problems, fields: { stepName, ...place } });
 }
 
 function stepNotFound(name: string, version: number | 'latest'): AppError {

@@ -299,8 +299,8 @@ export class StepwrightHost implements Host.WorkflowHost {
 
   // -- custom steps
 
-  putStepScript(name: string, source: string): Promise<Host.StepScriptView> {
-    return this.#ask(() => this.#services.steps.put(name, source));
+  putStepScript(name: string, source: string, strict = false): Promise<Host.StoredScript> {
+    return this.#ask(() => this.#services.steps.put(name, source, strict));
   }
 
   getStepScript(name: string, version: number | 'latest'): Promise<Host.StepScriptView> {

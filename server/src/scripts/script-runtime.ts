@@ -84,6 +84,15 @@ export interface SyntaxProblem {
   readonly column: number | null;
 }
 
+export interface ForbiddenImport {
+  /** As the script writes it; begins with a dot where the import is relative. */
+  readonly module: string;
+  /** A module with nearly that name that can be imported. */
+  readonly near: string | null;
+  readonly line: number;
+  readonly column: number;
+}
+
 export interface ScriptRuntimeStatistics {
   readonly interpreters: number;
   readonly busy: number;
@@ -121,6 +130,9 @@ export interface ScriptRuntime extends Service {
 
   /** What the text of an expression tells without running it. A runtime without it warns of nothing. */
   readonly examine?: ExamineExpression;
+
+  /** Imports of a script that the sandbox refuses. A runtime without it warns of nothing. */
+  readonly findForbiddenImports?: (source: string) => Promise<readonly ForbiddenImport[]>;
 
   statistics(): ScriptRuntimeStatistics;
 }

@@ -5,18 +5,33 @@ import { problemOf, startApi } from './support/api-server.js';
 
 const SCRIPT = 'größe = a + b\n';
 const STORED = { name: 'add', version: 2, source: SCRIPT, createdAt: Date.UTC(2026, 0, 2) };
+const WARNING = { code: 'odd', message: 'Odd.', pointer: '', place: { line: 2, column: 8 } };
 
 describe('/api/step', () => {
   it.each(['text/x-python', 'text/x-python; charset=utf-8'])(
     'stores a script as %s',
     async (type) => {
-      const api = await startApi({ host: { putStepScript: async () => STORED } });
+      const api = await startApi({
+        host: { putStepScript: async () => ({ ...STORED, warnings: [] }) },
+      });
       const response = await api.post('/api/step/add', SCRIPT, type);
       expect(response.status).toBe(200);
-      expect(await response.json()).toEqual({ name: 'add', version: 2 });
-      expect(api.calls[0]!.args).toEqual(['add', SCRIPT]);
+      expect(await response.json()).toEqual({ name: 'add', version: 2, warnings: [] });
+      expect(api.calls[0]!.args).toEqual(['add', SCRIPT, false]);
     },
   );
+
+  it('answers warnings with their place, and passes on that they are not wanted', async () => {
+    const api = await startApi({
+      host: { putStepScript: async () => ({ ...STORED, warnings: [WARNING] }) },
+    });
+    const response = await api.post('/api/step/add?strict=true', SCRIPT, 'text/x-python');
+    expect(await response.json()).toEqual({
+      ...{ name: 'add', version: 2 },
+      warnings: [{ code: 'odd', message: 'Odd.', line: 2, column: 8 }],
+    });
+    expect(api.calls[0]!.args).toEqual(['add', SCRIPT, true]);
+  });
 
   it.each(['application/json', 'text/plain', null])('refuses the type %s', async (type) => {
     const api = await startApi();

@@ -144,8 +144,8 @@ everyStore('calls about definitions', (at) => {
     it('are stored in versions and shown as they were sent', async () => {
       const name = fresh('Step');
       const source = '# Grüße\nc = a + b\r\n\n';
-      expect((await put(name, 'c = 0')).body).toEqual({ name, version: 1 });
-      expect((await put(name, source)).body).toEqual({ name, version: 2 });
+      expect((await put(name, 'c = 0')).body).toEqual({ name, version: 1, warnings: [] });
+      expect((await put(name, source)).body).toEqual({ name, version: 2, warnings: [] });
       const shown = await at.client.get(`/api/step/${name}`);
       expect(shown.headers.get('content-type')).toMatch(/^text\/x-python/);
       expect(shown.text).toBe(source);
@@ -157,6 +157,21 @@ everyStore('calls about definitions', (at) => {
       expect([answer.status, answer.body.code]).toEqual([400, 'invalid_script']);
       expect(answer.body['line']).toBe(2);
       expect((await at.client.get(`/api/step/${name}`)).status).toBe(404);
+    });
+
+    it('that import what they cannot are stored with a warning, and refused when strict', async () => {
+      const name = fresh('imports');
+      const source = 'import json\nimport jsn\n';
+      const warning = {
+        code: 'module_not_importable',
+        message: 'Custom steps cannot import "jsn". Did you mean "json"?',
+        ...{ line: 2, column: 8, suggestion: 'json' },
+      };
+      expect((await put(`${name}?strict=true`, source)).body).toMatchObject({
+        ...{ status: 400, code: 'invalid_script', line: 2, column: 8, errors: [warning] },
+      });
+      expect((await at.client.get(`/api/step/${name}`)).status).toBe(404);
+      expect((await put(name, source)).body).toEqual({ name, version: 1, warnings: [warning] });
     });
 
     it.each(['Foreach', 'noop', 'HTTPREQUEST', 'If'])('cannot be called %s', async (name) => {

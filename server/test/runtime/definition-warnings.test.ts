@@ -49,6 +49,7 @@ describe('names', () => {
     outputs('step.anything', 'custom'),
     outputs('step.EventData["x"].y', 'WaitFor', wait),
     outputs('step.get("EventData")', 'WaitFor', wait),
+    outputs('context.Step.IdempotencyKey + context.Step.Id'),
     outputs('context.Item.whatever + context.get("Index")'),
     select('step.x > 1'),
   ])('are right: %#', async (document) => {
@@ -112,6 +113,14 @@ describe('retry settings', () => {
     { ...documentWith(step({ RetryInterval: 5 })), DefaultErrorBehavior: 'Terminate' },
     documentWith(step({ RetryInterval: 5, CompensateWith: [{ Id: 'c', StepType: 'NoOp' }] })),
     inSaga({ RetryInterval: 5 }),
+    { ...documentWith(step({})), DefaultErrorBehavior: 'Suspend', DefaultErrorRetryInterval: 5 },
+    {
+      ...documentWith(step({ ErrorBehavior: 'Terminate' })),
+      DefaultErrorBehavior: 'Retry',
+      DefaultErrorRetryInterval: 5,
+    },
+    { ...documentWith(step({ RetryInterval: 5 })), DefaultErrorRetryInterval: 5 },
+    { ...inSaga({}), DefaultErrorRetryInterval: 5 },
   ])('have no effect: %#', async (document) => {
     const { warnings } = await checkDocument(document);
     expect(warnings.map(({ code }) => code)).toEqual(['retry_without_effect']);
@@ -123,6 +132,13 @@ describe('retry settings', () => {
     { ...documentWith(step({ MaxRetries: 5 })), DefaultErrorBehavior: 'Terminate' },
     inSaga({ RetryBackoff: 2, RetryInterval: 5 }),
     inSaga({ ErrorBehavior: 'Retry', RetryInterval: 5 }),
+    { ...documentWith(step({})), DefaultErrorRetryInterval: 5 },
+    { ...inSaga({ MaxRetries: 2 }), DefaultErrorRetryInterval: 5 },
+    {
+      ...documentWith(step({ ErrorBehavior: 'Retry' })),
+      DefaultErrorBehavior: 'Terminate',
+      DefaultErrorRetryInterval: 5,
+    },
   ])('have an effect: %#', async (document) => {
     expect(await found(document)).toEqual([]);
   });

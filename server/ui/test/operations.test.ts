@@ -108,6 +108,23 @@ describe.runIf(browserPath !== null)('the pages of events, activities, steps and
     expect(await pages.client.steps.get('quote')).toBe('price = 5\n');
   });
 
+  test('a script with an import that cannot work is stored, and its place is marked', async () => {
+    const page = await pages.open('/new-step');
+    await page.getByLabel('Name, the StepType in definitions').fill('lookup');
+    const editor = page.getByRole('textbox', { name: 'Script' });
+    await editor.waitFor();
+    await pasteText(editor, 'import json\nimport jsn, requests\n');
+    await page.getByRole('button', { name: 'Store as new version' }).click();
+    const warnings = page.getByRole('list', { name: 'Warnings' }).getByRole('listitem');
+    await expect.poll(() => warnings.count()).toBe(2);
+    expect(await warnings.first().textContent()).toContain('line 2, column 8');
+    expect(await warnings.first().textContent()).toContain('Did you mean "json"?');
+    expect(await warnings.last().textContent()).toContain('HttpRequest step');
+    await page.locator('.cm-lint-marker-warning').waitFor();
+    await page.getByRole('button', { name: 'Leave it as it is' }).click();
+    await page.getByRole('heading', { name: 'lookup', level: 1 }).waitFor();
+  });
+
   test('a new step is written, and its page opened', async () => {
     const page = await pages.open('/new-step');
     await page.getByLabel('Name, the StepType in definitions').fill('add & <b>');

@@ -11,11 +11,10 @@ export function itemsWithPosition(
   const { body } = contextOf(request);
   if (problems.length === 0) return [];
   const locate = body?.locator();
-  return problems.map(({ code, message, pointer, suggestion }) => ({
+  return problems.map(({ code, message, place, pointer, suggestion }) => ({
     code,
     message,
-    pointer,
-    ...locate?.(pointer),
+    ...(place ?? { pointer, ...locate?.(pointer) }),
     ...(suggestion === undefined ? {} : { suggestion }),
   }));
 }

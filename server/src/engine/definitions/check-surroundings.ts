@@ -15,7 +15,16 @@ interface Placed {
   readonly undoes: boolean;
 }
 
-export function checkSurroundings(defaultBehavior: ErrorBehavior, state: ParseState): void {
+/** What the definition says for all of its steps. */
+export interface DefinitionDefaults {
+  readonly errorBehavior: ErrorBehavior;
+  /** Where DefaultErrorRetryInterval is given. */
+  readonly retryIntervalPointer: string | null;
+}
+
+export function checkSurroundings(defaults: DefinitionDefaults, state: ParseState): void {
+  const { errorBehavior: defaultBehavior, retryIntervalPointer } = defaults;
+  let usesInterval = false;
   const idByPointer = new Map([...state.stepPointers].map(([id, pointer]) => [pointer, id]));
   for (const [id, reader] of state.stepReaders) {
     const step = state.steps.get(id);
@@ -23,7 +32,12 @@ export function checkSurroundings(defaultBehavior: ErrorBehavior, state: ParseSt
     const placed = { step, reader, ...surroundingsOf(reader.pointer, idByPointer, state) };
     warnAboutRetries(placed, defaultBehavior);
     warnAboutWait(placed);
+    usesInterval ||= takesDefaultInterval(placed, defaultBehavior);
   }
+  if (retryIntervalPointer === null || usesInterval) return;
+  const message =
+    'DefaultErrorRetryInterval has no effect here: each step either is not retried or has a RetryInterval of its own.';
+  state.warnings.add('retry_without_effect', retryIntervalPointer, message);
 }
 
 function surroundingsOf(
@@ -48,7 +62,7 @@ function surroundingsOf(
 const RETRY_MEMBERS = ['retryInterval', 'maxRetries', 'retryBackoff', 'retryJitter'] as const;
 
 function warnAboutRetries({ enclosing, reader, step, undoes }: Placed, behavior: ErrorBehavior) {
-  const given = RETRY_MEMBERS.filter((name) => reader.value(name) !== null);
+  const given = retryMembersOf(reader);
   const [first] = given;
   if (first === undefined || undoes) return;
   const why = whyNotRetried(step, given, { enclosing, behavior });
@@ -57,6 +71,17 @@ function warnAboutRetries({ enclosing, reader, step, undoes }: Placed, behavior:
   const verb = given.length === 1 ? 'has' : 'have';
   const message = `${which} ${verb} no effect here: ${why} Write ErrorBehavior: Retry where the step shall be tried again.`;
   reader.state.warnings.add('retry_without_effect', reader.pointerOf(first), message);
+}
+
+function retryMembersOf(reader: StepReader): readonly (typeof RETRY_MEMBERS)[number][] {
+  return RETRY_MEMBERS.filter((name) => reader.value(name) !== null);
+}
+
+function takesDefaultInterval(placed: Placed, behavior: ErrorBehavior): boolean {
+  const { enclosing, reader, step, undoes } = placed;
+  const given = retryMembersOf(reader);
+  if (given.includes('retryInterval')) return false;
+  return undoes || whyNotRetried(step, given, { enclosing, behavior }) === null;
 }
 
 /** A sentence; null where failures of the step are retried. */

@@ -25,7 +25,7 @@ const CONSTANTS = new Map([
 
 const CONTEXT_FIELDS: ReadonlyMap<string, readonly string[] | null> = new Map([
   ['Workflow', ['Id', 'DefinitionId', 'Version', 'Reference', 'StartTime']],
-  ['Step', ['Id', 'Attempt']],
+  ['Step', ['Id', 'Attempt', 'IdempotencyKey']],
   ['Item', null],
   ['Index', null],
 ]);

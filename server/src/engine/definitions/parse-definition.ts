@@ -68,7 +68,14 @@ export function parseDefinition(document: unknown, options: ParseOptions = {}): 
     return { definition: null, canonical: null, ...findings(state) };
   }
   checkReachability(entryStepId, state);
-  checkSurroundings(defaultErrorBehavior ?? 'Retry', state);
+  const hasRetryInterval = reader.value('defaultErrorRetryInterval') !== null;
+  checkSurroundings(
+    {
+      errorBehavior: defaultErrorBehavior ?? 'Retry',
+      retryIntervalPointer: hasRetryInterval ? reader.pointerOf('defaultErrorRetryInterval') : null,
+    },
+    state,
+  );
   const definition = {
     id,
     version: options.version ?? 0,

@@ -3,7 +3,13 @@ const MAX_COMPARED_LENGTH = 40;
 
 /** ` Did you mean "X"?` for the candidate that is a slip of the pen away, else an empty text. */
 export function suggestName(name: string, candidates: Iterable<string>): string {
-  if (name.length > MAX_COMPARED_LENGTH) return '';
+  const best = suggestedName(name, candidates);
+  return best === null ? '' : ` Did you mean "${best}"?`;
+}
+
+/** The candidate that is a slip of the pen away. */
+export function suggestedName(name: string, candidates: Iterable<string>): string | null {
+  if (name.length > MAX_COMPARED_LENGTH) return null;
   const wanted = name.trim().toLowerCase();
   let best: string | null = null;
   // Up to a third of the letters may differ: more, and the guess confuses instead of helping.
@@ -15,7 +21,7 @@ export function suggestName(name: string, candidates: Iterable<string>): string 
       bestDistance = distance;
     }
   }
-  return best === null ? '' : ` Did you mean "${best}"?`;
+  return best;
 }
 
 /** How many letters have to be inserted, removed or replaced (Levenshtein), one row of the table at a time. */

@@ -18,3 +18,23 @@ export function parsePython(text: string): SyntaxNode | null {
     throw error;
   }
 }
+
+/** A few microseconds each. */
+const STEPS_AT_ONCE = 256;
+
+/** Parses a long text in parts: null after each of them, then the whole. Ends early where the text is not Python. */
+export function* readPython(text: string): Generator<SyntaxNode | null> {
+  const parse = strictParser.startParse(text);
+  try {
+    for (let steps = 1; ; steps += 1) {
+      const tree = parse.advance();
+      if (tree !== null) {
+        yield tree.topNode;
+        return;
+      }
+      if (steps % STEPS_AT_ONCE === 0) yield null;
+    }
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+}

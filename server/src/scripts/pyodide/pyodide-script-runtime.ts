@@ -22,6 +22,7 @@ import type {
   SyntaxProblem,
 } from '../script-runtime.js';
 import { examineExpression } from '../expressions/examine-expression.js';
+import { findForbiddenImports } from '../expressions/find-imports.js';
 import { readScriptAnswer } from '../expressions/read-answer.js';
 import { InterpreterBooter } from './boot-interpreter.js';
 import { ExpressionEvaluator } from './expression-evaluator.js';
@@ -58,6 +59,7 @@ class PyodideScriptRuntime implements ScriptRuntime {
   }
 
   readonly examine = examineExpression;
+  readonly findForbiddenImports = findForbiddenImports;
 
   /** Returns before an interpreter is ready: the server need not wait for Python. */
   async start(): Promise<void> {

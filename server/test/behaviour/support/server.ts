@@ -88,6 +88,9 @@ export function sharedPython(): ScriptRuntime {
     evaluate: (...args) => runtime.evaluate(...args),
     runScript: (...args) => runtime.runScript(...args),
     checkSyntax: (...args) => runtime.checkSyntax(...args),
+    ...(runtime.findForbiddenImports !== undefined && {
+      findForbiddenImports: runtime.findForbiddenImports,
+    }),
     statistics: () => runtime.statistics(),
   };
 }

@@ -1,4 +1,4 @@
-import type { DefinitionCheck, ProblemItem } from '@stepwright/sdk';
+import type { DefinitionCheck } from '@stepwright/sdk';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useState, type ReactNode } from 'react';
 import { useLocation } from 'wouter';
@@ -7,6 +7,7 @@ import { useSession } from '../../app/session.js';
 import { Button } from '../../components/button.js';
 import { Loading } from '../../components/loading.js';
 import { Page } from '../../components/page.js';
+import { Finding } from '../../components/finding.js';
 import { ProblemView } from '../../components/problem-view.js';
 import { useToasts } from '../../components/toasts.js';
 import { definitionCompletion, definitionHover } from '../../editor/definition-completion.js';
@@ -202,24 +203,5 @@ function Findings({ check }: { readonly check: DefinitionCheck }): ReactNode {
         ))}
       </ul>
     </div>
-  );
-}
-
-function Finding({
-  item,
-  kind,
-}: {
-  readonly item: ProblemItem;
-  readonly kind: 'error' | 'warning';
-}): ReactNode {
-  const { line, column, pointer, message } = item;
-  return (
-    <li>
-      <span className={kind === 'error' ? 'badge bad' : 'badge warning'}>{kind}</span>{' '}
-      <code className="quiet">
-        {line === undefined ? pointer : `line ${line}, column ${column ?? 1}`}
-      </code>{' '}
-      <bdi>{message}</bdi>
-    </li>
   );
 }

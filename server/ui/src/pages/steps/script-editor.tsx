@@ -1,7 +1,8 @@
-import { isApiError } from '@stepwright/sdk';
+import { isApiError, type StoredStep } from '@stepwright/sdk';
 import { useMemo, useState, type ReactNode } from 'react';
 import { useSession } from '../../app/session.js';
 import { Button } from '../../components/button.js';
+import { Finding } from '../../components/finding.js';
 import { ProblemView } from '../../components/problem-view.js';
 import { useToasts } from '../../components/toasts.js';
 import { LazyCodeEditor } from '../../editor/lazy-code-editor.js';
@@ -13,24 +14,27 @@ interface ScriptEditorProps {
   readonly onStored: () => void;
 }
 
-/** Stores a script as the next version; what Python does not understand is marked where it stands. */
+/** Stores a script as the next version; syntax errors and warnings are marked where they stand. */
 export function ScriptEditor({ name, initialScript, onStored }: ScriptEditorProps): ReactNode {
   const { client } = useSession();
   const { say } = useToasts();
   const [script, setScript] = useState(initialScript);
   const [failure, setFailure] = useState<{ readonly error: unknown; readonly script: string }>();
+  const [odd, setOdd] = useState<{ readonly stored: StoredStep; readonly script: string }>();
   const [isPending, setPending] = useState(false);
-  const problems = useMemo(
-    () => (failure === undefined ? [] : placeError(failure.script, failure.error)),
-    [failure],
-  );
+  const problems = useMemo(() => {
+    if (failure !== undefined) return placeError(failure.script, failure.error);
+    return odd === undefined ? [] : placeProblems(odd.script, odd.stored.warnings, true);
+  }, [failure, odd]);
   const store = async (): Promise<void> => {
     setPending(true);
     setFailure(undefined);
+    setOdd(undefined);
     try {
-      const { version } = await client.steps.put(name, script);
-      say(`Stored ${name} as version ${version}`);
-      onStored();
+      const stored = await client.steps.put(name, script);
+      say(`Stored ${name} as version ${stored.version}`);
+      if (stored.warnings.length === 0) onStored();
+      else setOdd({ stored, script });
     } catch (error) {
       setFailure({ error, script });
     } finally {
@@ -47,6 +51,7 @@ export function ScriptEditor({ name, initialScript, onStored }: ScriptEditorProp
         problems={problems}
       />
       {failure !== undefined && <ProblemView error={failure.error} />}
+      {odd !== undefined && <Warnings stored={odd.stored} onDone={onStored} />}
       <div className="definition-bar">
         <span className="hint">Steps that run from now on take the newest version.</span>
         <Button
@@ -59,6 +64,31 @@ export function ScriptEditor({ name, initialScript, onStored }: ScriptEditorProp
           Store as new version
         </Button>
       </div>
+    </div>
+  );
+}
+
+/** The script is stored, so that whoever wrote it may leave it at that. */
+function Warnings({
+  stored: { version, warnings },
+  onDone,
+}: {
+  readonly stored: StoredStep;
+  readonly onDone: () => void;
+}): ReactNode {
+  return (
+    <div role="status">
+      <p>
+        Version {version} is stored, but parts of it will fail.{' '}
+        <Button isSmall onPress={onDone}>
+          Leave it as it is
+        </Button>
+      </p>
+      <ul className="findings" aria-label="Warnings">
+        {warnings.map((item, at) => (
+          <Finding key={at} item={item} kind="warning" />
+        ))}
+      </ul>
     </div>
   );
 }

@@ -1,0 +1,62 @@
+/** Goal: imports that the sandbox refuses are found where they stand, and no other is. */
+import { describe, expect, it } from 'vitest';
+import { findForbiddenImports } from '../../../src/scripts/expressions/find-imports.js';
+
+const found = async (script: string): Promise<string[]> =>
+  (await findForbiddenImports(script)).map(
+    ({ column, line, module }) => `${module} ${line}:${column}`,
+  );
+
+describe('imports that cannot work', () => {
+  it.each([
+    ['import os', ['os 1:8']],
+    ['x = 1\nimport json, requests as r, os.path\n', ['requests 2:14', 'os.path 2:29']],
+    ['from pathlib import Path', ['pathlib 1:6']],
+    ['def f():\r\n    import yaml\r\n', ['yaml 2:12']],
+    ['import json; import sys', ['sys 1:21']],
+    ['from urllib import parse, request', ['urllib.request 1:27']],
+    [
+      'from xml.etree import (ElementTree, # fine\n  cElementTree as c)',
+      ['xml.etree.cElementTree 2:3'],
+    ],
+    ['from . import helpers', ['. 1:6']],
+    ['from ..shop.prices import price', ['..shop.prices 1:6']],
+    ['try:\n  x = 1\nexcept ImportError:\n  import numpy\n', ['numpy 4:10']],
+    ['try:\n  import numpy\nfinally:\n  x = 1\n', ['numpy 2:10']],
+  ])('are found: %j', async (script, imports) => {
+    expect(await found(script)).toEqual(imports);
+  });
+
+  it.each([
+    'import json, re as r, xml.etree.ElementTree as tree',
+    'from collections import abc, OrderedDict',
+    'from urllib.parse import quote, urlencode',
+    'from urllib import *',
+    'from email import message_from_string',
+    'try:\n  import numpy\nexcept ImportError:\n  numpy = None\n',
+    'import _thread',
+    'text = "import os"  # import sys',
+    'import os (',
+    '',
+  ])('are none: %j', async (script) => {
+    expect(await found(script)).toEqual([]);
+  });
+
+  it('are listed up to a hundred', async () => {
+    const script = Array.from({ length: 150 }, (_, n) => `import m${n}`).join('\n');
+    expect(await found(script)).toHaveLength(100);
+  });
+
+  it('are found at the end of a long script, without keeping others waiting', async () => {
+    const script = 'x = data["a"] + 1\n'.repeat(2_000) + 'import os\n';
+    let others = 0;
+    const count = (): void => {
+      others += 1;
+      turn = setImmediate(count);
+    };
+    let turn = setImmediate(count);
+    expect(await found(script)).toEqual(['os 2001:8']);
+    clearImmediate(turn);
+    expect(others).toBeGreaterThan(0);
+  });
+});
