@@ -1594,7 +1594,14 @@ export interface components {
              */
             deliveredTo: number | null;
         };
-        /** @description A custom step that was stored. */
+        /**
+         * @description A custom step that was stored.
+         * @example {
+         *       "name": "add",
+         *       "version": 1,
+         *       "warnings": []
+         *     }
+         */
         StoredStep: {
             name: string;
             /**
@@ -1602,6 +1609,8 @@ export interface components {
              * @description Counts the scripts that were stored under this name.
              */
             version: number;
+            /** @description What will fail or is hardly meant, with line and column in the script. */
+            warnings: components["schemas"]["ProblemItem"][];
         };
         /** @description One reason why a workflow stands where it stands. */
         WaitReason: {
@@ -3696,7 +3705,10 @@ export interface operations {
     };
     putStep: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whether a script with warnings is refused, too */
+                strict?: boolean;
+            };
             header?: never;
             path: {
                 /** @description The name of the step */
@@ -3717,11 +3729,23 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "name": "add",
+                     *       "version": 1,
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["StoredStep"];
+                    /**
+                     * @example name: add
+                     *     version: 1
+                     *     warnings: []
+                     */
                     "application/yaml": components["schemas"]["StoredStep"];
                 };
             };
-            /** @description The script has a syntax error; `line` and `column` say where */
+            /** @description The script has a syntax error, or when strict a warning; `line` and `column` say where */
             400: {
                 headers: {
                     [name: string]: unknown;
