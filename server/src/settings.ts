@@ -303,7 +303,7 @@ export const SETTINGS = {
   http_connections_max: setting(
     integer(1, 100_000),
     256,
-    'HttpRequests under way at a time in all; one definition has at most three times as many as are free.',
+    'HttpRequests under way at a time in all, and connections open for them; one definition has at most three times as many as are free.',
   ),
   http_allow_private: setting(flag, true, 'HttpRequests may go to private networks.'),
   http_allow_loopback: setting(flag, true, 'HttpRequests may go to this machine.'),

@@ -23,6 +23,7 @@ import { CallSlots } from './http-request/call-slots.js';
 import { Deadline } from './http-request/deadline.js';
 import { readHttpCall, type CallTerms, type HttpCall } from './http-request/http-call.js';
 import { explainNetworkError } from './http-request/network-error.js';
+import { OpenSockets } from './http-request/open-sockets.js';
 import {
   AddressRefusedError,
   createPinnedConnector,
@@ -42,7 +43,7 @@ export interface HttpRequestOptions extends AddressPolicyOptions {
   readonly responseBytesMax?: number;
   /** Calls that are under way at the same time to one host and port; more wait. @default 32 */
   readonly connectionsPerHost?: number;
-  /** Calls that are under way at the same time in all; more wait. @default 256 */
+  /** Calls under way, and connections kept open, at the same time in all; more calls wait. @default 256 */
   readonly connectionsMax?: number;
   readonly logger?: Logger;
   /** @default the operating system's resolution */
@@ -105,7 +106,9 @@ class Caller implements HttpRequestBody {
       keepAliveMaxTimeout: IDLE_MS_MAX,
       pipelining: 1,
       allowH2: false,
-      connect: createPinnedConnector(this.#policy, options.lookup ?? systemLookup),
+      connect: new OpenSockets(totalMax).limited(
+        createPinnedConnector(this.#policy, options.lookup ?? systemLookup),
+      ),
       // The deadline of the call covers both.
       headersTimeout: 0,
       bodyTimeout: 0,
