@@ -147,7 +147,7 @@ export class Fleet {
         .flatMap((node) => node?.output.split('\n') ?? [])
         .filter((line) => /"level":"(error|fatal)"/.test(line))
         // A step that failed for the last time is its author's doing.
-        .filter((line) => !line.includes('"msg":"an attempt of a step failed"'))
+        .filter((line) => !line.includes('"code":"step_attempt_failed"'))
     );
   }
 

@@ -62,6 +62,6 @@ function failuresIn(log: string): string[] {
       .split('\n')
       .filter((line) => /"level":"(error|fatal)"/.test(line))
       // A step that failed for the last time is what an example shows.
-      .filter((line) => !line.includes('"msg":"an attempt of a step failed"'))
+      .filter((line) => !line.includes('"code":"step_attempt_failed"'))
   );
 }

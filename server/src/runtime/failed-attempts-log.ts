@@ -26,6 +26,9 @@ interface Window {
   cancelTimer: () => void;
 }
 
+/** What tells these lines from those about the server itself; it never changes. */
+export const FAILED_ATTEMPT_CODE = 'step_attempt_failed';
+
 export interface FailedAttemptsLogOptions {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -87,7 +90,10 @@ export class FailedAttemptsLog {
 
   #log(level: Level, fields: LogFields, suppressed: number): void {
     const counted = suppressed === 0 ? fields : { ...fields, suppressed };
-    this.#options.logger[level](counted, 'an attempt of a step failed');
+    this.#options.logger[level](
+      { code: FAILED_ATTEMPT_CODE, ...counted },
+      'an attempt of a step failed',
+    );
   }
 }
 

@@ -9,8 +9,7 @@ everyStore(
   (at) => {
     const linesOf = (workflowId: string) =>
       at.server.logLines.filter(
-        (line) =>
-          line['workflowId'] === workflowId && line['msg'] === 'an attempt of a step failed',
+        (line) => line['workflowId'] === workflowId && line['code'] === 'step_attempt_failed',
       );
 
     it('says which step of which workflow failed, why, and what follows', async () => {

@@ -102,8 +102,8 @@ everyStore(
     it('leaves no line in the log, no failure in a metric, and its interpreter', async () => {
       const { client, server } = at;
       const lines = server.logLines.filter(({ level }) => level === 'warn' || level === 'error');
-      const failures = lines.map(({ errorType, msg }) => [errorType, msg]);
-      const late = ['Timeout', 'an attempt of a step failed'];
+      const failures = lines.map(({ code, errorType }) => [errorType, code]);
+      const late = ['Timeout', 'step_attempt_failed'];
       expect(failures).toEqual([late, late]);
       expect(await gauge(client, 'timeouts')).toBe(0);
       expect(await gauge(client, 'replaced')).toBeLessThanOrEqual(REPLACED_MAX);

@@ -43,6 +43,7 @@ describe('a failed attempt', () => {
         level,
         message: 'an attempt of a step failed',
         fields: {
+          code: 'step_attempt_failed',
           ...{ workflowId: 'w1', definitionId: 'order', version: 3, stepId: 'pay', executionId: 7 },
           ...{ attempt: 2, errorType: 'Busy', errorMessage: 'no answer', next },
         },

@@ -1,6 +1,7 @@
 /** One process life: a real host on the common store, whose every way to the outside goes through the scheduler. */
 import type { Hint } from '../../../src/backplane/backplane.js';
 import type { LogFields, Logger, LogMethod } from '../../../src/logger.js';
+import { FAILED_ATTEMPT_CODE } from '../../../src/runtime/failed-attempts-log.js';
 import { RuntimeMetrics } from '../../../src/runtime/runtime-metrics.js';
 import { StepwrightHost } from '../../../src/runtime/workflow-host.js';
 import { observeStore } from '../../../src/store/observed-store.js';
@@ -180,7 +181,7 @@ export class SimulatedNode implements Life {
       const error = typeof fields === 'string' ? undefined : fields['err'];
       this.#world.scheduler.note(`${this.name} ${level}: ${text}`);
       // A step that failed for the last time is its author's doing.
-      if (text === 'an attempt of a step failed') return;
+      if (typeof fields !== 'string' && fields['code'] === FAILED_ATTEMPT_CODE) return;
       if (level === 'error' && !(error instanceof StoreUnavailableError)) {
         const id = typeof fields === 'string' ? '' : String(fields['workflowId']);
         this.#world.violated(new Violation(`error in the log: ${text} ${id} ${String(error)}`));
