@@ -11,6 +11,9 @@ import { prepareServer, SERVER_COMMAND, type RunningServer } from './support/run
 
 const examples = readExamples();
 
+/** Which files the excerpts of a language come from. */
+const ENDINGS: Readonly<Record<string, string>> = { yaml: '.yaml', python: '.py', ts: '.ts' };
+
 function read(path: string): string {
   return readFileSync(join(repository, path), 'utf8');
 }
@@ -31,7 +34,8 @@ describe('shell blocks', () => {
     fencedBlocks(read(path)).some(({ words }) => words.join(' ') === 'sh run'),
   );
 
-  it('include the first example by curl', () => {
+  it('include the first commands of a reader', () => {
+    expect(withCommands).toContain('README.md');
     expect(withCommands).toContain('examples/01-hello-world/README.md');
   });
 
@@ -59,14 +63,15 @@ describe('the tutorial', () => {
 });
 
 describe('the READMEs of examples', () => {
-  it.each(examples)('$name shows parts of its definitions as they are', (example) => {
-    const files = example.definitions.map((text) => text.replaceAll(/^ +/gm, ''));
+  it.each(examples)('$name shows parts of its files as they are', (example) => {
     for (const { words, text, line } of example.blocks) {
-      if (words[0] !== 'yaml') continue;
+      const endings = ENDINGS[words[0] ?? ''];
+      if (endings === undefined) continue;
       const part = text.replaceAll(/^ +/gm, '');
+      const files = example.files.filter(({ name }) => name.endsWith(endings));
       expect(
-        files.some((file) => file.includes(part)),
-        `the block in line ${line} stands in no definition`,
+        files.some((file) => file.text.replaceAll(/^ +/gm, '').includes(part)),
+        `the block in line ${line} stands in no file`,
       ).toBe(true);
     }
   });

@@ -199,7 +199,7 @@ function fillPath(path: string, parameters: object | undefined): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = String(values.get(name));
     if (value === '' || value === '.' || value === '..') {
-      throw new TypeError(`'${value}' cannot be part of a path: ${path}`);
+      throw new TypeError(`${name} must not be '${value}': it is part of the path ${path}`);
     }
     return encodeURIComponent(value);
   });

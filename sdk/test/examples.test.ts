@@ -1,4 +1,4 @@
-/** The examples of docs/sdk.md and of the package's comments: they compile, they run, and they print what they say. */
+/** The examples of docs/sdk.md, of docs/authentication.md and of the package's comments: they compile, they run, and they print what they say. */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ import { typeErrors } from './support/type-check.js';
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
 const PAGE = '../docs/sdk.md';
 const page = readSnippets(PACKAGE, [PAGE]);
-const comments = readSnippets(PACKAGE, ['README.md', 'src/**/*.ts']);
+const comments = readSnippets(PACKAGE, ['README.md', '../docs/authentication.md', 'src/**/*.ts']);
 const snippets = [...page, ...comments];
 const folder = new SnippetFolder(PACKAGE, readDefinitions(join(PACKAGE, PAGE)));
 

@@ -11,8 +11,8 @@ export interface Example {
   readonly number: string;
   readonly readme: string;
   readonly blocks: readonly FencedBlock[];
-  /** The texts of its definitions. */
-  readonly definitions: readonly string[];
+  /** What its readers copy from: definitions, scripts, programs. */
+  readonly files: readonly { readonly name: string; readonly text: string }[];
   /** The step types in them, sorted; last, where there are any, `a custom step`. */
   readonly stepTypes: readonly string[];
 }
@@ -25,21 +25,22 @@ export function readExamples(): Example[] {
 }
 
 function readExample(folder: string, name: string): Example {
-  const files = readdirSync(folder);
-  const definitions = files
-    .filter((file) => file.endsWith('.yaml'))
-    .map((file) => readFileSync(join(folder, file), 'utf8'));
+  const files = readdirSync(folder).map((file) => ({
+    name: file,
+    text: readFileSync(join(folder, file), 'utf8'),
+  }));
   const customSteps = files
-    .filter((file) => file.endsWith('.py'))
-    .map((file) => file.slice(0, -'.py'.length));
-  const stepTypes = new Set(definitions.flatMap((text) => [...stepTypesIn(parse(text))]));
+    .filter((file) => file.name.endsWith('.py'))
+    .map((file) => file.name.slice(0, -'.py'.length));
+  const definitions = files.filter((file) => file.name.endsWith('.yaml'));
+  const stepTypes = new Set(definitions.flatMap(({ text }) => [...stepTypesIn(parse(text))]));
   const readme = readFileSync(join(folder, 'README.md'), 'utf8');
   return {
     name,
     number: name.slice(0, 2),
     readme,
     blocks: fencedBlocks(readme),
-    definitions,
+    files,
     stepTypes: [
       ...[...stepTypes].filter((type) => !customSteps.includes(type)).sort(),
       ...(customSteps.length > 0 ? ['a custom step'] : []),
