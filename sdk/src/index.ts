@@ -81,6 +81,7 @@ export type {
   ClientOptions,
   IdempotentCallOptions,
   RetryOptions,
+  TerminateOptions,
   TokenSource,
 } from './options.js';
 export type { PagedList } from './paged-list.js';

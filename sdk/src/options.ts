@@ -45,6 +45,17 @@ export interface CallOptions {
   readonly retry?: RetryOptions | false;
 }
 
+/** How workflows are terminated. */
+export interface TerminateOptions extends CallOptions {
+  /**
+   * First compensates what the workflow has done: the `CompensateWith` of its completed steps and open sagas runs, the newest
+   * first. The answer comes at once; wait for the end, and let `explain` tell how far it is.
+   *
+   * @default false
+   */
+  readonly compensate?: boolean;
+}
+
 /** What calls take that the server carries out once, however often they arrive. */
 export interface IdempotentCallOptions extends CallOptions {
   /**

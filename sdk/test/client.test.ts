@@ -139,6 +139,29 @@ describe('workflows', () => {
     expect((await handle.terminate()).status).toBe('Terminated');
   });
 
+  it('terminates with compensation, one or many', async () => {
+    const undo = { id: 'undo', stepType: 'NoOp', outputs: { undone: 'True' } };
+    await client.definitions.register({
+      id: 'undoable',
+      steps: [
+        { id: 'do', stepType: 'NoOp', compensateWith: [undo], nextStepId: 'hang' },
+        { id: 'hang', stepType: 'Delay', inputs: { period: 3600 } },
+      ],
+    });
+    const [first, second] = [
+      await client.workflows.start('undoable'),
+      await client.workflows.start('undoable'),
+    ];
+    expect((await first.terminate({ compensate: true })).workflowId).toBe(first.id);
+    const ids = [second.id];
+    const results = await client.workflows.control('terminate', ids, { compensate: true });
+    expect(results).toMatchObject([{ outcome: 'done' }]);
+    for (const handle of [first, second]) {
+      expect(await handle.wait()).toMatchObject({ outcome: 'Terminated', data: { undone: true } });
+      expect((await handle.terminate({ compensate: true })).status).toBe('Terminated');
+    }
+  });
+
   it('finds workflows by what they have in common', async () => {
     const since = new Date();
     const started = await Promise.all(

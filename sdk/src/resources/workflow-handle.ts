@@ -8,7 +8,7 @@ import type {
   Workflow,
   WorkflowAction,
 } from '../api-types.js';
-import type { CallOptions } from '../options.js';
+import type { CallOptions, TerminateOptions } from '../options.js';
 import type { PagedList } from '../paged-list.js';
 import type { ResultOptions, StepFilter, WaitOptions } from './workflow-options.js';
 import type { WorkflowsResource } from './workflows.js';
@@ -70,8 +70,8 @@ export class WorkflowHandle<TData extends object = DataObject> {
     return this.#workflows.resume<TData>(this.id, options);
   }
 
-  /** Ends it for good. One that has ended stays as it is. */
-  terminate(options?: CallOptions): Promise<ControlledWorkflow<TData>> {
+  /** Ends it for good; with `compensate` it undoes first what it has done. One that has ended stays as it is. */
+  terminate(options?: TerminateOptions): Promise<ControlledWorkflow<TData>> {
     return this.#workflows.terminate<TData>(this.id, options);
   }
 

@@ -15,7 +15,7 @@ import type {
 import { isTimeoutError, TimeoutError, WorkflowFailedError } from '../errors.js';
 import { newIdempotencyKey } from '../idempotency-key.js';
 import type { JsonValue } from '../json.js';
-import type { CallOptions, RetryOptions } from '../options.js';
+import type { CallOptions, RetryOptions, TerminateOptions } from '../options.js';
 import { PagedList } from '../paged-list.js';
 import type { Transport } from '../transport.js';
 import { WorkflowHandle } from './workflow-handle.js';
@@ -328,25 +328,31 @@ export class WorkflowsResource {
   }
 
   /**
-   * Ends a workflow for good. One that has ended stays as it is.
+   * Ends a workflow for good; with `compensate` it undoes first what it has done. One that has ended stays as it is.
    *
    * @throws ApiError `workflow_not_found`
    *
    * @example
    * ```ts
    * const { id } = await client.workflows.start('approval', { order: 7 });
-   * const { status } = await client.workflows.terminate(id);
-   * console.log(status); // Terminated
+   * await client.workflows.terminate(id, { compensate: true });
+   * const { outcome } = await client.workflows.wait(id);
+   * console.log(outcome); // Terminated
    * ```
    */
   async terminate<TData extends object = DataObject>(
     workflowId: string,
-    options: CallOptions = {},
+    { compensate, ...options }: TerminateOptions = {},
   ): Promise<ControlledWorkflow<TData>> {
     const workflow = await this.#transport.call(
       'delete',
       '/api/workflow/{id}',
-      { path: { id: workflowId }, repeatable: 'always', subject: { workflowId } },
+      {
+        path: { id: workflowId },
+        query: { compensate },
+        repeatable: 'always',
+        subject: { workflowId },
+      },
       options,
     );
     return workflow as ControlledWorkflow<TData>;
@@ -373,7 +379,8 @@ export class WorkflowsResource {
   }
 
   /**
-   * Does the same to up to 100 workflows, to each by itself, and tells what became of each.
+   * Does the same to up to 100 workflows, to each by itself, and tells what became of each. `compensate` goes with
+   * `terminate`.
    *
    * @example
    * ```ts
@@ -386,9 +393,13 @@ export class WorkflowsResource {
   async control(
     action: ControlAction,
     workflowIds: readonly string[],
-    options: CallOptions = {},
+    { compensate, ...options }: TerminateOptions = {},
   ): Promise<readonly ControlResult[]> {
-    const json = { action, workflowIds: [...workflowIds] };
+    const json = {
+      action,
+      workflowIds: [...workflowIds],
+      ...(compensate !== undefined && { compensate }),
+    };
     const call = { body: { json }, repeatable: 'refused', subject: {} } as const;
     return (await this.#transport.call('patch', '/api/workflow', call, options)).results;
   }

@@ -79,6 +79,26 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
     expect(await page.getByRole('button', { name: 'Suspend' }).count()).toBe(0);
   });
 
+  test('terminate compensates completed steps first when that is chosen', async () => {
+    const undo = { id: 'undo', stepType: 'NoOp', outputs: { undone: 'True' } };
+    await pages.client.definitions.register({
+      id: 'undoable',
+      steps: [
+        { id: 'do', stepType: 'NoOp', compensateWith: [undo], nextStepId: 'hang' },
+        { id: 'hang', stepType: 'Delay', inputs: { period: 3600 } },
+      ],
+    });
+    const { id } = await pages.client.workflows.start('undoable', {});
+    const page = await openRun(id);
+    await page.getByRole('button', { name: 'Terminate' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Terminate this run?' });
+    await dialog.getByLabel('Compensate completed steps first').check();
+    await dialog.getByRole('button', { name: 'Terminate' }).click();
+    await expect.poll(() => status(page).textContent()).toBe('Terminated');
+    await why(page).getByText('(with compensation)').first().waitFor();
+    expect((await pages.client.workflows.get(id)).data).toEqual({ undone: true });
+  });
+
   test('what others do to the run shows without a reload', async () => {
     const id = await startReminder();
     const page = await openRun(id);

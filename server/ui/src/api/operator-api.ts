@@ -43,6 +43,7 @@ export interface OperatorApi {
   readonly control: (
     action: ControlAction,
     workflowIds: readonly string[],
+    compensate: boolean,
   ) => Promise<readonly ControlResult[]>;
   readonly publishEvent: (
     event: { readonly name: string; readonly key: string; readonly data: unknown },
@@ -63,7 +64,8 @@ export function createOperatorApi(client: StepwrightClient): OperatorApi {
     explain: (id, signal) => workflows.explain(id, signal === undefined ? {} : { signal }),
     audit: (id, signal) => workflows.audit(id, signal === undefined ? {} : { signal }),
     retry: (id) => workflows.retry(id),
-    control: (action, workflowIds) => workflows.control(action, workflowIds),
+    control: (action, workflowIds, compensate) =>
+      workflows.control(action, workflowIds, compensate ? { compensate } : {}),
     publishEvent: ({ data, key, name }, workflowId) =>
       client.events.publish(name, key, data, { workflowId }),
     endActivity: ({ workflowId, executionId }, how, data) =>

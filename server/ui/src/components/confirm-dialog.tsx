@@ -10,6 +10,8 @@ export interface Question {
   /** What the button says that does it. */
   readonly confirm: string;
   readonly isDangerous?: boolean;
+  /** Something to be chosen along with it; not chosen at first. */
+  readonly checkbox?: { readonly label: string; readonly onChange: (isChosen: boolean) => void };
 }
 
 type Ask = (question: Question) => Promise<boolean>;
@@ -48,6 +50,15 @@ export function ConfirmProvider({ children }: { readonly children: ReactNode }):
       {pending !== null && (
         <FormDialog title={pending.title} onClose={() => pending.answer(false)}>
           <div>{pending.text}</div>
+          {pending.checkbox !== undefined && (
+            <label className="dialog-checkbox">
+              <input
+                type="checkbox"
+                onChange={({ target }) => pending.checkbox?.onChange(target.checked)}
+              />
+              <span>{pending.checkbox.label}</span>
+            </label>
+          )}
           <div className="dialog-buttons">
             <Button onPress={() => pending.answer(false)}>Cancel</Button>
             <Button

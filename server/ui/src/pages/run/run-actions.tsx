@@ -25,19 +25,30 @@ export function useControl(workflowId: string, onDone: () => void): Control {
   const confirm = useConfirm();
   const [isBusy, setBusy] = useState(false);
   const act = async (action: ControlAction): Promise<void> => {
+    const chosen = { compensate: false };
     if (action === 'terminate') {
       const isWanted = await confirm({
         title: 'Terminate this run?',
         text: 'It ends for good: open steps are cancelled and nothing follows. This cannot be undone.',
         confirm: 'Terminate',
         isDangerous: true,
+        checkbox: {
+          label: 'Compensate completed steps first',
+          onChange: (isChosen) => {
+            chosen.compensate = isChosen;
+          },
+        },
       });
       if (!isWanted) return;
     }
     setBusy(true);
     try {
-      await send(session, action, workflowId);
-      say(WORDS[action].said);
+      await send(session, action, { workflowId, ...chosen });
+      say(
+        chosen.compensate
+          ? 'Completed steps are compensated, then the run ends.'
+          : WORDS[action].said,
+      );
     } catch (error) {
       session.noticeFailure(error);
       complain(`${WORDS[action].label} did not work`, error);
@@ -49,9 +60,13 @@ export function useControl(workflowId: string, onDone: () => void): Control {
   return { isBusy, act };
 }
 
-async function send(session: Session, action: ControlAction, workflowId: string): Promise<void> {
-  const { client, api } = session;
+async function send(
+  { api, client }: Session,
+  action: ControlAction,
+  { compensate, workflowId }: { readonly workflowId: string; readonly compensate: boolean },
+): Promise<void> {
   if (action === 'retry') await api.retry(workflowId);
+  else if (action === 'terminate') await client.workflows.terminate(workflowId, { compensate });
   else await client.workflows[action](workflowId);
 }
 

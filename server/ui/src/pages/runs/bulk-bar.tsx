@@ -6,7 +6,7 @@ import { useToasts } from '../../components/toasts.js';
 import { useSession } from '../../app/session.js';
 import { countInWords, countMatching, type MatchCount } from './count-matching.js';
 import { problemText } from '../../components/problem-view.js';
-import type { BulkJob, BulkProgress } from './use-bulk-job.js';
+import type { BulkControl, BulkJob, BulkProgress } from './use-bulk-job.js';
 
 /** Everything that a filter finds, and how much that is. */
 export interface Matching {
@@ -22,7 +22,7 @@ interface BulkBarProps {
   readonly onEverything: (isEverything: boolean) => void;
   /** What the filter finds now; runs that begin later are not meant. */
   readonly queryNow: () => RunQuery;
-  readonly onAction: (action: ControlAction, matching: Matching | null) => void;
+  readonly onAction: (control: BulkControl, matching: Matching | null) => void;
   readonly onClear: () => void;
 }
 
@@ -60,13 +60,22 @@ export function BulkBar(props: BulkBarProps): ReactNode {
     const matching = isEverything ? await count() : null;
     if (isEverything && matching === null) return;
     const what = countInWords(matching?.found ?? { count: selectedCount, isMore: false });
+    let compensate = false;
     const isWanted = await confirm({
       title: `${label}: ${what}?`,
       text: isEverything ? `Everything that matches the filter now. ${text}` : text,
       confirm: label,
-      isDangerous: action === 'terminate',
+      ...(action === 'terminate' && {
+        isDangerous: true,
+        checkbox: {
+          label: 'Compensate completed steps first',
+          onChange: (isChosen: boolean) => {
+            compensate = isChosen;
+          },
+        },
+      }),
     });
-    if (isWanted) onAction(action, matching);
+    if (isWanted) onAction({ action, compensate }, matching);
   };
   return (
     <div className="bulk-bar" role="group" aria-label="Actions on many runs">

@@ -2,7 +2,7 @@ import type { WorkflowSummary } from '@stepwright/sdk';
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useMemo, useRef, useState, type ReactNode } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
-import type { ControlAction, RunQuery } from '../../api/operator-api.js';
+import type { RunQuery } from '../../api/operator-api.js';
 import { toPath } from '../../app/path.js';
 import { DataTable, type Column, type Selection } from '../../components/data-table.js';
 import { EmptyState } from '../../components/empty-state.js';
@@ -25,7 +25,7 @@ import {
   type RunFilter,
 } from './run-filter.js';
 import { SearchBox } from './search-box.js';
-import { useBulkJob, type BulkJob } from './use-bulk-job.js';
+import { useBulkJob, type BulkControl, type BulkJob } from './use-bulk-job.js';
 import { NEW_COUNT_MAX, useRuns } from './use-runs.js';
 
 const COLUMNS: readonly Column<WorkflowSummary>[] = [
@@ -162,10 +162,10 @@ function RunList({
   });
   const rows = page?.items ?? [];
   const parentId = parentIn(filter);
-  const startJob = (action: ControlAction, matching: Matching | null): void => {
+  const startJob = (control: BulkControl, matching: Matching | null): void => {
     const { query, found } = matching ?? {};
     job.start(
-      action,
+      control,
       query === undefined
         ? { ids: [...selected] }
         : { query, total: found?.isMore === false ? found.count : null },

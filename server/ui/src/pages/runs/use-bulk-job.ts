@@ -25,9 +25,15 @@ export type BulkTarget =
   /** `total` is null where nobody has counted them to the end. */
   | { readonly query: RunQuery; readonly total: number | null };
 
+export interface BulkControl {
+  readonly action: ControlAction;
+  /** Only for terminate. */
+  readonly compensate: boolean;
+}
+
 export interface BulkJob {
   readonly progress: BulkProgress | null;
-  readonly start: (action: ControlAction, target: BulkTarget) => void;
+  readonly start: (control: BulkControl, target: BulkTarget) => void;
   readonly stop: () => void;
   readonly dismiss: () => void;
 }
@@ -39,7 +45,7 @@ export function useBulkJob(onChanged: () => void): BulkJob {
   useEffect(() => () => stop.current.abort(), []);
 
   const run = useCallback(
-    async (action: ControlAction, target: BulkTarget) => {
+    async ({ action, compensate }: BulkControl, target: BulkTarget) => {
       stop.current = new AbortController();
       const { signal } = stop.current;
       setProgress({
@@ -51,7 +57,7 @@ export function useBulkJob(onChanged: () => void): BulkJob {
       try {
         for await (const ids of batches(api, target)) {
           if (signal.aborted) break;
-          const results = await api.control(action, ids);
+          const results = await api.control(action, ids, compensate);
           const count = (outcome: string): number =>
             results.filter((result) => result.outcome === outcome).length;
           setProgress(
@@ -76,7 +82,7 @@ export function useBulkJob(onChanged: () => void): BulkJob {
 
   return {
     progress,
-    start: (action, target) => void run(action, target),
+    start: (control, target) => void run(control, target),
     stop: () => {
       stop.current.abort();
       setProgress((before) => before && { ...before, state: 'stopping' });
