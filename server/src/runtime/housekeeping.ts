@@ -28,6 +28,11 @@ const UNFINISHED_AFTER_MS = 5000;
 /** How long a completed activity is remembered, so that a repeated result is recognised. */
 const ACTIVITY_MEMORY_MS = 5 * 60_000;
 const PURGE_BATCH = 500;
+/**
+ * How much longer an instance stays whose end others have not heard of, such as its parent: nodes may have been off for all of
+ * the retention. What cannot be run will never tell anybody, and goes then too.
+ */
+const UNTOLD_MS = 7 * 24 * 60 * 60_000;
 
 export class Housekeeping implements Service {
   readonly #options: HousekeepingOptions;
@@ -87,6 +92,7 @@ export class Housekeeping implements Service {
     for (;;) {
       const removed = await store.purge({
         instancesEndedBefore: now - instanceRetentionMs,
+        untoldEndedBefore: now - instanceRetentionMs - UNTOLD_MS,
         eventsPublishedBefore: now - eventRetentionMs,
         activitiesDoneBefore: now - ACTIVITY_MEMORY_MS,
         limit: PURGE_BATCH,

@@ -402,6 +402,8 @@ export interface NodeRecord {
 export interface PurgeRequest {
   /** Instances that ended before this go, with everything that belongs to them, oldest first. */
   readonly instancesEndedBefore: number;
+  /** The same for those that still have a wake time: others have not heard of their end yet. */
+  readonly untoldEndedBefore: number;
   /** Events published before this go, once they are marked as delivered. */
   readonly eventsPublishedBefore: number;
   /** Done and settled activities older than this go. */

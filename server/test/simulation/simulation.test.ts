@@ -42,6 +42,7 @@ const FOUND: readonly (readonly [number, string])[] = [
   [874, 'a node that stopped took a child for started that it had not stored'],
   [876, 'a start that came while its node stopped ran on after the stop'],
   [957, 'a repeated start of a child stood in the way of its take-over'],
+  [1625, 'a workflow was removed before its parent had heard of its end'],
   [3586, 'a node whose first heartbeat failed ran unknown, and nobody missed it when it died'],
   [5631, 'a node that stopped signed off although a late commit of its own had overtaken it'],
   [21849, 'a message that was posted again hid the suspension that had come after it'],

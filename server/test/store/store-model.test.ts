@@ -342,6 +342,7 @@ const others: readonly fc.Arbitrary<Step>[] = [
   fc
     .record({
       instancesEndedBefore: time,
+      untoldEndedBefore: time,
       eventsPublishedBefore: time,
       activitiesDoneBefore: time,
       limit,

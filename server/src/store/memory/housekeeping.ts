@@ -20,8 +20,15 @@ export function purge(
   data: MemoryData,
   [request]: OperationArguments<'purge'>,
 ): OperationResult<'purge'> {
-  const instances = oldest(data.instances.values(), request.limit, ({ id, status, endTime }) =>
-    isLive(status) ? null : { id, time: endTime, before: request.instancesEndedBefore },
+  const instances = oldest(
+    data.instances.values(),
+    request.limit,
+    ({ endTime, id, status, wakeAt }) => {
+      if (isLive(status)) return null;
+      const { instancesEndedBefore, untoldEndedBefore } = request;
+      const whenUntold = Math.min(instancesEndedBefore, untoldEndedBefore);
+      return { id, time: endTime, before: wakeAt === null ? instancesEndedBefore : whenUntold };
+    },
   );
   const ended = new Set(instances);
   for (const id of ended) {

@@ -1,7 +1,7 @@
 /** Nodes, retention and numbers. */
 import type { Collection, Filter } from 'mongodb';
 import type { OperationArguments, OperationResult } from '../operations.js';
-import type { InstanceStatus, NodeRecord, StoreStatistics } from '../store.js';
+import type { InstanceStatus, NodeRecord, PurgeRequest, StoreStatistics } from '../store.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import type { MongoContext } from './mongo-context.js';
 import { packText, unpackText } from './packed-text.js';
@@ -53,7 +53,7 @@ export async function purge(
 ): Promise<OperationResult<'purge'>> {
   const { limit } = request;
   return {
-    instances: await purgeInstances(context, request.instancesEndedBefore, limit),
+    instances: await purgeInstances(context, request),
     events: await removeOldest(
       context.events,
       { delivered: true, publishedAt: { $lt: request.eventsPublishedBefore } },
@@ -103,12 +103,16 @@ export async function statistics({
 /** What belongs to an instance goes first: when this is interrupted, the instance is found again by the next purge. */
 async function purgeInstances(
   context: MongoContext,
-  endedBefore: number,
-  limit: number,
+  { instancesEndedBefore, limit, untoldEndedBefore }: PurgeRequest,
 ): Promise<number> {
+  const isTold = [{ wakeAt: null }, { endTime: { $lt: untoldEndedBefore } }];
   const ended = await context.instances
     .find(
-      { endTime: { $lt: endedBefore }, status: { $in: ['Complete', 'Terminated'] } },
+      {
+        endTime: { $lt: instancesEndedBefore },
+        status: { $in: ['Complete', 'Terminated'] },
+        $or: isTold,
+      },
       { projection: { _id: 1 } },
     )
     .sort({ endTime: 1, _id: 1 })

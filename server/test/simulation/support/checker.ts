@@ -3,6 +3,7 @@ import type { StepRecord } from '../../../src/engine/instance.js';
 import { isJsonObject, type JsonObject } from '../../../src/engine/json.js';
 import { nameKeyOf } from '../../../src/runtime/ids.js';
 import { FAR_FUTURE_MS, type InstanceRecord } from '../../../src/store/store.js';
+import { HISTORY_MAX, type Removed } from './archive.js';
 import { takesEvents, WORKFLOWS } from './definitions.js';
 import { isUndisturbed } from './plan.js';
 import type { Scenario } from './scenarios.js';
@@ -30,8 +31,10 @@ export async function unrest(world: World): Promise<string | null> {
   if (offered.length > 0) return 'activities that nobody waits for';
   for (let index = 0; index < world.plan.scenarios; index += 1) {
     const nameKey = nameKeyOf('news', `key ${index}`);
-    const left = await store.findSubscriptions(nameKey, scheduler.now + 1e9, null, 1);
-    if (left.length > 0) return `a subscription of ${left[0]?.instanceId ?? ''} is left`;
+    for (const key of [nameKey, nameKeyOf('never', `key ${index}`)]) {
+      const left = await store.findSubscriptions(key, scheduler.now + 1e9, null, 1);
+      if (left.length > 0) return `a subscription of ${left[0]?.instanceId ?? ''} is left`;
+    }
   }
   return null;
 }
@@ -45,6 +48,7 @@ export async function checkEnd(
   const page = await store.listInstances({ filter: {}, after: null, limit: 1000 });
   const ended = new Map<string, Ended>();
   for (const { id } of page) ended.set(id, await readEnded(world, id));
+  for (const [id, removed] of world.archive.removed) ended.set(id, endedOf(removed));
   for (const scenario of scenarios) {
     for (const id of scenario.started) {
       hold(ended.has(id), 'I1 an answered start exists', () => `${id} of ${scenario.name}`);
@@ -63,15 +67,18 @@ export async function checkEnd(
 async function readEnded({ store }: World, id: string): Promise<Ended> {
   const record = await store.getInstance(id);
   if (record === null) throw new Error('an instance vanished');
+  return endedOf({ record, history: await store.readHistory(id, 0, HISTORY_MAX) });
+}
+
+function endedOf({ history, record }: Removed): Ended {
   const state: unknown = JSON.parse(record.state);
   if (!isJsonObject(state) || !isJsonObject(state['data'])) throw new Error('a state without data');
-  const stored = await store.readHistory(id, 0, 10_000);
   hold(
-    stored.length === state['spilled'],
+    history.length === state['spilled'],
     'I5 the history has no gap',
-    () => `${id}: ${stored.length}`,
+    () => `${record.id}: ${history.length}`,
   );
-  const spilled = stored.map(({ body }) => JSON.parse(body) as StepRecord);
+  const spilled = history.map(({ body }) => JSON.parse(body) as StepRecord);
   // Written by `writeState`.
   const recent = state['recent'] as unknown as readonly StepRecord[];
   return { record, data: state['data'], steps: [...spilled, ...recent] };
@@ -79,8 +86,9 @@ async function readEnded({ store }: World, id: string): Promise<Ended> {
 
 /** I1 and I2: it ended as its model says, with the data that its model says. */
 function checkInstance({ data, record, steps }: Ended, scenario: Scenario): void {
-  const { id, definitionId, status } = record;
-  if (status === 'Terminated') {
+  const { id, definitionId, outcome, status } = record;
+  if (outcome === 'Terminated') {
+    hold(status === 'Terminated', 'I1 outcome and status agree', () => `${id} is ${status}`);
     hold(scenario.isTerminated, 'I1 nobody ended it', () => `${id} is Terminated`);
     return;
   }
@@ -89,17 +97,16 @@ function checkInstance({ data, record, steps }: Ended, scenario: Scenario): void
   const childStart: JsonObject = { i: 0, n: 1, got: '' };
   const start = definitionId === scenario.name ? scenario.data : childStart;
   const model = workflow.expect(start);
-  const seen: Record<string, number> = {};
-  for (const { status: how, stepId } of steps) {
-    if (how === 'Complete') seen[stepId] = (seen[stepId] ?? 0) + 1;
-  }
-  for (const [stepId, count] of Object.entries(model.completed)) {
-    hold(
-      seen[stepId] === count,
-      'I1 steps run as often as the model says',
-      () => `${id} ${stepId}: ${seen[stepId] ?? 0} instead of ${count}`,
-    );
-  }
+  const expected = model.outcome ?? 'Succeeded';
+  hold(outcome === expected, 'I1 it ends as the model says', () => `${id} ${outcome ?? 'null'}`);
+  const isAborted = expected === 'Failed';
+  hold(
+    status === (isAborted ? 'Terminated' : 'Complete'),
+    'I1 outcome and status agree',
+    () => `${id} is ${status}, ${outcome ?? 'null'}`,
+  );
+  checkCounts(id, steps, { Complete: model.completed });
+  checkCounts(id, steps, { Failed: model.failed, Cancelled: model.cancelled });
   for (const [name, value] of Object.entries(model.data)) {
     // A parent sees the end of its child, which may have been terminated on its own.
     hold(
@@ -109,6 +116,24 @@ function checkInstance({ data, record, steps }: Ended, scenario: Scenario): void
     );
   }
   if (takesEvents(definitionId, data)) checkEvents(record, data, scenario);
+}
+
+/** I1: each step ended as often in each way as the model says. */
+function checkCounts(
+  id: string,
+  steps: readonly StepRecord[],
+  model: Partial<Record<StepRecord['status'], Readonly<Record<string, number>> | undefined>>,
+): void {
+  for (const [how, counts = {}] of Object.entries(model)) {
+    for (const [stepId, count] of Object.entries(counts)) {
+      const seen = steps.filter((step) => step.status === how && step.stepId === stepId).length;
+      hold(
+        seen === count,
+        'I1 steps end as often as the model says',
+        () => `${id} ${stepId}: ${how} ${seen} times instead of ${count}`,
+      );
+    }
+  }
 }
 
 /** I6: each wait took one event, no event was taken twice, and none was made up. */

@@ -1,6 +1,7 @@
 /** The workflows of simulations, each with what its instances must end with. */
 import type { Json, JsonObject } from '../../../src/engine/json.js';
 import { RESTLESS_WORKFLOWS, RUNAWAY } from './restless.js';
+import { TIMED_WORKFLOWS } from './timed.js';
 import { call, EVENT_INPUTS, number, step, type Workflow } from './workflow.js';
 
 const WORK_INPUTS: JsonObject = { ActivityName: '"work"', Parameters: { '@s': 'data.s' } };
@@ -234,6 +235,7 @@ const CALM_WORKFLOWS: Readonly<Record<string, Workflow>> = {
     expect: () => ({
       completed: { s1: 1, s2: 1, u1: 1, u2: 1, s3: 1 },
       data: { undone: '21', done: 1 },
+      outcome: 'Compensated',
     }),
   },
   parent: {
@@ -259,6 +261,7 @@ const CALM_WORKFLOWS: Readonly<Record<string, Workflow>> = {
 export const WORKFLOWS: Readonly<Record<string, Workflow>> = {
   ...CALM_WORKFLOWS,
   ...RESTLESS_WORKFLOWS,
+  ...TIMED_WORKFLOWS,
 };
 
 /** The seeds of old that found something draw from the workflows of their time, or they would mean something else. */
@@ -269,9 +272,21 @@ export function isRestless(seed: number): boolean {
   return seed > OLDER_SEEDS_MAX || seed % 10 === 0;
 }
 
+/** Of twenty seeds in a row, those that draw from the workflows of `timed.ts` and remove what has ended soon. */
+const TIMED_SEEDS: ReadonlySet<number> = new Set([1, 5, 8, 12]);
+
+export function isTimed(seed: number): boolean {
+  return TIMED_SEEDS.has(seed % 20);
+}
+
 /** The workflows that a seed draws from. */
 export function workflowNames(seed: number): readonly string[] {
-  return Object.keys(isRestless(seed) ? WORKFLOWS : CALM_WORKFLOWS);
+  const names = Object.keys(
+    isRestless(seed) ? { ...CALM_WORKFLOWS, ...RESTLESS_WORKFLOWS } : CALM_WORKFLOWS,
+  );
+  if (!isTimed(seed)) return names;
+  const timed = Object.keys(TIMED_WORKFLOWS);
+  return [...names, ...timed, ...timed, ...timed];
 }
 
 /** Whether instances wait for events with the key of their scenario. */

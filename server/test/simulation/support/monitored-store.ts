@@ -3,6 +3,7 @@
  * between two states. It stands on the memory store, whose operations happen at once (M1), so nothing comes between.
  */
 import type { InstanceRecord, InstanceStatus, Store } from '../../../src/store/store.js';
+import type { Archive } from './archive.js';
 import { hold, Violation } from './violation.js';
 
 interface Progress {
@@ -13,7 +14,12 @@ interface Progress {
 
 const ENDED: readonly InstanceStatus[] = ['Complete', 'Terminated'];
 
-export function monitorStore(base: Store, violated: (violation: Violation) => void): Store {
+export interface MonitorOptions {
+  readonly archive: Archive;
+  readonly violated: (violation: Violation) => void;
+}
+
+export function monitorStore(base: Store, { archive, violated }: MonitorOptions): Store {
   async function witness<Answer>(
     what: string,
     id: string,
@@ -32,12 +38,23 @@ export function monitorStore(base: Store, violated: (violation: Violation) => vo
   }
   return {
     ...base,
-    insertInstance: (insert) =>
-      witness('insert', insert.record.id, () => base.insertInstance(insert)),
+    insertInstance: (insert) => {
+      archive.inserted(insert.record.id);
+      return witness('insert', insert.record.id, () => base.insertInstance(insert));
+    },
     commitInstance: (commit) => witness('commit', commit.id, () => base.commitInstance(commit)),
     claimInstance: (claim) => witness('claim', claim.id, () => base.claimInstance(claim)),
     controlInstance: (id, action, ...details) =>
       witness(action, id, () => base.controlInstance(id, action, ...details)),
+    purge: async (request) => {
+      try {
+        return await archive.purge(base, request);
+      } catch (error) {
+        if (!(error instanceof Violation)) throw error;
+        violated(error);
+        return { instances: 0, events: 0, activities: 0 };
+      }
+    },
   };
 }
 
@@ -54,7 +71,9 @@ function compare(what: string, before: InstanceRecord | null, after: InstanceRec
   );
   if (before.status === 'Suspended' && after.status !== 'Suspended') {
     const ends = ['resume', 'terminate', 'compensate'];
-    hold(ends.includes(what), 'suspended stays suspended', describe);
+    // A step error that ended it before the suspension was heard of stays: nothing is left to be suspended.
+    const hasFailed = what === 'commit' && after.outcome === 'Failed';
+    hold(ends.includes(what) || hasFailed, 'suspended stays suspended', describe);
   }
   if (what === 'commit') {
     hold(after.revision > before.revision, 'I5 the revision increases', describe);

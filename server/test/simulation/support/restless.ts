@@ -89,7 +89,11 @@ export const RESTLESS_WORKFLOWS: Readonly<Record<string, Workflow>> = {
     data: (random) => ({ i: 0, n: random.between(1, 8) }),
     expect: (start) => {
       const n = number(start, 'n');
-      return { completed: { g0: 1, g3: n, g4: 1 }, data: { i: n, done: 1 } };
+      return {
+        completed: { g0: 1, g3: n, g4: 1 },
+        data: { i: n, done: 1 },
+        outcome: 'Compensated',
+      };
     },
   },
   family: {

@@ -1,6 +1,7 @@
 /** What clients do in a simulation: they start workflows, publish events, suspend, resume and terminate. */
 import { AppError } from '../../../src/errors.js';
 import type { JsonObject } from '../../../src/engine/json.js';
+import type { StepwrightHost } from '../../../src/runtime/workflow-host.js';
 import { takesEvents, WORKFLOWS } from './definitions.js';
 import { RUNAWAY } from './restless.js';
 import { hold } from './violation.js';
@@ -118,11 +119,11 @@ export class Scenario {
     const { random, scheduler } = this.#world;
     await scheduler.pause('a controller waits', random.below(1500));
     await this.#control(() =>
-      this.#world.persist((host) => host.controlWorkflow(id, 'suspend', 'somebody')),
+      this.#askFor(id, (host) => host.controlWorkflow(id, 'suspend', 'somebody')),
     );
     await scheduler.pause('a controller waits', random.below(4000));
     await this.#control(() =>
-      this.#world.persist((host) => host.controlWorkflow(id, 'resume', 'somebody')),
+      this.#askFor(id, (host) => host.controlWorkflow(id, 'resume', 'somebody')),
     );
   }
 
@@ -130,9 +131,10 @@ export class Scenario {
     const { random, scheduler } = this.#world;
     await scheduler.pause('a controller waits', random.below(2500));
     this.isTerminated = true;
-    const view = await this.#world.persist((host) =>
+    const view = await this.#askFor(id, (host) =>
       host.controlWorkflow(id, 'terminate', 'somebody'),
     );
+    if (view === null) return;
     const hasEnded = view.status === 'Terminated' || view.status === 'Complete';
     hold(hasEnded, 'terminated is terminated', () => `${id} is ${view.status}`);
   }
@@ -151,8 +153,22 @@ export class Scenario {
 
   /** What was answered is there for everybody. */
   async #look(id: string): Promise<void> {
-    const view = await this.#world.persist((host) => host.getWorkflow(id));
-    hold(view.id === id, 'I1 an answered start exists', () => id);
+    const view = await this.#askFor(id, (host) => host.getWorkflow(id));
+    hold(view === null || view.id === id, 'I1 an answered start exists', () => id);
+  }
+
+  /** Null: it has been removed, as its end was long ago. */
+  async #askFor<Answer>(
+    id: string,
+    call: (host: StepwrightHost) => Promise<Answer>,
+  ): Promise<Answer | null> {
+    try {
+      return await this.#world.persist(call);
+    } catch (error) {
+      const isGone = error instanceof AppError && error.code === 'workflow_not_found';
+      if (!isGone || !this.#world.archive.removed.has(id)) throw error;
+      return null;
+    }
   }
 
   async #control(act: () => Promise<unknown>): Promise<void> {

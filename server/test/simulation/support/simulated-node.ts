@@ -11,6 +11,10 @@ import { createSimulatedScripts } from './simulated-scripts.js';
 import type { Life } from './scheduler.js';
 import type { World } from './world.js';
 
+/** Longer than any client tries to repeat what it asked for. */
+const RETENTION_MS = 30_000;
+const PURGE_INTERVAL_MS = 5000;
+
 /** One set of counters for all: making one for each life would cost more than the simulation. */
 class SharedMetrics extends RuntimeMetrics {
   override gauge(): void {
@@ -85,7 +89,7 @@ export class SimulatedNode implements Life {
         startsMax: 1000,
         emitLinesPerSecondMax: 1000,
         waitersMax: 1000,
-        instanceRetentionMs: 7 * 86_400_000,
+        instanceRetentionMs: world.removesSoon ? RETENTION_MS : 7 * 86_400_000,
         eventRetentionMs: 7 * 86_400_000,
         scanIntervalMs: 2000,
         beatIntervalMs: 2000,
@@ -94,7 +98,7 @@ export class SimulatedNode implements Life {
         // As in production. Nodes die here for no fault of what they run; an instance that is set aside is a violation.
         crashesMax: 5,
         repairIntervalMs: 5000,
-        purgeIntervalMs: 3_600_000,
+        purgeIntervalMs: world.removesSoon ? PURGE_INTERVAL_MS : 3_600_000,
       },
     });
   }

@@ -27,6 +27,8 @@ export interface SimulationResult {
 /** Everything must be at rest this long after the last fault. */
 const REST_WITHIN_MS = 120_000;
 const STEPS_MAX = 60_000;
+/** The retention, and the pause between two looks, with time to spare. */
+const REMOVED_WITHIN_MS = 60_000;
 const WORKERS = 2;
 /** Writes that may reach the store long after their caller has given them up. */
 const COMES_LATE: ReadonlySet<string> = new Set(['commitInstance', 'putNode']);
@@ -44,7 +46,10 @@ export async function simulate(
 ): Promise<SimulationResult> {
   resetIds();
   const world = new World(seed, (self) =>
-    monitorStore(spoil(createMemoryStore()), (violation) => self.violated(violation)),
+    monitorStore(spoil(createMemoryStore()), {
+      archive: self.archive,
+      violated: (violation) => self.violated(violation),
+    }),
   );
   const { scheduler } = world;
   // A pass measures itself with the real clock, which would let the machine decide.
@@ -94,6 +99,7 @@ class Simulation {
     this.#calmDown();
     await this.#comeToRest();
     this.#isOver = true;
+    if (this.#world.removesSoon) await this.#beRemoved();
     if (this.#world.violation !== null) return;
     await checkEnd(this.#world, this.#scenarios, this.#accepted);
   }
@@ -220,6 +226,20 @@ class Simulation {
       if (scheduler.now > deadline || scheduler.steps > STEPS_MAX) {
         world.violated(new Violation(`I7 everything comes to rest: ${why}${await this.#open()}`));
       }
+    }
+  }
+
+  /** Time goes by until everything that has ended is gone. */
+  async #beRemoved(): Promise<void> {
+    const world = this.#world;
+    const { scheduler, store } = world;
+    const deadline = scheduler.now + REMOVED_WITHIN_MS;
+    const all = { filter: {}, after: null, limit: 1 };
+    while (world.violation === null && (await store.listInstances(all)).length > 0) {
+      this.#release();
+      await scheduler.settle();
+      if (scheduler.now <= deadline) continue;
+      world.violated(new Violation(`I8 what has ended is removed: ${await this.#open()}`));
     }
   }
 

@@ -1,4 +1,5 @@
 /** What the workflows of simulations are made of. */
+import type { InstanceOutcome } from '../../../src/engine/instance.js';
 import type { JsonObject } from '../../../src/engine/json.js';
 import type { Random } from './random.js';
 
@@ -6,12 +7,18 @@ export interface Workflow {
   readonly document: JsonObject;
   /** The data to start with; `s` and `key` are added. */
   readonly data: (random: Random) => JsonObject;
-  /** How often each step completes, and what is in the data then. Fields that are left out are not compared. */
+  /** How often each step ends how, and what is in the data then. What is left out is not compared. */
   readonly expect: (start: JsonObject) => {
-    readonly completed: Readonly<Record<string, number>>;
+    readonly completed: Counts;
+    readonly failed?: Counts;
+    readonly cancelled?: Counts;
     readonly data: JsonObject;
+    /** @default Succeeded */
+    readonly outcome?: InstanceOutcome;
   };
 }
+
+type Counts = Readonly<Record<string, number>>;
 
 export function step(Id: string, StepType: string, rest: JsonObject = {}): JsonObject {
   return { Id, StepType, RetryInterval: 1, ...rest };

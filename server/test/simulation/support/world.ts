@@ -3,9 +3,10 @@ import { AppError } from '../../../src/errors.js';
 import type { Hint } from '../../../src/backplane/backplane.js';
 import type { StepwrightHost } from '../../../src/runtime/workflow-host.js';
 import type { Store } from '../../../src/store/store.js';
-import { isRestless, workflowNames } from './definitions.js';
+import { isRestless, isTimed, workflowNames } from './definitions.js';
+import { Archive } from './archive.js';
 import { Ledger } from './ledger.js';
-import { planOf, type Plan } from './plan.js';
+import { planOf, timedPlan, type Plan } from './plan.js';
 import { Random } from './random.js';
 import { Scheduler } from './scheduler.js';
 import { ConnectionLost, SimulatedNode } from './simulated-node.js';
@@ -33,6 +34,9 @@ export class World {
   readonly leasesMs: readonly (number | null)[];
   readonly workflowNames: readonly string[];
   readonly stepsWithoutWaitMax: number;
+  /** What has ended is removed after a short while. */
+  readonly removesSoon: boolean;
+  readonly archive = new Archive();
   /** How often a crash or a lost answer met which store operation. */
   readonly crashPoints = new Map<string, number>();
   isCalm = false;
@@ -43,7 +47,9 @@ export class World {
 
   constructor(seed: number, storeFor: (world: World) => Store) {
     this.random = new Random(seed);
-    this.plan = planOf(this.random);
+    const plan = planOf(this.random);
+    this.removesSoon = isTimed(seed);
+    this.plan = this.removesSoon ? timedPlan(plan) : plan;
     this.workflowNames = workflowNames(seed);
     // Few enough to be reached within a simulation, more than any workflow needs that rests.
     this.stepsWithoutWaitMax = isRestless(seed) ? 250 : 10_000;

@@ -35,7 +35,10 @@ export function describeAudit(test: StoreUnderTest): void {
       await test.store.commitInstance(commitOf(instanceOf('i'), end));
       expect(await test.store.appendAudit('i', entryOf('two'))).toBe(true);
       expect(await details()).toEqual(['two', 'one']);
-      const purged = { instancesEndedBefore: 9, eventsPublishedBefore: 0, activitiesDoneBefore: 0 };
+      const purged = {
+        ...{ instancesEndedBefore: 9, untoldEndedBefore: 0 },
+        ...{ eventsPublishedBefore: 0, activitiesDoneBefore: 0 },
+      };
       await test.store.purge({ ...purged, limit: 5 });
       expect(await test.store.listAudit('i')).toBeNull();
       await insert();

@@ -13,6 +13,7 @@ export function describeHousekeeping(test: StoreUnderTest): void {
   const purge = (request: Partial<PurgeRequest>) =>
     test.store.purge({
       instancesEndedBefore: 0,
+      untoldEndedBefore: 0,
       eventsPublishedBefore: 0,
       activitiesDoneBefore: 0,
       limit: 100,
@@ -43,7 +44,7 @@ export function describeHousekeeping(test: StoreUnderTest): void {
       });
       for (const [id, changes] of [
         ['old', { status: 'Complete', endTime: 10 }],
-        ['older', { status: 'Terminated', endTime: 5, wakeAt: 3 }],
+        ['older', { status: 'Terminated', endTime: 5 }],
         ['new', { status: 'Complete', endTime: 20 }],
         ['live', {}],
       ] as const) {
@@ -57,6 +58,20 @@ export function describeHousekeeping(test: StoreUnderTest): void {
       const subscriptions = await test.store.findSubscriptions('paid/7', 10, null, 10);
       expect(subscriptions.map(({ instanceId }) => instanceId)).toEqual(['live', 'new']);
       expect((await test.store.statistics()).activities[0]?.waiting).toBe(2);
+    });
+
+    it('keeps ended instances longer that others have not heard of', async () => {
+      for (const [id, changes] of [
+        ['told', { status: 'Complete', endTime: 10 }],
+        ['untold', { status: 'Complete', endTime: 10, wakeAt: 0 }],
+        ['untold for long', { status: 'Terminated', endTime: 4, wakeAt: 3 }],
+      ] as const) {
+        await test.store.insertInstance({ record: instanceOf(id, changes), side: NO_SIDE });
+      }
+      const request = { instancesEndedBefore: 20, untoldEndedBefore: 5 };
+      expect((await purge(request)).instances).toBe(2);
+      const left = await test.store.listInstances({ filter: {}, after: null, limit: 10 });
+      expect(left.map(({ id }) => id)).toEqual(['untold']);
     });
 
     it('leaves nothing to another instance with the same id', async () => {

@@ -1,6 +1,6 @@
 /** Nodes, retention and numbers. */
 import type { OperationArguments, OperationResult } from '../../operations.js';
-import type { InstanceStatus, NodeRecord, StoreStatistics } from '../../store.js';
+import type { InstanceStatus, NodeRecord, PurgeRequest, StoreStatistics } from '../../store.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import { statusOf } from './instance-rows.js';
@@ -41,7 +41,7 @@ export function purge(
   database: Database,
   [request]: OperationArguments<'purge'>,
 ): OperationResult<'purge'> {
-  const instances = purgeInstances(database, request.instancesEndedBefore, request.limit);
+  const instances = purgeInstances(database, request);
   const events = database.run(
     `DELETE FROM events WHERE id IN (
        SELECT id FROM events WHERE deliveredTo IS NOT NULL AND publishedAt < ? ORDER BY publishedAt, id LIMIT ?)`,
@@ -86,11 +86,16 @@ export function statistics(database: Database): StoreStatistics {
   };
 }
 
-function purgeInstances(database: Database, endedBefore: number, limit: number): number {
+function purgeInstances(
+  database: Database,
+  { instancesEndedBefore, limit, untoldEndedBefore }: PurgeRequest,
+): number {
   const ended = database.all(
     `SELECT id FROM instances INDEXED BY instances_ended
-      WHERE endTime < ? AND status IN ('Complete', 'Terminated') ORDER BY endTime, id LIMIT ?`,
-    endedBefore,
+      WHERE endTime < ? AND status IN ('Complete', 'Terminated') AND (wakeAt IS NULL OR endTime < ?)
+      ORDER BY endTime, id LIMIT ?`,
+    instancesEndedBefore,
+    untoldEndedBefore,
     limit,
   );
   let purged = 0;
