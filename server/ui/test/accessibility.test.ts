@@ -76,7 +76,7 @@ describe.runIf(browserPath !== null)('everybody can use the page', () => {
     await tabTo('Terminate');
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').waitFor();
-    expect(await focused()).toBe('Terminate');
+    await expect.poll(focused).toBe('Terminate');
     await page.keyboard.press('Enter');
     await expect.poll(() => page.locator('h1 .badge').first().textContent()).toBe('Terminated');
     await page.goBack();

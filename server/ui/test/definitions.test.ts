@@ -51,9 +51,12 @@ describe.runIf(browserPath !== null)('the pages of definitions', () => {
     await page.goto(`${pages.server.url}/ui/definitions`);
     await page.getByRole('link', { name: 'approval' }).click();
     await page.getByRole('button', { name: /^wait, WaitFor/ }).waitFor();
-    expect(await page.locator('.edge-label').allTextContents()).toContain('data.amount > 200');
-    expect(await page.locator('.edge-backward').count()).toBe(1);
-    expect(await page.locator('.edge-undo').count()).toBe(1);
+    // Lines are drawn after the steps that they connect were measured.
+    await expect
+      .poll(() => page.locator('.edge-label').allTextContents())
+      .toContain('data.amount > 200');
+    await expect.poll(() => page.locator('.edge-backward').count()).toBe(1);
+    await expect.poll(() => page.locator('.edge-undo').count()).toBe(1);
   });
 
   test('a step is chosen with the keyboard, and what is written about it is shown', async () => {

@@ -102,7 +102,7 @@ describe.runIf(browserPath !== null)('everybody can use the pages around the run
     page.setDefaultTimeout(60_000);
     await page.getByRole('button', { name: /^s0, NoOp/ }).waitFor();
     await page.getByText('500 steps').waitFor();
-    expect(await page.locator('.react-flow__node').count()).toBeLessThan(100);
+    await expect.poll(() => page.locator('.react-flow__node').count()).toBeLessThan(100);
     await page.getByRole('button', { name: 'List' }).click();
     await page.getByRole('button', { name: /s499/ }).click();
     await page.getByRole('heading', { name: 's499', level: 2 }).waitFor();

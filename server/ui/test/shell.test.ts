@@ -82,14 +82,18 @@ describe.runIf(browserPath !== null)('the shell of the page', () => {
     const page = await pages.open('/runs');
     const ground = (): Promise<string> =>
       page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-    await page.getByLabel('Theme').selectOption('dark');
+    const choose = async (theme: string): Promise<void> => {
+      await page.getByLabel('Theme').selectOption(theme);
+      await page.locator(`html[data-theme="${theme}"]`).waitFor();
+    };
+    await choose('dark');
     const dark = await ground();
-    await page.getByLabel('Theme').selectOption('light');
-    expect(await ground()).not.toBe(dark);
-    await page.getByLabel('Theme').selectOption('dark');
+    await choose('light');
+    await expect.poll(ground).not.toBe(dark);
+    await choose('dark');
     await page.reload();
     await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
-    expect(await ground()).toBe(dark);
+    await expect.poll(ground).toBe(dark);
   });
 
   test('the first tab stop skips the navigation', async () => {
@@ -97,6 +101,6 @@ describe.runIf(browserPath !== null)('the shell of the page', () => {
     await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    expect(await page.evaluate(() => document.activeElement?.id)).toBe('content');
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('content');
   });
 });
