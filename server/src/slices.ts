@@ -5,8 +5,11 @@
  * whoever comes with a short request waits for one slice, and not for one of each.
  */
 
-/** How long one slice may hold the thread. */
-const SLICE_MS = 10;
+/**
+ * How long one slice may hold the thread. A short workflow and the wait for its end need some ten turns of the loop, each of
+ * which may come behind a slice.
+ */
+export const SLICE_MS = 4;
 
 const waiting: (() => void)[] = [];
 let isTurning = false;

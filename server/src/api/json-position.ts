@@ -8,19 +8,20 @@ import { positionsIn } from './text-position.js';
 export function jsonLocator(text: string): (pointer: string) => TextPosition | null {
   let root: Node | undefined;
   let at: ((offset: number) => TextPosition) | undefined;
+  const members = new Members();
   return (pointer) => {
     root ??= parseTree(text);
     if (root === undefined) return null;
     at ??= positionsIn(text);
-    return at(find(root, pointer));
+    return at(find(root, pointer, members));
   };
 }
 
 /** The offset of the nearest place that exists: for a member that is missing, that of its parent. */
-function find(root: Node, pointer: string): number {
+function find(root: Node, pointer: string, members: Members): number {
   let node = root;
   for (const segment of pointerSegments(pointer)) {
-    const child = childOf(node, segment);
+    const child = members.childOf(node, segment);
     if (child === undefined) break;
     node = child;
   }
@@ -30,9 +31,20 @@ function find(root: Node, pointer: string): number {
   return member.offset;
 }
 
-function childOf(node: Node, segment: string): Node | undefined {
-  if (node.type === 'array') return node.children?.[Number(segment)];
-  // Of members with the same name the last one counts.
-  const member = node.children?.findLast(({ children }) => children?.[0]?.value === segment);
-  return member?.children?.[1];
+/** The members of each object that was asked about: a hundred problems may lie in one with tens of thousands. */
+class Members {
+  readonly #values = new Map<Node, ReadonlyMap<unknown, Node | undefined>>();
+
+  childOf(node: Node, segment: string): Node | undefined {
+    if (node.type === 'array') return node.children?.[Number(segment)];
+    let values = this.#values.get(node);
+    if (values === undefined) {
+      // Of members with the same name the last one counts.
+      values = new Map(
+        (node.children ?? []).map(({ children }) => [children?.[0]?.value, children?.[1]]),
+      );
+      this.#values.set(node, values);
+    }
+    return values.get(segment);
+  }
 }

@@ -8,7 +8,7 @@
  */
 import type { Run } from '../engine/run.js';
 import { nextWork } from '../engine/step-work.js';
-import { nextSlice } from '../slices.js';
+import { nextSlice, SLICE_MS } from '../slices.js';
 import type { ActorEnvironment } from './actor-environment.js';
 import { checkCancelConditions } from './cancel-checks.js';
 import { haltBeyond } from './instance-bounds.js';
@@ -18,8 +18,6 @@ import { runStep } from './run-step.js';
 /** How long one pass may run before it is committed and others get their turn. */
 const PASS_STEPS_MAX = 1000;
 const PASS_MS_MAX = 50;
-/** How long a pass holds the thread while others have something to do. */
-const HELD_MS_MAX = 10;
 /** About how many characters one commit may add: it is held in memory several times while it is written. */
 const PASS_LENGTH_MAX = 4 * 1024 * 1024;
 
@@ -46,7 +44,7 @@ export async function runPass(
     await runStep(environment, run, { pending, work });
     const now = performance.now();
     isSpent = run.grown > PASS_LENGTH_MAX || now - startedAt > PASS_MS_MAX;
-    if (isSpent || now - heldSince <= HELD_MS_MAX) continue;
+    if (isSpent || now - heldSince <= SLICE_MS) continue;
     await nextSlice();
     heldSince = performance.now();
   }

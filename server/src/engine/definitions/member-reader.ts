@@ -186,12 +186,16 @@ function findMembers(
 ): ReadonlyMap<string, Member> {
   const members = new Map<string, Member>();
   if (!state.admitValues(1, pointer)) return members;
-  const entries = Object.entries(source);
-  state.admitValues(entries.length, pointer);
+  const spellings = Object.keys(source);
+  state.admitValues(spellings.length, pointer);
   const canonicalNames = new Map(names.map((name) => [name.toLowerCase(), name]));
-  for (const [spelling, value] of entries) {
-    const memberPointer = childPointer(pointer, spelling);
-    const name = canonicalNames.get(spelling.toLowerCase());
+  const lengthMax = Math.max(...names.map((name) => name.length));
+  for (const spelling of spellings) {
+    const name =
+      spelling.length > lengthMax ? undefined : canonicalNames.get(spelling.toLowerCase());
+    // Of tens of thousands that mean nothing the rest is only counted.
+    const isListed = name !== undefined || !state.warnings.isCut;
+    const memberPointer = isListed ? childPointer(pointer, spelling) : pointer;
     if (name === undefined) {
       state.warnings.add('unknown_member', memberPointer, () => {
         const hint = suggestName(spelling, names.map(label));
@@ -201,6 +205,7 @@ function findMembers(
       const message = `${label(name)} is given twice, in two spellings.`;
       state.errors.add('duplicate_member', memberPointer, message);
     } else {
+      const value = (source as Readonly<Record<string, unknown>>)[spelling];
       members.set(name, { value, pointer: memberPointer });
     }
   }

@@ -1,0 +1,73 @@
+/**
+ * Goal: however many long works there are, whoever waits for a turn of the event loop waits for one slice of one of them.
+ * Method: turns of the loop are counted beside the works, and each part notes the turn in which it ran.
+ */
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { inSlices, nextSlice, NotWantedError } from '../src/slices.js';
+
+/** Counts turns of the event loop until the test ends. */
+function countTurns(): { readonly turns: number } {
+  const counted = { turns: 0 };
+  const tick = (): void => {
+    counted.turns += 1;
+    next = setImmediate(tick);
+  };
+  let next = setImmediate(tick);
+  onTestFinished(() => clearImmediate(next));
+  return counted;
+}
+
+function* parts(count: number, ran: () => void): Generator<undefined, string> {
+  for (let part = 0; part < count; part += 1) {
+    ran();
+    yield;
+  }
+  return 'done';
+}
+
+describe('long works', () => {
+  it('share one line: a turn of the loop runs parts of one of them', async () => {
+    const counted = countTurns();
+    const workOfTurn = new Map<number, number>();
+    const works = Array.from({ length: 20 }, (_, work) =>
+      inSlices(
+        parts(50, () => {
+          expect(workOfTurn.get(counted.turns) ?? work).toBe(work);
+          workOfTurn.set(counted.turns, work);
+        }),
+      ),
+    );
+    expect(await Promise.all(works)).toEqual(Array(20).fill('done'));
+    expect(workOfTurn.size).toBeGreaterThanOrEqual(20);
+  });
+
+  it('come in the order in which they asked', async () => {
+    const order: number[] = [];
+    const asked = [0, 1, 2, 3].map(async (work) => {
+      await nextSlice();
+      order.push(work);
+      await nextSlice();
+      order.push(work);
+    });
+    await Promise.all(asked);
+    expect(order).toEqual([0, 1, 2, 3, 0, 1, 2, 3]);
+  });
+
+  it('end where nobody wants them any more, before the next slice', async () => {
+    let isWanted = true;
+    let ran = 0;
+    const endless = parts(Infinity, () => {
+      ran += 1;
+      isWanted = false;
+    });
+    await expect(inSlices(endless, () => isWanted)).rejects.toBeInstanceOf(NotWantedError);
+    expect(ran).toBeGreaterThan(0);
+  });
+
+  it('hand on what goes wrong in them', async () => {
+    const failing = parts(1, () => {
+      throw new Error('broken');
+    });
+    await expect(inSlices(failing)).rejects.toThrow('broken');
+  });
+});
