@@ -193,6 +193,7 @@ function hostSettings(config: Config): HostSettings {
     instanceLengthMax: config.instance_bytes_max,
     concurrencyMax: config.instances_concurrent_max,
     parkedMax: config.instances_parked_max,
+    descendantsMax: config.descendants_max,
     startsMax: config.starts_concurrent_max,
     emitLinesPerSecondMax: config.emit_log_lines_per_second_max,
     waitersMax: config.pollers_max,

@@ -330,6 +330,11 @@ export const SETTINGS = {
     2000,
     'Waiting instances that one node keeps in memory.',
   ),
+  descendants_max: setting(
+    integer(1, 1_000_000),
+    1000,
+    'Open workflows that descend from one workflow by SubWorkflow steps. A step that would start one more fails with `TooManyDescendants`.',
+  ),
   starts_concurrent_max: setting(
     integer(1, 1_000_000),
     2000,

@@ -17,12 +17,17 @@ export function childIdOf(instanceId: string, execution: Pick<Pointer, 'id' | 'a
 }
 
 export function parentLinkOf(
-  { id: workflowId, parent }: Pick<WorkflowInstance, 'id' | 'parent'>,
+  instance: Pick<WorkflowInstance, 'id' | 'parent'>,
   { attempt, id: pointerId, stepId }: Pick<Pointer, 'id' | 'attempt' | 'stepId'>,
   waits: boolean,
 ): ParentLink {
-  const waiting = waits ? waitsAbove(parent) + 1 : 0;
-  return { workflowId, pointerId, attempt, stepId, waiting };
+  const waiting = waits ? waitsAbove(instance.parent) + 1 : 0;
+  return { workflowId: instance.id, pointerId, attempt, stepId, waiting, rootId: rootOf(instance) };
+}
+
+/** The instance at the top, which a client started. Where it was not noted, the topmost one that is known. */
+export function rootOf({ id, parent }: Pick<WorkflowInstance, 'id' | 'parent'>): string {
+  return parent === null ? id : (parent.rootId ?? parent.workflowId);
 }
 
 /** How many waits for sub-workflows end only when an instance with this link has ended. */

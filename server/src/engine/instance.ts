@@ -91,6 +91,8 @@ export interface ParentLink {
    * instances that were started before it was noted.
    */
   readonly waiting?: number;
+  /** The instance from which all descend, see `rootOf`. Left out of instances that were started before it was noted. */
+  readonly rootId?: string;
 }
 
 export interface WorkflowInstance {

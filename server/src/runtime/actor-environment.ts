@@ -22,6 +22,8 @@ export interface RunnerLimits {
   readonly concurrencyMax: number;
   /** Parked instances that are kept in memory. */
   readonly parkedMax: number;
+  /** Instances that descend from one that a client started, and are open at the same time. */
+  readonly descendantsMax: number;
 }
 
 export interface ActorEnvironment {
@@ -33,8 +35,8 @@ export interface ActorEnvironment {
   readonly metrics: RuntimeMetrics;
   readonly workers: WorkerReservations;
 
-  /** Waits for the right to work; the answer gives it back. */
-  takeTurn(instanceId: string): Promise<() => void>;
+  /** Waits for the right to work, which instances of one root share; the answer gives it back. */
+  takeTurn(instance: WorkflowInstance): Promise<() => void>;
   /** Waits until nobody works, and lets this instance alone work until the answer is called. */
   takeAllTurns(instanceId: string): Promise<() => void>;
   /** Runs the body of a step that left the engine. Null: it is left to the next node, as this one stops. */

@@ -5,13 +5,13 @@ import { noSideRecords } from './unsaved-changes.js';
 
 /**
  * Stores a new instance as it stands. `inserted-before`: an earlier state of it was stored while it ran on, and the
- * present one must be committed. `exists`: somebody else started it, and this actor has nothing to do.
+ * present one must be committed. `not-inserted`: somebody else started it, or nobody may; this actor has nothing to do.
  */
 export type Insert = (
   /** Null: as it began. */
   actor: InstanceActor | null,
   side: SideRecords,
-) => Promise<'inserted' | 'inserted-before' | 'exists'>;
+) => Promise<'inserted' | 'inserted-before' | 'not-inserted'>;
 
 /** The insert of a new instance: once, either with what its first pass made of it or, when that takes long, before. */
 export class FirstInsertion {
@@ -41,10 +41,10 @@ export class FirstInsertion {
   async withActor(
     actor: InstanceActor | null,
     side: SideRecords,
-  ): Promise<'inserted' | 'inserted-before' | 'exists'> {
+  ): Promise<'inserted' | 'inserted-before' | 'not-inserted'> {
     const isFirst = this.#begun === null;
     const result = await this.#begin(actor, side);
-    if (result.outcome === 'exists') return 'exists';
+    if (result.outcome !== 'inserted') return 'not-inserted';
     return isFirst ? 'inserted' : 'inserted-before';
   }
 

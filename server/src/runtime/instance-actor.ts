@@ -226,7 +226,7 @@ export class InstanceActor {
 
   /** Who has more to do afterwards queues again: a few instances that never rest must not stop all others. */
   async #takeTurn(): Promise<void> {
-    const release = await this.#environment.takeTurn(this.id);
+    const release = await this.#environment.takeTurn(this.#run.instance);
     try {
       this.#wakeAgain = false;
       if (!this.#abandoned) await this.#stretch();
@@ -327,7 +327,7 @@ export class InstanceActor {
       return true;
     } catch (error) {
       const outcome = await this.#insert?.(null, noSideRecords());
-      if (outcome !== 'exists') throw error;
+      if (outcome !== 'not-inserted') throw error;
       this.abandon();
       return false;
     }
@@ -345,7 +345,7 @@ export class InstanceActor {
     }
     this.#insert = null;
     if (outcome === 'inserted-before') return this.#save();
-    if (outcome === 'exists') this.abandon();
+    if (outcome === 'not-inserted') this.abandon();
     else this.#stored = { ...this.#stored, status: this.#run.instance.status };
     return outcome === 'inserted';
   }

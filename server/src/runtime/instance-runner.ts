@@ -11,15 +11,13 @@
  *  R11 What is read from the store and brought back to work at the same time is bounded (`LoadGate`), and so is what stays
  *     in memory while it waits.
  */
+import { rootOf } from '../engine/child-id.js';
 import type { WorkflowDefinition } from '../engine/definition.js';
 import { isEnded } from '../engine/instance.js';
-import { startRun, takeUpRun } from '../engine/lifecycle.js';
-import type { Run } from '../engine/run.js';
+import { takeUpRun } from '../engine/lifecycle.js';
 import { STATE_VERSION } from '../engine/snapshot.js';
 import { nextTimer } from '../engine/timers.js';
-import { AppError } from '../errors.js';
 import {
-  StoreUnavailableError,
   type DueInstance,
   type InboxMessage,
   type InsertInstanceResult,
@@ -29,13 +27,14 @@ import {
 } from '../store/store.js';
 import type { ActorEnvironment } from './actor-environment.js';
 import { TRIAL_FROM } from './crash-trials.js';
+import { RootCounts } from './descendants.js';
 import { DueScan } from './due-scan.js';
-import { FirstInsertion } from './first-insertion.js';
 import { InstanceActor } from './instance-actor.js';
 import { InstanceTooLargeError } from './instance-bounds.js';
 import { InstanceLoads } from './instance-loads.js';
-import { readStored, writeStored } from './long-states.js';
-import { newRecord, type NewInstance } from './new-instance.js';
+import { InstanceStarts } from './instance-starts.js';
+import { readStored } from './long-states.js';
+import type { NewInstance } from './new-instance.js';
 import type { NodeRegistry } from './node-registry.js';
 import { ParkedMemory } from './parked-memory.js';
 import { PeriodicTask } from './periodic-task.js';
@@ -45,14 +44,14 @@ import { TakeOver } from './take-over.js';
 import { UncertainWrites } from './uncertain-writes.js';
 import { hasUnderWay } from './effect-runner.js';
 
-/** A first pass that takes longer than this is not waited for: the start is stored as it was. */
-const FIRST_PASS_MS_MAX = 25;
-/** A write that was given up may still arrive at the store for so long. */
-const LATE_WRITE_MS = 10_000;
 /** Loads under way: enough to keep store and engine busy, few enough that a heap of 512 MB has room for their states. */
 const LOADS = { countMax: 64, lengthMax: 16 * 1024 * 1024 };
 /** What parked instances may take together, in characters of their states. */
 const PARKED_LENGTH_MAX = 16 * 1024 * 1024;
+/** So many descendants of one root are begun at once, however full the memory is. */
+const ROOT_SHARE = 64;
+/** So many instances are looked at to make room for a start. */
+const CANDIDATES_MAX = 64;
 /** Clocks may be set back a little; what was done meanwhile is looked at again. */
 const FOLLOWED_MARGIN_MS = 2000;
 
@@ -76,9 +75,9 @@ export class InstanceRunner implements Service {
   readonly #environment: ActorEnvironment;
   /** Least recently used first. */
   readonly #actors = new Map<string, InstanceActor>();
-  /** Starts under way, by id of the instance. */
-  readonly #starting = new Map<string, Promise<InsertInstanceResult>>();
+  readonly #starts: InstanceStarts;
   readonly #loads: InstanceLoads;
+  readonly #roots = new RootCounts();
   readonly #memory = new ParkedMemory(PARKED_LENGTH_MAX);
   readonly #uncertain = new UncertainWrites();
   readonly #quarantine: Quarantine;
@@ -87,6 +86,8 @@ export class InstanceRunner implements Service {
   readonly #scan: PeriodicTask;
   #stopping = false;
   #leavesWork = false;
+  /** A start was left to the scan since the last one began. */
+  #hasLeft = false;
 
   constructor(options: InstanceRunnerOptions) {
     this.#options = options;
@@ -102,6 +103,20 @@ export class InstanceRunner implements Service {
         if (isDone) this.#uncertain.read(id, clock.now());
         else this.#leavesWork = true;
       },
+    });
+    this.#starts = new InstanceStarts({
+      ...{ environment: this.#environment, nodeId: options.nodes.id, isStopping },
+      uncertain: this.#uncertain,
+      isHere: (id) => this.#actorOf(id) !== undefined,
+      hasRoomFor: (start) => this.#hasRoomFor(start),
+      keep: (actor) => this.#keep(actor),
+      forget: (actor) => this.#forget(actor),
+      look: (id) => this.look(id),
+      left: () => {
+        this.#hasLeft = true;
+        this.#takeUpLeft();
+      },
+      leftUnknown: () => (this.#leavesWork = true),
     });
     this.#takeOver = new TakeOver({
       ...options,
@@ -144,7 +159,7 @@ export class InstanceRunner implements Service {
     this.#dueScan.stop();
     await this.#takeOver.trials.stop();
     await this.#loads.ended();
-    await Promise.allSettled([...this.#starting.values()]);
+    await this.#starts.ended();
     await this.#leaveAll();
     for (const actor of this.#actors.values()) actor.abandon();
     this.#actors.clear();
@@ -183,75 +198,34 @@ export class InstanceRunner implements Service {
   }
 
   /** Starts an instance. It resolves once the start is durable, usually after all that could run at once has run. */
-  async startInstance(start: NewInstance): Promise<InsertInstanceResult> {
-    const { id } = start;
-    // Two at a time for one id would be two actors of one instance (R5).
-    for (let other = this.#starting.get(id); other; other = this.#starting.get(id)) {
-      await other.catch(() => undefined);
-    }
-    const starting = this.#start(start).finally(() => this.#starting.delete(id));
-    this.#starting.set(id, starting);
-    return starting;
+  startInstance(start: NewInstance): Promise<InsertInstanceResult> {
+    return this.#starts.start(start);
   }
 
-  async #start(start: NewInstance): Promise<InsertInstanceResult> {
-    const { startTime } = start;
-    if (this.#stopping) {
-      throw new AppError('stopping', 'The server is stopping', { retryAfterSeconds: 1 });
-    }
-    if (this.#actorOf(start.id) !== undefined) {
-      const record = await this.#environment.store.getInstance(start.id);
-      if (record !== null) return { outcome: 'exists', record };
-    }
-    // The pass replaces fields of `data`: the caller's object stays as it is.
-    const newRun = (): Run =>
-      startRun(start.definition, { ...start, data: { ...start.data } }, startTime);
-    const run = newRun();
-    const insertion = new FirstInsertion(async (actor, side) => {
-      const { instance } = actor === null ? newRun() : actor.run;
-      const state = await writeStored(instance);
-      const record = newRecord(start, instance, {
-        owner: this.#options.nodes.id,
-        now: this.#environment.clock.now(),
-        wakeAt: actor === null ? startTime : actor.wakeAt(),
-        state,
-      });
-      return this.#environment.store.insertInstance({ record, side });
-    });
-    const actor = new InstanceActor(this.#environment, run, {
-      stored: { epoch: 1, inSeq: 0, revision: 0, status: 'Runnable' },
-      insert: (self, side) => insertion.withActor(self, side),
-    });
-    this.#actors.set(start.id, actor);
-    actor.wake();
-    const cancel = this.#environment.clock.at(startTime + FIRST_PASS_MS_MAX, () =>
-      insertion.early(),
-    );
-    try {
-      const result = await insertion.result;
-      if (result.outcome === 'exists') {
-        // A take-over of it may have found this actor in its way meanwhile.
-        actor.abandon();
-        this.#forget(actor);
-        this.look(start.id);
+  /**
+   * What a client starts is always begun at once, and so are the first descendants of each: only what has many in a memory
+   * that is full waits in the store.
+   */
+  #hasRoomFor(start: NewInstance): boolean {
+    const { parkedMax } = this.#environment.limits;
+    if (start.parent === null || this.#actors.size < parkedMax) return true;
+    if (this.#roots.of(rootOf(start)) < Math.min(ROOT_SHARE, parkedMax)) return true;
+    let looked = 0;
+    for (const candidate of this.#actors.values()) {
+      if (candidate.isDisposable) {
+        this.#evict(candidate);
+        return true;
       }
-      return result;
-    } catch (error) {
-      actor.abandon();
-      this.#forget(actor);
-      // It may be in the store although no answer came (rule S5); then it has to be run.
-      if (error instanceof StoreUnavailableError) {
-        this.#leavesWork ||= this.#stopping;
-        const { clock } = this.#environment;
-        const until = clock.now() + LATE_WRITE_MS;
-        this.#uncertain.add(start.id, startTime, until);
-        this.look(start.id);
-        clock.at(until, () => this.look(start.id));
-      }
-      throw error;
-    } finally {
-      cancel();
+      looked += 1;
+      if (looked === CANDIDATES_MAX) return false;
     }
+    return false;
+  }
+
+  #takeUpLeft(): void {
+    if (!this.#hasLeft || this.#stopping || this.#isCrowded()) return;
+    this.#hasLeft = false;
+    void this.#scan.runOnce();
   }
 
   /** A message was stored for an instance: whoever runs it should know. */
@@ -321,6 +295,11 @@ export class InstanceRunner implements Service {
 
   /** For the environment: a parked actor may be forgotten, its timer may not. */
   parked(actor: InstanceActor): void {
+    this.#park(actor);
+    this.#takeUpLeft();
+  }
+
+  #park(actor: InstanceActor): void {
     this.#loads.rested(actor.id);
     const { trials } = this.#takeOver;
     if (actor.isDisposable) trials.over(actor.id);
@@ -434,7 +413,7 @@ export class InstanceRunner implements Service {
     }
     if (this.#actorOf(record.id) !== undefined) return;
     this.#dueScan.cancel(record.id);
-    this.#actors.set(record.id, actor);
+    this.#keep(actor);
     // A wake time that has passed is replaced by a commit, or the scan would find it again and again.
     const isDue = record.wakeAt !== null && record.wakeAt <= this.#environment.clock.now();
     const isMarked = record.underWay && !hasUnderWay(actor.run.instance);
@@ -459,9 +438,18 @@ export class InstanceRunner implements Service {
     return actor?.isAbandoned === true ? undefined : actor;
   }
 
+  #keep(actor: InstanceActor): void {
+    // One that has given up its instance may still be there.
+    const former = this.#actors.get(actor.id);
+    if (former !== undefined) this.#roots.remove(rootOf(former.run.instance));
+    this.#actors.set(actor.id, actor);
+    this.#roots.add(rootOf(actor.run.instance));
+  }
+
   #forget(actor: InstanceActor): void {
     if (this.#actors.get(actor.id) !== actor) return;
     this.#actors.delete(actor.id);
+    this.#roots.remove(rootOf(actor.run.instance));
     this.#memory.forget(actor.id);
     this.#rested(actor.id);
   }

@@ -149,7 +149,11 @@ export function viewRecord(record: StepRecord, { definition, workflowId }: ViewC
 }
 
 /** Failures of a SubWorkflow step before there was a child. */
-const NO_CHILD: ReadonlySet<string> = new Set(['InputError', 'SubWorkflowFailed']);
+const NO_CHILD: ReadonlySet<string> = new Set([
+  'InputError',
+  'SubWorkflowFailed',
+  'TooManyDescendants',
+]);
 
 /** What is open at the end of its instance is over, also where the node that runs it has not written that yet. */
 export function viewPointer(

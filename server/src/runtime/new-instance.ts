@@ -1,5 +1,6 @@
 /** A start, and the record that it becomes. */
 import type { WorkflowDefinition } from '../engine/definition.js';
+import { rootOf } from '../engine/child-id.js';
 import type { ParentLink, WorkflowInstance } from '../engine/instance.js';
 import type { JsonObject } from '../engine/json.js';
 import { STATE_VERSION } from '../engine/snapshot.js';
@@ -38,6 +39,7 @@ export function newRecord(
     status: instance.status,
     outcome: instance.outcome,
     parentId: start.parent?.workflowId ?? null,
+    rootId: start.parent === null ? null : rootOf(start),
     startTime: start.startTime,
     ...timesOf(instance, now),
     ...place,

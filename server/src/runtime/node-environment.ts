@@ -1,5 +1,5 @@
 /** What the actors of a node share: turns to work, bodies of steps, the way to other instances. */
-import { parentLinkOf } from '../engine/child-id.js';
+import { parentLinkOf, rootOf } from '../engine/child-id.js';
 import { readJson } from '../engine/exact-json.js';
 import type { OutboxMessage, ParentLink, WorkflowInstance } from '../engine/instance.js';
 import type { JsonObject } from '../engine/json.js';
@@ -21,6 +21,7 @@ import type { ActivityBroker } from './activity-broker.js';
 import type { ActorEnvironment, RunnerLimits } from './actor-environment.js';
 import type { ChangeFeed } from './change-feed.js';
 import type { Clock } from './clock.js';
+import { tooManyDescendants } from './descendants.js';
 import { EmittedLines } from './emitted-lines.js';
 import type { Evaluator } from './evaluator.js';
 import { FailedAttemptsLog } from './failed-attempts-log.js';
@@ -37,6 +38,8 @@ import { Turns } from './turns.js';
 import type { UnsavedChanges } from './unsaved-changes.js';
 
 const EVENT_PAGE = 50;
+/** Starts by steps that are under way at the same time. */
+const CHILD_STARTS_MAX = 32;
 const STORE_RETRY_MS_MIN = 50;
 const STORE_RETRY_MS_MAX = 2000;
 
@@ -52,7 +55,8 @@ export interface NodeEnvironmentOptions {
   readonly broker: ActivityBroker;
   readonly httpRequest: StepBody;
   readonly customStep: CustomStepBody;
-  readonly startChild: (inputs: JsonObject, start: ChildStart) => Promise<void>;
+  /** `full`: the workflow at the top has as many open descendants as it may have. */
+  readonly startChild: (inputs: JsonObject, start: ChildStart) => Promise<'started' | 'full'>;
   /** @param view how it ended; null when that has to be looked up */
   readonly ended: (instanceId: string, view: () => InstanceView | null) => void;
   readonly changes: ChangeFeed;
@@ -75,6 +79,8 @@ export class NodeEnvironment implements ActorEnvironment {
   readonly workers: ActivityBroker;
   readonly #options: NodeEnvironmentOptions;
   readonly #turns: Turns;
+  /** A Foreach may start thousands at once: they must not hold up what others ask the store for. */
+  readonly #childStarts = new Turns(CHILD_STARTS_MAX);
   readonly #emitted: EmittedLines;
   readonly #failedAttempts: FailedAttemptsLog;
   #callsUnderWay = 0;
@@ -111,8 +117,8 @@ export class NodeEnvironment implements ActorEnvironment {
     this.#failedAttempts.stop();
   }
 
-  takeTurn(instanceId: string): Promise<() => void> {
-    return this.#turns.take(instanceId);
+  takeTurn(instance: WorkflowInstance): Promise<() => void> {
+    return this.#turns.take(instance.id, rootOf(instance));
   }
 
   takeAllTurns(instanceId: string): Promise<() => void> {
@@ -250,14 +256,21 @@ export class NodeEnvironment implements ActorEnvironment {
     state: Extract<Pointer['state'], { kind: 'child' }>,
   ): Promise<EffectResult | null> {
     const parent = parentLinkOf(run.instance, pointer, state.wait);
+    const end = await this.#childStarts.take(state.workflowId, rootOf(run.instance));
     try {
-      await this.#options.startChild(state.inputs, { workflowId: state.workflowId, parent });
-      return { ok: true, values: {} };
+      const start = { workflowId: state.workflowId, parent };
+      const outcome = await this.#options.startChild(state.inputs, start);
+      if (outcome === 'started') return { ok: true, values: {} };
+      this.metrics.descendantRefused();
+      const message = tooManyDescendants(rootOf(run.instance), this.limits.descendantsMax);
+      return { ok: false, failure: { type: 'TooManyDescendants', message } };
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       // That is no answer to the step: the next node starts the child.
       if (error.code === 'stopping') return null;
       return { ok: false, failure: { type: 'SubWorkflowFailed', message: error.message } };
+    } finally {
+      end();
     }
   }
 

@@ -4,7 +4,6 @@
  * They know each other only through what is passed here; `workflow-host.ts` starts and stops them and speaks to clients.
  */
 import type { Backplane } from '../backplane/backplane.js';
-import type { JsonObject } from '../engine/json.js';
 import type { Logger } from '../logger.js';
 import type { ScriptRuntime } from '../scripts/script-runtime.js';
 import type { CustomStepBody, CustomStepOptions } from '../step-bodies/custom-step.js';
@@ -25,7 +24,7 @@ import { InstanceControl } from './instance-control.js';
 import { InstanceQueries } from './instance-queries.js';
 import { InstanceRunner } from './instance-runner.js';
 import { activityNames } from './instance-views.js';
-import { NodeEnvironment, type ChildStart } from './node-environment.js';
+import { NodeEnvironment, type NodeEnvironmentOptions } from './node-environment.js';
 import { LoadMeter } from './load-meter.js';
 import { POLLED_NAMES_MAX, writeDetails, type NodeDetails } from './node-details.js';
 import { NodeRegistry } from './node-registry.js';
@@ -90,10 +89,7 @@ export class NodeServices {
   readonly #load = new LoadMeter();
   readonly #startTime: number;
 
-  constructor(
-    options: NodeServicesOptions,
-    startChild: (inputs: JsonObject, start: ChildStart) => Promise<void>,
-  ) {
+  constructor(options: NodeServicesOptions, startChild: NodeEnvironmentOptions['startChild']) {
     this.#options = options;
     const { clock, store } = options;
     this.#startTime = clock.now();
@@ -214,9 +210,7 @@ export class NodeServices {
     });
   }
 
-  #createEnvironment(
-    startChild: (inputs: JsonObject, start: ChildStart) => Promise<void>,
-  ): NodeEnvironment {
+  #createEnvironment(startChild: NodeEnvironmentOptions['startChild']): NodeEnvironment {
     const { backplane, customStep, scripts, settings } = this.#options;
     return new NodeEnvironment({
       ...this.#options,

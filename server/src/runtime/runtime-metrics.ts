@@ -29,6 +29,10 @@ export class RuntimeMetrics {
     'Instances ended, by status and outcome.',
     ['status', 'outcome'],
   );
+  readonly #refusedDescendants = this.#counter(
+    'stepwright_descendants_refused_total',
+    'Starts by SubWorkflow steps that failed because the workflow at the top has descendants_max open descendants.',
+  );
   readonly #steps = this.#counter(
     'stepwright_steps_total',
     'Step attempts ended, by type and result.',
@@ -103,6 +107,11 @@ export class RuntimeMetrics {
     for (const sampled of SAMPLED) {
       this.registry.removeSingleMetric(`nodejs_eventloop_lag_${sampled}_seconds`);
     }
+  }
+
+  /** A SubWorkflow step was not let start a workflow. */
+  descendantRefused(): void {
+    this.#refusedDescendants.inc();
   }
 
   workflowStarted(): void {

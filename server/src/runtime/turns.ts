@@ -1,12 +1,15 @@
 /**
- * A fixed number of turns, given in the order in which they were asked for.
+ * A fixed number of turns. Roots take them one after the other, so that a workflow with a thousand descendants delays others
+ * as little as one without; within a root they are given in the order in which they were asked for.
  *
  * One instance may also have them all: nobody else is at work then until it gives them back.
  */
+import { Queue } from './queue.js';
+
 export class Turns {
   readonly #count: number;
   #free: number;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting = new WaitingByRoot();
   readonly #waitingAlone: (() => void)[] = [];
   /** Who has all the turns. */
   #alone: string | null = null;
@@ -21,12 +24,12 @@ export class Turns {
   }
 
   /** Waits for a turn; the answer gives it back, once. */
-  async take(instanceId: string): Promise<() => void> {
+  async take(instanceId: string, rootId: string): Promise<() => void> {
     if (instanceId === this.#alone) return () => undefined;
     if (this.#free > 0 && this.#waitingAlone.length === 0) this.#free -= 1;
     else {
       await new Promise<void>((resolve) => {
-        this.#waiting.push(resolve);
+        this.#waiting.push(rootId, resolve);
       });
     }
     return once(() => {
@@ -69,6 +72,44 @@ export class Turns {
     if (next === undefined) return;
     this.#free = 0;
     next();
+  }
+}
+
+interface Root {
+  readonly id: string;
+  readonly waiting: Queue<() => void>;
+}
+
+/** Who waits for a turn. Adding and taking cost the same however many wait. */
+class WaitingByRoot {
+  readonly #byId = new Map<string, Root>();
+  /** Those with somebody waiting; whose turn is next comes first. */
+  readonly #roots = new Queue<Root>();
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  push(rootId: string, resolve: () => void): void {
+    let root = this.#byId.get(rootId);
+    if (root === undefined) {
+      root = { id: rootId, waiting: new Queue() };
+      this.#byId.set(rootId, root);
+      this.#roots.push(root);
+    }
+    root.waiting.push(resolve);
+    this.#length += 1;
+  }
+
+  shift(): (() => void) | undefined {
+    const root = this.#roots.shift();
+    const next = root?.waiting.shift();
+    if (root === undefined || next === undefined) return undefined;
+    this.#length -= 1;
+    if (root.waiting.isEmpty) this.#byId.delete(root.id);
+    else this.#roots.push(root);
+    return next;
   }
 }
 

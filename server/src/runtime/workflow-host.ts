@@ -398,7 +398,7 @@ export class StepwrightHost implements Host.WorkflowHost {
     return viewNew(id, definition, request, startTime);
   }
 
-  async #startChild(inputs: JsonObject, { parent, workflowId }: ChildStart): Promise<void> {
+  async #startChild(inputs: JsonObject, { parent, workflowId }: ChildStart) {
     const definitionId = toText(inputs['DefinitionId'] ?? null);
     const data = toObject(inputs['Data'] ?? {});
     if (!definitionId.ok) throw new AppError('invalid_request', definitionId.message);
@@ -422,7 +422,9 @@ export class StepwrightHost implements Host.WorkflowHost {
       () => this.#state === 'stopping',
     );
     if (result === null) throw new AppError('stopping', 'The server is stopping');
+    if (result.outcome === 'full') return result.outcome;
     this.#options.metrics.workflowStarted();
+    return 'started';
   }
 
   #heard(hint: Hint): void {

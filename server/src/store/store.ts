@@ -90,6 +90,8 @@ export interface InstanceRecord {
   readonly outcome: InstanceOutcome | null;
   /** The instance that started it; null: a client did. Never changes. */
   readonly parentId: string | null;
+  /** The instance that a client started and this one descends from; null: it is that one itself. Never changes. */
+  readonly rootId: string | null;
   /** The newest commit or control action. */
   readonly lastChangeAt: number;
   /** When the step failed whose error the instance shows; null: it shows none. */
@@ -187,12 +189,22 @@ export type CommitOutcome = 'committed' | 'lost';
 export interface InsertInstance {
   readonly record: InstanceRecord;
   readonly side: SideRecords;
+  /**
+   * Of an instance with a root: how many descendants of that root may be open (Runnable or Suspended) at the same time,
+   * this one included. Several processes on MongoDB may exceed it by `INSERTS_PER_COUNT` for each process but one.
+   */
+  readonly openDescendantsMax?: number;
 }
+
+/** Inserts that follow one count of open descendants where both are not one atomic step. */
+export const INSERTS_PER_COUNT = 32;
 
 export type InsertInstanceResult =
   | { readonly outcome: 'inserted' }
   /** An instance with this id is there already (a repeated start). */
-  | { readonly outcome: 'exists'; readonly record: InstanceRecord };
+  | { readonly outcome: 'exists'; readonly record: InstanceRecord }
+  /** Its root has as many open descendants as it may have; nothing was inserted. */
+  | { readonly outcome: 'full' };
 
 export interface PostedMessage {
   readonly instanceId: string;
@@ -463,7 +475,7 @@ export interface Store extends Service {
 
   // -- instances
 
-  /** Inserts the side records, then the instance. Does nothing when the id is taken. */
+  /** Inserts the side records, then the instance. Does nothing when the id is taken, or its root has too many descendants. */
   insertInstance(insert: InsertInstance): Promise<InsertInstanceResult>;
   getInstance(id: string): Promise<InstanceRecord | null>;
   listInstances(page: InstancePage): Promise<readonly InstanceSummary[]>;

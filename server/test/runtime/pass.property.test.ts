@@ -73,6 +73,7 @@ function live(definition: ReturnType<typeof randomDefinition>): Life {
       instanceLengthMax: 1e9,
       concurrencyMax: 1,
       parkedMax: 1,
+      descendantsMax: 1000,
     },
     logger: {
       trace: () => undefined,

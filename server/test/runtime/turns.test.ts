@@ -9,12 +9,12 @@ const settle = () => new Promise((resolve) => setImmediate(resolve));
 it('gives all turns to one instance, once nobody has one, and the others wait', async () => {
   const turns = new Turns(2);
   const order: string[] = [];
-  const endFirst = await turns.take('a');
+  const endFirst = await turns.take('a', 'a');
   const alone = turns.takeAll('suspect').then((end) => {
     order.push('suspect');
     return end;
   });
-  const later = turns.take('b').then((end) => {
+  const later = turns.take('b', 'b').then((end) => {
     order.push('b');
     return end;
   });
@@ -23,7 +23,7 @@ it('gives all turns to one instance, once nobody has one, and the others wait', 
   endFirst();
   const endAlone = await alone;
   // Its own turns are part of what it has.
-  (await turns.take('suspect'))();
+  (await turns.take('suspect', 'suspect'))();
   await settle();
   expect(order).toEqual(['suspect']);
   endAlone();
@@ -39,7 +39,7 @@ it('lets others come between two that are tried', async () => {
     order.push('two');
     end();
   });
-  const other = turns.take('b').then((end) => {
+  const other = turns.take('b', 'b').then((end) => {
     order.push('b');
     end();
   });
@@ -73,4 +73,40 @@ it('admits loads by number and by length, and always one', async () => {
     expect(admitted).toBeGreaterThan(index);
   }
   expect(gate.underWay).toBe(0);
+});
+
+it('gives turns to roots one after the other, in order within each', async () => {
+  const turns = new Turns(1);
+  const order: string[] = [];
+  const end = await turns.take('first', 'first');
+  const take = async (id: string, root: string): Promise<void> => {
+    const endTurn = await turns.take(id, root);
+    order.push(id);
+    endTurn();
+  };
+  const forked = Array.from({ length: 1000 }, (_, n) => take(`bomb ${n}`, 'bomb'));
+  const others = [take('healthy 0', 'healthy'), take('healthy 1', 'healthy'), take('lone', 'lone')];
+  expect(turns.queued).toBe(1003);
+  end();
+  await Promise.all([...forked, ...others]);
+  expect(turns.queued).toBe(0);
+  expect(order.slice(0, 5)).toEqual(['bomb 0', 'healthy 0', 'lone', 'bomb 1', 'healthy 1']);
+  expect(order.slice(5)).toEqual(Array.from({ length: 998 }, (_, n) => `bomb ${n + 2}`));
+});
+
+it('serves a root that always asks again no more often than another one', async () => {
+  const turns = new Turns(1);
+  const served: string[] = [];
+  const end = await turns.take('first', 'first');
+  const insist = async (root: string, times: number): Promise<void> => {
+    for (let time = 0; time < times; time += 1) {
+      const endTurn = await turns.take(root, root);
+      served.push(root);
+      endTurn();
+    }
+  };
+  const all = [insist('a', 10), insist('b', 10)];
+  end();
+  await Promise.all(all);
+  expect(served).toEqual(Array.from({ length: 10 }, () => ['a', 'b']).flat());
 });

@@ -8,6 +8,7 @@ import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CandidateFinder } from '../../src/store/mongo/candidate-finder.js';
 import { collectionsOf, type Collections } from '../../src/store/mongo/collections.js';
+import { CountedInserts } from '../../src/store/mongo/counted-inserts.js';
 import { LazyWrites } from '../../src/store/mongo/lazy-writes.js';
 import type { MongoContext } from '../../src/store/mongo/mongo-context.js';
 import { attemptOf, insertSideRecords, takeBack } from '../../src/store/mongo/side-records.js';
@@ -37,7 +38,9 @@ describe.skipIf(mongo === null)('side records of two commits at a time', () => {
   function contextOf(parts: Collections): MongoContext {
     const candidates = new CandidateFinder(parts.activities);
     const readServerTime = (): Promise<void> => Promise.resolve();
-    return { ...parts, candidates, readServerTime, lazyWrites: new LazyWrites(parts) };
+    const lazyWrites = new LazyWrites(parts);
+    const countedInserts = new CountedInserts(parts);
+    return { ...parts, candidates, readServerTime, lazyWrites, countedInserts };
   }
 
   /** The collection, with something that happens before each bulk write. */

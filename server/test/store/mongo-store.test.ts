@@ -194,6 +194,8 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
       expect(await find({ outcome: 'Terminated' })).toEqual(['c-0']);
       expect(await find({ parentId: 'w' })).toEqual(['w.2.1', 'w.1.1']);
       expect(await find({ parentId: null })).toEqual(['own', 'w']);
+      expect(await store.getInstance('w.1.1')).toMatchObject({ rootId: 'w' });
+      expect(await store.getInstance('own')).toMatchObject({ rootId: null });
       // A node of the earlier version may end others meanwhile.
       await database.collection('instances').updateMany({}, { $unset: { outcome: '' } });
       expect(await store.getInstance('w.2.1')).toMatchObject({ outcome: 'Failed' });

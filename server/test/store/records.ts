@@ -22,6 +22,7 @@ export function instanceOf(id: string, changes: Partial<InstanceRecord> = {}): I
     endTime: null,
     outcome: null,
     parentId: null,
+    rootId: null,
     lastChangeAt: 1000,
     errorAt: null,
     wakeAt: null,

@@ -89,15 +89,15 @@ it('instances of schema 2 get an outcome and the parent that their state names',
   const outcomes = await Promise.all(
     ['open', 'complete', 'failed', 'ended', 'ended-by-ann'].map(async (id) => {
       const record = await store.getInstance(id);
-      return [record?.outcome, record?.parentId];
+      return [record?.outcome, record?.parentId, record?.rootId];
     }),
   );
   expect(outcomes).toEqual([
-    [null, null],
-    ['Succeeded', 'open'],
-    ['Failed', 'open'],
-    ['Terminated', null],
-    ['Terminated', null],
+    [null, null, null],
+    ['Succeeded', 'open', 'open'],
+    ['Failed', 'open', 'open'],
+    ['Terminated', null, null],
+    ['Terminated', null, null],
   ]);
   await store.stop();
   await expectSchemaOfNewFile(path);

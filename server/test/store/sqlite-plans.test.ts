@@ -92,6 +92,8 @@ function runEveryOperation(database: Database): void {
   run.insertInstance(database, [
     { record: instanceOf('suspended', { status: 'Suspended' }), side: NO_SIDE },
   ]);
+  const child = instanceOf('child', { parentId: 'i', rootId: 'i' });
+  run.insertInstance(database, [{ record: child, side: NO_SIDE, openDescendantsMax: 5 }]);
   run.getInstance(database, ['i']);
   for (const filter of FILTERS) {
     run.listInstances(database, [{ filter, after: null, limit: 5 }]);

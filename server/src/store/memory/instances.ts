@@ -28,13 +28,24 @@ const NEXT_STATUS: Readonly<
 
 export function insertInstance(
   data: MemoryData,
-  [{ record, side }]: OperationArguments<'insertInstance'>,
+  [{ openDescendantsMax, record, side }]: OperationArguments<'insertInstance'>,
 ): OperationResult<'insertInstance'> {
   const existing = data.instances.get(record.id);
   if (existing !== undefined) return { outcome: 'exists', record: existing };
+  if (isFull(data, record.rootId, openDescendantsMax)) return { outcome: 'full' };
   insertSideRecords(data, side);
   data.instances.set(record.id, { ...record, inbox: [...record.inbox] });
   return { outcome: 'inserted' };
+}
+
+function isFull(data: MemoryData, rootId: string | null, max = Infinity): boolean {
+  if (rootId === null) return false;
+  let open = 0;
+  for (const instance of data.instances.values()) {
+    if (instance.rootId === rootId && isLive(instance.status)) open += 1;
+    if (open >= max) return true;
+  }
+  return open >= max;
 }
 
 export function getInstance(
@@ -228,11 +239,11 @@ function oldestFirst(left: InstancePosition, right: InstancePosition): number {
 function summaryOf(instance: InstanceRecord): InstanceSummary {
   const { id, definitionId, version, reference, status, startTime, endTime, wakeAt } = instance;
   const { owner, epoch, inSeq, revision, crashes, schemaVersion, requestHash } = instance;
-  const { lastChangeAt, errorAt, outcome, parentId, underWay } = instance;
+  const { lastChangeAt, errorAt, outcome, parentId, rootId, underWay } = instance;
   return {
     ...{ id, definitionId, version, reference, status, startTime, endTime, wakeAt },
     ...{ owner, epoch, inSeq, revision, crashes, schemaVersion, requestHash },
-    ...{ lastChangeAt, errorAt, outcome, parentId, underWay },
+    ...{ lastChangeAt, errorAt, outcome, parentId, rootId, underWay },
   };
 }
 

@@ -14,6 +14,7 @@ export async function addMissingFields(collections: Collections): Promise<void> 
   await once(collections, 'change-times', addMissingChangeTimes);
   await once(collections, 'outcomes', addMissingOutcomes);
   await once(collections, 'parents', addMissingParents);
+  await once(collections, 'roots', addMissingRoots);
 }
 
 async function once(
@@ -68,6 +69,21 @@ async function addMissingParents(collections: Collections): Promise<void> {
     if (!isChild) return null;
     return {
       updateOne: { filter: { _id, ...lacking }, update: { $set: { parentId: reference } } },
+    };
+  });
+}
+
+/** As far up as is known. */
+async function addMissingRoots(collections: Collections): Promise<void> {
+  const lacking = { rootId: { $exists: false } };
+  const missing = collections.instances.find(
+    { parentId: { $gt: '' }, ...lacking },
+    { projection: { parentId: 1 } },
+  );
+  await changeEach(collections, missing, ({ _id, parentId }) => {
+    if (parentId === null || parentId === undefined) return null;
+    return {
+      updateOne: { filter: { _id, ...lacking }, update: { $set: { rootId: parentId } } },
     };
   });
 }

@@ -53,6 +53,8 @@ export interface InstanceDocument {
   readonly outcome?: InstanceOutcome;
   /** Absent where a client started it. */
   readonly parentId?: string | null;
+  /** Absent where a client started it. */
+  readonly rootId?: string;
   /** Absent in documents of earlier versions of the server that nobody has changed since. */
   readonly lastChangeAt?: number;
   /** The same while the instance is open; absent when it has ended. */
@@ -232,14 +234,17 @@ export async function ensureIndexes(collections: Collections): Promise<void> {
   for (const [name, keys] of wanted) {
     await collections[name].createIndexes(keys.map((key) => ({ key: { ...key } })));
   }
-  for (const field of PARTIAL_INDEXES) await ensurePartialIndex(collections, field);
+  for (const field of PARTIAL_INDEXES) {
+    await ensurePartialIndex(collections, field, { [field]: 1, _id: 1 });
+  }
+  await ensurePartialIndex(collections, 'rootId', { rootId: 1, status: 1 });
 }
 
 async function ensurePartialIndex(
   { instances }: Collections,
-  field: (typeof PARTIAL_INDEXES)[number],
+  field: string,
+  key: IndexKey,
 ): Promise<void> {
-  const key: IndexKey = { [field]: 1, _id: 1 };
   const partialFilterExpression = { [field]: { $exists: true } };
   try {
     await instances.createIndexes([{ key: { ...key }, partialFilterExpression }]);

@@ -8,6 +8,7 @@ import {
   type ControlAction,
   type DueInstance,
   type InboxMessage,
+  type InsertInstance,
   type InstanceClaim,
   type HistoryRecord,
   type InstanceFilter,
@@ -44,7 +45,23 @@ const CONTROL_ATTEMPTS_MAX = 10;
 
 export async function insertInstance(
   context: MongoContext,
-  [{ record, side }]: OperationArguments<'insertInstance'>,
+  [insert]: OperationArguments<'insertInstance'>,
+): Promise<OperationResult<'insertInstance'>> {
+  const { openDescendantsMax, record } = insert;
+  if (record.rootId === null || openDescendantsMax === undefined) {
+    return insertUncounted(context, insert);
+  }
+  const inserted = await context.countedInserts.insert(record.rootId, openDescendantsMax, () =>
+    insertUncounted(context, insert),
+  );
+  if (inserted !== null) return inserted;
+  const known = await getInstance(context, [record.id]);
+  return known === null ? { outcome: 'full' } : { outcome: 'exists', record: known };
+}
+
+async function insertUncounted(
+  context: MongoContext,
+  { record, side }: InsertInstance,
 ): Promise<OperationResult<'insertInstance'>> {
   const hasSide = side.history.length + side.subscriptions.length + side.activities.length > 0;
   if (hasSide && record.requestHash !== null) {

@@ -1,11 +1,13 @@
 /** What an operation works with. */
 import type { CandidateFinder } from './candidate-finder.js';
 import type { Collections } from './collections.js';
+import type { CountedInserts } from './counted-inserts.js';
 import type { LazyWrites } from './lazy-writes.js';
 
 export interface MongoContext extends Collections {
   readonly candidates: CandidateFinder;
   readonly lazyWrites: LazyWrites;
+  readonly countedInserts: CountedInserts;
   /** Asks the server what time it is, for whoever goes by its clock. */
   readonly readServerTime: () => Promise<void>;
 }

@@ -22,6 +22,7 @@ import { encodeText } from '../text-codec.js';
 import { CandidateFinder } from './candidate-finder.js';
 import { addMissingFields } from './backfill.js';
 import { collectionsOf, ensureIndexes } from './collections.js';
+import { CountedInserts } from './counted-inserts.js';
 import { LazyWrites } from './lazy-writes.js';
 import type { MongoContext } from './mongo-context.js';
 import { storeErrorOf } from './mongo-errors.js';
@@ -104,6 +105,7 @@ class MongoConnection {
       ...collections,
       candidates: new CandidateFinder(collections.activities),
       lazyWrites: new LazyWrites(collections),
+      countedInserts: new CountedInserts(collections),
       readServerTime: () => this.#readServerTime(client),
     };
     // The quickest answer tells most; the first one had to wait for its connection.

@@ -11,7 +11,7 @@ export const SCHEMA_VERSION = 3;
 const INSTANCES = `
 CREATE TABLE instances (
   id TEXT PRIMARY KEY, definitionId TEXT NOT NULL, version INTEGER NOT NULL, reference TEXT, status TEXT NOT NULL,
-  startTime INTEGER NOT NULL, endTime INTEGER, outcome TEXT, parentId TEXT, lastChangeAt INTEGER NOT NULL,
+  startTime INTEGER NOT NULL, endTime INTEGER, outcome TEXT, parentId TEXT, rootId TEXT, lastChangeAt INTEGER NOT NULL,
   errorAt INTEGER, wakeAt INTEGER, owner TEXT, epoch INTEGER NOT NULL, inSeq INTEGER NOT NULL,
   revision INTEGER NOT NULL, underWay INTEGER NOT NULL, crashes INTEGER NOT NULL, schemaVersion INTEGER NOT NULL, requestHash TEXT,
   state TEXT NOT NULL
@@ -19,6 +19,8 @@ CREATE TABLE instances (
 CREATE INDEX instances_started ON instances (startTime, id);
 CREATE INDEX instances_roots ON instances (startTime, id) WHERE parentId IS NULL;
 CREATE INDEX instances_parent ON instances (parentId, startTime, id) WHERE parentId IS NOT NULL;
+CREATE INDEX instances_open_root ON instances (rootId)
+  WHERE rootId IS NOT NULL AND status IN ('Runnable', 'Suspended');
 CREATE INDEX instances_outcome ON instances (outcome, startTime, id) WHERE outcome IS NOT NULL;
 CREATE INDEX instances_status ON instances (status, startTime, id);
 CREATE INDEX instances_definition ON instances (definitionId, startTime, id);
@@ -130,6 +132,8 @@ INSERT INTO instances (${INSTANCE_COLUMNS_1}, underWay, lastChangeAt, errorAt, o
   SELECT ${INSTANCE_COLUMNS_1}, 0, ${derived.lastChangeAt}, ${derived.errorAt}, ${derived.outcome},
          CASE WHEN json_valid(state) THEN json_extract(state, '$.parent.workflowId') END, state
     FROM instances_old;
+-- As far up as their states tell.
+UPDATE instances SET rootId = parentId WHERE parentId IS NOT NULL;
 DROP TABLE instances_old;
 `;
 }

@@ -25,6 +25,7 @@ export interface Plan {
   readonly slowPasses: number;
   readonly failingEffects: boolean;
   readonly parkedMax: number;
+  readonly descendantsMax: number;
   readonly concurrencyMax: number;
 }
 
@@ -53,6 +54,7 @@ export function planOf(random: Random): Plan {
     failingEffects: random.chance(0.4),
     parkedMax: random.pick([0, 1, 1000]),
     concurrencyMax: random.pick([1, 2, 100]),
+    descendantsMax: random.pick([1, 2, 1000]),
   };
 }
 

@@ -86,6 +86,7 @@ export class SimulatedNode implements Life {
         instanceLengthMax: 32 * 1024 * 1024,
         concurrencyMax: plan.concurrencyMax,
         parkedMax: plan.parkedMax,
+        descendantsMax: plan.descendantsMax,
         startsMax: 1000,
         emitLinesPerSecondMax: 1000,
         waitersMax: 1000,

@@ -1,6 +1,11 @@
 /** Contract cases: instances, their compare-and-set, messages, control and lists. */
 import { describe, expect, it } from 'vitest';
-import type { InstanceFilter, InstancePosition, InstanceStatus } from '../../../src/store/store.js';
+import type {
+  InstanceFilter,
+  InstancePosition,
+  InstanceRecord,
+  InstanceStatus,
+} from '../../../src/store/store.js';
 import type { StoreUnderTest } from '../conformance.js';
 import { commitOf, instanceOf, NO_SIDE } from '../records.js';
 
@@ -495,6 +500,51 @@ export function describeInstances(test: StoreUnderTest): void {
       await test.store.commitInstance(commitOf(await get('e'), { status: 'Suspended' }));
       expect(await list({ outcome: 'Failed' })).toEqual([]);
       expect(await get('e')).toMatchObject({ outcome: null, parentId: 'd' });
+    });
+
+    it('inserts no more than so many open descendants of a root', async () => {
+      const root = { rootId: 'top', parentId: 'top' };
+      const start = (id: string, changes: Partial<InstanceRecord> = root, max = 3) =>
+        test.store.insertInstance({
+          ...{ record: instanceOf(id, changes), side: NO_SIDE, openDescendantsMax: max },
+        });
+      await insert('top');
+      expect(await start('a')).toEqual({ outcome: 'inserted' });
+      expect(await start('b', { ...root, status: 'Suspended' })).toEqual({ outcome: 'inserted' });
+      // Those that have ended, and those of other roots, do not count.
+      const ended = { ...root, status: 'Complete', endTime: 5, outcome: 'Succeeded' } as const;
+      expect(await start('ended', ended)).toEqual({ outcome: 'inserted' });
+      expect(await start('other', { rootId: 'b', parentId: 'b' })).toEqual({ outcome: 'inserted' });
+      expect(await start('c', { ...root, parentId: 'a' })).toEqual({ outcome: 'inserted' });
+      expect(await start('d')).toEqual({ outcome: 'full' });
+      expect(await test.store.getInstance('d')).toBeNull();
+      // One that is there was started: what is repeated is no start.
+      expect(await start('a')).toMatchObject({ outcome: 'exists', record: { id: 'a', ...root } });
+      // Roots are not limited, and neither are inserts that name no limit.
+      expect(await start('root', {}, 0)).toEqual({ outcome: 'inserted' });
+      await insert('unlimited', root);
+      await test.store.controlInstance('a', 'terminate', 9);
+      await test.store.commitInstance(
+        commitOf(await get('b'), { status: 'Complete', endTime: 9, outcome: 'Succeeded' }),
+      );
+      expect(await get('b')).toMatchObject(root);
+      expect(await start('d')).toEqual({ outcome: 'inserted' });
+      expect(await start('e')).toEqual({ outcome: 'full' });
+    });
+
+    it('counts open descendants also when many are inserted at once', async () => {
+      await insert('top');
+      const max = 70;
+      const outcomes = await Promise.all(
+        Array.from({ length: 100 }, async (_, n) => {
+          const record = instanceOf(`d${n}`, { rootId: 'top', parentId: 'top' });
+          const insertion = { record, side: NO_SIDE, openDescendantsMax: max };
+          return (await test.store.insertInstance(insertion)).outcome;
+        }),
+      );
+      expect(outcomes.filter((outcome) => outcome === 'inserted')).toHaveLength(max);
+      expect(outcomes.filter((outcome) => outcome === 'full')).toHaveLength(30);
+      expect(await list({ parentId: 'top' }, null, 200)).toHaveLength(max);
     });
 
     it('finds those that show an error, the newest error first', async () => {

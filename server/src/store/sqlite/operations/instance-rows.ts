@@ -11,11 +11,11 @@ import type { Row } from '../row.js';
 import { insertInbox, readInbox } from './messages.js';
 
 export const SUMMARY_COLUMNS =
-  'id, definitionId, version, reference, status, startTime, endTime, outcome, parentId, lastChangeAt, errorAt, ' +
+  'id, definitionId, version, reference, status, startTime, endTime, outcome, parentId, rootId, lastChangeAt, errorAt, ' +
   'wakeAt, owner, epoch, inSeq, revision, underWay, crashes, schemaVersion, requestHash';
 
 const INSERT_INSTANCE = `INSERT INTO instances (${SUMMARY_COLUMNS}, state)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 export function readInstance(database: Database, id: string): InstanceRecord | null {
   const row = database.get('SELECT * FROM instances WHERE id = ?', encodeText(id));
@@ -35,6 +35,7 @@ export function insertInstanceRow(database: Database, record: InstanceRecord): v
     record.endTime,
     record.outcome,
     record.parentId === null ? null : encodeText(record.parentId),
+    record.rootId === null ? null : encodeText(record.rootId),
     record.lastChangeAt,
     record.errorAt,
     record.wakeAt,
@@ -62,6 +63,7 @@ export function summaryOf(row: Row): InstanceSummary {
     endTime: row.numberOrNull('endTime'),
     outcome: outcomeOf(row.textOrNull('outcome')),
     parentId: row.textOrNull('parentId'),
+    rootId: row.textOrNull('rootId'),
     lastChangeAt: row.number('lastChangeAt'),
     errorAt: row.numberOrNull('errorAt'),
     wakeAt: row.numberOrNull('wakeAt'),

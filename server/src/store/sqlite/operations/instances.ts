@@ -31,13 +31,27 @@ const NEXT_STATUS: Readonly<
 
 export function insertInstance(
   database: Database,
-  [{ record, side }]: OperationArguments<'insertInstance'>,
+  [{ openDescendantsMax, record, side }]: OperationArguments<'insertInstance'>,
 ): OperationResult<'insertInstance'> {
   const existing = readInstance(database, record.id);
   if (existing !== null) return { outcome: 'exists', record: existing };
+  if (isFull(database, record.rootId, openDescendantsMax)) return { outcome: 'full' };
   insertSideRecords(database, side);
   insertInstanceRow(database, record);
   return { outcome: 'inserted' };
+}
+
+function isFull(database: Database, rootId: string | null, max: number | undefined): boolean {
+  if (rootId === null || max === undefined) return false;
+  // Reads no more than `max` entries of the index.
+  const counted = database.get(
+    `SELECT COUNT(*) AS open FROM (
+       SELECT 1 FROM instances INDEXED BY instances_open_root
+        WHERE rootId = ? AND rootId IS NOT NULL AND status IN ('Runnable', 'Suspended') LIMIT ?)`,
+    encodeText(rootId),
+    max,
+  );
+  return (counted?.number('open') ?? 0) >= max;
 }
 
 export function getInstance(

@@ -1,0 +1,69 @@
+/**
+ * Inserts that depend on how many open descendants a root has. Counting and inserting are two steps here, so those of one
+ * root come in rounds: one count, then as many inserts at once as fit. This process exceeds the limit never; others count
+ * beside it, and each may exceed it by one round.
+ */
+import { encodeText } from '../text-codec.js';
+import { INSERTS_PER_COUNT } from '../store.js';
+import type { Collections } from './collections.js';
+
+interface WaitingInsert {
+  /** Inserts; never rejects. */
+  readonly go: () => Promise<void>;
+  readonly refuse: () => void;
+  readonly fail: (error: unknown) => void;
+}
+
+export class CountedInserts {
+  readonly #instances: Collections['instances'];
+  readonly #waiting = new Map<string, WaitingInsert[]>();
+
+  constructor({ instances }: Pick<Collections, 'instances'>) {
+    this.#instances = instances;
+  }
+
+  /** Null: the root has `max` open descendants already. */
+  insert<Result>(
+    rootId: string,
+    max: number,
+    insert: () => Promise<Result>,
+  ): Promise<Result | null> {
+    return new Promise((resolve, reject) => {
+      const waiting: WaitingInsert = {
+        go: () => insert().then(resolve, reject),
+        refuse: () => resolve(null),
+        fail: reject,
+      };
+      const others = this.#waiting.get(rootId);
+      if (others !== undefined) {
+        others.push(waiting);
+        return;
+      }
+      const line = [waiting];
+      this.#waiting.set(rootId, line);
+      void this.#serve(rootId, max, line);
+    });
+  }
+
+  async #serve(rootId: string, max: number, line: WaitingInsert[]): Promise<void> {
+    while (line.length > 0) {
+      const round = line.splice(0, INSERTS_PER_COUNT);
+      try {
+        const free = max - (await this.#count(rootId, max));
+        for (const refused of round.splice(Math.max(free, 0))) refused.refuse();
+        await Promise.all(round.map((each) => each.go()));
+      } catch (error) {
+        for (const each of round) each.fail(error);
+      }
+    }
+    this.#waiting.delete(rootId);
+  }
+
+  /** Reads no more than `max` entries of the index. */
+  #count(rootId: string, max: number): Promise<number> {
+    return this.#instances.countDocuments(
+      { rootId: encodeText(rootId), status: { $in: ['Runnable', 'Suspended'] } },
+      { limit: max },
+    );
+  }
+}
