@@ -3,6 +3,7 @@
  * the server measures.
  */
 import { describe, expect, it } from 'vitest';
+import { Client, fresh } from '../behaviour/support/client.js';
 import { startProcess, temporaryFolder } from '../behaviour/support/server-process.js';
 import type { SpawnedServer } from '../support/spawned-server.js';
 import { expectLively, worstLiveLatency } from './support/live-latency.js';
@@ -60,6 +61,15 @@ describe('expressions that are hard to parse or to compile (S-26)', () => {
     brackets: () => '('.repeat(LENGTH),
   };
 
+  /** They compile at once, and are too much when they run. */
+  const DEEP: readonly string[] = [
+    '(lambda f: f(f))(lambda f: f(f))',
+    'eval("(" * 10000 + ")" * 10000)',
+    'len(str(__import__("functools").reduce(lambda a, _: [a], range(100000), 1)))',
+    '__import__("functools").reduce(lambda a, _: [a], range(100000), 1)',
+    're.compile("(" * 5000 + ")" * 5000)',
+  ];
+
   it.each(Object.entries(HARD))(
     '%s delay nobody and cost no interpreter',
     { timeout: 120_000 },
@@ -80,6 +90,29 @@ describe('expressions that are hard to parse or to compile (S-26)', () => {
       expect(await replacedInterpreters(url)).toBe(0);
     },
   );
+
+  it('delay nobody and cost no interpreter when they run', { timeout: 240_000 }, async () => {
+    const { pid, url } = await start();
+    const client = new Client(url);
+    const sources = [...Object.values(HARD).map((make) => make('')), ...DEEP];
+    const measured = await worstLiveLatency({ pid, url }, async () => {
+      let ran = 0;
+      for (const x of sources) {
+        const step = { Id: 's', StepType: 'NoOp', ErrorBehavior: 'Terminate', Outputs: { x } };
+        const Id = fresh('hard');
+        const { status } = await post(`${url}/api/definition`, { Id, Steps: [step] });
+        // What CPython cannot compile is refused.
+        if (status === 400) continue;
+        ran += 1;
+        const ended = await client.ended(await client.start(Id));
+        expect(ended.outcome, x.slice(0, 50)).toBe('Failed');
+      }
+      return ran;
+    });
+    expect(measured.answer).toBeGreaterThanOrEqual(DEEP.length);
+    expectLively(measured);
+    expect(await replacedInterpreters(url)).toBe(0);
+  });
 
   it('are refused at their place when they are longer', async () => {
     const { url } = await start();

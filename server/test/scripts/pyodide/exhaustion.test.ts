@@ -220,6 +220,10 @@ describe('stack', () => {
     if (!result.ok) expect(result.error.type).toMatch(/^(RecursionError|MemoryLimit|ValueError)$/);
     await expectServed();
   });
+
+  it('costs no interpreter', () => {
+    expect(started.runtime.statistics()).toMatchObject({ replaced: 0 });
+  });
 });
 
 describe('size', () => {
