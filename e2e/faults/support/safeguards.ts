@@ -132,6 +132,7 @@ export const SAFEGUARDS: readonly Safeguard[] = [
     ],
     test: 't37',
     only: 'killed 30 times',
+    scale: 0.2,
     shows: /to deeply equal \[\]|Suspended/,
     expected: 'red',
   },
