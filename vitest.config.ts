@@ -39,7 +39,7 @@ export default defineConfig({
       ...project('worker-sdk', UNIT),
       ...project(
         'ui',
-        { ...END_TO_END, include: UNIT.include, expect: { poll: { timeout: 20_000 } } },
+        { ...END_TO_END, include: UNIT.include, expect: { poll: { timeout: 60_000 } } },
         'server/ui',
       ),
       ...project('e2e', {

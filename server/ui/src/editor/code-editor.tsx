@@ -8,7 +8,7 @@ import { bracketMatching, foldGutter, indentOnInput, indentUnit } from '@codemir
 import { lintGutter, lintKeymap, setDiagnostics, type Diagnostic } from '@codemirror/lint';
 import { unifiedMergeView } from '@codemirror/merge';
 import { searchKeymap } from '@codemirror/search';
-import { EditorState, type Extension } from '@codemirror/state';
+import { Compartment, EditorState, type Extension } from '@codemirror/state';
 import {
   drawSelection,
   EditorView,
@@ -75,7 +75,7 @@ function useEditorView(
     const editor = new EditorView({
       ...{ root, parent: root, doc: newest.current.value },
       extensions: [
-        extensionsOf({ language, label, isReadOnly, original }),
+        extensionsOf({ language: newest.current.language, label, isReadOnly, original }),
         EditorView.updateListener.of(({ docChanged, state }) => {
           if (docChanged) newest.current.onChange?.(state.doc.toString());
         }),
@@ -90,13 +90,23 @@ function useEditorView(
       view.current = null;
       editor.destroy();
     };
-  }, [host, language, original, label, isReadOnly]);
+  }, [host, original, label, isReadOnly]);
+  // In the same view, so that whoever writes goes on writing.
+  useEffect(() => {
+    view.current?.dispatch({ effects: LANGUAGE.reconfigure(languageOf(language)) });
+  }, [language]);
   return view;
 }
 
 const LANGUAGES: Readonly<Record<EditorLanguage, () => Extension>> = {
   ...{ yaml, json, python },
 };
+
+const LANGUAGE = new Compartment();
+
+function languageOf(language: EditorLanguage): Extension {
+  return [LANGUAGES[language](), indentUnit.of(language === 'python' ? '    ' : '  ')];
+}
 
 export function extensionsOf({
   language,
@@ -111,13 +121,12 @@ export function extensionsOf({
 }): Extension[] {
   return [
     EDITOR_THEME,
-    LANGUAGES[language](),
+    LANGUAGE.of(languageOf(language)),
     lineNumbers(),
     foldGutter(),
     drawSelection(),
     bracketMatching(),
     EditorView.lineWrapping,
-    indentUnit.of(language === 'python' ? '    ' : '  '),
     EditorView.contentAttributes.of({ 'aria-label': label }),
     EditorState.readOnly.of(isReadOnly),
     // Tab leaves the editor, so that the keyboard is not caught in it.

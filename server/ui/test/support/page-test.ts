@@ -76,7 +76,8 @@ export function usePages(options: PageTestOptions = {}): PageTest {
       });
       contexts.push(context);
       const page = await context.newPage();
-      page.setDefaultTimeout(15_000);
+      // Much comes late on a machine that has much else to do; what never comes fails all the same.
+      page.setDefaultTimeout(60_000);
       listen(page, server!.url, complaints);
       await prepare?.(page);
       await page.goto(`${server!.url}/ui${path}`);
