@@ -2,7 +2,6 @@
  * Starts instances: each is run at once, and stored with what its first pass made of it. One for which there is no room in
  * memory is stored as it begins, and taken up later.
  */
-import { rootOf } from '../engine/child-id.js';
 import type { WorkflowInstance } from '../engine/instance.js';
 import { startRun } from '../engine/lifecycle.js';
 import type { Run } from '../engine/run.js';
@@ -22,8 +21,6 @@ import type { UncertainWrites } from './uncertain-writes.js';
 
 /** A first pass that takes longer than this is not waited for: the start is stored as it was. */
 const FIRST_PASS_MS_MAX = 25;
-/** A root that had no room for another descendant is not counted again for so long. */
-const FULL_MS = 100;
 /** A write that was given up may still arrive at the store for so long. */
 const LATE_WRITE_MS = 10_000;
 
@@ -49,8 +46,6 @@ export class InstanceStarts {
   readonly #options: InstanceStartsOptions;
   /** Under way, by id of the instance. */
   readonly #underWay = new Map<string, Promise<InsertInstanceResult>>();
-  /** Roots that have as many open descendants as they may have, and until when that is believed. */
-  readonly #full = new Map<string, number>();
 
   constructor(options: InstanceStartsOptions) {
     this.#options = options;
@@ -82,27 +77,11 @@ export class InstanceStarts {
       if (record !== null) return { outcome: 'exists', record };
     }
     try {
-      if (this.#isFull(start)) {
-        const record = await environment.store.getInstance(start.id);
-        return record === null ? { outcome: 'full' } : { outcome: 'exists', record };
-      }
-      const result = await (hasRoomFor(start) ? this.#startHere(start) : this.#startLater(start));
-      if (result.outcome === 'full') this.#noteFull(start);
-      return result;
+      return await (hasRoomFor(start) ? this.#startHere(start) : this.#startLater(start));
     } catch (error) {
       if (error instanceof StoreUnavailableError) this.#expectLateWrite(start);
       throw error;
     }
-  }
-
-  #isFull(start: NewInstance): boolean {
-    return (this.#full.get(rootOf(start)) ?? 0) > this.#options.environment.clock.now();
-  }
-
-  #noteFull(start: NewInstance): void {
-    const now = this.#options.environment.clock.now();
-    this.#full.set(rootOf(start), now + FULL_MS);
-    for (const [rootId, until] of this.#full) if (until <= now) this.#full.delete(rootId);
   }
 
   async #startHere(start: NewInstance): Promise<InsertInstanceResult> {
