@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../../../src/engine/json.js';
 import { nameKeyOf } from '../../../src/runtime/ids.js';
 import { FAR_FUTURE_MS, type InstanceRecord } from '../../../src/store/store.js';
 import { HISTORY_MAX, type Removed } from './archive.js';
-import { takesEvents, WORKFLOWS } from './definitions.js';
+import { takesEvents, UNDONE_BY, WORKFLOWS } from './definitions.js';
 import { isUndisturbed } from './plan.js';
 import type { Scenario } from './scenarios.js';
 import { hold } from './violation.js';
@@ -15,6 +15,8 @@ interface Ended {
   readonly record: InstanceRecord;
   readonly data: JsonObject;
   readonly steps: readonly StepRecord[];
+  /** It was terminated with compensation, and nothing cut that short. */
+  readonly isCleanedUp: boolean;
 }
 
 /** Why the world is not at rest yet; null when it is. */
@@ -59,6 +61,7 @@ export async function checkEnd(
     hold(scenario !== undefined, 'I2 data is kept', () => instance.record.id);
     if (scenario !== undefined) checkInstance(instance, scenario);
     checkHistory(instance);
+    if (instance.isCleanedUp) checkCleanUp(instance);
     checkResults(instance, accepted);
   }
   checkLedger(world, ended);
@@ -81,7 +84,23 @@ function endedOf({ history, record }: Removed): Ended {
   const spilled = history.map(({ body }) => JSON.parse(body) as StepRecord);
   // Written by `writeState`.
   const recent = state['recent'] as unknown as readonly StepRecord[];
-  return { record, data: state['data'], steps: [...spilled, ...recent] };
+  const isCleanedUp = isJsonObject(state['cleanUp'] ?? null);
+  return { record, data: state['data'], steps: [...spilled, ...recent], isCleanedUp };
+}
+
+/** E10: what completed was compensated once, the newest first, and then it was Terminated. */
+function checkCleanUp({ record, steps }: Ended): void {
+  const { id, outcome, status } = record;
+  hold(status === 'Terminated' && outcome === 'Terminated', 'E10 it is Terminated', () => id);
+  const completed = steps.filter((step) => step.status === 'Complete').map(({ stepId }) => stepId);
+  const expected = completed.flatMap((stepId) => UNDONE_BY.get(stepId) ?? []).toReversed();
+  const undoing = new Set(UNDONE_BY.values());
+  const undone = completed.filter((stepId) => undoing.has(stepId));
+  hold(
+    undone.join() === expected.join(),
+    'E10 what completed is undone once, newest first',
+    () => `${id}: ${undone.join()} instead of ${expected.join()}`,
+  );
 }
 
 /** I1 and I2: it ended as its model says, with the data that its model says. */

@@ -6,6 +6,17 @@ import { call, EVENT_INPUTS, number, step, type Workflow } from './workflow.js';
 
 const WORK_INPUTS: JsonObject = { ActivityName: '"work"', Parameters: { '@s': 'data.s' } };
 
+/** Retried like any other; compensated only when its workflow is terminated so. */
+function undoneBy(id: string): JsonObject {
+  return { ErrorBehavior: 'Retry', CompensateWith: [call(id)] };
+}
+
+/** What compensates a step. */
+export const UNDONE_BY: ReadonlyMap<string, string> = new Map([
+  ...(['1', '2', '3'] as const).map((n) => [`e${n}`, `e${n}-undo`] as const),
+  ...(['1', '2'] as const).map((n) => [`s${n}`, `u${n}`] as const),
+]);
+
 const CALM_WORKFLOWS: Readonly<Record<string, Workflow>> = {
   plain: {
     document: {
@@ -26,9 +37,13 @@ const CALM_WORKFLOWS: Readonly<Record<string, Workflow>> = {
     document: {
       Id: 'effects',
       Steps: [
-        call('e1', { Outputs: { r1: 'step.value' }, NextStepId: 'e2' }),
-        call('e2', { Outputs: { r2: 'data.r1 + step.value' }, NextStepId: 'e3' }),
-        call('e3', { Outputs: { r3: 'data.r2 + step.value' } }),
+        call('e1', { ...undoneBy('e1-undo'), Outputs: { r1: 'step.value' }, NextStepId: 'e2' }),
+        call('e2', {
+          ...undoneBy('e2-undo'),
+          Outputs: { r2: 'data.r1 + step.value' },
+          NextStepId: 'e3',
+        }),
+        call('e3', { ...undoneBy('e3-undo'), Outputs: { r3: 'data.r2 + step.value' } }),
       ],
     },
     data: () => ({}),
@@ -287,6 +302,11 @@ export function workflowNames(seed: number): readonly string[] {
   if (!isTimed(seed)) return names;
   const timed = Object.keys(TIMED_WORKFLOWS);
   return [...names, ...timed, ...timed, ...timed];
+}
+
+/** Whether there is something to compensate. */
+export function canBeUndone(name: string): boolean {
+  return name === 'effects' || name === 'saga';
 }
 
 /** Whether instances wait for events with the key of their scenario. */

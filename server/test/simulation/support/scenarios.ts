@@ -2,7 +2,7 @@
 import { AppError } from '../../../src/errors.js';
 import type { JsonObject } from '../../../src/engine/json.js';
 import type { StepwrightHost } from '../../../src/runtime/workflow-host.js';
-import { takesEvents, WORKFLOWS } from './definitions.js';
+import { canBeUndone, takesEvents, WORKFLOWS } from './definitions.js';
 import { RUNAWAY } from './restless.js';
 import { hold } from './violation.js';
 import type { Workflow } from './workflow.js';
@@ -37,7 +37,9 @@ export class Scenario {
     await scheduler.pause('a client begins', random.below(2000));
     const id = await this.#start();
     if (random.chance(0.25)) await this.#suspendForAWhile(id);
-    if (random.chance(0.12)) await this.#terminate(id);
+    const compensates = this.#world.compensates && this.index % 2 === 1;
+    const isTerminated = random.chance(0.12) || (compensates && canBeUndone(this.name));
+    if (isTerminated) await this.#terminate(id, compensates);
     if (random.chance(0.2)) await this.#look(id);
     if (this.name === RUNAWAY) await this.#endRunaway(id);
     await publishes;
@@ -127,14 +129,19 @@ export class Scenario {
     );
   }
 
-  async #terminate(id: string): Promise<void> {
+  async #terminate(id: string, compensates: boolean): Promise<void> {
     const { random, scheduler } = this.#world;
     await scheduler.pause('a controller waits', random.below(2500));
     this.isTerminated = true;
-    const view = await this.#askFor(id, (host) =>
-      host.controlWorkflow(id, 'terminate', 'somebody'),
-    );
+    const action = compensates ? 'compensate' : 'terminate';
+    const ask = () => this.#askFor(id, (host) => host.controlWorkflow(id, action, 'somebody'));
+    const view = await ask();
     if (view === null) return;
+    if (compensates) {
+      // Asked again it does not begin again.
+      await ask();
+      return;
+    }
     const hasEnded = view.status === 'Terminated' || view.status === 'Complete';
     hold(hasEnded, 'terminated is terminated', () => `${id} is ${view.status}`);
   }

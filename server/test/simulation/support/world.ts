@@ -37,6 +37,8 @@ export class World {
   /** What has ended is removed after a short while. */
   readonly removesSoon: boolean;
   readonly archive = new Archive();
+  /** Some workflows are terminated with compensation: not drawn either. */
+  readonly compensates: boolean;
   /** How often a crash or a lost answer met which store operation. */
   readonly crashPoints = new Map<string, number>();
   isCalm = false;
@@ -53,6 +55,7 @@ export class World {
     this.workflowNames = workflowNames(seed);
     // Few enough to be reached within a simulation, more than any workflow needs that rests.
     this.stepsWithoutWaitMax = isRestless(seed) ? 250 : 10_000;
+    this.compensates = isRestless(seed);
     this.leasesMs = seed % 7 === 4 ? [1500, 5000, null] : [1500, 5000];
     this.scheduler = new Scheduler(this.random);
     this.ledger = new Ledger(this.plan.failingEffects);
