@@ -11,10 +11,12 @@ import path from 'node:path';
 import type { Express } from 'express';
 import { DEFAULT_API_LIMITS } from './api/api-limits.js';
 import { createApp } from './api/create-app.js';
+import { RequestMemory } from './api/request-memory.js';
 import type { Backplane } from './backplane/backplane.js';
 import { createLocalBackplane } from './backplane/local-backplane.js';
 import { ConfigError, visibleEnvironment } from './config.js';
 import type { Logger } from './logger.js';
+import { defaultBudget, memoryBudget, type MemoryBudget } from './memory-budget.js';
 import { systemClock } from './runtime/clock.js';
 import { processIsGone } from './runtime/node-registry.js';
 import { RuntimeMetrics } from './runtime/runtime-metrics.js';
@@ -54,6 +56,8 @@ export interface ComposeOptions {
 export async function compose(options: ComposeOptions): Promise<Server> {
   const { config, logger } = options;
   const metrics = new RuntimeMetrics();
+  const budget = memoryBudget(config.memory_budget_bytes ?? defaultBudget());
+  logger.debug({ ...budget }, 'memory budget');
   const scripts = options.scripts ?? createScripts(options);
   const httpRequest = createHttpRequest(config, logger);
   const nodeId = `${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`;
@@ -82,8 +86,16 @@ export async function compose(options: ComposeOptions): Promise<Server> {
       machineName: hostname(),
       osVersion: `${type()} ${release()}`,
     },
-    settings: hostSettings(config),
+    settings: hostSettings(config, budget),
   });
+  const requestMemory = new RequestMemory({
+    ...{ bodiesMax: budget.bodies, answersMax: budget.answers },
+    refused: (what) => metrics.memoryRefused(what),
+  });
+  metrics.showMemory(() => ({
+    instances: { used: host.memoryUsed, limit: budget.instances },
+    ...requestMemory.usage,
+  }));
   const app = createApp({
     host,
     logger,
@@ -92,6 +104,7 @@ export async function compose(options: ComposeOptions): Promise<Server> {
     trustedProxies: config.trusted_proxies,
     allowedHosts: [...config.allowed_hosts, config.host],
     corsOrigins: config.cors_origins,
+    requestMemory,
   });
   return { app, host };
 }
@@ -186,14 +199,15 @@ function createHttpRequest(config: Config, logger: Logger): StepBody {
   };
 }
 
-function hostSettings(config: Config): HostSettings {
+function hostSettings(config: Config, budget: MemoryBudget): HostSettings {
   return {
     stepsWithoutWaitMax: config.steps_without_wait_max,
     openStepsMax: config.open_steps_max,
-    instanceLengthMax: config.instance_bytes_max,
+    instanceLengthMax: Math.min(config.instance_bytes_max, budget.stateMax),
     concurrencyMax: config.instances_concurrent_max,
     parkedMax: config.instances_parked_max,
     descendantsMax: config.descendants_max,
+    instanceMemoryMax: budget.instances,
     startsMax: config.starts_concurrent_max,
     emitLinesPerSecondMax: config.emit_log_lines_per_second_max,
     waitersMax: config.pollers_max,

@@ -325,6 +325,12 @@ export const SETTINGS = {
     256,
     'Instances that one node works on at the same time.',
   ),
+  memory_budget_bytes: setting<number | null>(
+    integer(16 * 1024 * 1024, 1024 ** 4),
+    null,
+    'Memory that workflows in memory, bodies of requests and answers may take together, in bytes; see [Memory](operations.md#memory).',
+    { shown: 'a third of the heap' },
+  ),
   instances_parked_max: setting(
     integer(0, 1_000_000),
     2000,
@@ -353,7 +359,7 @@ export const SETTINGS = {
   instance_bytes_max: setting(
     integer(64 * 1024, 256 * 1024 * 1024),
     32 * 1024 * 1024,
-    'Largest state of one instance (its data and its open steps as JSON) in bytes; one that grows beyond it is suspended.',
+    'Largest state of one instance (its data and its open steps as JSON) in bytes; one that grows beyond it is suspended. At most an eighth of `memory_budget_bytes`.',
   ),
   emit_log_lines_per_second_max: setting(
     integer(1, 1_000_000),

@@ -38,7 +38,7 @@ const NO_EPOCH: readonly Patch[] = [
   },
 ];
 
-const LOOK_AFTER = `if (await this.#environment.lookForEvents(run))
+const LOOK_AFTER = `if (await this.#lookForEvents(run))
             this.#wakeAgain = true;`;
 const COMMIT = `if (this.#run.dirty || this.#insert !== null)
             await this.#commit();`;
@@ -75,7 +75,7 @@ export const SAFEGUARDS: readonly Safeguard[] = [
       {
         file: 'runtime/instance-actor.js',
         find: COMMIT,
-        replace: `await this.#environment.lookForEvents(this.#run); ${COMMIT}`,
+        replace: `await this.#lookForEvents(this.#run); ${COMMIT}`,
       },
     ],
     test: 't10',

@@ -8,6 +8,7 @@ import type { Request, Response } from 'express';
 import { writeJson } from '../engine/exact-json.js';
 import { isLight, writeJsonParts } from '../engine/json-parts.js';
 import { inSlices, NotWantedError } from '../slices.js';
+import { addressOf, contextOf } from './request-context.js';
 import { writeYaml, writeYamlParts } from './yaml-writer.js';
 
 const YAML_MEDIA_TYPES: readonly string[] = ['application/yaml', 'application/x-yaml', 'text/yaml'];
@@ -30,11 +31,19 @@ export function sendAnswer(response: Response, value: unknown): Response {
     });
     return response;
   }
-  return sendText(
-    response,
-    withCharset(type),
-    isYaml ? writeYaml(value) : writeJson(value as object),
-  );
+  return sendCounted(response, type, isYaml ? writeYaml(value) : writeJson(value as object));
+}
+
+/** @throws AppError when there is no memory for it, and the caller can ask again */
+function sendCounted(response: Response, type: string, text: string): Response {
+  const { memory } = contextOf(response.req).services;
+  memory.answer(addressOf(response.req), response, text.length, onlyReads(response.req));
+  return sendText(response, withCharset(type), text);
+}
+
+/** Whoever takes work gets it, or nobody would do it until its lease ends. */
+function onlyReads({ method, originalUrl }: Request): boolean {
+  return method === 'GET' && !originalUrl.startsWith('/api/activity/');
 }
 
 async function sendInSlices(response: Response, type: string, value: unknown): Promise<void> {
@@ -42,11 +51,11 @@ async function sendInSlices(response: Response, type: string, value: unknown): P
   const isYaml = YAML_MEDIA_TYPES.includes(type);
   const yaml = isYaml ? await inSlices(writeYamlParts(value, YAML_LENGTH_MAX), isWanted) : null;
   if (yaml !== null) {
-    sendText(response, withCharset(type), yaml);
+    sendCounted(response, type, yaml);
     return;
   }
   const json = await inSlices(writeJsonParts(value), isWanted);
-  sendText(response, withCharset(isYaml ? JSON_MEDIA_TYPE : type), json);
+  sendCounted(response, isYaml ? JSON_MEDIA_TYPE : type, json);
 }
 
 /** Sends a body as it is: no entity tag, no guess about its type. */

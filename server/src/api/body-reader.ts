@@ -7,11 +7,21 @@
 import type { Request, RequestHandler } from 'express';
 import type { Json } from '../engine/json.js';
 import { AppError } from '../errors.js';
+import { memoryCost } from '../runtime/memory-cost.js';
 import type { ApiLimits } from './api-limits.js';
 import { parseJson } from './json-format.js';
 import { jsonLocator } from './json-position.js';
-import { contextOf, type ParsedBody } from './request-context.js';
+import { addressOf, contextOf, responseOf, type ParsedBody } from './request-context.js';
+import type { BodyMemory } from './request-memory.js';
 import { parseYaml } from './yaml-format.js';
+
+/** The pieces of a body as they come, and the body in one piece. */
+const BYTES_COST = 2;
+/** Values of YAML, for each character; aliases make more of them. */
+const YAML_COST = 32;
+/** The most that values of JSON take for each character, and from which length on it is looked at more closely. */
+const JSON_COST_MAX = 32;
+const SCANNED_FROM = 4096;
 
 type BodyFormat = 'json' | 'yaml' | 'python';
 
@@ -41,7 +51,8 @@ export const scriptBody: RequestHandler = async (request, _response, next) => {
     throw unsupported(request, 'Send the script as text/x-python');
   }
   const { limits } = contextOf(request).services;
-  request.body = decode(await readBytes(request, limits.scriptBytesMax));
+  const memory = memoryOf(request);
+  request.body = decode(await readBytes(request, limits.scriptBytesMax, memory));
   next();
 };
 
@@ -65,19 +76,31 @@ async function readValue(request: Request, next: () => void, whenEmpty?: Json): 
 async function parseBody(request: Request, limits: ApiLimits): Promise<ParsedBody | null> {
   if (!hasBody(request)) return null;
   const format = formatOf(request);
-  const bytes = await readBytes(
-    request,
-    format === 'yaml' ? limits.yamlBytesMax : limits.bodyBytesMax,
-  );
+  const memory = memoryOf(request);
+  const bytesMax = format === 'yaml' ? limits.yamlBytesMax : limits.bodyBytesMax;
+  const bytes = await readBytes(request, bytesMax, memory);
   // Some clients name a type, or one of their own, for a body that they do not send.
   if (bytes.length === 0) return null;
   if (format !== 'json' && format !== 'yaml') {
     throw unsupported(request, 'Send application/json or application/yaml');
   }
   const text = decode(bytes);
+  memory.grow(valueCost(text, format));
   if (format === 'yaml') return parseYaml(text, limits);
   if (text.trim() === '') return null;
   return { value: parseJson(text, limits), locator: () => jsonLocator(text) };
+}
+
+/** Bytes that the text and the value in it will take. */
+function valueCost(text: string, format: 'json' | 'yaml'): number {
+  if (format === 'yaml') return text.length * YAML_COST;
+  return text.length < SCANNED_FROM ? text.length * JSON_COST_MAX : memoryCost(text);
+}
+
+function memoryOf(request: Request): BodyMemory {
+  const context = contextOf(request);
+  context.bodyMemory = context.services.memory.body(addressOf(request), responseOf(request));
+  return context.bodyMemory;
 }
 
 function hasBody(request: Request): boolean {
@@ -109,7 +132,7 @@ function unsupported(request: Request, hint: string): AppError {
   return new AppError('unsupported_media_type', `${sent}. ${hint}`);
 }
 
-function readBytes(request: Request, bytesMax: number): Promise<Buffer> {
+function readBytes(request: Request, bytesMax: number, memory: BodyMemory): Promise<Buffer> {
   const tooLarge = () =>
     new AppError('body_too_large', `The body is larger than ${bytesMax} bytes`, {
       fields: { bytesMax },
@@ -123,11 +146,16 @@ function readBytes(request: Request, bytesMax: number): Promise<Buffer> {
     let length = 0;
     const onData = (chunk: Buffer) => {
       length += chunk.length;
-      if (length > bytesMax) {
-        request.off('data', onData).pause();
-        reject(tooLarge());
-      } else {
+      try {
+        if (length > bytesMax) throw tooLarge();
+        memory.grow(length * BYTES_COST);
         chunks.push(chunk);
+      } catch (error) {
+        // `sendUnread` reads on, unless the caller is soon done with it: then the rest is read and thrown away here.
+        request.off('data', onData);
+        if (length > bytesMax) request.pause();
+        memory.release();
+        reject(error instanceof Error ? error : new Error(String(error)));
       }
     };
     // Every request closes in the end; only one that did not end before has lost something.

@@ -23,6 +23,7 @@ import { registerForeignPageRules } from './foreign-pages.js';
 import { registerOperatorPage } from './operator-page.js';
 import { parseQuery } from './query-names.js';
 import { attachContext } from './request-context.js';
+import type { RequestMemory } from './request-memory.js';
 import { registerSwaggerPage } from './swagger-page.js';
 import { refuseHead, unmatched } from './unmatched.js';
 
@@ -37,6 +38,7 @@ export interface AppOptions {
   /** See `foreign-pages.ts`; none when left out. */
   readonly allowedHosts?: readonly string[];
   readonly corsOrigins?: readonly string[];
+  readonly requestMemory: RequestMemory;
 }
 
 /** @throws Error with a sentence when the public key or a proxy's address cannot be used */
@@ -62,6 +64,7 @@ export function createApp(options: AppOptions): Express {
     refusals: new RefusalLimit({ perMinuteMax: limits.wrongBearersPerMinuteMax, now }),
     guesses: new GuessLimit({ perMinuteMax: limits.wrongTokensPerMinuteMax, now }),
     waiting: new WaitingLimit(limits.waitingPerAddressMax),
+    memory: options.requestMemory,
   };
   app.use(attachContext(services));
   app.use(securityHeaders);

@@ -11,6 +11,7 @@ import { ANONYMOUS, type WorkflowHost } from '../runtime/host.js';
 import type { GuessLimit, RefusalLimit, WaitingLimit } from './address-limits.js';
 import type { ApiLimits } from './api-limits.js';
 import type { TokenVerifier, VerifiedToken } from './authentication.js';
+import type { BodyMemory, RequestMemory } from './request-memory.js';
 
 export interface ApiServices {
   readonly host: WorkflowHost;
@@ -21,6 +22,7 @@ export interface ApiServices {
   readonly refusals: RefusalLimit;
   readonly guesses: GuessLimit;
   readonly waiting: WaitingLimit;
+  readonly memory: RequestMemory;
 }
 
 /** A place in a body, from 1. */
@@ -38,6 +40,8 @@ export interface ParsedBody {
 interface RequestContext {
   readonly services: ApiServices;
   body: ParsedBody | null;
+  /** What the body takes until the answer is sent. */
+  bodyMemory: BodyMemory | null;
   /** Kept, because a route that accepts several scopes asks several times. */
   verifiedToken: Promise<VerifiedToken> | null;
 }
@@ -47,7 +51,7 @@ const contexts = new WeakMap<Request, RequestContext>();
 /** Gives every request its context; comes before everything else. */
 export function attachContext(services: ApiServices): RequestHandler {
   return (request, _response, next) => {
-    contexts.set(request, { services, body: null, verifiedToken: null });
+    contexts.set(request, { services, body: null, bodyMemory: null, verifiedToken: null });
     next();
   };
 }

@@ -24,6 +24,8 @@ export interface RunnerLimits {
   readonly parkedMax: number;
   /** Instances that descend from one that a client started, and are open at the same time. */
   readonly descendantsMax: number;
+  /** Memory that instances may take together. */
+  readonly instanceMemoryMax: number;
 }
 
 export interface ActorEnvironment {
@@ -42,8 +44,15 @@ export interface ActorEnvironment {
   /** Runs the body of a step that left the engine. Null: it is left to the next node, as this one stops. */
   runBody(run: Run, pointer: Pointer, signal: AbortSignal): Promise<EffectResult | null>;
   loadEvent(eventId: string): Promise<EventMessage | null>;
-  /** Looks for stored events that waits have not looked for yet; true when one was taken. */
-  lookForEvents(run: Run): Promise<boolean>;
+  /**
+   * Looks for stored events that waits have not looked for yet; true when one was taken. A wait for which there is no
+   * room has not looked afterwards.
+   *
+   * @param hasRoom whether an event that takes so many bytes may come into memory now
+   */
+  lookForEvents(run: Run, hasRoom: (bytes: number) => boolean): Promise<boolean>;
+  /** Whether the instance may take so many bytes of memory, all in all. If not, it should leave, and waits its turn. */
+  mayGrow(actor: InstanceActor, bytes: number): boolean;
   sendOutbox(instance: WorkflowInstance, message: OutboxMessage): Promise<void>;
   /** Asks the store again and again, with pauses, until it answers or `cancelled` is true. */
   retryStore<Value>(ask: () => Promise<Value>, cancelled: () => boolean): Promise<Value | null>;
@@ -51,7 +60,7 @@ export interface ActorEnvironment {
   /** A commit is durable. */
   committed(actor: InstanceActor, saved: UnsavedChanges): void;
   parked(actor: InstanceActor): void;
-  /** The actor has ended without ending its instance; `outdated`: it is still ours, but must be read again. */
+  /** The actor has ended without ending its instance; `outdated`: it is still ours, and is read again. */
   abandoned(actor: InstanceActor, outdated: boolean): void;
   /** The instance cannot be run on; it is set aside where others are not harmed. */
   failed(actor: InstanceActor, error: unknown): Promise<void>;

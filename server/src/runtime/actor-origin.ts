@@ -13,7 +13,7 @@ export interface Stored {
 export interface ActorOrigin {
   readonly stored: Stored;
   /** Of one that was read from the store. */
-  readonly stateLength?: number;
+  readonly state?: string;
   readonly crashes?: number;
   /** For a new instance; left out for one that was read from the store. */
   readonly insert?: Insert;

@@ -6,7 +6,13 @@
  */
 import { writeJson } from '../engine/exact-json.js';
 import { AppError } from '../errors.js';
-import type { EventRecord, InboxMessage, PostedMessage, Store } from '../store/store.js';
+import type {
+  EventRecord,
+  FoundEvent,
+  InboxMessage,
+  PostedMessage,
+  Store,
+} from '../store/store.js';
 import type { Clock } from './clock.js';
 import type { PublishedEvent, PublishRequest } from './host.js';
 import { hashOf, nameKeyOf, newId } from './ids.js';
@@ -63,7 +69,7 @@ export class EventPublisher {
     }
   }
 
-  async #deliver(event: EventRecord): Promise<number> {
+  async #deliver(event: FoundEvent): Promise<number> {
     const { store } = this.#options;
     const message = eventMessage(event);
     const instances = new Set<string>();

@@ -1,11 +1,13 @@
 /** Reading events, and who waits for them. */
 import { readJson } from '../engine/exact-json.js';
 import { AppError } from '../errors.js';
-import { FAR_FUTURE_MS, type EventListItem, type Store } from '../store/store.js';
+import { FAR_FUTURE_MS, type EventListItem, type EventRecord, type Store } from '../store/store.js';
 import type { Page, PageRequest } from './host.js';
 import { nameKeyOf, readExecutionKey } from './ids.js';
+import { memoryCost } from './memory-cost.js';
 import type { EventView, EventWaiterView, StoredEventView } from './operator-views.js';
 import { decodeCursor, pageOf } from './paging.js';
+import type { ReadingGate } from './reading-gate.js';
 
 export interface EventName {
   readonly name: string;
@@ -14,9 +16,11 @@ export interface EventName {
 
 export class EventQueries {
   readonly #store: Store;
+  readonly #reading: ReadingGate;
 
-  constructor(store: Store) {
+  constructor(store: Store, reading: ReadingGate) {
     this.#store = store;
+    this.#reading = reading;
   }
 
   /** Newest first; of one name and key, or all. */
@@ -37,16 +41,20 @@ export class EventQueries {
   }
 
   /** @throws AppError `event_not_found` */
-  async get(id: string): Promise<StoredEventView> {
+  get(id: string): Promise<StoredEventView> {
+    return this.#reading.read(
+      () => this.#find(id),
+      ({ data }) => memoryCost(data),
+      viewStored,
+    );
+  }
+
+  async #find(id: string): Promise<EventRecord> {
     const event = await this.#store.getEvent(id);
-    if (event === null) {
-      throw new AppError('event_not_found', `there is no event '${id}'`, {
-        fields: { eventId: id },
-      });
-    }
-    const { data, deliveredTo, key, name, publishedAt: publishTime } = event;
-    // Stored by us as JSON.
-    return { ...{ id, name, key, deliveredTo, publishTime }, data: readJson(data) };
+    if (event !== null) return event;
+    throw new AppError('event_not_found', `there is no event '${id}'`, {
+      fields: { eventId: id },
+    });
   }
 
   async waiters({ name, key }: EventName, page: PageRequest): Promise<Page<EventWaiterView>> {
@@ -63,6 +71,12 @@ export class EventQueries {
     }));
     return { items: waiters, nextCursor };
   }
+}
+
+function viewStored(event: EventRecord): StoredEventView {
+  const { data, deliveredTo, id, key, name, publishedAt: publishTime } = event;
+  // Stored by us as JSON.
+  return { ...{ id, name, key, deliveredTo, publishTime }, data: readJson(data) };
 }
 
 function viewEvent(event: EventListItem): EventView {

@@ -19,7 +19,6 @@
 import { applyStatus } from '../engine/lifecycle.js';
 import { applyEffect, applyMessage, type EffectResult, type Message } from '../engine/messages.js';
 import { canGoOn, type Run } from '../engine/run.js';
-import { STATE_VERSION } from '../engine/snapshot.js';
 import { fireTimers, nextTimer } from '../engine/timers.js';
 import {
   StoreUnavailableError,
@@ -28,14 +27,15 @@ import {
   type InstanceStatus,
 } from '../store/store.js';
 import type { ActorEnvironment } from './actor-environment.js';
+import { ActorMemory } from './actor-memory.js';
 import type { ActorOrigin, Stored } from './actor-origin.js';
 import { CrashCount } from './crash-count.js';
 import { EffectRunner, hasUnderWay } from './effect-runner.js';
 import type { Insert } from './first-insertion.js';
 import { StateLength } from './instance-bounds.js';
+import { commitOf } from './instance-commit.js';
 import { writeStored } from './long-states.js';
-import { inOrder, readMessage, type ArrivedMessage } from './message-codec.js';
-import { timesOf } from './new-instance.js';
+import { inOrder, readArrived, type ArrivedMessage } from './message-codec.js';
 import { runPass } from './pass.js';
 import { PendingEvaluation } from './pending-evaluation.js';
 import { noSideRecords, UnsavedChanges } from './unsaved-changes.js';
@@ -47,6 +47,7 @@ export class InstanceActor {
   readonly #effects: EffectRunner;
   readonly #evaluation: PendingEvaluation;
   readonly #stateLength: StateLength;
+  readonly memory: ActorMemory;
   #run: Run;
   #stored: Stored;
   #insert: Insert | null;
@@ -72,9 +73,10 @@ export class InstanceActor {
     this.#run = run;
     this.#stored = origin.stored;
     this.#stateLength = new StateLength(
-      origin.stateLength ?? 0,
+      Buffer.byteLength(origin.state ?? ''),
       environment.limits.instanceLengthMax,
     );
+    this.memory = new ActorMemory(origin.state ?? '', (bytes) => environment.mayGrow(this, bytes));
     this.#insert = origin.insert ?? null;
     this.#loaded = origin.insert === undefined;
     this.#crashes = new CrashCount(origin.crashes ?? 0, run.instance);
@@ -105,10 +107,6 @@ export class InstanceActor {
   /** Nodes in a row that died while they had it, as the store has it. */
   get crashes(): number {
     return this.#crashes.value;
-  }
-
-  get stateLength(): number {
-    return this.#stateLength.value;
   }
 
   /** Since when something may be in the store that not everything has followed yet; null: all has. */
@@ -226,13 +224,35 @@ export class InstanceActor {
 
   /** Who has more to do afterwards queues again: a few instances that never rest must not stop all others. */
   async #takeTurn(): Promise<void> {
+    if (this.#mustLeave()) {
+      this.#outdated = true;
+      this.abandon();
+      return;
+    }
     const release = await this.#environment.takeTurn(this.#run.instance);
     try {
       this.#wakeAgain = false;
       if (!this.#abandoned) await this.#stretch();
+      this.memory.worked();
     } finally {
       release();
     }
+  }
+
+  /** What is to be taken in finds no memory: it leaves, and comes back with all of that when there is some. */
+  #mustLeave(): boolean {
+    return this.#mayLeave() && !this.#run.dirty && this.memory.isShort(this.#arrived);
+  }
+
+  /** Whether all that it has, or will have after its next commit, is in the store. */
+  #mayLeave(): boolean {
+    return this.isStored && !this.#leaving && this.#effects.isAtRest && this.#results.length === 0;
+  }
+
+  #hasRoom(bytes: number): boolean {
+    if (this.memory.hasRoomFor(bytes) || (this.isStored && !this.#mayLeave())) return true;
+    this.#wakeAgain = true;
+    return false;
   }
 
   #shouldWork(): boolean {
@@ -263,7 +283,7 @@ export class InstanceActor {
     run.now = this.#environment.clock.now();
     if (this.#loaded) {
       this.#loaded = false;
-      await this.#environment.lookForEvents(run);
+      await this.#lookForEvents(run);
     }
     const messages: Message[] = [];
     for (const arrived of this.#arrived.splice(0)) {
@@ -279,19 +299,17 @@ export class InstanceActor {
     fireTimers(run);
   }
 
+  #lookForEvents(run: Run): Promise<boolean> {
+    this.memory.looks();
+    return this.#environment.lookForEvents(run, (bytes) => this.#hasRoom(bytes));
+  }
+
   async #read(arrived: ArrivedMessage): Promise<Message | null> {
     if (this.#applied.has(arrived.id)) return null;
     this.#applied.add(arrived.id);
     // The inbox has something to clear, whether or not anybody waits for it.
     this.#run.dirty = true;
-    const message = readMessage(arrived.body);
-    if (message === null) {
-      this.#log('warn', { messageId: arrived.id }, 'dropped a message that cannot be read');
-      return null;
-    }
-    if (message.kind !== 'event-reference') return message;
-    const event = await this.#environment.loadEvent(message.eventId);
-    return event;
+    return readArrived(this.id, arrived, this.#environment);
   }
 
   async #commit(): Promise<void> {
@@ -352,7 +370,7 @@ export class InstanceActor {
 
   /** True when the commit is in the store; false when it must be made again. */
   async #save(): Promise<boolean> {
-    const { store } = this.#environment;
+    const { logger, store } = this.#environment;
     const { instance } = this.#run;
     const { epoch, inSeq } = this.#stored;
     const state = await writeStored(instance);
@@ -360,27 +378,19 @@ export class InstanceActor {
     const wakeAt = this.wakeAt();
     const crashes = this.#crashes.next(instance, wakeAt === 0);
     try {
-      const outcome = await store.commitInstance({
-        id: this.id,
-        epoch,
-        inSeq,
-        revision: this.#stored.revision,
-        status: instance.status,
-        outcome: instance.outcome,
-        ...timesOf(instance, now),
-        wakeAt,
-        underWay: hasUnderWay(instance),
-        crashes,
-        state,
-        schemaVersion: STATE_VERSION,
-        side: this.#unsaved.side,
-        ...this.#unsaved.removals,
-      });
+      const outcome = await store.commitInstance(
+        commitOf(instance, {
+          ...{ epoch, inSeq, now, wakeAt, crashes, state },
+          revision: this.#stored.revision,
+          unsaved: this.#unsaved,
+        }),
+      );
       if (outcome === 'committed') {
         this.#committedAt = now;
         const revision = this.#stored.revision + 1;
         this.#stored = { epoch, inSeq, revision, status: instance.status };
         this.#stateLength.written(Buffer.byteLength(state));
+        this.memory.wrote(state);
         this.#crashes.written(crashes);
         return true;
       }
@@ -389,7 +399,8 @@ export class InstanceActor {
       return false;
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;
-      this.#log('warn', { err: error }, 'the store did not answer a commit; reading back');
+      const fields = { workflowId: this.id, err: error };
+      logger.warn(fields, 'the store did not answer a commit; reading back');
       return this.#readBack(instance.status);
     }
   }
@@ -460,7 +471,7 @@ export class InstanceActor {
     if (run.instance.status === 'Runnable' && !this.#leaving) {
       this.#effects.start(run, run.changes.effects.splice(0));
     }
-    if (await this.#environment.lookForEvents(run)) this.#wakeAgain = true;
+    if (await this.#lookForEvents(run)) this.#wakeAgain = true;
     if (run.instance.outbox.length > 0) {
       for (const message of run.instance.outbox.splice(0)) {
         await this.#environment.sendOutbox(run.instance, message);
@@ -484,9 +495,5 @@ export class InstanceActor {
     const timer = nextTimer(this.#run);
     if (timer !== null) this.#cancelTimer = this.#environment.clock.at(timer, () => this.wake());
     this.#environment.parked(this);
-  }
-
-  #log(level: 'warn', fields: Record<string, unknown>, message: string): void {
-    this.#environment.logger[level]({ workflowId: this.id, ...fields }, message);
   }
 }

@@ -1,7 +1,12 @@
-/** The loads of a node: one at a time for each instance, all together within the limits of the gate. */
+/**
+ * The loads of a node: one at a time for each instance, all together within the limits of the gate. An instance for which
+ * there is no memory waits in line, and is read again when its turn comes: nothing of it is in memory until then.
+ */
 import type { InstanceRecord } from '../store/store.js';
 import type { ActorEnvironment } from './actor-environment.js';
+import type { InstanceMemory } from './instance-memory.js';
 import { LoadGate, type LoadLimits, type LoadPermit } from './load-gate.js';
+import { recordCost } from './message-codec.js';
 
 /** Answers an instance that is to be set to work; null: there is nothing to do. */
 export type Load = () => Promise<InstanceRecord | null>;
@@ -9,8 +14,12 @@ export type Load = () => Promise<InstanceRecord | null>;
 export interface InstanceLoadsOptions {
   readonly environment: Pick<ActorEnvironment, 'logger' | 'retryStore'>;
   readonly limits: LoadLimits;
+  readonly memory: Pick<InstanceMemory, 'tryEnter' | 'enter' | 'notComing'>;
+  /** Reads an instance once more that had to wait for memory. */
+  readonly reload: (instanceId: string) => Promise<InstanceRecord | null>;
   readonly isStopping: () => boolean;
   readonly activate: (record: InstanceRecord) => Promise<void>;
+  readonly isHere: (instanceId: string) => boolean;
   /** It is in memory and at work. */
   readonly isWorking: (instanceId: string) => boolean;
   /** False: the node stopped before that could be done. */
@@ -34,8 +43,7 @@ export class InstanceLoads {
     const { environment, isStopping } = this.#options;
     if (isStopping() || this.#underWay.has(id)) return;
     const admitted = this.#gate.enter();
-    const loading = admitted
-      .then((permit) => this.#loadWith(permit, id, load))
+    const loading = this.#bringWith(admitted, id, load)
       .catch((error: unknown) => {
         environment.logger.warn({ workflowId: id, err: error }, 'could not load an instance');
       })
@@ -54,20 +62,43 @@ export class InstanceLoads {
     await Promise.all([...this.#underWay.values()]);
   }
 
-  async #loadWith(permit: LoadPermit, id: string, load: Load): Promise<void> {
-    const { activate, environment, isStopping, isWorking, loaded } = this.#options;
-    const attempt = async (): Promise<true> => {
+  async #bringWith(admitted: Promise<LoadPermit>, id: string, load: Load): Promise<void> {
+    const { loaded, memory, reload } = this.#options;
+    let lacking = await this.#loadWith(await admitted, id, load);
+    while (lacking !== null) {
+      if (!(await memory.enter(id, lacking))) {
+        loaded(id, false);
+        return;
+      }
+      lacking = await this.#loadWith(await this.#gate.enter(), id, () => reload(id));
+    }
+  }
+
+  /** Answers the bytes for which there is no memory now; null: it was done, or need not be done. */
+  async #loadWith(permit: LoadPermit, id: string, load: Load): Promise<number | null> {
+    const { activate, environment, isHere, isStopping, isWorking, loaded, memory } = this.#options;
+    const attempt = async (): Promise<{ readonly lacking: number | null }> => {
       const record = await load();
-      if (record === null) return true;
-      permit.loaded(record.state.length);
+      if (record === null) return { lacking: null };
+      permit.loaded(lengthOf(record));
+      const bytes = recordCost(record);
+      if (!memory.tryEnter(id, bytes)) return { lacking: bytes };
       await activate(record);
-      return true;
+      return { lacking: null };
     };
     try {
-      loaded(id, (await environment.retryStore(attempt, isStopping)) !== null);
+      const done = await environment.retryStore(attempt, isStopping);
+      const lacking = done?.lacking ?? null;
+      if (lacking === null) loaded(id, done !== null);
+      return lacking;
     } finally {
+      if (!isHere(id)) memory.notComing(id);
       if (isWorking(id) && !this.#permits.has(id)) this.#permits.set(id, permit);
       else permit.end();
     }
   }
+}
+
+function lengthOf({ inbox, state }: InstanceRecord): number {
+  return inbox.reduce((length, { body }) => length + body.length, state.length);
 }

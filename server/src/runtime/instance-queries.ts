@@ -1,23 +1,29 @@
-/** Reading instances: one, a list, the steps of one. */
+/** Reading instances: one, a list, the steps of one. What is read at the same time takes a bounded amount of memory. */
 import { AppError } from '../errors.js';
 import type { InstanceFilter, InstanceRecord, Store } from '../store/store.js';
 import type { DefinitionCatalog } from './definition-catalog.js';
 import type * as Host from './host.js';
 import { listItem, loadInstance } from './instance-views.js';
+import { memoryCost } from './memory-cost.js';
 import { decodeCursor, pageOf } from './paging.js';
+import type { ReadingGate } from './reading-gate.js';
 import { listSteps } from './step-list.js';
 
 export interface InstanceQueriesOptions {
   readonly store: Store;
   readonly catalog: DefinitionCatalog;
+  /** Shared by all that reads whole instances and events. */
+  readonly reading: ReadingGate;
 }
 
 export class InstanceQueries {
   readonly #store: Store;
   readonly #catalog: DefinitionCatalog;
+  readonly #reading: ReadingGate;
 
-  constructor({ catalog, store }: InstanceQueriesOptions) {
+  constructor({ catalog, reading, store }: InstanceQueriesOptions) {
     this.#store = store;
+    this.#reading = reading;
     this.#catalog = catalog;
   }
 
@@ -28,6 +34,19 @@ export class InstanceQueries {
     throw new AppError('workflow_not_found', `There is no workflow '${id}'`, {
       fields: { workflowId: id },
     });
+  }
+
+  /**
+   * What `view` makes of an instance, in its turn.
+   *
+   * @throws AppError `workflow_not_found`, `overloaded`
+   */
+  read<View>(id: string, view: (record: InstanceRecord) => View | Promise<View>): Promise<View> {
+    return this.#reading.read(
+      () => this.load(id),
+      ({ state }) => memoryCost(state),
+      view,
+    );
   }
 
   async list(request: Host.InstanceListRequest): Promise<Host.Page<Host.InstanceListItem>> {
@@ -43,11 +62,13 @@ export class InstanceQueries {
   }
 
   /** @throws AppError `workflow_not_found`, `invalid_request` for a cursor of another list */
-  async listSteps(id: string, request: Host.StepListRequest): Promise<Host.Page<Host.StepView>> {
-    const instance = await loadInstance(await this.load(id));
-    const definition = await this.#catalog.find(instance.definitionId, instance.version);
-    const context = { workflowId: id, definition };
-    return listSteps({ store: this.#store, instance, context }, request);
+  listSteps(id: string, request: Host.StepListRequest): Promise<Host.Page<Host.StepView>> {
+    return this.read(id, async (record) => {
+      const instance = await loadInstance(record);
+      const definition = await this.#catalog.find(instance.definitionId, instance.version);
+      const context = { workflowId: id, definition };
+      return listSteps({ store: this.#store, instance, context }, request);
+    });
   }
 }
 

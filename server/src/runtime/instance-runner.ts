@@ -8,21 +8,23 @@
  *  R5 An instance is in memory at most once on a node.
  *  R6 Everything here may be forgotten at any moment: the scan of the store finds all that is due again.
  *  R7 Ownership is a preference; only the epoch in the commit decides who may write.
- *  R11 What is read from the store and brought back to work at the same time is bounded (`LoadGate`), and so is what stays
- *     in memory while it waits.
+ *  R11 What is read from the store at the same time is bounded (`LoadGate`), and so is what is in memory (`InstanceMemory`):
+ *     what finds no room waits in line, in the store. Whoever has a place in memory never waits for more while it holds
+ *     that; it leaves, and comes back for all of it.
  */
 import { rootOf } from '../engine/child-id.js';
 import type { WorkflowDefinition } from '../engine/definition.js';
 import { isEnded } from '../engine/instance.js';
+import { jsonLength } from '../engine/json-length.js';
 import { takeUpRun } from '../engine/lifecycle.js';
 import { STATE_VERSION } from '../engine/snapshot.js';
 import { nextTimer } from '../engine/timers.js';
+import { AppError } from '../errors.js';
 import {
   type DueInstance,
   type InboxMessage,
   type InsertInstanceResult,
   type InstanceRecord,
-  type InstanceSummary,
   type PostedMessage,
 } from '../store/store.js';
 import type { ActorEnvironment } from './actor-environment.js';
@@ -32,43 +34,30 @@ import { DueScan } from './due-scan.js';
 import { InstanceActor } from './instance-actor.js';
 import { InstanceTooLargeError } from './instance-bounds.js';
 import { InstanceLoads } from './instance-loads.js';
+import { InstanceMemory } from './instance-memory.js';
 import { InstanceStarts } from './instance-starts.js';
 import { readStored } from './long-states.js';
+import { recordCost } from './message-codec.js';
 import type { NewInstance } from './new-instance.js';
-import type { NodeRegistry } from './node-registry.js';
-import { ParkedMemory } from './parked-memory.js';
 import { PeriodicTask } from './periodic-task.js';
 import { Quarantine } from './quarantine.js';
+import type { InstanceRunnerOptions } from './runner-options.js';
 import type { Service } from './service.js';
 import { TakeOver } from './take-over.js';
 import { UncertainWrites } from './uncertain-writes.js';
 import { hasUnderWay } from './effect-runner.js';
 
-/** Loads under way: enough to keep store and engine busy, few enough that a heap of 512 MB has room for their states. */
-const LOADS = { countMax: 64, lengthMax: 16 * 1024 * 1024 };
-/** What parked instances may take together, in characters of their states. */
-const PARKED_LENGTH_MAX = 16 * 1024 * 1024;
+/** Loads under way: enough to keep store and engine busy, few enough that their texts take little memory. */
+const LOADS_MAX = 64;
+const LOADED_LENGTH_MAX = 16 * 1024 * 1024;
+/** Bytes that a start takes in memory until its first commit, for each character of its data. */
+const START_COST = 4;
 /** So many descendants of one root are begun at once, however full the memory is. */
 const ROOT_SHARE = 64;
 /** So many instances are looked at to make room for a start. */
 const CANDIDATES_MAX = 64;
 /** Clocks may be set back a little; what was done meanwhile is looked at again. */
 const FOLLOWED_MARGIN_MS = 2000;
-
-export interface InstanceRunnerOptions {
-  readonly environment: ActorEnvironment;
-  readonly nodes: NodeRegistry;
-  readonly findDefinition: (id: string, version: number) => Promise<WorkflowDefinition | null>;
-  /** Tells the node that owns an instance to look at it. */
-  readonly hintOwner: (instanceId: string) => void;
-  /** The status of an instance was changed in the store, by whomever. */
-  readonly changed: (record: InstanceSummary) => void;
-  readonly scanIntervalMs: () => number;
-  /** How long calls to the outside that are under way may take to end when the node stops. */
-  readonly drainMs: number;
-  /** An instance is set aside after so many deaths of nodes in a row, the last ones of them on trial. */
-  readonly crashesMax: number;
-}
 
 export class InstanceRunner implements Service {
   readonly #options: InstanceRunnerOptions;
@@ -78,7 +67,7 @@ export class InstanceRunner implements Service {
   readonly #starts: InstanceStarts;
   readonly #loads: InstanceLoads;
   readonly #roots = new RootCounts();
-  readonly #memory = new ParkedMemory(PARKED_LENGTH_MAX);
+  readonly #memory: InstanceMemory;
   readonly #uncertain = new UncertainWrites();
   readonly #quarantine: Quarantine;
   readonly #takeOver: TakeOver;
@@ -95,8 +84,14 @@ export class InstanceRunner implements Service {
     const { clock, store } = options.environment;
     const isStopping = (): boolean => this.#stopping;
     this.#quarantine = new Quarantine({ ...options.environment, changed: options.changed });
+    const { instanceMemoryMax: bytesMax } = options.environment.limits;
+    this.#memory = new InstanceMemory({ bytesMax, evict: (id) => this.#evictParked(id) });
+    const lengthMax = Math.min(LOADED_LENGTH_MAX, bytesMax / 8);
     this.#loads = new InstanceLoads({
-      ...{ environment: this.#environment, limits: LOADS, isStopping },
+      ...{ environment: this.#environment, limits: { countMax: LOADS_MAX, lengthMax }, isStopping },
+      memory: this.#memory,
+      reload: (id) => this.#load(id),
+      isHere: (id) => this.#actorOf(id) !== undefined,
       activate: (record) => this.#activate(record),
       isWorking: (id) => this.#actorOf(id)?.isParked === false,
       loaded: (id, isDone) => {
@@ -158,6 +153,7 @@ export class InstanceRunner implements Service {
     await this.#scan.stop();
     this.#dueScan.stop();
     await this.#takeOver.trials.stop();
+    this.#memory.stop();
     await this.#loads.ended();
     await this.#starts.ended();
     await this.#leaveAll();
@@ -175,6 +171,11 @@ export class InstanceRunner implements Service {
 
   get inMemory(): number {
     return this.#actors.size;
+  }
+
+  /** What instances take of the memory that they may take, and how many wait for some. */
+  get memory(): Pick<InstanceMemory, 'used' | 'waiting' | 'waits'> {
+    return this.#memory;
   }
 
   /** It is in memory and in the store, and has not ended. */
@@ -207,6 +208,18 @@ export class InstanceRunner implements Service {
    * that is full waits in the store.
    */
   #hasRoomFor(start: NewInstance): boolean {
+    const hasSeat = this.#memory.tryEnter(start.id, jsonLength(start.data) * START_COST);
+    if (start.parent === null && !hasSeat) {
+      this.#environment.metrics.memoryRefused('start');
+      const message = 'The workflows in memory take all that this server may use for them';
+      throw new AppError('overloaded', message, { retryAfterSeconds: 1 });
+    }
+    if (hasSeat && this.#hasPlaceFor(start)) return true;
+    this.#memory.notComing(start.id);
+    return false;
+  }
+
+  #hasPlaceFor(start: NewInstance): boolean {
     const { parkedMax } = this.#environment.limits;
     if (start.parent === null || this.#actors.size < parkedMax) return true;
     if (this.#roots.of(rootOf(start)) < Math.min(ROOT_SHARE, parkedMax)) return true;
@@ -288,9 +301,10 @@ export class InstanceRunner implements Service {
     await this.#scan.runOnce();
   }
 
-  /** For the environment: a commit is durable that clears the instance of the deaths of nodes. */
-  progressed(actor: InstanceActor): void {
-    this.#takeOver.trials.over(actor.id);
+  /** For the environment: a commit is durable. One without crashes clears the instance of the deaths of nodes. */
+  committed(actor: InstanceActor): void {
+    if (this.#actorOf(actor.id) === actor) this.#memory.set(actor.id, actor.memory.stateCost);
+    if (actor.crashes === 0) this.#takeOver.trials.over(actor.id);
   }
 
   /** For the environment: a parked actor may be forgotten, its timer may not. */
@@ -312,18 +326,25 @@ export class InstanceRunner implements Service {
     }
     this.#actors.delete(actor.id);
     this.#actors.set(actor.id, actor);
-    this.#memory.parked(actor.id, actor.stateLength);
-    if (!this.#isCrowded()) return;
+    if (actor.isDisposable) this.#memory.parked(actor.id);
     for (const candidate of this.#actors.values()) {
-      if (!candidate.isDisposable) continue;
-      this.#evict(candidate);
       if (!this.#isCrowded()) return;
+      if (candidate.isDisposable) this.#evict(candidate);
     }
   }
 
   #isCrowded(): boolean {
-    const isTooMany = this.#actors.size > this.#environment.limits.parkedMax;
-    return isTooMany || this.#memory.isFull;
+    return this.#actors.size > this.#environment.limits.parkedMax;
+  }
+
+  #evictParked(id: string): void {
+    const actor = this.#actorOf(id);
+    if (actor?.isDisposable === true) this.#evict(actor);
+  }
+
+  /** For the environment: whether it may take so many bytes of memory. */
+  mayGrow(actor: InstanceActor, bytes: number): boolean {
+    return this.#actors.get(actor.id) !== actor || this.#memory.mayGrow(actor.id, bytes);
   }
 
   /** For the environment: an actor has given up its instance. One that was outdated is read again. */
@@ -403,7 +424,7 @@ export class InstanceRunner implements Service {
       const { epoch, inSeq, revision, status } = record;
       actor = new InstanceActor(this.#environment, run, {
         stored: { epoch, inSeq, revision, status },
-        stateLength: Buffer.byteLength(record.state),
+        state: record.state,
         crashes: record.crashes,
       });
     } catch (error) {
@@ -414,6 +435,7 @@ export class InstanceRunner implements Service {
     if (this.#actorOf(record.id) !== undefined) return;
     this.#dueScan.cancel(record.id);
     this.#keep(actor);
+    this.#memory.seat(record.id, recordCost(record));
     // A wake time that has passed is replaced by a commit, or the scan would find it again and again.
     const isDue = record.wakeAt !== null && record.wakeAt <= this.#environment.clock.now();
     const isMarked = record.underWay && !hasUnderWay(actor.run.instance);

@@ -93,8 +93,7 @@ export class InstanceStarts {
     const run = newRun();
     const insertion = new FirstInsertion(async (actor, side) => {
       const { instance } = actor === null ? newRun() : actor.run;
-      const wakeAt = () => (actor === null ? startTime : actor.wakeAt());
-      return this.#insert(start, instance, wakeAt, side);
+      return this.#insert(start, instance, actor, side);
     });
     const actor = new InstanceActor(environment, run, {
       stored: { epoch: 1, inSeq: 0, revision: 0, status: 'Runnable' },
@@ -124,7 +123,7 @@ export class InstanceStarts {
   async #startLater(start: NewInstance): Promise<InsertInstanceResult> {
     const { left, look } = this.#options;
     const { instance } = startRun(start.definition, start, start.startTime);
-    const result = await this.#insert(start, instance, () => start.startTime, noSideRecords());
+    const result = await this.#insert(start, instance, null, noSideRecords());
     if (result.outcome === 'inserted') left();
     if (result.outcome === 'exists') look(start.id);
     return result;
@@ -133,13 +132,15 @@ export class InstanceStarts {
   async #insert(
     start: NewInstance,
     instance: WorkflowInstance,
-    wakeAt: () => number | null,
+    actor: InstanceActor | null,
     side: SideRecords,
   ): Promise<InsertInstanceResult> {
     const { environment, nodeId } = this.#options;
     const { clock, limits, store } = environment;
     const state = await writeStored(instance);
-    const place = { owner: nodeId, now: clock.now(), wakeAt: wakeAt(), state };
+    actor?.memory.wrote(state);
+    const wakeAt = actor === null ? start.startTime : actor.wakeAt();
+    const place = { owner: nodeId, now: clock.now(), wakeAt, state };
     const record = newRecord(start, instance, place);
     return store.insertInstance({ record, side, openDescendantsMax: limits.descendantsMax });
   }

@@ -19,16 +19,19 @@ export interface LoadLimits {
 
 /** What one load counts for after a longer one, as a share of that. */
 const FORGET = 0.9;
+/** As long as none was read, each is taken for one of this share of the limit. */
+const UNKNOWN_SHARE = 1 / 8;
 
 export class LoadGate {
   readonly #limits: LoadLimits;
   readonly #waiting: (() => void)[] = [];
   #count = 0;
   #length = 0;
-  #expected = 0;
+  #expected: number;
 
   constructor(limits: LoadLimits) {
     this.#limits = limits;
+    this.#expected = limits.lengthMax * UNKNOWN_SHARE;
   }
 
   get underWay(): number {

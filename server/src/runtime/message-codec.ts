@@ -2,11 +2,20 @@
 import { readJson, writeJson } from '../engine/exact-json.js';
 import { isJsonObject, type Json, type JsonObject } from '../engine/json.js';
 import type { Message } from '../engine/messages.js';
-import type { InboxMessage } from '../store/store.js';
+import type { Logger } from '../logger.js';
+import { LONG_EVENT_LENGTH, type InboxMessage, type InstanceRecord } from '../store/store.js';
+import { memoryCost } from './memory-cost.js';
 
-/** A message, or where its data is to be found when it was too large to be sent along. */
-export type StoredMessage =
-  Message | { readonly kind: 'event-reference'; readonly eventId: string };
+/** Where the data of an event is to be found that is too large to be sent along. */
+export interface EventReference {
+  readonly kind: 'event-reference';
+  readonly eventId: string;
+  /** Bytes that the data takes in memory; left out where nobody has read it. */
+  readonly cost?: number;
+}
+
+/** A message, or a reference to it. */
+export type StoredMessage = Message | EventReference;
 
 /** A message as it reached its instance, and the counter that it raised. */
 export interface ArrivedMessage {
@@ -15,30 +24,32 @@ export interface ArrivedMessage {
   readonly inSeq: number;
 }
 
-/** Event data larger than this stays with the event, so that one event for thousands of waits is stored once. */
-const INLINE_LENGTH_MAX = 16_384;
+/** What the data of a large event takes in memory, as long as nobody has read it. */
+export const UNREAD_EVENT_COST = 4 * 1024 * 1024;
 
 export function eventMessage(event: {
   readonly id: string;
   readonly name: string;
   readonly key: string;
   readonly publishedAt: number;
-  /** JSON text. */
-  readonly data: string;
+  /** JSON text; null: not read, because it is long. */
+  readonly data: string | null;
 }): InboxMessage {
   const id = `event/${event.id}`;
-  if (event.data.length > INLINE_LENGTH_MAX) {
-    const reference: StoredMessage = { kind: 'event-reference', eventId: event.id };
+  const { data, name, key, publishedAt } = event;
+  // Data that is long stays with the event, so that one event for thousands of waits is stored once.
+  if (data === null || data.length > LONG_EVENT_LENGTH) {
+    const cost = data === null ? {} : { cost: memoryCost(data) };
+    const reference: EventReference = { kind: 'event-reference', eventId: event.id, ...cost };
     return { id, body: writeJson(reference) };
   }
-  const { name, key, publishedAt } = event;
   const message: Message = {
     kind: 'event',
     eventId: event.id,
     name,
     key,
     publishedAt,
-    data: readJson(event.data), // Stored by us as JSON.
+    data: readJson(data), // Stored by us as JSON.
   };
   return { id, body: writeJson(message) };
 }
@@ -46,6 +57,26 @@ export function eventMessage(event: {
 export function inboxMessage(id: string, message: Message): InboxMessage {
   return { id, body: writeJson(message) };
 }
+
+/** Bytes that an instance takes in memory with all that waits in its inbox. */
+export function recordCost({ inbox, state }: Pick<InstanceRecord, 'inbox' | 'state'>): number {
+  return inbox.reduce((cost, { body }) => cost + messageCost(body), memoryCost(state));
+}
+
+/** Bytes that a message takes in memory once it is read. */
+export function messageCost(body: string): number {
+  const cost = memoryCost(body);
+  if (!body.startsWith(REFERENCE)) return cost;
+  const message = readMessage(body);
+  return cost + (message?.kind === 'event-reference' ? referenceCost(message) : 0);
+}
+
+export function referenceCost({ cost }: EventReference): number {
+  return typeof cost === 'number' ? cost : UNREAD_EVENT_COST;
+}
+
+/** How `writeJson` begins a reference. */
+const REFERENCE = '{"kind":"event-reference"';
 
 /** Null for text that is no message: the store may hold what somebody else wrote. */
 export function readMessage(body: string): StoredMessage | null {
@@ -77,6 +108,23 @@ function parseObject(text: string): JsonObject | null {
   } catch {
     return null;
   }
+}
+
+/** A message that reached an instance, with the event that it refers to; null: it cannot be read, or is gone. */
+export async function readArrived(
+  workflowId: string,
+  { body, id: messageId }: ArrivedMessage,
+  environment: {
+    readonly logger: Pick<Logger, 'warn'>;
+    loadEvent(eventId: string): Promise<Message | null>;
+  },
+): Promise<Message | null> {
+  const message = readMessage(body);
+  if (message === null) {
+    environment.logger.warn({ workflowId, messageId }, 'dropped a message that cannot be read');
+    return null;
+  }
+  return message.kind === 'event-reference' ? environment.loadEvent(message.eventId) : message;
 }
 
 /** What the store keeps as an activity's parameters: what the worker gets, and whose work it is. */

@@ -16,7 +16,7 @@ import { AppError } from '../errors.js';
 import type { Logger } from '../logger.js';
 import type { CustomStepBody } from '../step-bodies/custom-step.js';
 import type { StepBody, StepBodyContext } from '../step-bodies/step-body.js';
-import { StoreUnavailableError, type EventRecord, type Store } from '../store/store.js';
+import { StoreUnavailableError, type FoundEvent, type Store } from '../store/store.js';
 import type { ActivityBroker } from './activity-broker.js';
 import type { ActorEnvironment, RunnerLimits } from './actor-environment.js';
 import type { ChangeFeed } from './change-feed.js';
@@ -30,7 +30,7 @@ import { nameKeyOf } from './ids.js';
 import type { InstanceActor } from './instance-actor.js';
 import type { InstanceRunner } from './instance-runner.js';
 import { viewCommitted } from './instance-views.js';
-import { inboxMessage } from './message-codec.js';
+import { inboxMessage, UNREAD_EVENT_COST } from './message-codec.js';
 import type { RuntimeMetrics } from './runtime-metrics.js';
 import { terminationWith } from './terminated-child.js';
 import { compensateInstance } from './termination.js';
@@ -83,6 +83,7 @@ export class NodeEnvironment implements ActorEnvironment {
   readonly #childStarts = new Turns(CHILD_STARTS_MAX);
   readonly #emitted: EmittedLines;
   readonly #failedAttempts: FailedAttemptsLog;
+  readonly #loadingEvents = new Map<string, Promise<EventMessage | null>>();
   #callsUnderWay = 0;
 
   constructor(options: NodeEnvironmentOptions) {
@@ -149,25 +150,37 @@ export class NodeEnvironment implements ActorEnvironment {
     }
   }
 
-  async loadEvent(eventId: string): Promise<EventMessage | null> {
-    const event = await this.retryStore(
+  /** Those who ask for the same event at the same time share it. */
+  loadEvent(eventId: string): Promise<EventMessage | null> {
+    const known = this.#loadingEvents.get(eventId);
+    if (known !== undefined) return known;
+    const loading = this.retryStore(
       () => this.store.getEvent(eventId),
       () => false,
-    );
-    return event === null ? null : eventOf(event);
+    )
+      .then((event) => (event === null ? null : eventOf(event, event.data)))
+      .finally(() => this.#loadingEvents.delete(eventId));
+    this.#loadingEvents.set(eventId, loading);
+    return loading;
   }
 
-  async lookForEvents(run: Run): Promise<boolean> {
+  mayGrow(actor: InstanceActor, bytes: number): boolean {
+    return this.#options.runner().mayGrow(actor, bytes);
+  }
+
+  async lookForEvents(run: Run, hasRoom: (bytes: number) => boolean): Promise<boolean> {
     let taken = false;
     for (const pointer of [...run.instance.pointers.values()]) {
       const { state } = pointer;
       if (state.kind !== 'event' || state.looked) continue;
-      const event = await this.#findEvent(run.instance, state);
+      const found = await this.#findEvent(run.instance, state);
+      if (found?.data === null && !hasRoom(UNREAD_EVENT_COST)) continue;
+      const event = found === null ? null : await this.#read(found);
       // A message cannot have come between: the actor takes messages in only at the start of a stretch.
       pointer.state = { ...state, looked: true };
       if (event === null) continue;
       run.now = this.clock.now();
-      applyMessage(run, eventOf(event));
+      applyMessage(run, event);
       taken = true;
     }
     return taken;
@@ -204,7 +217,7 @@ export class NodeEnvironment implements ActorEnvironment {
     this.#failedAttempts.note(instance, saved.failedAttempts);
     for (const attempt of saved.endedAttempts) this.metrics.attemptEnded(attempt);
     this.workers.created(saved.side.activities);
-    if (actor.crashes === 0) this.#options.runner().progressed(actor);
+    this.#options.runner().committed(actor);
     this.#options.changes.committed(instance);
     if (instance.status === 'Complete' || instance.status === 'Terminated') {
       this.metrics.workflowEnded(instance.status, instance.outcome ?? '');
@@ -230,10 +243,15 @@ export class NodeEnvironment implements ActorEnvironment {
     );
   }
 
+  #read(event: FoundEvent): Promise<EventMessage | null> {
+    const { data, id } = event;
+    return data === null ? this.loadEvent(id) : Promise.resolve(eventOf(event, data));
+  }
+
   async #findEvent(
     instance: WorkflowInstance,
     wait: Extract<Pointer['state'], { kind: 'event' }>,
-  ): Promise<EventRecord | null> {
+  ): Promise<FoundEvent | null> {
     const key = eventKey(wait.name, wait.key);
     let from = searchStart(instance, key, wait.effectiveAt);
     for (;;) {
@@ -311,8 +329,8 @@ function endOf({ lastError, outcome }: WorkflowInstance): Pick<ChildMessage, 'ou
   return { ...(outcome !== null && { outcome }), error: { stepId, type, message, data } };
 }
 
-function eventOf(event: EventRecord): EventMessage {
+function eventOf(event: FoundEvent, text: string): EventMessage {
   const { id: eventId, key, name, publishedAt } = event;
-  const data = readJson(event.data); // Stored by us as JSON.
+  const data = readJson(text); // Stored by us as JSON.
   return { kind: 'event', eventId, name, key, publishedAt, data };
 }

@@ -29,6 +29,7 @@ import { LoadMeter } from './load-meter.js';
 import { POLLED_NAMES_MAX, writeDetails, type NodeDetails } from './node-details.js';
 import { NodeRegistry } from './node-registry.js';
 import { pollingOf } from './node-views.js';
+import { ReadingGate } from './reading-gate.js';
 import type { RuntimeMetrics } from './runtime-metrics.js';
 import { StepScripts } from './step-scripts.js';
 
@@ -69,6 +70,9 @@ const SCAN_MS_WITHOUT_HINTS = 1000;
 const SCAN_MS_WITH_HINTS = 10_000;
 /** A node without others hears of everything itself; its scan only makes up for what went wrong. */
 const SCAN_MS_ALONE = 5000;
+
+/** What is being read to be shown takes at most so much, beside the memory of instances at work. */
+const READING_SHARE = 1 / 4;
 
 export class NodeServices {
   readonly endWaiters = new EndWaiters();
@@ -131,9 +135,10 @@ export class NodeServices {
       publisher: this.publisher,
       broker: this.broker,
     });
-    this.queries = new InstanceQueries({ store, catalog: this.catalog });
+    const reading = new ReadingGate(options.settings.instanceMemoryMax * READING_SHARE);
+    this.queries = new InstanceQueries({ store, catalog: this.catalog, reading });
     this.control = this.#createControl();
-    this.eventQueries = new EventQueries(store);
+    this.eventQueries = new EventQueries(store, reading);
     this.activityQueries = new ActivityQueries({
       ...{ store, clock },
       polling: async () => {

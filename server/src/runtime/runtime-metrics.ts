@@ -71,6 +71,11 @@ export class RuntimeMetrics {
     buckets: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.2, 1, 5],
     registers: [this.registry],
   });
+  readonly #memoryRefused = this.#counter(
+    'stepwright_memory_refusals_total',
+    'Calls refused because memory_budget_bytes was used up, by what they were: start, request or answer.',
+    ['what'],
+  );
   readonly #events = this.#counter('stepwright_events_published_total', 'Events published.');
   readonly #activities = this.#counter(
     'stepwright_activities_total',
@@ -148,12 +153,39 @@ export class RuntimeMetrics {
     this.#storeSeconds.observe({ operation }, durationMs / 1000);
   }
 
+  memoryRefused(what: 'start' | 'request' | 'answer'): void {
+    this.#memoryRefused.inc({ what });
+  }
+
   eventPublished(): void {
     this.#events.inc();
   }
 
   activity(what: 'offered' | 'handed_out' | 'completed' | 'failed' | 'released'): void {
     this.#activities.inc({ what });
+  }
+
+  /** Bytes that are counted, and may be, of each part of the memory budget. */
+  showMemory(
+    read: () => Readonly<Record<string, { readonly used: number; readonly limit: number }>>,
+  ): void {
+    const show = (name: string, help: string, of: 'used' | 'limit'): void => {
+      new Gauge({
+        name,
+        help,
+        labelNames: ['part'],
+        registers: [this.registry],
+        collect() {
+          for (const [part, numbers] of Object.entries(read())) this.set({ part }, numbers[of]);
+        },
+      });
+    };
+    show('stepwright_memory_used_bytes', 'Memory in use of memory_budget_bytes, by part.', 'used');
+    show(
+      'stepwright_memory_limit_bytes',
+      'What each part may use of memory_budget_bytes.',
+      'limit',
+    );
   }
 
   /** A number that is asked for when somebody reads the metrics. */

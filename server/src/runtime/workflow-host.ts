@@ -9,13 +9,13 @@ import { toObject, toText } from '../engine/convert-input.js';
 import { referenceOf } from '../engine/primitives/effects.js';
 import type { JsonObject } from '../engine/json.js';
 import { AppError } from '../errors.js';
-import type { ScriptRuntimeStatistics } from '../scripts/script-runtime.js';
 import { StoreUnavailableError, type AuditEntry } from '../store/store.js';
 import { explainWorkflow } from './explain/explain-workflow.js';
 import type { Explanation } from './explain/explanation.js';
 import type { ChangeFilter } from './change-watch.js';
 import type { EventName } from './event-queries.js';
 import type * as Host from './host.js';
+import { showGauges } from './host-gauges.js';
 import { hashOf, newId } from './ids.js';
 import type { InstanceControl } from './instance-control.js';
 import { viewInstance, viewNew, viewStarted } from './instance-views.js';
@@ -35,16 +35,6 @@ export interface WorkflowHostOptions extends NodeServicesOptions {
 /** An instance that another node runs may end without a hint; callers that wait look again after this time. */
 const END_RECHECK_MS = 2000;
 
-type PythonGauge = keyof ScriptRuntimeStatistics;
-
-const PYTHON_GAUGES: Readonly<Record<PythonGauge, string>> = {
-  interpreters: 'Python interpreters that are ready.',
-  busy: 'Python interpreters at work.',
-  queued: 'Evaluations that wait for an interpreter.',
-  replaced: 'Interpreters that were ended and replaced since the start.',
-  timeouts: 'Evaluations that took too long since the start.',
-};
-
 export class StepwrightHost implements Host.WorkflowHost {
   readonly #options: WorkflowHostOptions;
   readonly #services: NodeServices;
@@ -59,23 +49,7 @@ export class StepwrightHost implements Host.WorkflowHost {
     const services = new NodeServices(options, (inputs, start) => this.#startChild(inputs, start));
     this.#services = services;
     backplane.subscribe((hint) => this.#heard(hint));
-    const { broker, environment, runner } = services;
-    const { scripts } = options;
-    metrics.gauge('stepwright_workflows_in_memory', 'Instances in memory.', () => runner.inMemory);
-    metrics.gauge(
-      'stepwright_workflows_queued',
-      'Instances that wait for a turn.',
-      () => environment.queued,
-    );
-    metrics.gauge(
-      'stepwright_change_listeners',
-      'Callers that listen to changes here.',
-      () => services.changes.listeners,
-    );
-    metrics.gauge('stepwright_pollers', 'Workers that wait for work here.', () => broker.waiting);
-    for (const [name, help] of Object.entries(PYTHON_GAUGES) as [PythonGauge, string][]) {
-      metrics.gauge(`stepwright_python_${name}`, help, () => scripts.statistics()[name]);
-    }
+    showGauges(metrics, services, options.scripts);
   }
 
   async start(): Promise<void> {
@@ -155,8 +129,8 @@ export class StepwrightHost implements Host.WorkflowHost {
     }
   }
 
-  async getWorkflow(id: string): Promise<Host.InstanceView> {
-    return viewInstance(await this.#ask(() => this.#services.queries.load(id)));
+  getWorkflow(id: string): Promise<Host.InstanceView> {
+    return this.#ask(() => this.#services.queries.read(id, viewInstance));
   }
 
   async waitForWorkflow(
@@ -175,8 +149,8 @@ export class StepwrightHost implements Host.WorkflowHost {
         const isOver = clock.now() >= deadline || signal.aborted || this.#state !== 'running';
         // What runs on the only node ends on it, and has not ended yet: that needs no look.
         const isKnown = !isOver && isLocal && this.#services.runner.isRunning(id);
-        const record = isKnown ? null : await this.#ask(() => this.#services.queries.load(id));
-        if (record !== null && (isOver || record.endTime !== null)) return viewInstance(record);
+        const view = isKnown ? null : await this.#ask(() => this.#viewWhen(id, isOver));
+        if (view !== null) return view;
         const end = await wait.over;
         if (end !== null) return end;
       } finally {
@@ -196,8 +170,8 @@ export class StepwrightHost implements Host.WorkflowHost {
   explainWorkflow(id: string): Promise<Explanation> {
     const { clock, store } = this.#options;
     const { catalog, nodes, queries } = this.#services;
-    return this.#ask(async () =>
-      explainWorkflow(await queries.load(id), { clock, store, catalog, nodes }),
+    return this.#ask(() =>
+      queries.read(id, (record) => explainWorkflow(record, { clock, store, catalog, nodes })),
     );
   }
 
@@ -356,7 +330,19 @@ export class StepwrightHost implements Host.WorkflowHost {
     return { text: await registry.metrics(), contentType: registry.contentType };
   }
 
+  /** What instances take of the memory that they may take together, in bytes. */
+  get memoryUsed(): number {
+    return this.#services.runner.memory.used;
+  }
+
   // -- private
+
+  /** The instance, if it has ended or is wanted as it is; otherwise null. */
+  #viewWhen(id: string, asItIs: boolean): Promise<Host.InstanceView | null> {
+    return this.#services.queries.read(id, (record) =>
+      asItIs || record.endTime !== null ? viewInstance(record) : null,
+    );
+  }
 
   /** @throws Error when this node would not be the only one on a store that cannot keep nodes apart */
   async #refuseFleet(): Promise<void> {

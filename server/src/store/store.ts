@@ -379,6 +379,14 @@ export interface EventRecord {
   readonly requestHash: string | null;
 }
 
+/** An event that somebody may wait for. Its data is null when it is long; `getEvent` has it. */
+export interface FoundEvent extends Omit<EventRecord, 'data'> {
+  readonly data: string | null;
+}
+
+/** Event data longer than about this (in characters) is long: it is read by itself, so that no page fills the memory. */
+export const LONG_EVENT_LENGTH = 8192;
+
 /** An event in a list. */
 export interface EventListItem extends Omit<EventRecord, 'nameKey' | 'data' | 'requestHash'> {
   /** Null when it is too long for the list. */
@@ -619,7 +627,7 @@ export interface Store extends Service {
     nameKey: string,
     from: { readonly publishedAt: number; readonly id: string },
     limit: number,
-  ): Promise<readonly EventRecord[]>;
+  ): Promise<readonly FoundEvent[]>;
   /** Subscriptions of the name and key with `effectiveAt <= publishedAt`, ordered by id, after `afterId`. */
   findSubscriptions(
     nameKey: string,
@@ -631,7 +639,7 @@ export interface Store extends Service {
   /** `takenBy`: the first of the instances. */
   markEventDelivered(id: string, deliveredTo: number, takenBy: readonly string[]): Promise<void>;
   /** Events not marked as delivered, published before the given time, oldest first. */
-  findUndeliveredEvents(publishedBefore: number, limit: number): Promise<readonly EventRecord[]>;
+  findUndeliveredEvents(publishedBefore: number, limit: number): Promise<readonly FoundEvent[]>;
 
   // -- nodes and housekeeping
 

@@ -74,6 +74,7 @@ function live(definition: ReturnType<typeof randomDefinition>): Life {
       concurrencyMax: 1,
       parkedMax: 1,
       descendantsMax: 1000,
+      instanceMemoryMax: 1e9,
     },
     logger: {
       trace: () => undefined,

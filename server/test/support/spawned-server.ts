@@ -78,6 +78,10 @@ export class SpawnedServer {
     return this.#output;
   }
 
+  get isRunning(): boolean {
+    return this.exitCode === null && this.#child.signalCode === null;
+  }
+
   /** Null while it runs, and when a signal ended it. */
   get exitCode(): number | null {
     return this.#child.exitCode;

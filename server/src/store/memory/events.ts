@@ -2,8 +2,10 @@
 import type { OperationArguments, OperationResult } from '../operations.js';
 import {
   LISTED_DATA_LENGTH_MAX,
+  LONG_EVENT_LENGTH,
   type EventListItem,
   type EventRecord,
+  type FoundEvent,
   type SubscriptionRecord,
 } from '../store.js';
 import { compareText } from '../text-order.js';
@@ -30,12 +32,12 @@ export function getEvent(
 export function findEvents(
   data: MemoryData,
   [nameKey, from, limit]: OperationArguments<'findEvents'>,
-): readonly EventRecord[] {
+): readonly FoundEvent[] {
   return [...data.events.values()]
     .filter((event) => event.nameKey === nameKey && oldestFirst(event, from) >= 0)
     .sort(oldestFirst)
     .slice(0, limit)
-    .map(recordOf);
+    .map(foundOf);
 }
 
 export function listEvents(
@@ -75,12 +77,17 @@ export function markEventDelivered(
 export function findUndeliveredEvents(
   data: MemoryData,
   [publishedBefore, limit]: OperationArguments<'findUndeliveredEvents'>,
-): readonly EventRecord[] {
+): readonly FoundEvent[] {
   return [...data.events.values()]
     .filter((event) => event.deliveredTo === null && event.publishedAt < publishedBefore)
     .sort(oldestFirst)
     .slice(0, limit)
-    .map(recordOf);
+    .map(foundOf);
+}
+
+function foundOf(event: StoredEvent): FoundEvent {
+  const record = recordOf(event);
+  return record.data.length > LONG_EVENT_LENGTH ? { ...record, data: null } : record;
 }
 
 function recordOf(event: StoredEvent): EventRecord {

@@ -5,6 +5,7 @@ import {
   LISTED_DATA_LENGTH_MAX,
   type EventListItem,
   type EventRecord,
+  type FoundEvent,
   type SubscriptionRecord,
 } from '../store.js';
 import { decodeText, encodeText } from '../text-codec.js';
@@ -45,26 +46,45 @@ export async function getEvent(
   return document === null ? null : eventOf(document);
 }
 
-export async function findEvents(
-  { events }: MongoContext,
+export function findEvents(
+  context: MongoContext,
   [nameKey, from, limit]: OperationArguments<'findEvents'>,
-): Promise<readonly EventRecord[]> {
+): Promise<readonly FoundEvent[]> {
+  return findOldest(context, limit, {
+    nameKey: encodeText(nameKey),
+    publishedAt: { $gte: from.publishedAt },
+    $or: [{ publishedAt: { $gt: from.publishedAt } }, { _id: { $gte: encodeText(from.id) } }],
+  });
+}
+
+async function findOldest(
+  { events }: MongoContext,
+  limit: number,
+  filter: Filter<EventDocument>,
+): Promise<readonly FoundEvent[]> {
   const found = await events
-    .find({
-      nameKey: encodeText(nameKey),
-      publishedAt: { $gte: from.publishedAt },
-      $or: [{ publishedAt: { $gt: from.publishedAt } }, { _id: { $gte: encodeText(from.id) } }],
-    })
+    .find(filter, { projection: { data: 0 } })
     .sort({ publishedAt: 1, _id: 1 })
     .limit(limit)
     .toArray();
-  return found.map(eventOf);
+  const dataById = await shortDataOf(events, found);
+  return found.map((document) => foundOf(document, dataById.get(document._id) ?? null));
 }
 
-/**
- * All events are two lists, each with an index in this order, merged here. The data comes with a second command, which
- * asks only for what is stored as plain text: long data, which is packed, is never read.
- */
+/** A second command, which asks only for what is stored as plain text: long data, which is packed, is never read. */
+async function shortDataOf(
+  events: MongoContext['events'],
+  found: readonly Pick<EventDocument, '_id'>[],
+): Promise<ReadonlyMap<string, string>> {
+  if (found.length === 0) return new Map();
+  const ids = found.map(({ _id }) => _id);
+  const withData = await events
+    .find({ _id: { $in: ids }, data: { $type: 'string' } }, { projection: { data: 1 } })
+    .toArray();
+  return new Map(withData.map(({ _id, data }) => [_id, unpackText(data)]));
+}
+
+/** All events are two lists, each with an index in this order, merged here. */
 export async function listEvents(
   { events }: MongoContext,
   [{ nameKey, before, limit }]: OperationArguments<'listEvents'>,
@@ -87,12 +107,7 @@ export async function listEvents(
     .flat()
     .sort((left, right) => right.publishedAt - left.publishedAt || compareText(right._id, left._id))
     .slice(0, limit);
-  if (newest.length === 0) return [];
-  const ids = newest.map(({ _id }) => _id);
-  const withData = await events
-    .find({ _id: { $in: ids }, data: { $type: 'string' } }, { projection: { data: 1 } })
-    .toArray();
-  const dataById = new Map(withData.map(({ _id, data }) => [_id, unpackText(data)]));
+  const dataById = await shortDataOf(events, newest);
   return newest.map((document) => listItemOf(document, dataById.get(document._id) ?? null));
 }
 
@@ -135,16 +150,11 @@ export async function markEventDelivered(
   );
 }
 
-export async function findUndeliveredEvents(
-  { events }: MongoContext,
+export function findUndeliveredEvents(
+  context: MongoContext,
   [publishedBefore, limit]: OperationArguments<'findUndeliveredEvents'>,
-): Promise<readonly EventRecord[]> {
-  const found = await events
-    .find({ delivered: false, publishedAt: { $lt: publishedBefore } })
-    .sort({ publishedAt: 1, _id: 1 })
-    .limit(limit)
-    .toArray();
-  return found.map(eventOf);
+): Promise<readonly FoundEvent[]> {
+  return findOldest(context, limit, { delivered: false, publishedAt: { $lt: publishedBefore } });
 }
 
 function listItemOf(document: Omit<EventDocument, 'data'>, data: string | null): EventListItem {
@@ -161,12 +171,17 @@ function listItemOf(document: Omit<EventDocument, 'data'>, data: string | null):
 }
 
 function eventOf(document: EventDocument): EventRecord {
+  const data = unpackText(document.data);
+  return { ...foundOf(document, data), data };
+}
+
+function foundOf(document: Omit<EventDocument, 'data'>, data: string | null): FoundEvent {
   return {
     id: decodeText(document._id),
     nameKey: decodeText(document.nameKey),
     name: decodeText(document.name),
     key: decodeText(document.key),
-    data: unpackText(document.data),
+    data,
     publishedAt: document.publishedAt,
     deliveredTo: document.deliveredTo,
     requestHash: decodeOptional(document.requestHash),

@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest';
 import { DEFAULT_API_LIMITS, type ApiLimits } from '../../../src/api/api-limits.js';
 import type { AuthConfig } from '../../../src/api/authentication.js';
 import { createApp } from '../../../src/api/create-app.js';
+import { RequestMemory, type RequestMemoryOptions } from '../../../src/api/request-memory.js';
 import { createLogger } from '../../../src/logger.js';
 import { scriptedHost, type HostAnswers, type HostCall } from './scripted-host.js';
 
@@ -23,6 +24,7 @@ export interface ApiServerOptions {
   readonly host?: HostAnswers;
   readonly limits?: Partial<ApiLimits>;
   readonly auth?: AuthConfig | null;
+  readonly memory?: Partial<Pick<RequestMemoryOptions, 'bodiesMax' | 'answersMax'>>;
 }
 
 export async function startApi(options: ApiServerOptions = {}): Promise<ApiServer> {
@@ -33,7 +35,10 @@ export async function startApi(options: ApiServerOptions = {}): Promise<ApiServe
     destination: { write: (line) => logLines.push(JSON.parse(line) as Record<string, unknown>) },
   });
   const limits = { ...DEFAULT_API_LIMITS, ...options.limits };
-  const server = createServer(createApp({ host, logger, limits, auth: options.auth ?? null }));
+  const { bodiesMax = 2 ** 28, answersMax = 2 ** 28 } = options.memory ?? {};
+  const requestMemory = new RequestMemory({ bodiesMax, answersMax, refused: () => undefined });
+  const auth = options.auth ?? null;
+  const server = createServer(createApp({ host, logger, limits, auth, requestMemory }));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(async () => {
     server.closeAllConnections();

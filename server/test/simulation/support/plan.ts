@@ -26,6 +26,8 @@ export interface Plan {
   readonly failingEffects: boolean;
   readonly parkedMax: number;
   readonly descendantsMax: number;
+  /** Bytes: from not enough for two instances to enough for all. */
+  readonly instanceMemoryMax: number;
   readonly concurrencyMax: number;
 }
 
@@ -33,10 +35,12 @@ export function planOf(random: Random): Plan {
   const sometimes = (probability: number, value: number): number =>
     random.chance(probability) ? value : 0;
   const nodes = random.pick([1, 2, 2, 3]);
+  const scenarios = random.between(2, 5);
+  const chaosSteps = random.between(60, 400);
   return {
     nodes,
-    scenarios: random.between(2, 5),
-    chaosSteps: random.between(60, 400),
+    scenarios,
+    chaosSteps,
     crash: sometimes(0.7, 0.012),
     stop: sometimes(0.3, 0.005),
     cutOff: sometimes(0.3, 0.005),
@@ -55,6 +59,7 @@ export function planOf(random: Random): Plan {
     parkedMax: random.pick([0, 1, 1000]),
     concurrencyMax: random.pick([1, 2, 100]),
     descendantsMax: random.pick([1, 2, 1000]),
+    instanceMemoryMax: MEMORY[chaosSteps % MEMORY.length] ?? 0,
   };
 }
 
@@ -65,6 +70,9 @@ export function planOf(random: Random): Plan {
 export function timedPlan(plan: Plan): Plan {
   return { ...plan, jump: 0, skewMs: 0, slowPasses: 0.1 };
 }
+
+/** Chosen by another choice, so that the seeds mean what they meant before there was a limit. */
+const MEMORY = [2 ** 30, 16_000, 2 ** 30, 64_000, 2 ** 30];
 
 /** Nothing goes wrong in such a run, so nothing may be done twice. Of two nodes one may take the other for dead. */
 export function isUndisturbed(plan: Plan): boolean {

@@ -87,6 +87,7 @@ export class SimulatedNode implements Life {
         concurrencyMax: plan.concurrencyMax,
         parkedMax: plan.parkedMax,
         descendantsMax: plan.descendantsMax,
+        instanceMemoryMax: plan.instanceMemoryMax,
         startsMax: 1000,
         emitLinesPerSecondMax: 1000,
         waitersMax: 1000,

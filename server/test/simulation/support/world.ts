@@ -20,7 +20,7 @@ export function isUnknown(error: unknown): boolean {
 
 /** Nothing happened, and it can be asked for again. */
 export function isRefused(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'stopping';
+  return error instanceof AppError && ['stopping', 'overloaded'].includes(error.code);
 }
 
 export class World {
@@ -156,7 +156,7 @@ export class World {
     }
   }
 
-  /** Asks again while the request was refused by a server that stops or starts: nothing has happened then. */
+  /** Asks again while the request was refused by a server that stops, starts or has no memory: nothing has happened then. */
   async request<Value>(call: (host: StepwrightHost) => Promise<Value>): Promise<Value> {
     for (;;) {
       try {

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   LISTED_DATA_LENGTH_MAX,
+  LONG_EVENT_LENGTH,
   type EventPage,
   type SubscriptionRecord,
 } from '../../../src/store/store.js';
@@ -37,6 +38,20 @@ export function describeEvents(test: StoreUnderTest): void {
       expect(await find(20, 'aa')).toEqual(['b', 'd']);
       expect(await find(20, '', 2)).toEqual(['a', 'b']);
       expect(await find(31, '')).toEqual([]);
+    });
+
+    it('are found without their data when it is long', async () => {
+      const long = `"${'x'.repeat(2 * LONG_EVENT_LENGTH)}"`;
+      await test.store.insertEvent(eventOf('a', { publishedAt: 1, data: long }));
+      await test.store.insertEvent(eventOf('b', { publishedAt: 2, data: '{"a":1}' }));
+      const expected = [
+        { ...eventOf('a', { publishedAt: 1 }), data: null },
+        eventOf('b', { publishedAt: 2, data: '{"a":1}' }),
+      ];
+      const from = { publishedAt: 0, id: '' };
+      expect(await test.store.findEvents('paid/7', from, 10)).toEqual(expected);
+      expect(await test.store.findUndeliveredEvents(100, 10)).toEqual(expected);
+      expect((await test.store.getEvent('a'))?.data).toBe(long);
     });
 
     it('are marked as delivered', async () => {

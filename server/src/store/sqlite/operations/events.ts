@@ -2,8 +2,10 @@
 import type { OperationArguments, OperationResult } from '../../operations.js';
 import {
   LISTED_DATA_LENGTH_MAX,
+  LONG_EVENT_LENGTH,
   type EventListItem,
   type EventRecord,
+  type FoundEvent,
   type SubscriptionRecord,
 } from '../../store.js';
 import { encodeText } from '../../text-codec.js';
@@ -37,19 +39,22 @@ export function getEvent(
   return row === null ? null : eventOf(row);
 }
 
+const FOUND_COLUMNS = `id, nameKey, name, key, publishedAt, deliveredTo, requestHash,
+  CASE WHEN length(data) > ${LONG_EVENT_LENGTH} THEN NULL ELSE data END AS data`;
+
 export function findEvents(
   database: Database,
   [nameKey, from, limit]: OperationArguments<'findEvents'>,
-): readonly EventRecord[] {
+): readonly FoundEvent[] {
   return database
     .all(
-      `SELECT * FROM events WHERE nameKey = ? AND (publishedAt, id) >= (?, ?) ORDER BY publishedAt, id LIMIT ?`,
+      `SELECT ${FOUND_COLUMNS} FROM events WHERE nameKey = ? AND (publishedAt, id) >= (?, ?) ORDER BY publishedAt, id LIMIT ?`,
       encodeText(nameKey),
       from.publishedAt,
       encodeText(from.id),
       limit,
     )
-    .map(eventOf);
+    .map(foundOf);
 }
 
 const LISTED_COLUMNS = `id, name, key, publishedAt, deliveredTo, takenBy,
@@ -117,14 +122,14 @@ export function markEventDelivered(
 export function findUndeliveredEvents(
   database: Database,
   [publishedBefore, limit]: OperationArguments<'findUndeliveredEvents'>,
-): readonly EventRecord[] {
+): readonly FoundEvent[] {
   return database
     .all(
-      'SELECT * FROM events WHERE deliveredTo IS NULL AND publishedAt < ? ORDER BY publishedAt, id LIMIT ?',
+      `SELECT ${FOUND_COLUMNS} FROM events WHERE deliveredTo IS NULL AND publishedAt < ? ORDER BY publishedAt, id LIMIT ?`,
       publishedBefore,
       limit,
     )
-    .map(eventOf);
+    .map(foundOf);
 }
 
 function eventListItemOf(row: Row): EventListItem {
@@ -141,12 +146,16 @@ function eventListItemOf(row: Row): EventListItem {
 }
 
 function eventOf(row: Row): EventRecord {
+  return { ...foundOf(row), data: row.text('data') };
+}
+
+function foundOf(row: Row): FoundEvent {
   return {
     id: row.text('id'),
     nameKey: row.text('nameKey'),
     name: row.text('name'),
     key: row.text('key'),
-    data: row.text('data'),
+    data: row.textOrNull('data'),
     publishedAt: row.number('publishedAt'),
     deliveredTo: row.numberOrNull('deliveredTo'),
     requestHash: row.textOrNull('requestHash'),

@@ -1,0 +1,187 @@
+/**
+ * The memory of instances: what each of them takes, who may come in, and who has to go.
+ *
+ * Small and large instances have memory of their own, so that a few large ones that wait for each other never hold up the
+ * many small ones, and many small ones never keep a large one out. What is parked is no obstacle: it is evicted when
+ * its room is needed, the least recently used first.
+ */
+import { MemoryPool, type MemoryShare } from './memory-pool.js';
+
+/** An instance that takes more than this share of the memory of all is a large one. */
+const LARGE_FROM = 1 / 128;
+/** Instances at work grow where they are; beyond this share of the limit they leave between two turns. */
+const OVER = 5 / 4;
+/** Objects around the state of an instance in memory. */
+const BASE_BYTES = 6 * 1024;
+
+export interface InstanceMemoryOptions {
+  readonly bytesMax: number;
+  /** Removes a parked instance from memory, unless it has something under way that only memory has. */
+  readonly evict: (instanceId: string) => void;
+}
+
+interface Class {
+  readonly pool: MemoryPool;
+  /** Least recently used first. */
+  readonly parked: Set<string>;
+}
+
+interface Seat {
+  readonly of: Class;
+  readonly share: MemoryShare;
+}
+
+export class InstanceMemory {
+  readonly #options: InstanceMemoryOptions;
+  readonly #largeFrom: number;
+  readonly #small: Class;
+  readonly #large: Class;
+  readonly #seats = new Map<string, Seat>();
+  /** Of instances that left to come back with more: what they will take. */
+  readonly #expected = new Map<string, number>();
+  #isStopped = false;
+  #waits = 0;
+
+  constructor(options: InstanceMemoryOptions) {
+    this.#options = options;
+    this.#largeFrom = options.bytesMax * LARGE_FROM;
+    this.#small = newClass(options.bytesMax / 2);
+    this.#large = newClass(options.bytesMax / 2);
+  }
+
+  get used(): number {
+    return this.#small.pool.used + this.#large.pool.used;
+  }
+
+  get waiting(): number {
+    return this.#small.pool.waiting + this.#large.pool.waiting;
+  }
+
+  /** How often an instance had to wait for memory since the start. */
+  get waits(): number {
+    return this.#waits;
+  }
+
+  /** What an instance takes now. It is in memory already, so it is counted in any case. */
+  set(id: string, bytes: number): void {
+    const total = bytes + BASE_BYTES;
+    const to = this.#classOf(total);
+    const seat = this.#seats.get(id);
+    if (seat?.of === to) seat.share.resize(total);
+    else {
+      this.#leave(id);
+      this.#seats.set(id, { of: to, share: to.pool.take(total) });
+    }
+    if (to.pool.isOver || to.pool.waiting > 0) this.#makeRoom(to, 0);
+  }
+
+  /** It has come into memory, where it takes at least this; a seat that is larger stays as it is. */
+  seat(id: string, bytes: number): void {
+    const seat = this.#seats.get(id);
+    if (seat === undefined || seat.share.bytes < bytes + BASE_BYTES) this.set(id, bytes);
+  }
+
+  /** It may be evicted from now on. */
+  parked(id: string): void {
+    const seat = this.#seats.get(id);
+    if (seat === undefined) return;
+    seat.of.parked.delete(id);
+    seat.of.parked.add(id);
+    if (seat.of.pool.isOver || seat.of.pool.waiting > 0) this.#makeRoom(seat.of, 0);
+  }
+
+  /** It has left the memory. */
+  forget(id: string): void {
+    this.#leave(id);
+  }
+
+  /** It was to come into memory, and does not. */
+  notComing(id: string): void {
+    this.#leave(id);
+    this.#expected.delete(id);
+  }
+
+  /** Takes a seat for an instance that is about to come into memory; false: there is none now. */
+  tryEnter(id: string, bytes: number): boolean {
+    if (this.#seats.has(id)) return true;
+    const total = this.#totalOf(id, bytes);
+    const to = this.#classOf(total);
+    if (to.pool.waiting > 0) return false;
+    this.#makeRoom(to, total);
+    const share = to.pool.tryTake(total);
+    if (share === null) return false;
+    this.#seats.set(id, { of: to, share });
+    this.#expected.delete(id);
+    return true;
+  }
+
+  /** As `tryEnter`, and waits its turn. False: the node stops. */
+  async enter(id: string, bytes: number): Promise<boolean> {
+    const total = this.#totalOf(id, bytes);
+    const to = this.#classOf(total);
+    this.#waits += 1;
+    const entering = to.pool.enter(total);
+    this.#makeRoom(to, 0);
+    const share = await entering;
+    if (share === null) return false;
+    // Something else brought it in meanwhile.
+    if (this.#seats.has(id)) share.release();
+    else this.#seats.set(id, { of: to, share });
+    this.#expected.delete(id);
+    return true;
+  }
+
+  /** Whether an instance in memory may grow to this size where it is. If not, it is expected to come back for it. */
+  mayGrow(id: string, bytes: number): boolean {
+    const seat = this.#seats.get(id);
+    const total = bytes + BASE_BYTES;
+    if (seat === undefined || this.#isStopped) return true;
+    const to = this.#classOf(total);
+    if (total <= seat.share.bytes) return to.pool.used <= to.pool.limit * OVER;
+    const lacking = seat.of === to ? total - seat.share.bytes : total;
+    this.#makeRoom(to, lacking);
+    if (to.pool.waiting === 0 && to.pool.hasRoom(lacking)) {
+      this.set(id, bytes);
+      return true;
+    }
+    this.#expected.set(id, total);
+    return false;
+  }
+
+  /** Nobody waits any more. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#small.pool.close();
+    this.#large.pool.close();
+  }
+
+  #totalOf(id: string, bytes: number): number {
+    return Math.max(bytes + BASE_BYTES, this.#expected.get(id) ?? 0);
+  }
+
+  #classOf(bytes: number): Class {
+    return bytes > this.#largeFrom ? this.#large : this.#small;
+  }
+
+  /** Evicts what is parked until there is room for those who wait and for so many bytes more, or nothing more to evict. */
+  #makeRoom({ parked, pool }: Class, bytes: number): void {
+    for (const id of parked) {
+      const isCrowded = pool.isOver || pool.wanted > 0 || !pool.hasRoom(bytes);
+      if (!isCrowded) return;
+      parked.delete(id);
+      this.#options.evict(id);
+    }
+  }
+
+  #leave(id: string): void {
+    const seat = this.#seats.get(id);
+    if (seat === undefined) return;
+    this.#seats.delete(id);
+    seat.of.parked.delete(id);
+    seat.share.release();
+  }
+}
+
+function newClass(bytesMax: number): Class {
+  return { pool: new MemoryPool(bytesMax), parked: new Set() };
+}

@@ -1,0 +1,137 @@
+/** The memory budget: what a text costs, who gets a share of a pool, and which instances are in memory. */
+import { describe, expect, it } from 'vitest';
+import { InstanceMemory } from '../../src/runtime/instance-memory.js';
+import { FollowedCost, memoryCost } from '../../src/runtime/memory-cost.js';
+import { MemoryPool } from '../../src/runtime/memory-pool.js';
+
+/** Lets promises that are settled run on. */
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+const KB = 1024;
+
+describe('what a text costs in memory', () => {
+  const repeated = (piece: string): string => `[${`${piece},`.repeat(100_000 / piece.length)}0]`;
+
+  it.each(['{}', '[]', '[0]', '0', '0.5', '""', '{"a":0}', '{"id":1,"name":"x","open":true}'])(
+    'is at least what V8 takes for a list of %s',
+    (piece) => {
+      const text = repeated(piece);
+      const copies: unknown[] = [];
+      const before = process.memoryUsage().heapUsed;
+      for (let copy = 0; copy < 20; copy += 1) copies.push(JSON.parse(text));
+      // Nothing here is garbage but what was there before, which can only make it less.
+      const taken = (process.memoryUsage().heapUsed - before) / copies.length;
+      expect(memoryCost(text)).toBeGreaterThan(taken * 0.9);
+    },
+  );
+
+  it('is about the text itself where that is one string', () => {
+    expect(memoryCost(JSON.stringify('x'.repeat(100_000)))).toBeLessThan(210_000);
+  });
+
+  it('is followed when the length changes', () => {
+    const cost = new FollowedCost();
+    cost.follow(repeated('{}'));
+    expect(cost.value).toBe(memoryCost(repeated('{}')));
+    cost.follow('{}');
+    expect(cost.value).toBe(memoryCost('{}'));
+  });
+});
+
+describe('a pool', () => {
+  it('admits what fits, in turn, and one alone whatever it takes', async () => {
+    const pool = new MemoryPool(100);
+    const large = pool.tryTake(500);
+    expect(large).not.toBeNull();
+    expect(pool.tryTake(1)).toBeNull();
+    const order: string[] = [];
+    const enter = async (name: string, bytes: number) => {
+      const share = await pool.enter(bytes);
+      order.push(share === null ? `${name} closed` : name);
+      return share;
+    };
+    const waiting = [enter('a', 60), enter('b', 60), enter('c', 1)];
+    await settle();
+    expect(order).toEqual([]);
+    large?.release();
+    large?.release();
+    await settle();
+    // `c` would fit, but `b` came before.
+    expect(order).toEqual(['a']);
+    expect(pool.used).toBe(60);
+    (await waiting[0])?.resize(10);
+    await settle();
+    expect(order).toEqual(['a', 'b', 'c']);
+    const late = enter('d', 100);
+    pool.close();
+    await late;
+    expect(order).toEqual(['a', 'b', 'c', 'd closed']);
+  });
+});
+
+describe('the memory of instances', () => {
+  function memoryOf(bytesMax: number): { memory: InstanceMemory; evicted: string[] } {
+    const evicted: string[] = [];
+    const memory = new InstanceMemory({
+      bytesMax,
+      evict: (id) => {
+        evicted.push(id);
+        memory.forget(id);
+      },
+    });
+    return { memory, evicted };
+  }
+
+  it('evicts what is parked, the least recently used first, and only as much as needed', () => {
+    const { evicted, memory } = memoryOf(2048 * KB);
+    for (const id of ['a', 'b', 'c', 'd']) expect(memory.tryEnter(id, 200 * KB)).toBe(true);
+    for (const id of ['b', 'c', 'd']) memory.parked(id);
+    expect(memory.tryEnter('e', 350 * KB)).toBe(true);
+    expect(evicted).toEqual(['b']);
+    // What is at work stays.
+    expect(memory.tryEnter('f', 900 * KB)).toBe(false);
+    expect(evicted).toEqual(['b', 'c', 'd']);
+  });
+
+  it('keeps small and large instances apart', () => {
+    const { memory } = memoryOf(2048 * KB);
+    expect(memory.tryEnter('large', 1024 * KB)).toBe(true);
+    expect(memory.tryEnter('another', 100 * KB)).toBe(false);
+    expect(memory.tryEnter('small', KB)).toBe(true);
+    // It has become large.
+    memory.set('small', 100 * KB);
+    memory.forget('large');
+    expect(memory.used).toBeLessThan(110 * KB);
+    memory.forget('small');
+    expect(memory.used).toBe(0);
+  });
+
+  it('lets one that needs more leave, and keeps a seat for all of it', async () => {
+    const { memory } = memoryOf(2048 * KB);
+    memory.tryEnter('busy', 900 * KB);
+    memory.tryEnter('waits', KB);
+    expect(memory.mayGrow('waits', 500 * KB)).toBe(false);
+    memory.forget('waits');
+    // It is small still, but comes for more.
+    expect(memory.tryEnter('waits', KB)).toBe(false);
+    const entering = memory.enter('waits', KB);
+    await settle();
+    expect(memory.waiting).toBe(1);
+    memory.forget('busy');
+    expect(await entering).toBe(true);
+    memory.seat('waits', KB);
+    expect(memory.used).toBeGreaterThan(500 * KB);
+    expect(memory.mayGrow('waits', 500 * KB)).toBe(true);
+    memory.set('waits', KB);
+    expect(memory.used).toBeLessThan(10 * KB);
+  });
+
+  it('lets nobody wait when the node stops', async () => {
+    const { memory } = memoryOf(2048 * KB);
+    memory.tryEnter('busy', 1024 * KB);
+    const entering = memory.enter('waits', 1024 * KB);
+    memory.stop();
+    expect(await entering).toBe(false);
+    expect(await memory.enter('late', 1024 * KB)).toBe(false);
+    expect(memory.mayGrow('busy', 10_000 * KB)).toBe(true);
+  });
+});
