@@ -73,7 +73,7 @@ export default tseslint.config(
     extends: [reactHooks.configs.flat['recommended-latest']],
   },
   {
-    files: ['server/src/api/*.controller.ts'],
+    files: ['server/src/api/controllers/*.controller.ts'],
     rules: {
       // A method has one parameter for each part of the call, as tsoa wants it.
       'max-params': 'off',

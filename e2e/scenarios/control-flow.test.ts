@@ -126,7 +126,7 @@ scenarios('control flow', {
     await reached(handle, 'pause');
     await environment.checkpoint();
     const workflow = await handle.wait({ timeoutMs: 30_000 });
-    const lastedMs = Date.parse(workflow.endTime ?? '') - Date.parse(workflow.startTime);
+    const lastedMs = Date.parse(workflow.endTime) - Date.parse(workflow.startTime);
     expect(workflow.data).toEqual({ after: true });
     expect(lastedMs).toBeGreaterThanOrEqual(1500);
   },

@@ -2,10 +2,10 @@
 import { createServer, type Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { compose, type Server } from './compose.js';
-import { ConfigError, readConfig } from './config.js';
+import { ConfigError, readConfig } from './config/read-config.js';
 import { limitYoungGeneration } from './limit-young-generation.js';
-import { createLogger } from './logger.js';
-import type { Config } from './settings.js';
+import { createLogger } from './base/logger.js';
+import type { Config } from './config/settings.js';
 
 limitYoungGeneration();
 const config = loadConfig();

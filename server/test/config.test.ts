@@ -1,7 +1,7 @@
 /** The environment as users write it, and the sentences they get when it is wrong. */
 import { describe, expect, it } from 'vitest';
-import { ConfigError, readConfig, visibleEnvironment } from '../src/config.js';
-import { SETTINGS } from '../src/settings.js';
+import { ConfigError, readConfig, visibleEnvironment } from '../src/config/read-config.js';
+import { SETTINGS } from '../src/config/settings.js';
 
 describe('readConfig', () => {
   it('has a default for everything', () => {

@@ -1,6 +1,6 @@
 /** The log keeps secrets out and carries the fields of child loggers. */
 import { describe, expect, it } from 'vitest';
-import { createLogger, type LogLevel } from '../src/logger.js';
+import { createLogger, type LogLevel } from '../src/base/logger.js';
 
 function capture(level: LogLevel = 'info') {
   const lines: Record<string, unknown>[] = [];

@@ -3,7 +3,7 @@
  * Method: turns of the loop are counted beside the works, and each part notes the turn in which it ran.
  */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { inSlices, nextSlice, NotWantedError } from '../src/slices.js';
+import { inSlices, nextSlice, NotWantedError } from '../src/base/slices.js';
 
 /** Counts turns of the event loop until the test ends. */
 function countTurns(): { readonly turns: number } {

@@ -71,9 +71,9 @@ export const SAFEGUARDS: readonly Safeguard[] = [
   {
     name: 'wait-then-look',
     patches: [
-      { file: 'runtime/instance-actor.js', find: LOOK_AFTER, replace: '' },
+      { file: 'runtime/instances/instance-actor.js', find: LOOK_AFTER, replace: '' },
       {
-        file: 'runtime/instance-actor.js',
+        file: 'runtime/instances/instance-actor.js',
         find: COMMIT,
         replace: `await this.#lookForEvents(this.#run); ${COMMIT}`,
       },
@@ -86,13 +86,13 @@ export const SAFEGUARDS: readonly Safeguard[] = [
     name: 'store-then-look',
     patches: [
       {
-        file: 'runtime/event-publisher.js',
+        file: 'runtime/events/event-publisher.js',
         find: 'const existing = await this.#options.store.insertEvent(event);',
         replace: `const early = await this.#deliver(event);
         const existing = await this.#options.store.insertEvent({ ...event, deliveredTo: early });`,
       },
       {
-        file: 'runtime/event-publisher.js',
+        file: 'runtime/events/event-publisher.js',
         find: 'return { id: event.id, deliveredTo: await this.#deliver(event) };',
         replace: 'return { id: event.id, deliveredTo: early };',
       },
@@ -125,7 +125,7 @@ export const SAFEGUARDS: readonly Safeguard[] = [
     name: 'alone',
     patches: [
       {
-        file: 'runtime/take-over.js',
+        file: 'runtime/recovery/take-over.js',
         find: 'return crashes + (suspected ? 1 : 0) >= TRIAL_FROM;',
         replace: 'return crashes + (suspected ? 1 : 0) >= this.#options.crashesMax;',
       },

@@ -10,8 +10,8 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import type { Request } from 'express';
 import { jwtVerify, type JWTPayload } from 'jose';
-import { AppError } from '../errors.js';
-import { addressOf, contextOf } from './request-context.js';
+import { AppError } from '../base/errors.js';
+import { addressOf, contextOf } from './http/request-context.js';
 
 export const TOKEN_ALGORITHMS = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512'] as const;
 export type TokenAlgorithm = (typeof TOKEN_ALGORITHMS)[number];

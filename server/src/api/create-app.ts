@@ -12,20 +12,20 @@
  */
 import express, { type Express, type RequestHandler } from 'express';
 import { RegisterRoutes } from '../generated/routes.js';
-import type { Logger } from '../logger.js';
+import type { Logger } from '../base/logger.js';
 import type { WorkflowHost } from '../runtime/host.js';
-import { GuessLimit, RefusalLimit, WaitingLimit } from './address-limits.js';
-import { sendAnswer } from './answer-format.js';
-import type { ApiLimits } from './api-limits.js';
+import { GuessLimit, RefusalLimit, WaitingLimit } from './http/address-limits.js';
+import { sendAnswer } from './http/answer-format.js';
+import type { ApiLimits } from './http/api-limits.js';
 import { createTokenVerifier, type AuthConfig } from './authentication.js';
-import { errorHandler } from './error-handler.js';
-import { registerForeignPageRules } from './foreign-pages.js';
-import { registerOperatorPage } from './operator-page.js';
-import { parseQuery } from './query-names.js';
-import { attachContext } from './request-context.js';
-import type { RequestMemory } from './request-memory.js';
-import { registerSwaggerPage } from './swagger-page.js';
-import { refuseHead, unmatched } from './unmatched.js';
+import { errorHandler } from './http/error-handler.js';
+import { registerForeignPageRules } from './http/foreign-pages.js';
+import { registerOperatorPage } from './pages/operator-page.js';
+import { parseQuery } from './http/query-names.js';
+import { attachContext } from './http/request-context.js';
+import type { RequestMemory } from './http/request-memory.js';
+import { registerSwaggerPage } from './pages/swagger-page.js';
+import { refuseHead, unmatched } from './http/unmatched.js';
 
 export interface AppOptions {
   readonly host: WorkflowHost;

@@ -1,6 +1,6 @@
 /** How tsoa's routes get their controllers: a new one for each request, with the services of its application. */
 import type { Request } from 'express';
-import { contextOf, type ApiServices } from './request-context.js';
+import { contextOf, type ApiServices } from './http/request-context.js';
 
 type ControllerClass<T> = new (services: ApiServices) => T;
 

@@ -2,8 +2,8 @@
  * Hints between nodes: "look again now". Nothing that is sent here is needed for correctness; every hint that is lost
  * is made up for by a scan of the store within a second or two.
  */
-import type { InstanceOutcome, InstanceStatus } from '../engine/instance.js';
-import type { Service } from '../runtime/service.js';
+import type { InstanceOutcome, InstanceStatus } from '../engine/model/instance.js';
+import type { Service } from '../base/service.js';
 
 export type Hint =
   /** An instance has new messages, or was created for another node. */

@@ -1,6 +1,6 @@
 /** Hints as text. What comes from Redis may have been written by anybody: anything odd is no hint. */
-import { INSTANCE_OUTCOMES } from '../engine/instance.js';
-import { isJsonObject } from '../engine/json.js';
+import { INSTANCE_OUTCOMES } from '../engine/model/instance.js';
+import { isJsonObject } from '../engine/values/json.js';
 import {
   CHANGES_PER_HINT_MAX,
   type ChangeBatch,

@@ -5,15 +5,15 @@
  * milliseconds since 1970. Every method may throw AppError; the codes that matter are named at each method, and
  * `store_unavailable`, `overloaded`, `stopping` can come from all of them.
  */
-import type { DocumentProblem } from '../engine/definition.js';
-import type { Json, JsonObject } from '../engine/json.js';
+import type { DocumentProblem } from '../engine/model/definition.js';
+import type { Json, JsonObject } from '../engine/values/json.js';
 import type { AuditEntry, InstanceOutcome, InstanceStatus, Store } from '../store/store.js';
 import type { Backplane, ChangeBatch } from '../backplane/backplane.js';
-import type { ReportedResult } from './activity-results.js';
-import type { ChangeFilter } from './change-watch.js';
-import type { Explanation } from './explain/explanation.js';
-import type { NodeDetails } from './node-details.js';
-import type { EventName } from './event-queries.js';
+import type { ReportedResult } from './activities/activity-results.js';
+import type { ChangeFilter } from './changes/change-watch.js';
+import type { Explanation } from './operations/explain/explanation.js';
+import type { NodeDetails } from './fleet/node-details.js';
+import type { EventName } from './events/event-queries.js';
 import type {
   ActivityItemView,
   ActivityQueueView,
@@ -22,8 +22,8 @@ import type {
   EventWaiterView,
   SteerAction,
   StoredEventView,
-} from './operator-views.js';
-import type { Service } from './service.js';
+} from './operations/operator-views.js';
+import type { Service } from '../base/service.js';
 
 /** Who acts where no token says who it is. */
 export const ANONYMOUS = 'anonymous';

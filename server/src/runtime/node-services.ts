@@ -4,34 +4,34 @@
  * They know each other only through what is passed here; `workflow-host.ts` starts and stops them and speaks to clients.
  */
 import type { Backplane } from '../backplane/backplane.js';
-import type { Logger } from '../logger.js';
+import type { Logger } from '../base/logger.js';
 import type { ScriptRuntime } from '../scripts/script-runtime.js';
 import type { CustomStepBody, CustomStepOptions } from '../step-bodies/custom-step.js';
 import type { StepBody } from '../step-bodies/step-body.js';
 import type { NodeRecord, Store } from '../store/store.js';
-import { ActivityBroker } from './activity-broker.js';
-import { ActivityQueries } from './activity-queries.js';
-import type { RunnerLimits } from './actor-environment.js';
-import { ChangeFeed } from './change-feed.js';
-import type { Clock } from './clock.js';
-import { DefinitionCatalog } from './definition-catalog.js';
-import { EndWaiters } from './end-waiters.js';
-import { Evaluator } from './evaluator.js';
-import { EventPublisher } from './event-publisher.js';
-import { EventQueries } from './event-queries.js';
-import { Housekeeping } from './housekeeping.js';
-import { InstanceControl } from './instance-control.js';
-import { InstanceQueries } from './instance-queries.js';
-import { InstanceRunner } from './instance-runner.js';
-import { activityNames } from './instance-views.js';
-import { NodeEnvironment, type NodeEnvironmentOptions } from './node-environment.js';
-import { LoadMeter } from './load-meter.js';
-import { POLLED_NAMES_MAX, writeDetails, type NodeDetails } from './node-details.js';
-import { NodeRegistry } from './node-registry.js';
-import { pollingOf } from './node-views.js';
-import { ReadingGate } from './reading-gate.js';
-import type { RuntimeMetrics } from './runtime-metrics.js';
-import { StepScripts } from './step-scripts.js';
+import { ActivityBroker } from './activities/activity-broker.js';
+import { ActivityQueries } from './activities/activity-queries.js';
+import type { RunnerLimits } from './instances/actor-environment.js';
+import { ChangeFeed } from './changes/change-feed.js';
+import type { Clock } from '../base/clock.js';
+import { DefinitionCatalog } from './definitions/definition-catalog.js';
+import { EndWaiters } from './instances/end-waiters.js';
+import { Evaluator } from './passes/evaluator.js';
+import { EventPublisher } from './events/event-publisher.js';
+import { EventQueries } from './events/event-queries.js';
+import { Housekeeping } from './recovery/housekeeping.js';
+import { InstanceControl } from './operations/instance-control.js';
+import { InstanceQueries } from './operations/instance-queries.js';
+import { InstanceRunner } from './instances/instance-runner.js';
+import { activityNames } from './operations/instance-views.js';
+import { NodeEnvironment, type NodeEnvironmentOptions } from './instances/node-environment.js';
+import { LoadMeter } from './fleet/load-meter.js';
+import { POLLED_NAMES_MAX, writeDetails, type NodeDetails } from './fleet/node-details.js';
+import { NodeRegistry } from './fleet/node-registry.js';
+import { pollingOf } from './operations/node-views.js';
+import { ReadingGate } from './memory/reading-gate.js';
+import type { RuntimeMetrics } from './fleet/runtime-metrics.js';
+import { StepScripts } from './definitions/step-scripts.js';
 
 export interface NodeServicesOptions {
   readonly store: Store;

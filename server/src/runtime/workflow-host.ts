@@ -5,24 +5,24 @@
  * backplane or Python it was given.
  */
 import type { Hint } from '../backplane/backplane.js';
-import { toObject, toText } from '../engine/convert-input.js';
+import { toObject, toText } from '../engine/values/convert-input.js';
 import { referenceOf } from '../engine/primitives/effects.js';
-import type { JsonObject } from '../engine/json.js';
-import { AppError } from '../errors.js';
+import type { JsonObject } from '../engine/values/json.js';
+import { AppError } from '../base/errors.js';
 import { StoreUnavailableError, type AuditEntry } from '../store/store.js';
-import { explainWorkflow } from './explain/explain-workflow.js';
-import type { Explanation } from './explain/explanation.js';
-import type { ChangeFilter } from './change-watch.js';
-import type { EventName } from './event-queries.js';
+import { explainWorkflow } from './operations/explain/explain-workflow.js';
+import type { Explanation } from './operations/explain/explanation.js';
+import type { ChangeFilter } from './changes/change-watch.js';
+import type { EventName } from './events/event-queries.js';
 import type * as Host from './host.js';
-import { showGauges } from './host-gauges.js';
-import { hashOf, newId } from './ids.js';
-import type { InstanceControl } from './instance-control.js';
-import { viewInstance, viewNew, viewStarted } from './instance-views.js';
-import type { ChildStart } from './node-environment.js';
-import { viewNode } from './node-views.js';
-import { NOT_ATOMIC, ONE_NODE_ONLY } from './node-registry.js';
-import type * as Views from './operator-views.js';
+import { showGauges } from './fleet/host-gauges.js';
+import { hashOf, newId } from '../base/ids.js';
+import type { InstanceControl } from './operations/instance-control.js';
+import { viewInstance, viewNew, viewStarted } from './operations/instance-views.js';
+import type { ChildStart } from './instances/node-environment.js';
+import { viewNode } from './operations/node-views.js';
+import { NOT_ATOMIC, ONE_NODE_ONLY } from './fleet/node-registry.js';
+import type * as Views from './operations/operator-views.js';
 import { NodeServices, type NodeServicesOptions } from './node-services.js';
 
 export interface WorkflowHostOptions extends NodeServicesOptions {

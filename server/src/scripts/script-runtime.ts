@@ -10,8 +10,8 @@
  *  P4 A failing evaluation fails alone: others in flight or queued go on.
  */
 import type { ExamineExpression } from '../engine/definitions/expression-facts.js';
-import type { Json, JsonObject } from '../engine/json.js';
-import type { Service } from '../runtime/service.js';
+import type { Json, JsonObject } from '../engine/values/json.js';
+import type { Service } from '../base/service.js';
 
 /** The variables that an expression can name. `environment` is baked into the runtime at start. */
 export interface EvaluationVariables {
@@ -22,7 +22,7 @@ export interface EvaluationVariables {
 }
 
 export interface ExpressionRequest {
-  /** At most 16 KiB (see engine/expression-length.ts), unless it is a constant. */
+  /** At most 16 KiB (see engine/values/expression-length.ts), unless it is a constant. */
   readonly source: string;
   /** The server wrote it, from a constant of the definition. */
   readonly isConstant?: boolean;

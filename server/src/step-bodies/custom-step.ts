@@ -6,9 +6,9 @@
  *  C1 The script is looked up when the step runs, so that a repaired script helps instances that wait for a retry.
  *  C2 What a script prints goes to the log, also that of a script which fails.
  */
-import type { JsonObject } from '../engine/json.js';
-import type { EffectResult } from '../engine/messages.js';
-import type { Logger } from '../logger.js';
+import type { JsonObject } from '../engine/values/json.js';
+import type { EffectResult } from '../engine/flow/messages.js';
+import type { Logger } from '../base/logger.js';
 import type { ScriptResult, ScriptRuntime } from '../scripts/script-runtime.js';
 import type { StepScriptRecord } from '../store/store.js';
 import type { StepBodyContext } from './step-body.js';

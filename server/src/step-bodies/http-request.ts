@@ -12,10 +12,10 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, errors, type Dispatcher } from 'undici';
-import { setField, type Json, type JsonObject } from '../engine/json.js';
-import type { EffectResult } from '../engine/messages.js';
+import { setField, type Json, type JsonObject } from '../engine/values/json.js';
+import type { EffectResult } from '../engine/flow/messages.js';
 import { InputError } from '../engine/primitives/primitive.js';
-import type { Logger } from '../logger.js';
+import type { Logger } from '../base/logger.js';
 import { createAddressPolicy, type AddressPolicy } from './http-request/address-policy.js';
 import type { AddressPolicyOptions } from './http-request/address-policy.js';
 import { AnswerBodyError, decodeBody, readBytes, tooLarge } from './http-request/answer-body.js';

@@ -3,8 +3,8 @@
  *
  * A body runs at least once: after a crash the same execution may run again, with the same `idempotencyKey`.
  */
-import type { JsonObject } from '../engine/json.js';
-import type { EffectResult } from '../engine/messages.js';
+import type { JsonObject } from '../engine/values/json.js';
+import type { EffectResult } from '../engine/flow/messages.js';
 
 export interface StepBodyContext {
   readonly workflowId: string;

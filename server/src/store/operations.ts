@@ -4,7 +4,7 @@
  * Adapters and wrappers that treat all operations alike (SQLite's worker thread, the observer, the memory store) are
  * written against this table instead of repeating the contract.
  */
-import type { Service } from '../runtime/service.js';
+import type { Service } from '../base/service.js';
 import type { Store } from './store.js';
 
 export type StoreOperation = Exclude<keyof Store, 'kind' | keyof Service>;

@@ -18,7 +18,7 @@
  *
  * Times are milliseconds since 1970, from the caller's clock. Ids are made by the caller.
  */
-import type { Service } from '../runtime/service.js';
+import type { Service } from '../base/service.js';
 
 export type InstanceStatus = 'Runnable' | 'Suspended' | 'Complete' | 'Terminated';
 

@@ -1,7 +1,7 @@
 /** Idempotency-Key: two requests have one hash exactly when they ask for the same. */
 import { describe, expect, it } from 'vitest';
 import type { IdempotencyKey, StartRequest } from '../../src/runtime/host.js';
-import { canonicalJson } from '../../src/api/map/idempotency.js';
+import { canonicalJson } from '../../src/api/wire/map/idempotency.js';
 import { startApi } from './support/api-server.js';
 import { SOME_INSTANCE } from './support/scripted-host.js';
 

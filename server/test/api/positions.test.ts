@@ -1,9 +1,9 @@
 /** Places of JSON pointers in the texts that were posted, by both readers. */
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_API_LIMITS } from '../../src/api/api-limits.js';
-import { jsonLocator } from '../../src/api/json-position.js';
-import { positionAt, positionsIn } from '../../src/api/text-position.js';
-import { parseYaml } from '../../src/api/yaml-format.js';
+import { DEFAULT_API_LIMITS } from '../../src/api/http/api-limits.js';
+import { jsonLocator } from '../../src/api/http/json-position.js';
+import { positionAt, positionsIn } from '../../src/api/http/text-position.js';
+import { parseYaml } from '../../src/api/http/yaml-format.js';
 
 const JSON_TEXT = `
 { "Id": "d\\"{", "empty": {}, "Steps": [

@@ -10,7 +10,7 @@ import {
   createRedisBackplane,
   type RedisBackplane,
 } from '../../src/backplane/redis/redis-backplane.js';
-import { createLogger } from '../../src/logger.js';
+import { createLogger } from '../../src/base/logger.js';
 import { startRedis } from '../support/redis-container.js';
 
 const redis = await startRedis();

@@ -2,7 +2,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readConfig } from '../../src/config.js';
+import { readConfig } from '../../src/config/read-config.js';
 import { Client } from './support/client.js';
 import { startServer, type TestServer } from './support/server.js';
 import { STORE_KINDS } from './support/stores.js';

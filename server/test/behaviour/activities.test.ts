@@ -1,7 +1,7 @@
 /** Section 8: activities and their workers. */
 import { describe, expect, it } from 'vitest';
-import type { Problem } from '../../src/api/models/problem.js';
-import type { WorkItem } from '../../src/api/models/activity.js';
+import type { Problem } from '../../src/api/wire/models/problem.js';
+import type { WorkItem } from '../../src/api/wire/models/activity.js';
 import { itFails } from './support/cases.js';
 import { fresh, type Client } from './support/client.js';
 import { eventually } from './support/eventually.js';

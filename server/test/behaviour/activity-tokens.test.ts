@@ -1,6 +1,6 @@
 /** Section 8: the tokens of activities, and their leases. */
 import { describe, expect, it } from 'vitest';
-import type { Problem } from '../../src/api/models/problem.js';
+import type { Problem } from '../../src/api/wire/models/problem.js';
 import { fresh } from './support/client.js';
 import { everyStore } from './support/every-store.js';
 import { activity } from './support/steps.js';

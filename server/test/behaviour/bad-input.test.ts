@@ -1,8 +1,8 @@
 /** What nobody should send: clear errors in bounded time, and the server goes on. */
 import { createConnection } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import type { Problem } from '../../src/api/models/problem.js';
-import type { Workflow } from '../../src/api/models/workflow.js';
+import type { Problem } from '../../src/api/wire/models/problem.js';
+import type { Workflow } from '../../src/api/wire/models/workflow.js';
 import { fresh } from './support/client.js';
 import { CAMEL_JSON } from './support/dialects.js';
 import { everyStore } from './support/every-store.js';

@@ -1,6 +1,6 @@
 /** Instances that misbehave: each ends in a state that says why, in bounded time, while others go on. */
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/engine/json.js';
+import type { JsonObject } from '../../src/engine/values/json.js';
 import { fresh, type Client } from './support/client.js';
 import { CAMEL_JSON } from './support/dialects.js';
 import { everyStore } from './support/every-store.js';

@@ -1,8 +1,8 @@
 /** Section 2: bodies, answers, names and errors. */
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import type { Problem } from '../../src/api/models/problem.js';
-import type { Workflow } from '../../src/api/models/workflow.js';
+import type { Problem } from '../../src/api/wire/models/problem.js';
+import type { Workflow } from '../../src/api/wire/models/workflow.js';
 import { fresh } from './support/client.js';
 import { ALL_DIALECTS } from './support/dialects.js';
 import { everyStore } from './support/every-store.js';

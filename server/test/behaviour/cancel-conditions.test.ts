@@ -1,6 +1,6 @@
 /** A true CancelCondition acts at the next commit at the latest, however long the pass took that made it true. */
 import { expect, it } from 'vitest';
-import type { JsonObject } from '../../src/engine/json.js';
+import type { JsonObject } from '../../src/engine/values/json.js';
 import { everyStore } from './support/every-store.js';
 import { chain, compute, mark, step } from './support/steps.js';
 

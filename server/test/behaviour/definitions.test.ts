@@ -1,7 +1,7 @@
 /** Section 4: what a definition may be, and how one that may not is refused. */
 import { describe, expect, it } from 'vitest';
-import type { RegisteredDefinition } from '../../src/api/models/definition.js';
-import type { Json, JsonObject } from '../../src/engine/json.js';
+import type { RegisteredDefinition } from '../../src/api/wire/models/definition.js';
+import type { Json, JsonObject } from '../../src/engine/values/json.js';
 import { fresh } from './support/client.js';
 import { everyStore } from './support/every-store.js';
 import { mark, step } from './support/steps.js';

@@ -1,6 +1,6 @@
 /** `descendants_max`: how many workflows may be open that one workflow started, directly or by others. */
 import { expect, it } from 'vitest';
-import type { Explanation } from '../../src/api/models/explanation.js';
+import type { Explanation } from '../../src/api/wire/models/explanation.js';
 import { serverForTests } from '../security/support/secured-server.js';
 import { chain, step } from './support/steps.js';
 

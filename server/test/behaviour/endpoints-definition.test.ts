@@ -4,8 +4,8 @@ import type {
   DefinitionCheck,
   DefinitionDocument,
   DefinitionPage,
-} from '../../src/api/models/definition.js';
-import type { Problem } from '../../src/api/models/problem.js';
+} from '../../src/api/wire/models/definition.js';
+import type { Problem } from '../../src/api/wire/models/problem.js';
 import { fresh } from './support/client.js';
 import { everyStore } from './support/every-store.js';
 import { compute, mark, step } from './support/steps.js';

@@ -1,6 +1,6 @@
 /** Section 3: what the server tells about itself. */
 import { expect, it } from 'vitest';
-import type { ServerInfo } from '../../src/api/models/info.js';
+import type { ServerInfo } from '../../src/api/wire/models/info.js';
 import { everyStore } from './support/every-store.js';
 import { mark } from './support/steps.js';
 

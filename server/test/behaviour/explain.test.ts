@@ -2,8 +2,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Explanation, WaitReason } from '../../src/api/models/explanation.js';
-import type { JsonObject } from '../../src/engine/json.js';
+import type { Explanation, WaitReason } from '../../src/api/wire/models/explanation.js';
+import type { JsonObject } from '../../src/engine/values/json.js';
 import type { InstanceRecord, Store } from '../../src/store/store.js';
 import { NO_SIDE } from '../store/records.js';
 import { fresh, type Client } from './support/client.js';

@@ -1,6 +1,6 @@
 /** Section 5: Python expressions, as definitions use them. */
 import { describe, expect, it } from 'vitest';
-import type { Json, JsonObject } from '../../src/engine/json.js';
+import type { Json, JsonObject } from '../../src/engine/values/json.js';
 import { itFails, itRuns } from './support/cases.js';
 import { everyStore } from './support/every-store.js';
 import { VISIBLE_ENVIRONMENT } from './support/server.js';

@@ -1,6 +1,6 @@
 /** Section 20: HttpRequests that are repeated: one key for all attempts, SucceedOn, Retry-After. */
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/engine/json.js';
+import type { JsonObject } from '../../src/engine/values/json.js';
 import { useCallee } from './support/callee.js';
 import { fresh } from './support/client.js';
 import { everyStore } from './support/every-store.js';

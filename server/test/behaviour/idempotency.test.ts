@@ -1,7 +1,7 @@
 /** Section 3: Idempotency-Key on starts, events and definitions. */
 import { expect, it } from 'vitest';
-import type { Problem } from '../../src/api/models/problem.js';
-import type { Workflow, WorkflowPage } from '../../src/api/models/workflow.js';
+import type { Problem } from '../../src/api/wire/models/problem.js';
+import type { Workflow, WorkflowPage } from '../../src/api/wire/models/workflow.js';
 import { fresh } from './support/client.js';
 import { everyStore } from './support/every-store.js';
 import { compute, mark, step } from './support/steps.js';

@@ -3,8 +3,8 @@
  * a resume evaluates them again with the same one.
  */
 import { describe, expect, it } from 'vitest';
-import type { Workflow, WorkflowPage } from '../../src/api/models/workflow.js';
-import type { JsonObject } from '../../src/engine/json.js';
+import type { Workflow, WorkflowPage } from '../../src/api/wire/models/workflow.js';
+import type { JsonObject } from '../../src/engine/values/json.js';
 import { useCallee } from './support/callee.js';
 import type { Client } from './support/client.js';
 import { fresh } from './support/client.js';

@@ -1,8 +1,8 @@
 /** Overload and lost stores: what is refused says so and when to come again; what was accepted goes on. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Problem } from '../../src/api/models/problem.js';
-import type { WorkItem } from '../../src/api/models/activity.js';
-import type { Workflow } from '../../src/api/models/workflow.js';
+import type { Problem } from '../../src/api/wire/models/problem.js';
+import type { WorkItem } from '../../src/api/wire/models/activity.js';
+import type { Workflow } from '../../src/api/wire/models/workflow.js';
 import { observeStore } from '../../src/store/observed-store.js';
 import { StoreUnavailableError } from '../../src/store/store.js';
 import { Client, fresh } from './support/client.js';

@@ -1,6 +1,6 @@
 /** GET /api/node: the node that answers, how busy it is, and one that is gone. */
 import { expect, it } from 'vitest';
-import type { NodePage } from '../../src/api/models/node.js';
+import type { NodePage } from '../../src/api/wire/models/node.js';
 import { eventually } from './support/eventually.js';
 import { everyStore } from './support/every-store.js';
 

@@ -1,6 +1,6 @@
 /** Section 21: how a workflow ended, which error it shows then, and lists by outcome and by parent. */
 import { describe, expect, it } from 'vitest';
-import type { WorkflowOutcome, WorkflowPage } from '../../src/api/models/workflow.js';
+import type { WorkflowOutcome, WorkflowPage } from '../../src/api/wire/models/workflow.js';
 import type { Client } from './support/client.js';
 import { everyStore } from './support/every-store.js';
 import { chain, compute, failing, mark, step } from './support/steps.js';

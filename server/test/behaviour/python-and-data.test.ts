@@ -1,7 +1,7 @@
 /** Section 22: what Python does with data, in expressions and in custom steps. */
 import { describe, expect, it } from 'vitest';
-import type { Json, JsonObject } from '../../src/engine/json.js';
-import type { StepError } from '../../src/api/models/workflow.js';
+import type { Json, JsonObject } from '../../src/engine/values/json.js';
+import type { StepError } from '../../src/api/wire/models/workflow.js';
 import { everyStore } from './support/every-store.js';
 import { chain, compute, step } from './support/steps.js';
 

@@ -1,6 +1,6 @@
 /** Servers that stop or die in the middle of each kind of wait: the next one on the same store goes on. */
 import { describe, expect, it } from 'vitest';
-import type { Workflow } from '../../src/api/models/workflow.js';
+import type { Workflow } from '../../src/api/wire/models/workflow.js';
 import { Client, fresh } from './support/client.js';
 import { CAMEL_JSON } from './support/dialects.js';
 import { everyStore } from './support/every-store.js';

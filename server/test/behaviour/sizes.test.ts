@@ -1,7 +1,7 @@
 /** A limit is met by the bytes of a value in UTF-8, whatever the script of its texts, and at every door alike. */
 import { describe, expect, it } from 'vitest';
-import type { Workflow } from '../../src/api/models/workflow.js';
-import type { JsonObject } from '../../src/engine/json.js';
+import type { Workflow } from '../../src/api/wire/models/workflow.js';
+import type { JsonObject } from '../../src/engine/values/json.js';
 import { useCallee } from './support/callee.js';
 import { fresh } from './support/client.js';
 import { CAMEL_JSON } from './support/dialects.js';

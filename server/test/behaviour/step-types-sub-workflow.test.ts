@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { fresh, type Client } from './support/client.js';
 import { eventually } from './support/eventually.js';
 import { everyStore } from './support/every-store.js';
-import type { JsonObject } from '../../src/engine/json.js';
+import type { JsonObject } from '../../src/engine/values/json.js';
 import { chain, compute, failing, mark, step } from './support/steps.js';
 
 const OUTPUTS = { child: 'step.WorkflowId', childStatus: 'step.Status', childData: 'step.Data' };

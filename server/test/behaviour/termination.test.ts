@@ -1,6 +1,6 @@
 /** Section 21: the end with clean-up. */
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/engine/json.js';
+import type { JsonObject } from '../../src/engine/values/json.js';
 import type { Answer, Client } from './support/client.js';
 import { fresh } from './support/client.js';
 import { eventually } from './support/eventually.js';

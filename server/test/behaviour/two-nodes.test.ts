@@ -1,7 +1,7 @@
 /** Two processes on one embedded store, without Redis: what one has accepted, the other knows. */
 import { expect, it } from 'vitest';
-import type { DefinitionDocument } from '../../src/api/models/definition.js';
-import type { Workflow } from '../../src/api/models/workflow.js';
+import type { DefinitionDocument } from '../../src/api/wire/models/definition.js';
+import type { Workflow } from '../../src/api/wire/models/workflow.js';
 import { Client, fresh } from './support/client.js';
 import { startProcess, temporaryFolder } from './support/server-process.js';
 import type { SpawnedServer } from '../support/spawned-server.js';

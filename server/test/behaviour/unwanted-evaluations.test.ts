@@ -4,7 +4,7 @@
  * Method: expressions without end, and a limit on their time that no test waits for.
  */
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { JsonObject } from '../../src/engine/json.js';
+import type { JsonObject } from '../../src/engine/values/json.js';
 import { createMemoryStore } from '../../src/store/memory/memory-store.js';
 import { startRedis } from '../support/redis-container.js';
 import { Client, fresh } from './support/client.js';

@@ -1,8 +1,8 @@
 /** WaitFor: which event a wait takes, when, and how often. */
 import { describe, expect, it } from 'vitest';
-import { startRun } from '../../src/engine/lifecycle.js';
-import { applyMessage } from '../../src/engine/messages.js';
-import { enterStep, nextWork } from '../../src/engine/step-work.js';
+import { startRun } from '../../src/engine/flow/lifecycle.js';
+import { applyMessage } from '../../src/engine/flow/messages.js';
+import { enterStep, nextWork } from '../../src/engine/flow/step-work.js';
 import { define, inOrder, type StepSource } from './support/define.js';
 import { START_MS } from './support/engine-driver.js';
 import { scenarios } from './support/scenario.js';

@@ -5,17 +5,22 @@ import { describe, expect, it } from 'vitest';
 const SOURCES = new URL('../../src/', import.meta.url);
 /** These read and write only what is the server's own, names, or single texts that are quoted. */
 const OWN_JSON = [
-  ...['api/json-position.ts', 'api/json-syntax-error.ts', 'api/map/idempotency.ts'],
-  ...['api/query-names.ts', 'api/schema.controller.ts', 'api/yaml-reader.ts', 'api/yaml-writer.ts'],
-  ...['backplane/hint-codec.ts', 'engine/convert-input.ts', 'engine/exact-json.ts'],
+  ...['api/http/json-position.ts', 'api/json-syntax-error.ts', 'api/wire/map/idempotency.ts'],
   ...[
-    'engine/taken-events.ts',
-    'runtime/evaluator.ts',
-    'runtime/ids.ts',
-    'runtime/node-details.ts',
+    'api/http/query-names.ts',
+    'api/controllers/schema.controller.ts',
+    'api/http/yaml-reader.ts',
+    'api/http/yaml-writer.ts',
+  ],
+  ...['backplane/hint-codec.ts', 'engine/values/convert-input.ts', 'engine/values/exact-json.ts'],
+  ...[
+    'engine/flow/taken-events.ts',
+    'runtime/passes/evaluator.ts',
+    'base/ids.ts',
+    'runtime/fleet/node-details.ts',
   ],
   ...[
-    'runtime/paging.ts',
+    'runtime/operations/paging.ts',
     'scripts/pyodide/child-main.ts',
     'scripts/pyodide/interpreter-process.ts',
   ],
@@ -23,7 +28,7 @@ const OWN_JSON = [
   ...['step-bodies/http-request/address-policy.ts', 'step-bodies/http-request/request-url.ts'],
   ...['store/mongo/side-records.ts', 'store/sqlite/operations/audit.ts'],
   ...['store/sqlite/operations/events.ts', 'store/sqlite/start-thread.ts', 'store/text-codec.ts'],
-  ...['runtime/failed-attempts-log.ts', 'version.ts'],
+  ...['runtime/passes/failed-attempts-log.ts', 'version.ts'],
 ];
 
 describe('the sources of the server', () => {

@@ -1,6 +1,6 @@
 /** How an instance ended, and which error it shows afterwards. */
 import { describe, expect, it } from 'vitest';
-import { readState, writeState } from '../../src/engine/snapshot.js';
+import { readState, writeState } from '../../src/engine/model/snapshot.js';
 import type { StepMembers } from './support/steps.js';
 import { inOrder } from './support/define.js';
 import { scenarios } from './support/scenario.js';

@@ -1,14 +1,14 @@
 /** A parallel Foreach with more items than are opened at once: it costs the same per item, and all run side by side. */
 import { describe, expect, it } from 'vitest';
-import { cancelStep, takeCancelChecks } from '../../src/engine/cancel.js';
-import { failStep } from '../../src/engine/fail-step.js';
-import type { StepRecord } from '../../src/engine/instance.js';
-import type { Json, JsonObject } from '../../src/engine/json.js';
-import { startRun, takeUpRun } from '../../src/engine/lifecycle.js';
-import { noChanges, type Run } from '../../src/engine/run.js';
-import { readState, writeState } from '../../src/engine/snapshot.js';
-import { enterStep, leaveStep, nextWork } from '../../src/engine/step-work.js';
-import { fireTimers } from '../../src/engine/timers.js';
+import { cancelStep, takeCancelChecks } from '../../src/engine/failure/cancel.js';
+import { failStep } from '../../src/engine/failure/fail-step.js';
+import type { StepRecord } from '../../src/engine/model/instance.js';
+import type { Json, JsonObject } from '../../src/engine/values/json.js';
+import { startRun, takeUpRun } from '../../src/engine/flow/lifecycle.js';
+import { noChanges, type Run } from '../../src/engine/flow/run.js';
+import { readState, writeState } from '../../src/engine/model/snapshot.js';
+import { enterStep, leaveStep, nextWork } from '../../src/engine/flow/step-work.js';
+import { fireTimers } from '../../src/engine/flow/timers.js';
 import { define, type StepSource } from './support/define.js';
 import { delay, foreach, noOp, work } from './support/steps.js';
 

@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { isJsonObject, type Json } from '../../src/engine/json.js';
+import { isJsonObject, type Json } from '../../src/engine/values/json.js';
 import { checkDocument } from './support/checked-definition.js';
 
 const ROOT = new URL('../../../', import.meta.url);

@@ -1,8 +1,8 @@
 /** The memory budget: what a text costs, who gets a share of a pool, and which instances are in memory. */
 import { describe, expect, it } from 'vitest';
-import { InstanceMemory } from '../../src/runtime/instance-memory.js';
-import { FollowedCost, memoryCost } from '../../src/runtime/memory-cost.js';
-import { MemoryPool } from '../../src/runtime/memory-pool.js';
+import { InstanceMemory } from '../../src/runtime/memory/instance-memory.js';
+import { FollowedCost, memoryCost } from '../../src/runtime/memory/memory-cost.js';
+import { MemoryPool } from '../../src/runtime/memory/memory-pool.js';
 
 /** Lets promises that are settled run on. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));

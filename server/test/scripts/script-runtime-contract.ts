@@ -4,8 +4,8 @@
  * Each case is data in, data out, through the public interface only. P1 to P4 refer to script-runtime.ts.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { writeJson } from '../../src/engine/exact-json.js';
-import type { Json, JsonObject } from '../../src/engine/json.js';
+import { writeJson } from '../../src/engine/values/exact-json.js';
+import type { Json, JsonObject } from '../../src/engine/values/json.js';
 import type {
   EvaluationResult,
   EvaluationVariables,

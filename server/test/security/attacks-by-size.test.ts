@@ -3,7 +3,7 @@
  * want to see all of it. Others are served meanwhile, as a process beside the server measures.
  */
 import { describe, expect, it } from 'vitest';
-import type { Json, JsonObject } from '../../src/engine/json.js';
+import type { Json, JsonObject } from '../../src/engine/values/json.js';
 import { startProcess, temporaryFolder } from '../behaviour/support/server-process.js';
 import type { SpawnedServer } from '../support/spawned-server.js';
 import { expectLively, worstLiveLatency } from './support/live-latency.js';

@@ -9,7 +9,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { JsonObject } from '../../src/engine/json.js';
+import type { JsonObject } from '../../src/engine/values/json.js';
 import { Client } from '../behaviour/support/client.js';
 import { startProcess, temporaryFolder } from '../behaviour/support/server-process.js';
 import { compute, step } from '../behaviour/support/steps.js';

@@ -2,9 +2,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { GuessLimit, WaitingLimit } from '../../src/api/address-limits.js';
-import { AppError } from '../../src/errors.js';
-import type { Problem } from '../../src/api/models/problem.js';
+import { GuessLimit, WaitingLimit } from '../../src/api/http/address-limits.js';
+import { AppError } from '../../src/base/errors.js';
+import type { Problem } from '../../src/api/wire/models/problem.js';
 import { eventually } from '../behaviour/support/eventually.js';
 import { step } from '../behaviour/support/steps.js';
 import { serverForTests } from './support/secured-server.js';

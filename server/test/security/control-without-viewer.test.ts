@@ -7,7 +7,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { SignJWT } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Workflow } from '../../src/api/models/workflow.js';
+import type { Workflow } from '../../src/api/wire/models/workflow.js';
 import { Client, type Answer, type CallOptions } from '../behaviour/support/client.js';
 import { activity, step } from '../behaviour/support/steps.js';
 import { serverForTests } from './support/secured-server.js';

@@ -1,6 +1,6 @@
 /** Every limit at the doors and in front of Python is a setting: a server with small ones refuses what others take. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Problem } from '../../src/api/models/problem.js';
+import type { Problem } from '../../src/api/wire/models/problem.js';
 import { createMemoryStore } from '../../src/store/memory/memory-store.js';
 import { Client } from '../behaviour/support/client.js';
 import { startServer } from '../behaviour/support/server.js';

@@ -3,15 +3,15 @@
  * megabyte; one that is linear needs milliseconds. So the bound is generous, and counts the time of this process only.
  */
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_API_LIMITS } from '../../src/api/api-limits.js';
-import { parseJson } from '../../src/api/json-format.js';
-import { checkedName } from '../../src/api/map/name.js';
-import { fromWireTime } from '../../src/api/map/time.js';
-import { parseYaml } from '../../src/api/yaml-format.js';
+import { DEFAULT_API_LIMITS } from '../../src/api/http/api-limits.js';
+import { parseJson } from '../../src/api/http/json-format.js';
+import { checkedName } from '../../src/api/wire/map/name.js';
+import { fromWireTime } from '../../src/api/wire/map/time.js';
+import { parseYaml } from '../../src/api/http/yaml-format.js';
 import { readHint } from '../../src/backplane/hint-codec.js';
-import { parseDurationMs } from '../../src/engine/durations.js';
-import { decodeCursor } from '../../src/runtime/paging.js';
-import { readToken } from '../../src/runtime/ids.js';
+import { parseDurationMs } from '../../src/engine/values/durations.js';
+import { decodeCursor } from '../../src/runtime/operations/paging.js';
+import { readToken } from '../../src/base/ids.js';
 import { classifyExpression } from '../../src/scripts/expressions/classify-expression.js';
 import { readPlainExpression } from '../../src/scripts/expressions/read-plain-expression.js';
 import { step } from '../behaviour/support/steps.js';

@@ -3,8 +3,8 @@
  * mean nothing here: they are kept as they were sent or refused with 400, through every door and on every store.
  */
 import { describe, expect, it } from 'vitest';
-import type { Problem } from '../../src/api/models/problem.js';
-import type { WorkflowPage } from '../../src/api/models/workflow.js';
+import type { Problem } from '../../src/api/wire/models/problem.js';
+import type { WorkflowPage } from '../../src/api/wire/models/workflow.js';
 import { everyStore } from '../behaviour/support/every-store.js';
 import { CAMEL_JSON } from '../behaviour/support/dialects.js';
 import { fresh } from '../behaviour/support/client.js';

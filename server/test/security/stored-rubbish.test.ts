@@ -6,7 +6,7 @@
  */
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import type { Problem } from '../../src/api/models/problem.js';
+import type { Problem } from '../../src/api/wire/models/problem.js';
 import { Client } from '../behaviour/support/client.js';
 import { startServer, type TestServer } from '../behaviour/support/server.js';
 import { chain, mark, step } from '../behaviour/support/steps.js';

@@ -3,9 +3,9 @@ import { describe, expect, it, vi } from 'vitest';
 import { simulate } from './support/simulation.js';
 import { SPOILERS } from './support/spoilers.js';
 
-vi.mock('../../src/runtime/ids.js', async (importOriginal) => {
+vi.mock('../../src/base/ids.js', async (importOriginal) => {
   const [original, simulated] = await Promise.all([
-    importOriginal<typeof import('../../src/runtime/ids.js')>(),
+    importOriginal<typeof import('../../src/base/ids.js')>(),
     import('./support/simulated-ids.js'),
   ]);
   return { ...original, newId: simulated.newId };

@@ -1,6 +1,6 @@
 /** Custom steps on the real Python runtime: which script runs, what it gets, and what becomes of its end. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { LogFields, Logger } from '../../src/logger.js';
+import type { LogFields, Logger } from '../../src/base/logger.js';
 import { createPyodideRuntime } from '../../src/scripts/pyodide/pyodide-script-runtime.js';
 import type { ScriptRuntime } from '../../src/scripts/script-runtime.js';
 import { createCustomStepBody } from '../../src/step-bodies/custom-step.js';

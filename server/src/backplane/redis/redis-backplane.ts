@@ -5,7 +5,7 @@
  * dropped and counted, and a Redis that is away, restarts, or forgets everything costs latency only.
  */
 import { Redis } from 'ioredis';
-import type { Logger } from '../../logger.js';
+import type { Logger } from '../../base/logger.js';
 import type { Backplane, Hint } from '../backplane.js';
 import { readHint, writeHint } from '../hint-codec.js';
 

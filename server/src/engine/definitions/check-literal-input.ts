@@ -11,11 +11,11 @@ import {
   toText,
   toTimeMs,
   type Conversion,
-} from '../convert-input.js';
-import type { InputValue } from '../definition.js';
-import { EMIT_LEVELS } from '../input-choices.js';
-import type { Json } from '../json.js';
-import { toStatusList } from '../status-list.js';
+} from '../values/convert-input.js';
+import type { InputValue } from '../model/definition.js';
+import { EMIT_LEVELS } from '../values/input-choices.js';
+import type { Json } from '../values/json.js';
+import { toStatusList } from '../values/status-list.js';
 import { quotedText } from './parse-input-value.js';
 import type { ParseState } from './parse-state.js';
 import type { StepTypeInput } from './step-types.js';

@@ -2,7 +2,7 @@
  * Finds loops that never wait and never end: nothing in them waits, and nothing in them changes what decides whether
  * they go on. A loop that counts is none of them.
  */
-import type { InputValue, StepDefinition, WorkflowDefinition } from '../definition.js';
+import type { InputValue, StepDefinition, WorkflowDefinition } from '../model/definition.js';
 import type { ExamineExpression } from './expression-facts.js';
 import type { DocumentWarningCode, ProblemList } from './problem-list.js';
 

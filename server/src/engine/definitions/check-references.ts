@@ -1,6 +1,6 @@
 /** What can be checked only when every step is known: that named steps exist, and that every step is on some path. */
-import { quoteText } from '../convert-input.js';
-import type { StepDefinition } from '../definition.js';
+import { quoteText } from '../values/convert-input.js';
+import type { StepDefinition } from '../model/definition.js';
 import type { ParseState } from './parse-state.js';
 import { builtInStepType } from './step-types.js';
 

@@ -1,5 +1,5 @@
 /** What is odd about a step because of what it stands in: retry settings without effect, waits without end in a saga. */
-import type { ErrorBehavior, StepDefinition } from '../definition.js';
+import type { ErrorBehavior, StepDefinition } from '../model/definition.js';
 import { label, type MemberReader } from './member-reader.js';
 import type { ParseState } from './parse-state.js';
 import type { StepMember } from './step-members.js';

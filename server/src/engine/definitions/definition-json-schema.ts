@@ -4,8 +4,8 @@
  * It is made from the same tables as the parser. Whatever the parser accepts, the schema accepts (a test says so); the
  * other way round it does not: unique ids, targets and expressions are beyond it.
  */
-import { BUILT_IN_STEP_TYPES, ERROR_BEHAVIORS } from '../definition.js';
-import type { JsonObject } from '../json.js';
+import { BUILT_IN_STEP_TYPES, ERROR_BEHAVIORS } from '../model/definition.js';
+import type { JsonObject } from '../values/json.js';
 import {
   DEFINITION_MEMBER_SUMMARIES,
   STEP_MEMBER_SUMMARIES,

@@ -1,5 +1,5 @@
 /** What can be said of an expression from its text alone, by whoever knows Python's grammar. */
-import type { Json } from '../json.js';
+import type { Json } from '../values/json.js';
 
 /** `data.order["id"]` is `{ variable: 'data', keys: ['order', 'id'] }`. */
 export interface ReadPath {

@@ -2,8 +2,8 @@
  * Problems of a document that parsing alone cannot find: which custom steps there are is known to whoever stores them,
  * what is Python to Python.
  */
-import { quoteText } from '../convert-input.js';
-import { BUILT_IN_STEP_TYPES, type DocumentProblem } from '../definition.js';
+import { quoteText } from '../values/convert-input.js';
+import { BUILT_IN_STEP_TYPES, type DocumentProblem } from '../model/definition.js';
 import type { CustomStepUse, ExpressionSource } from './parse-state.js';
 import { suggestName } from './suggest-name.js';
 

@@ -2,8 +2,8 @@
  * What is odd about expressions: names without a meaning, texts that look like expressions, changes that are lost,
  * conditions that decide nothing. The facts come from whoever knows Python; the sentences are here.
  */
-import { quoteText } from '../convert-input.js';
-import type { Json } from '../json.js';
+import { quoteText } from '../values/convert-input.js';
+import type { Json } from '../values/json.js';
 import type { ExpressionFacts, ReadPath } from './expression-facts.js';
 import type { ExpressionSource, ExpressionUse, LiteralText } from './parse-state.js';
 import type { DocumentWarningCode, ProblemList } from './problem-list.js';

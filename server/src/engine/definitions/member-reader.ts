@@ -8,11 +8,11 @@
  *  M2 A member that is null is absent.
  *  M3 Every problem points at the member in the spelling of the document.
  */
-import { describeValue, quoteText } from '../convert-input.js';
-import { ERROR_BEHAVIORS, type ErrorBehavior } from '../definition.js';
-import { DURATION_FORMS, parseDurationMs } from '../durations.js';
-import { writeNumber } from '../exact-json.js';
-import { setField, type Json, type JsonObject } from '../json.js';
+import { describeValue, quoteText } from '../values/convert-input.js';
+import { ERROR_BEHAVIORS, type ErrorBehavior } from '../model/definition.js';
+import { DURATION_FORMS, parseDurationMs } from '../values/durations.js';
+import { writeNumber } from '../values/exact-json.js';
+import { setField, type Json, type JsonObject } from '../values/json.js';
 import { childPointer } from './json-pointer.js';
 import type { ParseState } from './parse-state.js';
 import type { DocumentErrorCode } from './problem-list.js';

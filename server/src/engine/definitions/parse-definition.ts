@@ -10,14 +10,14 @@
  *  D4 There is a definition if and only if there is no error.
  *  D5 The casing of member names makes no difference to the definition; pointers keep the casing of the document.
  */
-import { describeValue } from '../convert-input.js';
+import { describeValue } from '../values/convert-input.js';
 import {
   ERROR_BEHAVIORS,
   type DocumentProblem,
   type StepDefinition,
   type WorkflowDefinition,
-} from '../definition.js';
-import { isJsonObject, type JsonObject } from '../json.js';
+} from '../model/definition.js';
+import { isJsonObject, type JsonObject } from '../values/json.js';
 import { checkReachability, checkReferences } from './check-references.js';
 import { checkSurroundings } from './check-surroundings.js';
 import { MemberReader } from './member-reader.js';

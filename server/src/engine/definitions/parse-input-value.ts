@@ -5,10 +5,10 @@
  *  V2 A map is literal but for keys that start with `@`: these lose it, and their texts are expressions, at every depth.
  *  V3 What holds nothing to evaluate becomes one constant, so that running it costs nothing.
  */
-import { quoteText } from '../convert-input.js';
-import type { InputValue } from '../definition.js';
-import { EXPRESSION_TOO_LONG, isExpressionTooLong } from '../expression-length.js';
-import { isJsonObject, setField, type Json, type JsonObject } from '../json.js';
+import { quoteText } from '../values/convert-input.js';
+import type { InputValue } from '../model/definition.js';
+import { EXPRESSION_TOO_LONG, isExpressionTooLong } from '../values/expression-length.js';
+import { isJsonObject, setField, type Json, type JsonObject } from '../values/json.js';
 import { childPointer } from './json-pointer.js';
 import type { ExpressionUse, ParseState } from './parse-state.js';
 

@@ -1,4 +1,4 @@
-import type { StepDefinition } from '../definition.js';
+import type { StepDefinition } from '../model/definition.js';
 import type { MemberReader } from './member-reader.js';
 import { ProblemList, type DocumentErrorCode, type DocumentWarningCode } from './problem-list.js';
 import type { StepMember } from './step-members.js';

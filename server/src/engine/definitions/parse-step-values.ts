@@ -1,7 +1,7 @@
 /** The three maps of a step whose values are evaluated: Inputs, Outputs and SelectNextStep; and CancelCondition. */
-import { describeValue, quoteText } from '../convert-input.js';
-import type { InputValue, StepDefinition } from '../definition.js';
-import { isJsonObject } from '../json.js';
+import { describeValue, quoteText } from '../values/convert-input.js';
+import type { InputValue, StepDefinition } from '../model/definition.js';
+import { isJsonObject } from '../values/json.js';
 import { checkLiteralInput } from './check-literal-input.js';
 import { childPointer } from './json-pointer.js';
 import { label, type MemberReader } from './member-reader.js';

@@ -3,14 +3,14 @@
  *
  * Owns: the members of a step. Must not know: whether the steps that it names exist (see check-references.ts).
  */
-import { describeValue, quoteText } from '../convert-input.js';
+import { describeValue, quoteText } from '../values/convert-input.js';
 import {
   DEFAULT_RETRY_INTERVAL_MS,
   ERROR_BEHAVIORS,
   type ExhaustedBehavior,
   type StepDefinition,
-} from '../definition.js';
-import { isJsonObject, type Json, type JsonObject } from '../json.js';
+} from '../model/definition.js';
+import { isJsonObject, type Json, type JsonObject } from '../values/json.js';
 import { childPointer } from './json-pointer.js';
 import { checkName, MemberReader } from './member-reader.js';
 import type { ParseState } from './parse-state.js';

@@ -1,4 +1,4 @@
-import type { DocumentProblem } from '../definition.js';
+import type { DocumentProblem } from '../model/definition.js';
 
 /** Why a document is refused. */
 export const DOCUMENT_ERROR_CODES = [

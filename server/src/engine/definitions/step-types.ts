@@ -3,9 +3,9 @@
  *
  * Owns: names, inputs, outputs and their one-sentence explanations. Must not know: how a step runs.
  */
-import { BUILT_IN_STEP_TYPES, type BuiltInStepType } from '../definition.js';
-import { INSTANCE_OUTCOMES } from '../instance.js';
-import { EMIT_LEVELS, HTTP_FORMATS, HTTP_METHODS } from '../input-choices.js';
+import { BUILT_IN_STEP_TYPES, type BuiltInStepType } from '../model/definition.js';
+import { INSTANCE_OUTCOMES } from '../model/instance.js';
+import { EMIT_LEVELS, HTTP_FORMATS, HTTP_METHODS } from '../values/input-choices.js';
 
 /** What an input is converted to before the step sees it; `any` stays as it is. */
 export type InputKind =

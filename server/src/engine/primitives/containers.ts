@@ -1,7 +1,7 @@
 /** What the containers share: opening the sequences of Do, and being done. */
-import { noteCompleted } from '../completed-steps.js';
-import { endPointer } from '../end-path.js';
-import type { Pointer } from '../pointer.js';
+import { noteCompleted } from '../failure/completed-steps.js';
+import { endPointer } from '../flow/end-path.js';
+import type { Pointer } from '../model/pointer.js';
 import {
   finish,
   insideOf,
@@ -10,7 +10,7 @@ import {
   stepOf,
   type Run,
   type Surroundings,
-} from '../run.js';
+} from '../flow/run.js';
 
 /** Starts every sequence of Do side by side; with nothing in Do the container has joined at once. */
 export function openSequences(

@@ -1,5 +1,5 @@
 /** Step types whose body runs outside the engine: HTTP requests, custom steps, other instances. */
-import { childIdOf, waitsAbove } from '../child-id.js';
+import { childIdOf, waitsAbove } from '../model/child-id.js';
 import {
   toBoolean,
   toChoices,
@@ -7,10 +7,10 @@ import {
   toObject,
   toText,
   type Conversion,
-} from '../convert-input.js';
-import { INSTANCE_OUTCOMES, type InstanceOutcome } from '../instance.js';
-import type { Json, JsonObject } from '../json.js';
-import { setState } from '../run.js';
+} from '../values/convert-input.js';
+import { INSTANCE_OUTCOMES, type InstanceOutcome } from '../model/instance.js';
+import type { Json, JsonObject } from '../values/json.js';
+import { setState } from '../flow/run.js';
 import { InputError, optional, primitive, required } from './primitive.js';
 
 /** HttpRequest and custom steps: the body gets the inputs, and its result comes back through `applyEffect`. */

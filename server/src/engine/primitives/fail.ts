@@ -1,4 +1,4 @@
-import { toText } from '../convert-input.js';
+import { toText } from '../values/convert-input.js';
 import { optional, primitive, required, StepFailedError } from './primitive.js';
 
 /** Fails on purpose. Nothing retries it: the same inputs would fail again. */

@@ -1,9 +1,9 @@
-import { toBoolean, toList } from '../convert-input.js';
-import type { StepDefinition } from '../definition.js';
-import type { Json } from '../json.js';
-import type { Memo, Pointer } from '../pointer.js';
-import { finish, hasWaitingItems, insideOf, setState, stepOf, type Run } from '../run.js';
-import { openWaitingItems } from '../waiting-items.js';
+import { toBoolean, toList } from '../values/convert-input.js';
+import type { StepDefinition } from '../model/definition.js';
+import type { Json } from '../values/json.js';
+import type { Memo, Pointer } from '../model/pointer.js';
+import { finish, hasWaitingItems, insideOf, setState, stepOf, type Run } from '../flow/run.js';
+import { openWaitingItems } from '../flow/waiting-items.js';
 import { openSequences } from './containers.js';
 import { InputError, optional, primitive, required } from './primitive.js';
 

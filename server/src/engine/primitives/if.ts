@@ -1,5 +1,5 @@
-import { toBoolean } from '../convert-input.js';
-import { finish } from '../run.js';
+import { toBoolean } from '../values/convert-input.js';
+import { finish } from '../flow/run.js';
 import { finishContainer, openSequences } from './containers.js';
 import { primitive, required } from './primitive.js';
 

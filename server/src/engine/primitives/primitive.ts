@@ -4,10 +4,10 @@
  * A primitive changes its own pointer (`finish`, `sleep`, `setState`), opens pointers inside of it, and asks the outside
  * for things through `run.changes`. It never ends a pointer: that is `end-path.ts`, after outputs were evaluated.
  */
-import type { Json, JsonObject } from '../json.js';
-import type { Pointer } from '../pointer.js';
-import type { Run } from '../run.js';
-import { invariant } from '../invariant.js';
+import type { Json, JsonObject } from '../values/json.js';
+import type { Pointer } from '../model/pointer.js';
+import type { Run } from '../flow/run.js';
+import { invariant } from '../model/invariant.js';
 
 export interface Primitive {
   /** The inputs of the step were evaluated. @throws InputError when they are not what the step needs */

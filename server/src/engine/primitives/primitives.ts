@@ -1,7 +1,7 @@
 /** Which primitive each step type is. */
-import type { BuiltInStepType } from '../definition.js';
-import type { Pointer } from '../pointer.js';
-import { stepOf, type Run } from '../run.js';
+import type { BuiltInStepType } from '../model/definition.js';
+import type { Pointer } from '../model/pointer.js';
+import { stepOf, type Run } from '../flow/run.js';
 import { activity } from './activity.js';
 import { delay } from './delay.js';
 import { effect, subWorkflow } from './effects.js';

@@ -1,6 +1,6 @@
-import { toBoolean } from '../convert-input.js';
-import type { Pointer } from '../pointer.js';
-import { finish, setState, type Run } from '../run.js';
+import { toBoolean } from '../values/convert-input.js';
+import type { Pointer } from '../model/pointer.js';
+import { finish, setState, type Run } from '../flow/run.js';
 import { openSequences } from './containers.js';
 import { primitive, required } from './primitive.js';
 

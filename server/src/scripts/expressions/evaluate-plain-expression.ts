@@ -1,6 +1,6 @@
 /** The value of a plain expression; see plain-expression.ts for what it promises. */
-import { isCertainlyFloat } from '../../engine/exact-json.js';
-import { getField, isJsonObject, type Json, type JsonObject } from '../../engine/json.js';
+import { isCertainlyFloat } from '../../engine/values/exact-json.js';
+import { getField, isJsonObject, type Json, type JsonObject } from '../../engine/values/json.js';
 import type { EvaluationVariables } from '../script-runtime.js';
 import type {
   ComparisonOperator,

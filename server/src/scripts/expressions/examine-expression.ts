@@ -7,7 +7,7 @@
  *  N1 The work is bounded by the length of the text, which is bounded itself.
  */
 import type { ExpressionFacts, ReadPath } from '../../engine/definitions/expression-facts.js';
-import type { Json } from '../../engine/json.js';
+import type { Json } from '../../engine/values/json.js';
 import { evaluatePlain } from './evaluate-plain-expression.js';
 import { EXPRESSION_NAMES, VARYING_NAMES } from './known-names.js';
 import { parsePython, type SyntaxNode } from './parse-python.js';

@@ -4,7 +4,7 @@
  *  N2 A long script is read in slices, and one that takes too long is not judged.
  */
 import { suggestedName } from '../../engine/definitions/suggest-name.js';
-import { LongWork } from '../../slices.js';
+import { LongWork } from '../../base/slices.js';
 import type { ForbiddenImport } from '../script-runtime.js';
 import { IMPORTABLE_MODULES } from './known-names.js';
 import { readPython, type SyntaxNode } from './parse-python.js';

@@ -1,6 +1,6 @@
 /** How large a JSON value is, for values that are not text yet. */
-import { scalarLength, textLength } from '../../engine/json-length.js';
-import type { Json } from '../../engine/json.js';
+import { scalarLength, textLength } from '../../engine/values/json-length.js';
+import type { Json } from '../../engine/values/json.js';
 
 export interface JsonLimits {
   readonly limitBytes: number;

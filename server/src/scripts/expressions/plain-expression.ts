@@ -25,7 +25,7 @@
  *     go together, a sum beyond 2^53), Python evaluates the whole expression and words the error.
  *  X3 Nothing here calls what a user wrote, and the work is bounded by the length of text and values.
  */
-import type { Json } from '../../engine/json.js';
+import type { Json } from '../../engine/values/json.js';
 
 export type PlainExpression =
   | { readonly kind: 'constant'; readonly value: Json }

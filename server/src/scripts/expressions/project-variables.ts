@@ -2,7 +2,7 @@
  * The part of the variables that some expressions can read. Only this part travels to an interpreter: one field of a
  * megabyte of data costs no more than one field of nothing.
  */
-import { getField, isJsonObject, setField, type JsonObject } from '../../engine/json.js';
+import { getField, isJsonObject, setField, type JsonObject } from '../../engine/values/json.js';
 import type { VariablePath } from './classify-expression.js';
 
 /**

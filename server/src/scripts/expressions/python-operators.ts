@@ -6,8 +6,8 @@
  * a zero whose sign would depend on it is not. A number that is not whole, or larger, or negative zero, is a float for
  * certain; a bigint is an int for certain, and is compared here, exactly as in Python, but not computed with.
  */
-import { isCertainlyFloat } from '../../engine/exact-json.js';
-import type { Json, JsonObject } from '../../engine/json.js';
+import { isCertainlyFloat } from '../../engine/values/exact-json.js';
+import type { Json, JsonObject } from '../../engine/values/json.js';
 import type { ArithmeticOperator, Ordering } from './plain-expression.js';
 
 /** What is longer is joined by Python, which also limits how much may be stored. */

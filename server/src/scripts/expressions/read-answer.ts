@@ -5,8 +5,8 @@
  * An answer is lines: a JSON object that says how it went, then one JSON value a line (see runner.py).
  */
 import { isUtf8 } from 'node:buffer';
-import { IntegerTooLong, readJson } from '../../engine/exact-json.js';
-import { isJsonObject, setField, type Json, type JsonObject } from '../../engine/json.js';
+import { IntegerTooLong, readJson } from '../../engine/values/exact-json.js';
+import { isJsonObject, setField, type Json, type JsonObject } from '../../engine/values/json.js';
 import type { EvaluationResult, ScriptError } from '../script-runtime.js';
 import { measureJson } from './measure-json.js';
 

@@ -1,5 +1,5 @@
 /** From text to a plain expression: one method for each rule of the grammar in plain-expression.ts. */
-import type { Json } from '../../engine/json.js';
+import type { Json } from '../../engine/values/json.js';
 import type {
   ArithmeticOperator,
   ComparisonLink,

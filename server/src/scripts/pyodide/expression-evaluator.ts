@@ -3,9 +3,9 @@
  *
  * See pyodide-script-runtime.ts for the promises Y1 to Y4.
  */
-import { EXPRESSION_TOO_LONG, isExpressionTooLong } from '../../engine/expression-length.js';
-import { jsonLength } from '../../engine/json-length.js';
-import { setField, type Json, type JsonObject } from '../../engine/json.js';
+import { EXPRESSION_TOO_LONG, isExpressionTooLong } from '../../engine/values/expression-length.js';
+import { jsonLength } from '../../engine/values/json-length.js';
+import { setField, type Json, type JsonObject } from '../../engine/values/json.js';
 import type {
   CallOptions,
   EvaluationResult,
@@ -19,7 +19,7 @@ import { evaluatePlain } from '../expressions/evaluate-plain-expression.js';
 import { placeInSource } from '../expressions/prepare-expression.js';
 import { projectVariables } from '../expressions/project-variables.js';
 import { findStorageProblem, readExpressionAnswer } from '../expressions/read-answer.js';
-import { LongWork } from '../../slices.js';
+import { LongWork } from '../../base/slices.js';
 import { queueOptions, type AskInterpreter } from './interpreter-call.js';
 import type { RuntimeLogger } from './runtime-options.js';
 

@@ -1,6 +1,6 @@
 /** One question to an interpreter, between what the server means and the bytes that travel. */
-import { writeJson } from '../../engine/exact-json.js';
-import type { JsonObject } from '../../engine/json.js';
+import { writeJson } from '../../engine/values/exact-json.js';
+import type { JsonObject } from '../../engine/values/json.js';
 import type { CallOptions, ScriptError } from '../script-runtime.js';
 import type { CallResult, InterpreterPool } from './interpreter-pool.js';
 import type { RuntimeSettings } from './runtime-options.js';

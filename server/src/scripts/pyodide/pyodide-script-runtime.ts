@@ -10,7 +10,7 @@
  *  Y3 The caller's variables are never changed; values that are returned may share parts with them.
  *  Y4 Every failure is a result. Only `checkSyntax` rejects, when there is no interpreter.
  */
-import type { JsonObject } from '../../engine/json.js';
+import type { JsonObject } from '../../engine/values/json.js';
 import type {
   CallOptions,
   EvaluationResult,

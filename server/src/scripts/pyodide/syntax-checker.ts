@@ -2,8 +2,8 @@
  * Asks CPython what is valid. Compiling has limits of its own: nested code takes it a time that grows with the square of
  * the length, and whoever posts a definition shall not keep an interpreter from those who run theirs.
  */
-import { EXPRESSION_TOO_LONG, isExpressionTooLong } from '../../engine/expression-length.js';
-import { AppError } from '../../errors.js';
+import { EXPRESSION_TOO_LONG, isExpressionTooLong } from '../../engine/values/expression-length.js';
+import { AppError } from '../../base/errors.js';
 import {
   placeInSource,
   prepareExpression,
@@ -11,7 +11,7 @@ import {
 } from '../expressions/prepare-expression.js';
 import { readSyntaxAnswer } from '../expressions/read-answer.js';
 import { isRefusal, type SyntaxProblem } from '../script-runtime.js';
-import { LongWork } from '../../slices.js';
+import { LongWork } from '../../base/slices.js';
 import type { AskInterpreter } from './interpreter-call.js';
 
 type SourceKind = 'expression' | 'script';

@@ -6,8 +6,8 @@
  */
 import { pipeline, Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { readJson } from '../../engine/exact-json.js';
-import { isJsonObject, type Json } from '../../engine/json.js';
+import { readJson } from '../../engine/values/exact-json.js';
+import { isJsonObject, type Json } from '../../engine/values/json.js';
 
 /** The answer has come, but its body is not to be had whole. The message is for the author of the definition. */
 export class AnswerBodyError extends Error {

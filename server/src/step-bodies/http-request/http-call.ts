@@ -1,9 +1,9 @@
 /** What an HttpRequest step asks for, read from its evaluated inputs: everything is checked before anything is sent. */
-import { writeJson } from '../../engine/exact-json.js';
-import { HTTP_FORMATS, HTTP_METHODS, type HttpFormat } from '../../engine/input-choices.js';
-import { toChoice, toDurationMs, toObject, toText } from '../../engine/convert-input.js';
-import { isJsonObject, type Json, type JsonObject } from '../../engine/json.js';
-import { toStatusList, type StatusList } from '../../engine/status-list.js';
+import { writeJson } from '../../engine/values/exact-json.js';
+import { HTTP_FORMATS, HTTP_METHODS, type HttpFormat } from '../../engine/values/input-choices.js';
+import { toChoice, toDurationMs, toObject, toText } from '../../engine/values/convert-input.js';
+import { isJsonObject, type Json, type JsonObject } from '../../engine/values/json.js';
+import { toStatusList, type StatusList } from '../../engine/values/status-list.js';
 import { InputError, optional, required } from '../../engine/primitives/primitive.js';
 import { buildRequestHeaders, type RequestHeaders } from './request-headers.js';
 import { buildRequestUrl, encodeParameters } from './request-url.js';

@@ -4,8 +4,8 @@
  *  H1 Names and values can only be what they seem: nothing in them ends a line or frames the message.
  *  H2 What says where a message goes and where it ends is ours alone.
  */
-import { describeValue, quoteText, toText } from '../../engine/convert-input.js';
-import type { JsonObject } from '../../engine/json.js';
+import { describeValue, quoteText, toText } from '../../engine/values/convert-input.js';
+import type { JsonObject } from '../../engine/values/json.js';
 import { InputError } from '../../engine/primitives/primitive.js';
 
 /** Fields by lower-case name, which is also how they are sent. */

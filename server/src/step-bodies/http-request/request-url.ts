@@ -4,8 +4,8 @@
  *  U1 Scheme, host and port are those of BaseUrl, whatever Resource and Parameters hold.
  *  U2 The path begins with the path of BaseUrl: `..` in a value that came from outside does not leave it.
  */
-import { describeValue, toText } from '../../engine/convert-input.js';
-import type { Json, JsonObject } from '../../engine/json.js';
+import { describeValue, toText } from '../../engine/values/convert-input.js';
+import type { Json, JsonObject } from '../../engine/values/json.js';
 import { InputError } from '../../engine/primitives/primitive.js';
 
 /** Longer ones are refused by most servers. */

@@ -4,10 +4,10 @@
  *  O1 The error says which status came and how the body begins: that is what tells what to do.
  *  O2 A `Retry-After` delays the next attempt and never brings it forward; what cannot be read is ignored.
  */
-import { writeJson } from '../../engine/exact-json.js';
-import type { Json } from '../../engine/json.js';
-import type { StatusList } from '../../engine/status-list.js';
-import type { EffectResult } from '../../engine/messages.js';
+import { writeJson } from '../../engine/values/exact-json.js';
+import type { Json } from '../../engine/values/json.js';
+import type { StatusList } from '../../engine/values/status-list.js';
+import type { EffectResult } from '../../engine/flow/messages.js';
 
 const SHOWN_BODY_LENGTH = 500;
 /** What the callee asks for beyond this is not waited for. */

@@ -2,11 +2,11 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { DEFAULT_API_LIMITS, type ApiLimits } from '../../../src/api/api-limits.js';
+import { DEFAULT_API_LIMITS, type ApiLimits } from '../../../src/api/http/api-limits.js';
 import type { AuthConfig } from '../../../src/api/authentication.js';
 import { createApp } from '../../../src/api/create-app.js';
-import { RequestMemory, type RequestMemoryOptions } from '../../../src/api/request-memory.js';
-import { createLogger } from '../../../src/logger.js';
+import { RequestMemory, type RequestMemoryOptions } from '../../../src/api/http/request-memory.js';
+import { createLogger } from '../../../src/base/logger.js';
 import { scriptedHost, type HostAnswers, type HostCall } from './scripted-host.js';
 
 export interface ApiServer {

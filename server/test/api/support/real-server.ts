@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compose } from '../../../src/compose.js';
-import { readConfig } from '../../../src/config.js';
-import { createLogger } from '../../../src/logger.js';
+import { readConfig } from '../../../src/config/read-config.js';
+import { createLogger } from '../../../src/base/logger.js';
 
 export interface Answer<Body> {
   readonly status: number;

@@ -1,7 +1,7 @@
 /** Tables of workflows: what they are, what they start with, what they leave behind. */
 import { expect, it } from 'vitest';
-import type { Workflow } from '../../../src/api/models/workflow.js';
-import type { JsonObject } from '../../../src/engine/json.js';
+import type { Workflow } from '../../../src/api/wire/models/workflow.js';
+import type { JsonObject } from '../../../src/engine/values/json.js';
 import type { Surroundings } from './every-store.js';
 import type { Steps } from './steps.js';
 

@@ -1,13 +1,13 @@
 /** What an outside user does, over HTTP and nothing else. */
 import { expect } from 'vitest';
-import type { WorkItem } from '../../../src/api/models/activity.js';
-import type { Problem } from '../../../src/api/models/problem.js';
+import type { WorkItem } from '../../../src/api/wire/models/activity.js';
+import type { Problem } from '../../../src/api/wire/models/problem.js';
 import type {
   StepExecution,
   StepExecutionPage,
   Workflow,
-} from '../../../src/api/models/workflow.js';
-import type { Json, JsonObject } from '../../../src/engine/json.js';
+} from '../../../src/api/wire/models/workflow.js';
+import type { Json, JsonObject } from '../../../src/engine/values/json.js';
 import { CAMEL_JSON, type Dialect } from './dialects.js';
 import { eventually } from './eventually.js';
 

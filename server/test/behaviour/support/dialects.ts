@@ -5,8 +5,8 @@
  * does not matter and leaves alone what belongs to the user: step ids, data keys, inputs of custom steps, graph keys.
  */
 import { stringify } from 'yaml';
-import { BUILT_IN_STEP_TYPES } from '../../../src/engine/definition.js';
-import { isJsonObject, type Json, type JsonObject } from '../../../src/engine/json.js';
+import { BUILT_IN_STEP_TYPES } from '../../../src/engine/model/definition.js';
+import { isJsonObject, type Json, type JsonObject } from '../../../src/engine/values/json.js';
 
 export interface Dialect {
   readonly name: string;

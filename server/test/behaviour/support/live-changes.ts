@@ -1,6 +1,6 @@
 /** A reader of /api/stream that knows nothing but the format of server-sent events. */
 import { expect } from 'vitest';
-import type { JsonObject } from '../../../src/engine/json.js';
+import type { JsonObject } from '../../../src/engine/values/json.js';
 
 export interface LiveChange {
   readonly event: string;

@@ -1,5 +1,5 @@
 /** Steps as tests write them: the member names of the original, ids given, the rest as needed. */
-import type { JsonObject } from '../../../src/engine/json.js';
+import type { JsonObject } from '../../../src/engine/values/json.js';
 
 export type Steps = readonly JsonObject[];
 

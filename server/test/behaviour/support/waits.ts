@@ -1,7 +1,7 @@
 /** One workflow in the middle of each kind of wait, and what has to come for it to end: for tests of restarts. */
 import { expect } from 'vitest';
-import type { Workflow } from '../../../src/api/models/workflow.js';
-import type { Json, JsonObject } from '../../../src/engine/json.js';
+import type { Workflow } from '../../../src/api/wire/models/workflow.js';
+import type { Json, JsonObject } from '../../../src/engine/values/json.js';
 import { fresh, type Client } from './client.js';
 import { eventually } from './eventually.js';
 import { chain, compute, mark, step, type Steps } from './steps.js';

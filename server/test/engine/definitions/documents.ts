@@ -1,6 +1,6 @@
 /** Small documents for the tests of this folder. */
 import { expect } from 'vitest';
-import type { StepDefinition, WorkflowDefinition } from '../../../src/engine/definition.js';
+import type { StepDefinition, WorkflowDefinition } from '../../../src/engine/model/definition.js';
 import {
   parseDefinition,
   type ParsedDefinition,

@@ -1,7 +1,7 @@
 /** Goal: V1 to V3 of parse-input-value.ts. Method: a table of posted values and what becomes of them. */
 import { describe, expect, it } from 'vitest';
-import type { InputValue } from '../../../src/engine/definition.js';
-import type { Json } from '../../../src/engine/json.js';
+import type { InputValue } from '../../../src/engine/model/definition.js';
+import type { Json } from '../../../src/engine/values/json.js';
 import { parseDefinition } from '../../../src/engine/definitions/parse-definition.js';
 import { documentWithInputs, errorsOf, parseStepA } from './documents.js';
 

@@ -1,7 +1,7 @@
 /** The invariants E1 to E8 of `pointer.ts`, as far as they can be seen from one moment of a run and the moment before. */
-import { isEnded, type StepRecord } from '../../../src/engine/instance.js';
-import type { Pointer } from '../../../src/engine/pointer.js';
-import type { Run } from '../../../src/engine/run.js';
+import { isEnded, type StepRecord } from '../../../src/engine/model/instance.js';
+import type { Pointer } from '../../../src/engine/model/pointer.js';
+import type { Run } from '../../../src/engine/flow/run.js';
 
 export function broken(promise: string, about: unknown): never {
   throw new Error(`broken invariant: ${promise}: ${JSON.stringify(about)}`);

@@ -1,5 +1,5 @@
 /** Definitions for tests, through the same parser that posted documents go through. */
-import type { WorkflowDefinition } from '../../../src/engine/definition.js';
+import type { WorkflowDefinition } from '../../../src/engine/model/definition.js';
 import { parseDefinition } from '../../../src/engine/definitions/parse-definition.js';
 
 /** A step as it stands in a document; expressions are JavaScript here, see `evaluate.ts`. */

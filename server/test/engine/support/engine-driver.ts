@@ -8,18 +8,18 @@
  *   - writes the instance to text and, in reload mode, goes on with what it reads back: nothing may depend on memory.
  */
 import { expect } from 'vitest';
-import { cancelStep, takeCancelChecks } from '../../../src/engine/cancel.js';
-import type { WorkflowDefinition } from '../../../src/engine/definition.js';
-import { failStep, type Failure } from '../../../src/engine/fail-step.js';
+import { cancelStep, takeCancelChecks } from '../../../src/engine/failure/cancel.js';
+import type { WorkflowDefinition } from '../../../src/engine/model/definition.js';
+import { failStep, type Failure } from '../../../src/engine/failure/fail-step.js';
 import {
   isEnded,
   type EventPosition,
   type InstanceStatus,
   type StepRecord,
   type WorkflowInstance,
-} from '../../../src/engine/instance.js';
-import type { Json, JsonObject } from '../../../src/engine/json.js';
-import { applyStatus, startRun, takeUpRun } from '../../../src/engine/lifecycle.js';
+} from '../../../src/engine/model/instance.js';
+import type { Json, JsonObject } from '../../../src/engine/values/json.js';
+import { applyStatus, startRun, takeUpRun } from '../../../src/engine/flow/lifecycle.js';
 import {
   applyEffect,
   applyMessage,
@@ -27,24 +27,24 @@ import {
   type EffectResult,
   type EventMessage,
   type Message,
-} from '../../../src/engine/messages.js';
-import { executionKey, type Pointer } from '../../../src/engine/pointer.js';
-import { noChanges, type ActivityOffer, type Run } from '../../../src/engine/run.js';
-import { readState, writeState, type InstanceColumns } from '../../../src/engine/snapshot.js';
+} from '../../../src/engine/flow/messages.js';
+import { executionKey, type Pointer } from '../../../src/engine/model/pointer.js';
+import { noChanges, type ActivityOffer, type Run } from '../../../src/engine/flow/run.js';
+import { readState, writeState, type InstanceColumns } from '../../../src/engine/model/snapshot.js';
 import {
   enterStep,
   leaveCompensated,
   leaveStep,
   nextWork,
   type StepWork,
-} from '../../../src/engine/step-work.js';
+} from '../../../src/engine/flow/step-work.js';
 import {
   comparePositions,
   eventKey,
   isTaken,
   searchStart,
-} from '../../../src/engine/taken-events.js';
-import { fireTimers, nextTimer } from '../../../src/engine/timers.js';
+} from '../../../src/engine/flow/taken-events.js';
+import { fireTimers, nextTimer } from '../../../src/engine/flow/timers.js';
 import { broken, checkRun, RecordCheck } from './check-invariants.js';
 import {
   EvaluationError,

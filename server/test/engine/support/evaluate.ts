@@ -3,13 +3,13 @@
  * need no interpreter and take microseconds.
  */
 import { compileFunction } from 'node:vm';
-import { toBoolean } from '../../../src/engine/convert-input.js';
-import type { InputValue } from '../../../src/engine/definition.js';
-import { planInputs, singleSource } from '../../../src/engine/expression-plan.js';
-import type { WorkflowInstance } from '../../../src/engine/instance.js';
-import { setField, type Json, type JsonObject } from '../../../src/engine/json.js';
-import type { Pointer } from '../../../src/engine/pointer.js';
-import type { StepResult, StepWork } from '../../../src/engine/step-work.js';
+import { toBoolean } from '../../../src/engine/values/convert-input.js';
+import type { InputValue } from '../../../src/engine/model/definition.js';
+import { planInputs, singleSource } from '../../../src/engine/values/expression-plan.js';
+import type { WorkflowInstance } from '../../../src/engine/model/instance.js';
+import { setField, type Json, type JsonObject } from '../../../src/engine/values/json.js';
+import type { Pointer } from '../../../src/engine/model/pointer.js';
+import type { StepResult, StepWork } from '../../../src/engine/flow/step-work.js';
 
 /** An expression that threw, or gave nothing. */
 export class EvaluationError extends Error {

@@ -1,7 +1,7 @@
 /** Values that are long in one place or in several, from small ones that are hard to write. */
 import fc from 'fast-check';
-import { readJson, writeJson } from '../../../src/engine/exact-json.js';
-import type { Json } from '../../../src/engine/json.js';
+import { readJson, writeJson } from '../../../src/engine/values/exact-json.js';
+import type { Json } from '../../../src/engine/values/json.js';
 
 /** Numbers that need exact writing, characters that need escapes, and names that are special to JavaScript. */
 const LEAF = fc.oneof(

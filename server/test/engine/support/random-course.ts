@@ -1,9 +1,9 @@
 /** What may happen to an instance from outside, as data: the same course can be taken with several drivers. */
 import fc from 'fast-check';
-import { isEnded } from '../../../src/engine/instance.js';
-import type { ActivityOffer } from '../../../src/engine/run.js';
-import type { EventMessage } from '../../../src/engine/messages.js';
-import { nextTimer } from '../../../src/engine/timers.js';
+import { isEnded } from '../../../src/engine/model/instance.js';
+import type { ActivityOffer } from '../../../src/engine/flow/run.js';
+import type { EventMessage } from '../../../src/engine/flow/messages.js';
+import { nextTimer } from '../../../src/engine/flow/timers.js';
 import type { Effect, EngineDriver } from './engine-driver.js';
 import { EVENT_NAMES } from './random-definition.js';
 

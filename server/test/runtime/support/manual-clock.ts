@@ -1,5 +1,5 @@
 /** A clock that stands still until the test moves it. */
-import type { Clock } from '../../../src/runtime/clock.js';
+import type { Clock } from '../../../src/base/clock.js';
 
 export class ManualClock implements Clock {
   #now = Date.UTC(2026, 0, 1);

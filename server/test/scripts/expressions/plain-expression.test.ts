@@ -1,6 +1,6 @@
 /** What the server answers without Python: only what is certain. Agreement with Python is tested by plain-differential.test.ts. */
 import { describe, expect, it } from 'vitest';
-import type { Json, JsonObject } from '../../../src/engine/json.js';
+import type { Json, JsonObject } from '../../../src/engine/values/json.js';
 import { evaluatePlain } from '../../../src/scripts/expressions/evaluate-plain-expression.js';
 import { readPlainExpression } from '../../../src/scripts/expressions/read-plain-expression.js';
 

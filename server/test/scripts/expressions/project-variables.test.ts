@@ -1,6 +1,6 @@
 /** Only what is read travels, and what is missing stays missing. */
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../src/engine/json.js';
+import type { JsonObject } from '../../../src/engine/values/json.js';
 import { projectVariables } from '../../../src/scripts/expressions/project-variables.js';
 
 const VARIABLES: JsonObject = {

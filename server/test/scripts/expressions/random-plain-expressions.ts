@@ -1,7 +1,7 @@
 /** Random expressions in the part of Python that the server evaluates itself and around its border, and data for them. */
 import fc from 'fast-check';
-import { readJson, writeJson } from '../../../src/engine/exact-json.js';
-import type { Json, JsonObject } from '../../../src/engine/json.js';
+import { readJson, writeJson } from '../../../src/engine/values/exact-json.js';
+import type { Json, JsonObject } from '../../../src/engine/values/json.js';
 
 const NAMES = ['a', 'b', 'c', 'items', 'get', 'rows'] as const;
 const HOSTILE_NAMES = ['__proto__', 'constructor', 'a b', 'é', '0', 'length', '_x'] as const;

@@ -1,7 +1,7 @@
 /** Answers come from a process that ran untrusted code: whatever they are, they are read, refused or seen through. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Json } from '../../../src/engine/json.js';
+import type { Json } from '../../../src/engine/values/json.js';
 import {
   findStorageProblem,
   MalformedAnswer,

@@ -3,7 +3,7 @@
  * with an error that says why, and the next evaluation is served.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../src/engine/json.js';
+import type { JsonObject } from '../../../src/engine/values/json.js';
 import { startRuntime, type StartedRuntime } from './start-runtime.js';
 
 /** For what never ends. */

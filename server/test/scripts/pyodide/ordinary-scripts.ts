@@ -2,7 +2,7 @@
  * Ordinary scripts, with the variables that they leave. They use what the allowed modules offer in many ways, because a
  * sealed interpreter cannot import anything later: what is missing in runner.py shows here.
  */
-import type { JsonObject } from '../../../src/engine/json.js';
+import type { JsonObject } from '../../../src/engine/values/json.js';
 
 export interface OrdinaryScript {
   readonly name: string;

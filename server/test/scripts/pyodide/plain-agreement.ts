@@ -1,8 +1,8 @@
 /** What the server answers without Python, beside what Python answers: the same JSON text, or it is a failure. */
 import { spawnSync } from 'node:child_process';
 import { expect } from 'vitest';
-import { readJson, writeJson } from '../../../src/engine/exact-json.js';
-import type { JsonObject } from '../../../src/engine/json.js';
+import { readJson, writeJson } from '../../../src/engine/values/exact-json.js';
+import type { JsonObject } from '../../../src/engine/values/json.js';
 import { evaluatePlain } from '../../../src/scripts/expressions/evaluate-plain-expression.js';
 import { prepareExpression } from '../../../src/scripts/expressions/prepare-expression.js';
 import { readPlainExpression } from '../../../src/scripts/expressions/read-plain-expression.js';

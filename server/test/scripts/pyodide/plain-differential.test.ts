@@ -6,8 +6,8 @@
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { writeJson } from '../../../src/engine/exact-json.js';
-import type { JsonObject } from '../../../src/engine/json.js';
+import { writeJson } from '../../../src/engine/values/exact-json.js';
+import type { JsonObject } from '../../../src/engine/values/json.js';
 import { plainData, plainSource, wordSalad } from '../expressions/random-plain-expressions.js';
 import { answerHere, answerInCPython, expectAgreement } from './plain-agreement.js';
 import { startRuntime, type StartedRuntime } from './start-runtime.js';

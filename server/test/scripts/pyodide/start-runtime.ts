@@ -5,7 +5,7 @@ import type {
   RuntimeLogger,
 } from '../../../src/scripts/pyodide/runtime-options.js';
 import type { EvaluationResult, ScriptRuntime } from '../../../src/scripts/script-runtime.js';
-import type { Json, JsonObject } from '../../../src/engine/json.js';
+import type { Json, JsonObject } from '../../../src/engine/values/json.js';
 
 export interface LogLine {
   readonly level: 'info' | 'warn' | 'error';

@@ -5,8 +5,8 @@
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { readJson, writeJson } from '../../../src/engine/exact-json.js';
-import type { Json, JsonObject } from '../../../src/engine/json.js';
+import { readJson, writeJson } from '../../../src/engine/values/exact-json.js';
+import type { Json, JsonObject } from '../../../src/engine/values/json.js';
 import {
   plainData,
   plainSource,

@@ -4,7 +4,7 @@
  * Steps name each other at random, in all places where a step can be named. The scripts and definitions that they use are
  * those of `HELPERS`.
  */
-import type { Json, JsonObject } from '../../../src/engine/json.js';
+import type { Json, JsonObject } from '../../../src/engine/values/json.js';
 import type { Chance } from './fuzz.js';
 
 /** Stored before anything else; what the hostile ones start, besides themselves. */

@@ -2,7 +2,7 @@
  * A JSON value that grows in one dimension at a time: the length of a text, the digits of a number, the elements of a list,
  * the members of an object, or the depth of a value.
  */
-import { isJsonObject, type Json, type JsonObject } from '../../../src/engine/json.js';
+import { isJsonObject, type Json, type JsonObject } from '../../../src/engine/values/json.js';
 
 export interface Dimension {
   /** What grows, for messages. */

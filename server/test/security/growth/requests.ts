@@ -1,7 +1,7 @@
 /** One valid request for each operation of the OpenAPI document, and every way in which each of them can grow. */
 import { readFileSync } from 'node:fs';
 import { stringify } from 'yaml';
-import { isJsonObject, type Json } from '../../../src/engine/json.js';
+import { isJsonObject, type Json } from '../../../src/engine/values/json.js';
 import { dimensionsOf, PIECES } from './grow-value.js';
 
 export interface GrownRequest {

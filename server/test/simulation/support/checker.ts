@@ -1,7 +1,7 @@
 /** What must be true when everything has come to rest. The rules are numbered as in docs/reliability.md. */
-import type { StepRecord } from '../../../src/engine/instance.js';
-import { isJsonObject, type JsonObject } from '../../../src/engine/json.js';
-import { nameKeyOf } from '../../../src/runtime/ids.js';
+import type { StepRecord } from '../../../src/engine/model/instance.js';
+import { isJsonObject, type JsonObject } from '../../../src/engine/values/json.js';
+import { nameKeyOf } from '../../../src/base/ids.js';
 import { FAR_FUTURE_MS, type InstanceRecord } from '../../../src/store/store.js';
 import { HISTORY_MAX, type Removed } from './archive.js';
 import { takesEvents, UNDONE_BY, WORKFLOWS } from './definitions.js';

@@ -1,5 +1,5 @@
 /** The workflows of simulations, each with what its instances must end with. */
-import type { Json, JsonObject } from '../../../src/engine/json.js';
+import type { Json, JsonObject } from '../../../src/engine/values/json.js';
 import { RESTLESS_WORKFLOWS, RUNAWAY } from './restless.js';
 import { TIMED_WORKFLOWS } from './timed.js';
 import { call, EVENT_INPUTS, number, step, type Workflow } from './workflow.js';

@@ -1,6 +1,6 @@
 /** The outside world of step bodies: every call is recorded under its key and attempt, and answered by them. */
-import type { Failure } from '../../../src/engine/fail-step.js';
-import type { EffectResult } from '../../../src/engine/messages.js';
+import type { Failure } from '../../../src/engine/failure/fail-step.js';
+import type { EffectResult } from '../../../src/engine/flow/messages.js';
 import type { StepBodyContext } from '../../../src/step-bodies/step-body.js';
 
 /** Never gets as far as the outside. */

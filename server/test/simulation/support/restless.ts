@@ -2,7 +2,7 @@
  * Workflows that do much between two waits, or fail before anything was asked of the outside: loops over steps that fail
  * at once, retries without a pause, sub-workflows in loops, and one that never rests and has to be stopped.
  */
-import type { JsonObject } from '../../../src/engine/json.js';
+import type { JsonObject } from '../../../src/engine/values/json.js';
 import { call, EVENT_INPUTS, number, step, type Workflow } from './workflow.js';
 
 /** The one that the server has to stop; its client ends it then. */

@@ -1,6 +1,6 @@
 /** What clients do in a simulation: they start workflows, publish events, suspend, resume and terminate. */
-import { AppError } from '../../../src/errors.js';
-import type { JsonObject } from '../../../src/engine/json.js';
+import { AppError } from '../../../src/base/errors.js';
+import type { JsonObject } from '../../../src/engine/values/json.js';
 import type { StepwrightHost } from '../../../src/runtime/workflow-host.js';
 import { canBeUndone, takesEvents, WORKFLOWS } from './definitions.js';
 import { RUNAWAY } from './restless.js';

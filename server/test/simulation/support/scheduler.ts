@@ -4,7 +4,7 @@
  * Store calls, their answers, step bodies, hints and clients wait here until they are picked; time stands still until
  * the scheduler moves it. Between two releases all promises run until nothing moves. So a seed decides everything.
  */
-import type { Clock } from '../../../src/runtime/clock.js';
+import type { Clock } from '../../../src/base/clock.js';
 import type { Random } from './random.js';
 
 /** One process life, as the scheduler sees it. */

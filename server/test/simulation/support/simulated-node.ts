@@ -1,8 +1,8 @@
 /** One process life: a real host on the common store, whose every way to the outside goes through the scheduler. */
 import type { Hint } from '../../../src/backplane/backplane.js';
-import type { LogFields, Logger, LogMethod } from '../../../src/logger.js';
-import { FAILED_ATTEMPT_CODE } from '../../../src/runtime/failed-attempts-log.js';
-import { RuntimeMetrics } from '../../../src/runtime/runtime-metrics.js';
+import type { LogFields, Logger, LogMethod } from '../../../src/base/logger.js';
+import { FAILED_ATTEMPT_CODE } from '../../../src/runtime/passes/failed-attempts-log.js';
+import { RuntimeMetrics } from '../../../src/runtime/fleet/runtime-metrics.js';
 import { StepwrightHost } from '../../../src/runtime/workflow-host.js';
 import { observeStore } from '../../../src/store/observed-store.js';
 import { StoreUnavailableError, type Store } from '../../../src/store/store.js';

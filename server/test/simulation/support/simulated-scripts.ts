@@ -5,7 +5,7 @@
  * an expression has its own tests. Some answers come at once and some later, as from the real one.
  */
 import { compileFunction } from 'node:vm';
-import type { Json, JsonObject } from '../../../src/engine/json.js';
+import type { Json, JsonObject } from '../../../src/engine/values/json.js';
 import type {
   EvaluationResult,
   EvaluationVariables,

@@ -2,7 +2,7 @@
  * Workflows that end, go on or stop because of time or of a condition: cancel conditions, step time-outs, `Recur`, and one
  * that an error ends. What they wait for never comes by itself.
  */
-import type { JsonObject } from '../../../src/engine/json.js';
+import type { JsonObject } from '../../../src/engine/values/json.js';
 import { call, number, step, type Workflow } from './workflow.js';
 
 /** Nobody publishes it. */

@@ -1,8 +1,8 @@
 /** Workers of all kinds: they finish, fail, vanish, answer late, twice or from two sides, give back, hang up. */
-import { AppError } from '../../../src/errors.js';
-import type { Json } from '../../../src/engine/json.js';
+import { AppError } from '../../../src/base/errors.js';
+import type { Json } from '../../../src/engine/values/json.js';
 import type { WorkItem } from '../../../src/runtime/host.js';
-import { readToken } from '../../../src/runtime/ids.js';
+import { readToken } from '../../../src/base/ids.js';
 import { hold } from './violation.js';
 import { isUnknown, type World } from './world.js';
 

@@ -1,6 +1,6 @@
 /** What the workflows of simulations are made of. */
-import type { InstanceOutcome } from '../../../src/engine/instance.js';
-import type { JsonObject } from '../../../src/engine/json.js';
+import type { InstanceOutcome } from '../../../src/engine/model/instance.js';
+import type { JsonObject } from '../../../src/engine/values/json.js';
 import type { Random } from './random.js';
 
 export interface Workflow {

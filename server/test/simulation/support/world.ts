@@ -1,5 +1,5 @@
 /** What the nodes and clients of one simulation share: chance, time, the store, the network, and who lives. */
-import { AppError } from '../../../src/errors.js';
+import { AppError } from '../../../src/base/errors.js';
 import type { Hint } from '../../../src/backplane/backplane.js';
 import type { StepwrightHost } from '../../../src/runtime/workflow-host.js';
 import type { Store } from '../../../src/store/store.js';

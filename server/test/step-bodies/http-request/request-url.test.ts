@@ -1,7 +1,7 @@
 /** URLs from BaseUrl, Resource and Parameters: tables, and random texts that must never move the host. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../src/engine/json.js';
+import type { JsonObject } from '../../../src/engine/values/json.js';
 import { InputError } from '../../../src/engine/primitives/primitive.js';
 import { buildRequestUrl } from '../../../src/step-bodies/http-request/request-url.js';
 

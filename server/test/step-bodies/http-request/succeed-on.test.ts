@@ -1,6 +1,6 @@
 /** SucceedOn: which answers are failures, what the failure says, and how long the callee asks to wait. */
 import { describe, expect, it } from 'vitest';
-import { toStatusList } from '../../../src/engine/status-list.js';
+import { toStatusList } from '../../../src/engine/values/status-list.js';
 import { retryAfterMs } from '../../../src/step-bodies/http-request/succeed-on.js';
 import { contextOf, failureOf, useCalls, valuesOf } from '../support/call.js';
 

@@ -2,8 +2,8 @@
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterEach } from 'vitest';
-import type { JsonObject } from '../../../src/engine/json.js';
-import type { EffectResult } from '../../../src/engine/messages.js';
+import type { JsonObject } from '../../../src/engine/values/json.js';
+import type { EffectResult } from '../../../src/engine/flow/messages.js';
 import {
   createHttpRequestBody,
   type HttpRequestBody,

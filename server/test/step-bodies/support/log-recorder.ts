@@ -1,5 +1,5 @@
 /** A logger whose lines a test can look at; the fields of children are on each of theirs. */
-import type { LogFields, Logger, LogMethod } from '../../../src/logger.js';
+import type { LogFields, Logger, LogMethod } from '../../../src/base/logger.js';
 
 export interface LogLine {
   readonly level: string;

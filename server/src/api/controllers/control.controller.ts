@@ -1,0 +1,145 @@
+import {
+  Body,
+  Controller,
+  Extension,
+  Get,
+  Middlewares,
+  Patch,
+  Path,
+  Post,
+  Query,
+  Request,
+  Response,
+  Route,
+  Security,
+  SuccessResponse,
+  Tags,
+} from '@tsoa/runtime';
+import type { Request as HttpRequest } from 'express';
+import type { ReportedResult } from '../../runtime/activities/activity-results.js';
+import { asJson, nullableBody, requiredBody } from '../http/body-reader.js';
+import { toControlAnswer, toSteerAction, toWorkflowAction } from '../wire/map/control.js';
+import { checkedName } from '../wire/map/name.js';
+import type { ControlAnswer, ControlRequest, WorkflowActionList } from '../wire/models/control.js';
+import type { Problem } from '../wire/models/problem.js';
+import { knownQuery } from '../http/query-names.js';
+import { actorOf, type ApiServices } from '../http/request-context.js';
+
+@Route('api/workflow')
+@Tags('Workflows')
+@Middlewares(knownQuery)
+export class ControlController extends Controller {
+  constructor(private readonly services: ApiServices) {
+    super();
+  }
+
+  /**
+   * Does the same to many workflows, to each by itself: what cannot be done to one does not keep it from the others.
+   *
+   * @summary Control many workflows
+   */
+  @Patch()
+  @Response<Problem>(400, 'The body is wrong')
+  @Response<Problem>(413, 'The body is too large')
+  @Response<Problem>(415, 'The body is neither JSON nor YAML')
+  @Security('bearer', ['conductor:controller'])
+  @Middlewares(requiredBody)
+  @Extension('x-request-schema', 'ControlRequest')
+  async controlWorkflows(
+    @Body() body: ControlRequest,
+    @Request() request: HttpRequest,
+  ): Promise<ControlAnswer> {
+    const ids = body.workflowIds.map((id) => checkedName(id, 'workflow id'));
+    const actor = await actorOf(request);
+    const outcomes = await this.services.host.controlWorkflows(ids, toSteerAction(body), actor);
+    return toControlAnswer(outcomes);
+  }
+
+  /**
+   * Completes an activity that a workflow waits for, in place of its worker. The body is the result: any JSON value; none is
+   * null. Where a worker holds the work, its token is stale from then on.
+   *
+   * @summary Complete an awaited activity
+   * @param id The id of the workflow
+   * @param executionId The execution that waits
+   * @isInt executionId must be a whole number
+   * @minimum executionId 0 must not be negative
+   */
+  @Post('{id}/steps/{executionId}/success')
+  @SuccessResponse(202, 'Accepted')
+  @Response<Problem>(400, 'The body cannot be read')
+  @Response<Problem>(404, 'There is no such workflow or execution')
+  @Response<Problem>(409, 'The execution does not wait for an activity')
+  @Response<Problem>(413, 'The body is too large')
+  @Response<Problem>(415, 'The body is neither JSON nor YAML')
+  @Security('bearer', ['conductor:controller'])
+  @Middlewares(nullableBody)
+  @Extension('x-request-schema', 'JsonValue')
+  @Extension('x-request-optional', true)
+  async completeAwaitedActivity(
+    @Path() id: string,
+    @Path() executionId: number,
+    @Body() result: unknown,
+    @Request() request: HttpRequest,
+  ): Promise<void> {
+    await this.answer(request, { id, executionId }, { succeeded: true, data: asJson(result) });
+  }
+
+  /**
+   * Fails an activity that a workflow waits for, in place of its worker. The body says why, in any JSON value, and is shown
+   * as the step's error. With `retry=false` the step is not retried: it does what its OnRetriesExhausted says.
+   *
+   * @summary Fail an awaited activity
+   * @param id The id of the workflow
+   * @param executionId The execution that waits
+   * @isInt executionId must be a whole number
+   * @minimum executionId 0 must not be negative
+   * @param retry Whether another attempt may succeed
+   */
+  @Post('{id}/steps/{executionId}/fail')
+  @SuccessResponse(202, 'Accepted')
+  @Response<Problem>(400, 'The body cannot be read')
+  @Response<Problem>(404, 'There is no such workflow or execution')
+  @Response<Problem>(409, 'The execution does not wait for an activity')
+  @Response<Problem>(413, 'The body is too large')
+  @Response<Problem>(415, 'The body is neither JSON nor YAML')
+  @Security('bearer', ['conductor:controller'])
+  @Middlewares(nullableBody)
+  @Extension('x-request-schema', 'JsonValue')
+  @Extension('x-request-optional', true)
+  async failAwaitedActivity(
+    @Path() id: string,
+    @Path() executionId: number,
+    @Body() reason: unknown,
+    @Request() request: HttpRequest,
+    @Query() retry: boolean = true,
+  ): Promise<void> {
+    const failure = { succeeded: false, data: asJson(reason), retryable: retry };
+    await this.answer(request, { id, executionId }, failure);
+  }
+
+  /**
+   * What was done to a workflow and by whom, newest first: suspended, resumed, terminated, tried again, answered for a
+   * worker, an event published for it. The newest 100 are kept.
+   *
+   * @summary List what was done to a workflow
+   * @param id The id of the workflow
+   */
+  @Get('{id}/audit')
+  @Response<Problem>(404, 'There is no such workflow')
+  @Security('bearer', ['conductor:viewer'])
+  async listWorkflowActions(@Path() id: string): Promise<WorkflowActionList> {
+    const entries = await this.services.host.listWorkflowActions(checkedName(id, 'workflow id'));
+    return { items: entries.map(toWorkflowAction), nextCursor: null };
+  }
+
+  private async answer(
+    request: HttpRequest,
+    { executionId, id }: { readonly id: string; readonly executionId: number },
+    result: ReportedResult,
+  ): Promise<void> {
+    const execution = { workflowId: checkedName(id, 'workflow id'), executionId };
+    const actor = await actorOf(request);
+    await this.services.host.answerAwaitedActivity(execution, result, actor);
+  }
+}

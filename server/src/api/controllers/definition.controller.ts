@@ -1,0 +1,173 @@
+import {
+  Body,
+  Controller,
+  Extension,
+  Get,
+  Header,
+  Middlewares,
+  Path,
+  Post,
+  Query,
+  Request,
+  Response,
+  Route,
+  Security,
+  SuccessResponse,
+  Tags,
+} from '@tsoa/runtime';
+import type { Request as HttpRequest } from 'express';
+import type { Json } from '../../engine/values/json.js';
+import { PAGE_SIZE_DEFAULT } from '../http/api-limits.js';
+import { requiredBody } from '../http/body-reader.js';
+import {
+  toDefinitionCheck,
+  toDefinitionDocument,
+  toDefinitionSummary,
+  toRegisteredDefinition,
+} from '../wire/map/definition.js';
+import { toIdempotencyKey } from '../wire/map/idempotency.js';
+import { checkedName } from '../wire/map/name.js';
+import { toPageRequest, toWirePage } from '../wire/map/page.js';
+import type {
+  DefinitionCheck,
+  DefinitionDocument,
+  DefinitionPage,
+  RegisteredDefinition,
+} from '../wire/models/definition.js';
+import type { Problem } from '../wire/models/problem.js';
+import { knownQuery } from '../http/query-names.js';
+import type { ApiServices } from '../http/request-context.js';
+
+@Route('api/definition')
+@Tags('Definitions')
+@Middlewares(knownQuery)
+export class DefinitionController extends Controller {
+  constructor(private readonly services: ApiServices) {
+    super();
+  }
+
+  /**
+   * Stores a definition as the next version of its id. Running workflows stay on their version; new ones start on this.
+   *
+   * All problems of a refused definition are in `errors`, each with a JSON pointer and, for YAML, line and column.
+   *
+   * @summary Store a definition
+   * @param idempotencyKey A text of your own: the same key with the same definition answers as the first time.
+   * @param strict Whether a definition with warnings is refused, too
+   */
+  @Post()
+  @SuccessResponse(201, 'Stored')
+  @Response<Problem>(400, 'The definition is wrong, or the body cannot be read')
+  @Response<Problem>(409, 'The idempotency key was used with another definition')
+  @Response<Problem>(413, 'The body is too large')
+  @Response<Problem>(415, 'The body is neither JSON nor YAML')
+  @Security('bearer', ['conductor:author'])
+  @Middlewares(requiredBody)
+  @Extension('x-request-schema', 'DefinitionDocument')
+  async registerDefinition(
+    @Body() document: unknown,
+    @Request() request: HttpRequest,
+    @Header('Idempotency-Key') idempotencyKey?: string,
+    @Query() strict: boolean = false,
+  ): Promise<RegisteredDefinition> {
+    // The body reader makes JSON values only.
+    const idempotency = await toIdempotencyKey(request, idempotencyKey, document as Json);
+    const { host } = this.services;
+    const registered = await host.registerDefinition(document, idempotency, strict);
+    this.setHeader('Location', `/api/definition/${encodeURIComponent(registered.id)}`);
+    return toRegisteredDefinition(request, registered);
+  }
+
+  /**
+   * Checks a definition as storing it would, and stores nothing.
+   *
+   * @summary Check a definition
+   * @param strict Whether a definition with errors or warnings is answered with 400
+   */
+  @Post('validate')
+  @SuccessResponse(200, 'Checked')
+  @Response<Problem>(400, 'The body cannot be read; when strict, also where anything was found')
+  @Response<Problem>(413, 'The body is too large')
+  @Response<Problem>(415, 'The body is neither JSON nor YAML')
+  @Security('bearer', ['conductor:author'])
+  @Middlewares(requiredBody)
+  @Extension('x-request-schema', 'DefinitionDocument')
+  async validateDefinition(
+    @Body() document: unknown,
+    @Request() request: HttpRequest,
+    @Query() strict: boolean = false,
+  ): Promise<DefinitionCheck> {
+    const { host } = this.services;
+    return toDefinitionCheck(request, await host.checkDefinition(document, strict));
+  }
+
+  /**
+   * The newest version of every definition, one page of them.
+   *
+   * @summary List definitions
+   * @param limit How many on a page
+   * @isInt limit must be a whole number
+   * @minimum limit 1 must be at least 1
+   * @maximum limit 500 must be at most 500
+   * @param cursor `nextCursor` of the page before
+   */
+  @Get()
+  @Response<Problem>(400, 'A parameter is wrong')
+  @Security('bearer', ['conductor:author'])
+  @Security('bearer', ['conductor:viewer'])
+  async listDefinitions(
+    @Query() limit: number = PAGE_SIZE_DEFAULT,
+    @Query() cursor?: string,
+  ): Promise<DefinitionPage> {
+    const page = await this.services.host.listDefinitions(toPageRequest(limit, cursor));
+    return toWirePage(page, toDefinitionSummary);
+  }
+
+  /**
+   * A definition in its canonical form, with the version it was given.
+   *
+   * @summary Get a definition
+   * @param id The id of the definition
+   * @param version The newest when left out
+   * @isInt version must be a whole number
+   * @minimum version 1 must be at least 1
+   */
+  @Get('{id}')
+  @Response<Problem>(400, 'A parameter is wrong')
+  @Response<Problem>(404, 'There is no such definition or version')
+  @Security('bearer', ['conductor:author'])
+  @Security('bearer', ['conductor:viewer'])
+  async getDefinition(@Path() id: string, @Query() version?: number): Promise<DefinitionDocument> {
+    const name = checkedName(id, 'definition id');
+    return toDefinitionDocument(await this.services.host.getDefinition(name, version ?? 'latest'));
+  }
+
+  /**
+   * All versions of a definition, newest first, one page of them.
+   *
+   * @summary List the versions of a definition
+   * @param id The id of the definition
+   * @param limit How many on a page
+   * @isInt limit must be a whole number
+   * @minimum limit 1 must be at least 1
+   * @maximum limit 500 must be at most 500
+   * @param cursor `nextCursor` of the page before
+   */
+  @Get('{id}/versions')
+  @Response<Problem>(400, 'A parameter is wrong')
+  @Response<Problem>(404, 'There is no such definition')
+  @Security('bearer', ['conductor:author'])
+  @Security('bearer', ['conductor:viewer'])
+  async listDefinitionVersions(
+    @Path() id: string,
+    @Query() limit: number = PAGE_SIZE_DEFAULT,
+    @Query() cursor?: string,
+  ): Promise<DefinitionPage> {
+    const name = checkedName(id, 'definition id');
+    const page = toPageRequest(limit, cursor);
+    return toWirePage(
+      await this.services.host.listDefinitionVersions(name, page),
+      toDefinitionSummary,
+    );
+  }
+}

@@ -1,0 +1,49 @@
+import { Controller, Get, Produces, Request, Response, Route, Tags } from '@tsoa/runtime';
+import type { Request as HttpRequest } from 'express';
+import { sendText } from '../http/answer-format.js';
+import type { Liveness, Readiness } from '../wire/models/health.js';
+import { responseOf, type ApiServices } from '../http/request-context.js';
+
+@Route('')
+@Tags('Server')
+export class HealthController extends Controller {
+  constructor(private readonly services: ApiServices) {
+    super();
+  }
+
+  /**
+   * The process runs. A server that does not answer this should be restarted.
+   *
+   * @summary Liveness
+   */
+  @Get('health/live')
+  async getLiveness(): Promise<Liveness> {
+    return { status: 'live' };
+  }
+
+  /**
+   * Whether the server should get requests: not while it starts, stops or has lost its store.
+   *
+   * @summary Readiness
+   */
+  @Get('health/ready')
+  @Response<Readiness>(503, 'Not ready; the reasons are in the body')
+  async getReadiness(): Promise<Readiness> {
+    const { ready, reasons } = this.services.host.readiness();
+    if (!ready) this.setStatus(503);
+    return { ready, reasons: [...reasons] };
+  }
+
+  /**
+   * Counters and gauges in the text format of Prometheus.
+   *
+   * @summary Metrics
+   */
+  @Get('metrics')
+  @Produces('text/plain')
+  async getMetrics(@Request() request: HttpRequest): Promise<string> {
+    const { text, contentType } = await this.services.host.metrics();
+    sendText(responseOf(request), contentType, text);
+    return text;
+  }
+}

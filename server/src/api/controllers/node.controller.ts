@@ -1,0 +1,27 @@
+import { Controller, Get, Middlewares, Route, Security, Tags } from '@tsoa/runtime';
+import { toNode } from '../wire/map/node.js';
+import type { NodePage } from '../wire/models/node.js';
+import { knownQuery } from '../http/query-names.js';
+import type { ApiServices } from '../http/request-context.js';
+
+@Route('api/node')
+@Tags('Server')
+@Middlewares(knownQuery)
+export class NodeController extends Controller {
+  constructor(private readonly services: ApiServices) {
+    super();
+  }
+
+  /**
+   * The nodes that share the store, and how busy each was at its last heartbeat, a few seconds ago. One that died is
+   * listed for a while.
+   *
+   * @summary List nodes
+   */
+  @Get()
+  @Security('bearer', ['conductor:viewer'])
+  async listNodes(): Promise<NodePage> {
+    const nodes = await this.services.host.listNodes();
+    return { items: nodes.map(toNode), nextCursor: null };
+  }
+}

@@ -1,0 +1,142 @@
+import {
+  Body,
+  Controller,
+  Get,
+  Middlewares,
+  Path,
+  Post,
+  Produces,
+  Query,
+  Request,
+  Response,
+  Route,
+  Security,
+  SuccessResponse,
+  Tags,
+} from '@tsoa/runtime';
+import type { Request as HttpRequest } from 'express';
+import { sendText } from '../http/answer-format.js';
+import { PAGE_SIZE_DEFAULT } from '../http/api-limits.js';
+import { scriptBody } from '../http/body-reader.js';
+import { checkedName } from '../wire/map/name.js';
+import { toPageRequest, toWirePage } from '../wire/map/page.js';
+import { toStepSummary, toStoredStep } from '../wire/map/step.js';
+import type { Problem } from '../wire/models/problem.js';
+import type { StepPage, StoredStep } from '../wire/models/step.js';
+import { knownQuery } from '../http/query-names.js';
+import { responseOf, type ApiServices } from '../http/request-context.js';
+
+@Route('api/step')
+@Tags('Custom steps')
+@Middlewares(knownQuery)
+export class StepController extends Controller {
+  constructor(private readonly services: ApiServices) {
+    super();
+  }
+
+  /**
+   * Stores a Python script under a name that definitions can then use as a step type. Inputs are variables of the script,
+   * and every variable that is left at its end can be used in outputs. Steps run the newest script.
+   *
+   * @summary Store a custom step
+   * @param id The name of the step
+   * @param strict Whether a script with warnings is refused, too
+   * @example source "result = a + b\n"
+   */
+  @Post('{id}')
+  @SuccessResponse(200, 'Stored')
+  @Response<Problem>(
+    400,
+    'The script has a syntax error, or when strict a warning; `line` and `column` say where',
+  )
+  @Response<Problem>(409, 'The name is that of a built-in step')
+  @Response<Problem>(413, 'The script is too large')
+  @Response<Problem>(415, 'The body is not text/x-python')
+  @Security('bearer', ['conductor:author'])
+  @Middlewares(scriptBody)
+  async putStep(
+    @Path() id: string,
+    @Body() source: string,
+    @Request() request: HttpRequest,
+    @Query() strict: boolean = false,
+  ): Promise<StoredStep> {
+    const name = checkedName(id, 'step name');
+    const { host } = this.services;
+    return toStoredStep(request, await host.putStepScript(name, source, strict));
+  }
+
+  /**
+   * The names of all custom steps, one page of them.
+   *
+   * @summary List custom steps
+   * @param limit How many on a page
+   * @isInt limit must be a whole number
+   * @minimum limit 1 must be at least 1
+   * @maximum limit 500 must be at most 500
+   * @param cursor `nextCursor` of the page before
+   */
+  @Get()
+  @Response<Problem>(400, 'A parameter is wrong')
+  @Security('bearer', ['conductor:author'])
+  @Security('bearer', ['conductor:viewer'])
+  async listSteps(
+    @Query() limit: number = PAGE_SIZE_DEFAULT,
+    @Query() cursor?: string,
+  ): Promise<StepPage> {
+    const page = await this.services.host.listStepScripts(toPageRequest(limit, cursor));
+    return toWirePage(page, toStepSummary);
+  }
+
+  /**
+   * The script of a custom step.
+   *
+   * @summary Get a custom step
+   * @param id The name of the step
+   * @param version The newest when left out
+   * @isInt version must be a whole number
+   * @minimum version 1 must be at least 1
+   */
+  @Get('{id}')
+  @Produces('text/x-python')
+  @Response<Problem>(400, 'A parameter is wrong')
+  @Response<Problem>(404, 'There is no such custom step or version')
+  @Security('bearer', ['conductor:author'])
+  @Security('bearer', ['conductor:viewer'])
+  async getStep(
+    @Path() id: string,
+    @Request() request: HttpRequest,
+    @Query() version?: number,
+  ): Promise<string> {
+    const name = checkedName(id, 'step name');
+    const { source } = await this.services.host.getStepScript(name, version ?? 'latest');
+    // Sent here, because what a controller answers is formatted as JSON or YAML.
+    sendText(responseOf(request), 'text/x-python; charset=utf-8', source);
+    return source;
+  }
+
+  /**
+   * All versions of a custom step, newest first, one page of them.
+   *
+   * @summary List the versions of a custom step
+   * @param id The name of the step
+   * @param limit How many on a page
+   * @isInt limit must be a whole number
+   * @minimum limit 1 must be at least 1
+   * @maximum limit 500 must be at most 500
+   * @param cursor `nextCursor` of the page before
+   */
+  @Get('{id}/versions')
+  @Response<Problem>(400, 'A parameter is wrong')
+  @Response<Problem>(404, 'There is no such custom step')
+  @Security('bearer', ['conductor:author'])
+  @Security('bearer', ['conductor:viewer'])
+  async listStepVersions(
+    @Path() id: string,
+    @Query() limit: number = PAGE_SIZE_DEFAULT,
+    @Query() cursor?: string,
+  ): Promise<StepPage> {
+    const name = checkedName(id, 'step name');
+    const page = toPageRequest(limit, cursor);
+    return toWirePage(await this.services.host.listStepScriptVersions(name, page), toStepSummary);
+  }
+}

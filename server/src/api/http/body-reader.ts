@@ -1,0 +1,181 @@
+/**
+ * Request bodies: bytes under a limit, then text, then a JSON value.
+ *
+ * Routes with a body name one of the readers below with `@Middlewares`, so that a body is read only after the caller was
+ * authenticated. The value is passed on as it came: no copy, no coercion, no casing.
+ */
+import type { Request, RequestHandler } from 'express';
+import type { Json } from '../../engine/values/json.js';
+import { AppError } from '../../base/errors.js';
+import { memoryCost } from '../../runtime/memory/memory-cost.js';
+import type { ApiLimits } from './api-limits.js';
+import { parseJson } from './json-format.js';
+import { jsonLocator } from './json-position.js';
+import { addressOf, contextOf, responseOf, type ParsedBody } from './request-context.js';
+import type { BodyMemory } from './request-memory.js';
+import { parseYaml } from './yaml-format.js';
+
+/** The pieces of a body as they come, and the body in one piece. */
+const BYTES_COST = 2;
+/** Values of YAML, for each character; aliases make more of them. */
+const YAML_COST = 32;
+/** The most that values of JSON take for each character, and from which length on it is looked at more closely. */
+const JSON_COST_MAX = 32;
+const SCANNED_FROM = 4096;
+
+type BodyFormat = 'json' | 'yaml' | 'python';
+
+const MEDIA_TYPES: Readonly<Record<string, BodyFormat>> = {
+  'application/json': 'json',
+  'text/json': 'json',
+  'application/yaml': 'yaml',
+  'application/x-yaml': 'yaml',
+  'text/yaml': 'yaml',
+  'text/x-python': 'python',
+};
+
+/** A JSON or YAML body that must be there. */
+export const requiredBody: RequestHandler = (request, _response, next) => readValue(request, next);
+
+/** A JSON or YAML body; one that is absent or empty is `{}`. */
+export const objectBody: RequestHandler = (request, _response, next) =>
+  readValue(request, next, {});
+
+/** A JSON or YAML body; one that is absent or empty is null. */
+export const nullableBody: RequestHandler = (request, _response, next) =>
+  readValue(request, next, null);
+
+/** The text of a Python script. */
+export const scriptBody: RequestHandler = async (request, _response, next) => {
+  if (formatOf(request) !== 'python') {
+    throw unsupported(request, 'Send the script as text/x-python');
+  }
+  const { limits } = contextOf(request).services;
+  const memory = memoryOf(request);
+  request.body = decode(await readBytes(request, limits.scriptBytesMax, memory));
+  next();
+};
+
+/** What the readers above have made of a body: JSON values only. */
+export function asJson(body: unknown): Json {
+  return body as Json;
+}
+
+async function readValue(request: Request, next: () => void, whenEmpty?: Json): Promise<void> {
+  const context = contextOf(request);
+  const body = await parseBody(request, context.services.limits);
+  if (body === null && whenEmpty === undefined) {
+    throw new AppError('unreadable_body', 'The body is empty; send JSON or YAML');
+  }
+  context.body = body;
+  request.body = body === null ? whenEmpty : body.value;
+  next();
+}
+
+/** Null: the body is absent or empty. */
+async function parseBody(request: Request, limits: ApiLimits): Promise<ParsedBody | null> {
+  if (!hasBody(request)) return null;
+  const format = formatOf(request);
+  const memory = memoryOf(request);
+  const bytesMax = format === 'yaml' ? limits.yamlBytesMax : limits.bodyBytesMax;
+  const bytes = await readBytes(request, bytesMax, memory);
+  // Some clients name a type, or one of their own, for a body that they do not send.
+  if (bytes.length === 0) return null;
+  if (format !== 'json' && format !== 'yaml') {
+    throw unsupported(request, 'Send application/json or application/yaml');
+  }
+  const text = decode(bytes);
+  memory.grow(valueCost(text, format));
+  if (format === 'yaml') return parseYaml(text, limits);
+  if (text.trim() === '') return null;
+  return { value: parseJson(text, limits), locator: () => jsonLocator(text) };
+}
+
+/** Bytes that the text and the value in it will take. */
+function valueCost(text: string, format: 'json' | 'yaml'): number {
+  if (format === 'yaml') return text.length * YAML_COST;
+  return text.length < SCANNED_FROM ? text.length * JSON_COST_MAX : memoryCost(text);
+}
+
+function memoryOf(request: Request): BodyMemory {
+  const context = contextOf(request);
+  context.bodyMemory = context.services.memory.body(addressOf(request), responseOf(request));
+  return context.bodyMemory;
+}
+
+function hasBody(request: Request): boolean {
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
+  return encoding !== undefined || (length !== undefined && length !== '0');
+}
+
+/** Null: not one of ours. @throws AppError `unsupported_media_type` for an encoding or charset that is not read */
+function formatOf(request: Request): BodyFormat | null {
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw unsupported(request, 'Compressed bodies are not read');
+  }
+  const [type = '', ...parameters] = (request.headers['content-type'] ?? '').split(';');
+  const charset = parameters
+    .map((parameter) => /^charset="?([^"]*)"?$/i.exec(parameter.trim())?.[1]?.toLowerCase())
+    .find((value) => value !== undefined);
+  if (charset !== undefined && !['utf-8', 'utf8', 'us-ascii'].includes(charset)) {
+    throw unsupported(request, 'Bodies are read as UTF-8 only');
+  }
+  const mediaType = type.trim().toLowerCase();
+  if (Object.hasOwn(MEDIA_TYPES, mediaType)) return MEDIA_TYPES[mediaType] ?? null;
+  return /^[\w.-]+\/[\w.-]+\+json$/.test(mediaType) ? 'json' : null;
+}
+
+function unsupported(request: Request, hint: string): AppError {
+  const type = request.headers['content-type'];
+  const sent = type === undefined ? 'The body has no Content-Type' : `The body came as ${type}`;
+  return new AppError('unsupported_media_type', `${sent}. ${hint}`);
+}
+
+function readBytes(request: Request, bytesMax: number, memory: BodyMemory): Promise<Buffer> {
+  const tooLarge = () =>
+    new AppError('body_too_large', `The body is larger than ${bytesMax} bytes`, {
+      fields: { bytesMax },
+    });
+  return new Promise((resolve, reject) => {
+    if (Number(request.headers['content-length']) > bytesMax) {
+      reject(tooLarge());
+      return;
+    }
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const onData = (chunk: Buffer) => {
+      length += chunk.length;
+      try {
+        if (length > bytesMax) throw tooLarge();
+        memory.grow(length * BYTES_COST);
+        chunks.push(chunk);
+      } catch (error) {
+        // `sendUnread` reads on, unless the caller is soon done with it: then the rest is read and thrown away here.
+        request.off('data', onData);
+        if (length > bytesMax) request.pause();
+        memory.release();
+        reject(error instanceof Error ? error : new Error(String(error)));
+      }
+    };
+    // Every request closes in the end; only one that did not end before has lost something.
+    const onClose = () => {
+      if (!request.readableEnded) reject(new AppError('unreadable_body', 'The body ended early'));
+    };
+    request.on('data', onData);
+    request.once('end', () => resolve(Buffer.concat(chunks, length)));
+    request.once('error', onClose);
+    request.once('close', onClose);
+  });
+}
+
+// Without options that keep state, one decoder serves all.
+const UTF_8 = new TextDecoder('utf-8', { fatal: true });
+
+function decode(bytes: Buffer): string {
+  try {
+    return UTF_8.decode(bytes);
+  } catch (cause) {
+    throw new AppError('unreadable_body', 'The body is not UTF-8', { cause });
+  }
+}

@@ -1,0 +1,81 @@
+/** Whatever went wrong becomes a problem document; what nobody expected is logged and shows nothing but an id. */
+import { randomUUID } from 'node:crypto';
+import { ValidateError } from '@tsoa/runtime';
+import type { ErrorRequestHandler, Request, Response } from 'express';
+import { writeJson } from '../../engine/values/exact-json.js';
+import { AppError } from '../../base/errors.js';
+import { StoreUnavailableError } from '../../store/store.js';
+import type { ProblemItem } from '../wire/models/problem.js';
+import { PROBLEM_KINDS, PROBLEM_MEDIA_TYPE, problemDocument } from './problem-details.js';
+import { contextOf } from './request-context.js';
+import { parameterItems, parameterItemsOf } from '../wire/map/parameter-items.js';
+import { itemsWithPosition } from '../wire/map/problem-items.js';
+import { sendUnread } from './unread-body.js';
+
+// Express knows an error handler by its four parameters.
+export const errorHandler: ErrorRequestHandler = (error: unknown, request, response, next) => {
+  if (response.headersSent) {
+    // Half an answer cannot be mended; Express ends the connection.
+    next(error);
+    return;
+  }
+  if (error instanceof ValidateError) {
+    sendProblem(request, response, invalidParameters(error), parameterItems(error));
+  } else {
+    const known = knownError(error) ?? unexpected(request, error);
+    const items = [...parameterItemsOf(known), ...itemsWithPosition(request, known.problems)];
+    sendProblem(request, response, known, items);
+  }
+};
+
+function knownError(error: unknown): AppError | null {
+  if (error instanceof AppError) return error;
+  if (error instanceof StoreUnavailableError) {
+    return new AppError('store_unavailable', 'The store does not answer', {
+      cause: error,
+      retryAfterSeconds: 1,
+    });
+  }
+  // What Express says about a path that it cannot decode.
+  if (error instanceof URIError) {
+    return new AppError('invalid_request', 'The path holds a malformed percent-encoding', {
+      cause: error,
+    });
+  }
+  return null;
+}
+
+function unexpected(request: Request, error: unknown): AppError {
+  const errorId = randomUUID();
+  const { logger } = contextOf(request).services;
+  logger.error({ err: error, errorId, method: request.method, path: request.path }, 'Call failed');
+  return new AppError('internal', 'Something went wrong; the log has more under this errorId', {
+    cause: error,
+    fields: { errorId },
+  });
+}
+
+function invalidParameters(error: ValidateError): AppError {
+  const sentences = parameterItems(error).map(
+    ({ parameter, message }) => `${parameter} ${message}`,
+  );
+  return new AppError('invalid_request', sentences.join('; '));
+}
+
+function sendProblem(
+  request: Request,
+  response: Response,
+  error: AppError,
+  errors: readonly ProblemItem[],
+): void {
+  const { code, message, fields, retryAfterSeconds } = error;
+  response.status(PROBLEM_KINDS[code].status);
+  response.setHeader('Content-Type', `${PROBLEM_MEDIA_TYPE}; charset=utf-8`);
+  if (retryAfterSeconds !== null) response.setHeader('Retry-After', Math.ceil(retryAfterSeconds));
+  if (code === 'unauthenticated') response.setHeader('WWW-Authenticate', 'Bearer');
+  if (code === 'forbidden') {
+    response.setHeader('WWW-Authenticate', 'Bearer error="insufficient_scope"');
+  }
+  const document = problemDocument({ code, detail: message, fields, errors });
+  sendUnread(request, response, writeJson(document));
+}

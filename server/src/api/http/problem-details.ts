@@ -1,0 +1,64 @@
+/** Errors as problem documents (RFC 9457): the only place that knows which HTTP status a code has. */
+import type { ErrorCode } from '../../base/errors.js';
+import type { Problem, ProblemItem } from '../wire/models/problem.js';
+
+interface ProblemKind {
+  readonly status: number;
+  readonly title: string;
+}
+
+export const PROBLEM_KINDS: Readonly<Record<ErrorCode, ProblemKind>> = {
+  invalid_request: { status: 400, title: 'Invalid request' },
+  invalid_definition: { status: 400, title: 'Invalid definition' },
+  invalid_script: { status: 400, title: 'Invalid script' },
+  unreadable_body: { status: 400, title: 'Unreadable body' },
+  unsupported_media_type: { status: 415, title: 'Unsupported media type' },
+  body_too_large: { status: 413, title: 'Body too large' },
+  definition_not_found: { status: 404, title: 'Definition not found' },
+  workflow_not_found: { status: 404, title: 'Workflow not found' },
+  event_not_found: { status: 404, title: 'Event not found' },
+  execution_not_found: { status: 404, title: 'Execution not found' },
+  step_not_found: { status: 404, title: 'Step not found' },
+  activity_not_found: { status: 404, title: 'Activity not found' },
+  no_work: { status: 404, title: 'No work' },
+  route_not_found: { status: 404, title: 'Not found' },
+  method_not_allowed: { status: 405, title: 'Method not allowed' },
+  // 400 rather than 409: clients of the service that this one follows expect it.
+  // As Conductor answers it: 400. What Conductor does not have is 409.
+  status_conflict: { status: 400, title: 'Not possible in this status' },
+  action_conflict: { status: 409, title: 'Not possible now' },
+  reserved_step_name: { status: 409, title: 'Reserved step name' },
+  idempotency_conflict: { status: 409, title: 'Idempotency key used before' },
+  unauthenticated: { status: 401, title: 'Not authenticated' },
+  forbidden: { status: 403, title: 'Not allowed' },
+  host_not_allowed: { status: 403, title: 'Host not allowed' },
+  cross_origin: { status: 403, title: 'Cross-origin request refused' },
+  too_many_requests: { status: 429, title: 'Too many requests' },
+  overloaded: { status: 503, title: 'Overloaded' },
+  store_unavailable: { status: 503, title: 'Store unavailable' },
+  python_unavailable: { status: 503, title: 'Python unavailable' },
+  stopping: { status: 503, title: 'Server is stopping' },
+  internal: { status: 500, title: 'Internal error' },
+};
+
+export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
+
+export interface ProblemContent {
+  readonly code: ErrorCode;
+  readonly detail: string;
+  /** Further members; the standard ones win over them. */
+  readonly fields: Readonly<Record<string, string | number>>;
+  readonly errors: readonly ProblemItem[];
+}
+
+export function problemDocument({ code, detail, fields, errors }: ProblemContent): Problem {
+  const { status, title } = PROBLEM_KINDS[code];
+  const standard = { type: `urn:stepwright:problem:${code}`, title, status, detail, code };
+  return {
+    // Named twice: first, so that people read them first; last, so that they win.
+    ...standard,
+    ...fields,
+    ...standard,
+    ...(errors.length > 0 && { errors: [...errors] }),
+  };
+}

@@ -1,0 +1,87 @@
+/**
+ * Query parameters by name: in any casing, `?Timeout=5` for one, as the service that this one follows takes them; and none
+ * that the call does not know, because a filter with a typo in it would silently filter nothing.
+ *
+ * Which names there are is read from the OpenAPI document, which is made from the controllers.
+ */
+import { readFileSync } from 'node:fs';
+import { parse, type ParsedUrlQuery } from 'node:querystring';
+import type { RequestHandler } from 'express';
+import { suggestName } from '../../engine/definitions/suggest-name.js';
+import { AppError } from '../../base/errors.js';
+
+/** The same place relative to `src/api` and to `dist/api`. */
+export const API_DOCUMENT_FILE = new URL('../../../openapi/openapi.json', import.meta.url);
+
+interface ApiDocument {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+
+interface Operation {
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+}
+
+/** The query parameters of each call, by `GET /api/workflow/:id`, as Express writes it. */
+const NAMES_BY_CALL: ReadonlyMap<string, readonly string[]> = readNames();
+
+const NAME_BY_LOWER_CASE = new Map(
+  [...NAMES_BY_CALL.values()].flat().map((name) => [name.toLowerCase(), name]),
+);
+
+/** So that an answer does not repeat a whole query. */
+const SHOWN_LENGTH_MAX = 100;
+
+function readNames(): ReadonlyMap<string, readonly string[]> {
+  // Made by this project's own build, and checked by test/api/openapi-document.test.ts.
+  const { paths } = JSON.parse(readFileSync(API_DOCUMENT_FILE, 'utf8')) as ApiDocument;
+  const names = new Map<string, readonly string[]>();
+  for (const [path, operations] of Object.entries(paths)) {
+    for (const [method, { parameters = [] }] of Object.entries(operations)) {
+      const ofQuery = parameters.filter((parameter) => parameter.in === 'query');
+      names.set(
+        keyOf(method, path.replaceAll(/\{(\w+)\}/g, ':$1')),
+        ofQuery.map(({ name }) => name),
+      );
+    }
+  }
+  return names;
+}
+
+function keyOf(method: string, path: string): string {
+  // Express answers HEAD with what answers GET.
+  const known = method.toUpperCase() === 'HEAD' ? 'GET' : method.toUpperCase();
+  return `${known} ${path}`;
+}
+
+/** A name in two spellings is a name that is given twice: its values come as a list. */
+export function parseQuery(text: string | null | undefined): ParsedUrlQuery {
+  const query = new Map<string, string | string[]>();
+  for (const [name, value] of Object.entries(parse(text ?? ''))) {
+    if (value === undefined) continue;
+    const known = NAME_BY_LOWER_CASE.get(name.toLowerCase()) ?? name;
+    const before = query.get(known);
+    query.set(known, before === undefined ? value : [before, value].flat());
+  }
+  return Object.fromEntries(query);
+}
+
+/**
+ * Refuses query parameters that the call does not have. Every controller below `/api` names it with `@Middlewares`, so that
+ * it comes after authentication and before the body; a test sees to it that none is forgotten.
+ */
+export const knownQuery: RequestHandler = (request, _response, next) => {
+  // Nothing but a route calls this.
+  const { path } = request.route as { readonly path: string };
+  const names = NAMES_BY_CALL.get(keyOf(request.method, path)) ?? [];
+  for (const name of Object.keys(request.query)) {
+    if (!names.includes(name)) throw unknownParameter(name, names);
+  }
+  next();
+};
+
+function unknownParameter(name: string, names: readonly string[]): AppError {
+  const known = names.length === 0 ? 'It takes none' : `It takes ${names.join(', ')}`;
+  const shown = name.length > SHOWN_LENGTH_MAX ? `${name.slice(0, SHOWN_LENGTH_MAX)}…` : name;
+  const message = `is not a query parameter of this call. ${known}.${suggestName(name, names)}`;
+  return new AppError('invalid_request', `${shown} ${message}`, { parameter: shown });
+}

@@ -1,0 +1,139 @@
+/**
+ * The memory of requests: bodies from when they arrive until the answer is sent, and answers until they were read.
+ *
+ * What does not fit is refused: with 429 when its address has more than half of the memory, otherwise with 503. What could
+ * never fit is refused with 413. One address can so take half of it, and not all.
+ */
+import type { Response } from 'express';
+import { AppError } from '../../base/errors.js';
+import { MemoryPool, type MemoryShare } from '../../runtime/memory/memory-pool.js';
+
+/** Answers that are shorter are with the kernel at once, and not counted. */
+const COUNTED_FROM = 16 * 1024;
+/** The text, and its bytes. */
+const ANSWER_COST = 2;
+/** A client that reads nothing of its answer for so long does not want it. */
+const UNREAD_MS = 30_000;
+const ADDRESS_SHARE = 1 / 2;
+
+export interface RequestMemoryOptions {
+  readonly bodiesMax: number;
+  readonly answersMax: number;
+  readonly refused: (what: 'request' | 'answer') => void;
+}
+
+export interface BodyMemory {
+  /** Bytes that the body takes by now. @throws AppError `too_many_requests`, `overloaded`, `body_too_large` */
+  grow(bytes: number): void;
+  release(): void;
+}
+
+export class RequestMemory {
+  readonly #options: RequestMemoryOptions;
+  readonly #bodies: SharedPool;
+  readonly #answers: SharedPool;
+
+  constructor(options: RequestMemoryOptions) {
+    this.#options = options;
+    this.#bodies = new SharedPool(options.bodiesMax);
+    this.#answers = new SharedPool(options.answersMax);
+  }
+
+  get usage(): Readonly<Record<'bodies' | 'answers', Pick<MemoryPool, 'used' | 'limit'>>> {
+    return { bodies: this.#bodies.pool, answers: this.#answers.pool };
+  }
+
+  /** For one body, which is released by the end of the response at the latest. */
+  body(address: string, response: Response): BodyMemory {
+    const share = this.#bodies.share(address);
+    const release = (): void => share.resize(0);
+    response.once('close', release);
+    return {
+      release,
+      grow: (bytes) => {
+        const problem = share.problemOf(bytes);
+        if (problem === null) share.resize(bytes);
+        else {
+          this.#options.refused('request');
+          throw refusal(problem, 'bodies of requests');
+        }
+      },
+    };
+  }
+
+  /**
+   * Counts an answer until it was read or its connection is closed.
+   *
+   * @param mayRefuse false where the call has done something that the caller must hear of
+   * @throws AppError `too_many_requests`, `overloaded`
+   */
+  answer(address: string, response: Response, length: number, mayRefuse: boolean): void {
+    if (length < COUNTED_FROM) return;
+    const share = this.#answers.share(address);
+    const bytes = length * ANSWER_COST;
+    const problem = share.problemOf(bytes);
+    // An answer that is too large for others to be sent beside it is sent alone.
+    if (mayRefuse && problem !== null && !(problem === 'never' && this.#answers.pool.used === 0)) {
+      this.#options.refused('answer');
+      throw refusal(problem === 'never' ? 'all' : problem, 'answers');
+    }
+    share.resize(bytes);
+    response.setTimeout(UNREAD_MS);
+    response.once('close', () => share.resize(0));
+  }
+}
+
+/** Who has too much: the address, all of them together; or it is too much by itself. */
+type Shortage = 'address' | 'all' | 'never';
+
+function refusal(shortage: Shortage, what: string): AppError {
+  const retry = { retryAfterSeconds: 1 };
+  if (shortage === 'never') {
+    const message = 'The body takes more memory than this server may use for bodies of requests';
+    return new AppError('body_too_large', message);
+  }
+  if (shortage === 'all') {
+    const message = `The ${what} under way take all the memory that this server may use for them`;
+    return new AppError('overloaded', message, retry);
+  }
+  const message = `The ${what} of this address take half of the memory that this server may use for them`;
+  return new AppError('too_many_requests', message, retry);
+}
+
+interface AddressShare {
+  /** Why it may not have so many bytes; null: it may. */
+  problemOf(bytes: number): Shortage | null;
+  resize(bytes: number): void;
+}
+
+class SharedPool {
+  readonly pool: MemoryPool;
+  readonly #addressMax: number;
+  readonly #byAddress = new Map<string, number>();
+
+  constructor(limit: number) {
+    this.pool = new MemoryPool(limit);
+    this.#addressMax = limit * ADDRESS_SHARE;
+  }
+
+  share(address: string): AddressShare {
+    const share: MemoryShare = this.pool.take(0);
+    return {
+      problemOf: (bytes) => {
+        const more = bytes - share.bytes;
+        if (more <= 0) return null;
+        if (bytes > this.pool.limit) return 'never';
+        const ofAddress = this.#byAddress.get(address) ?? 0;
+        // The only one of its address may have more than half.
+        if (ofAddress > share.bytes && ofAddress + more > this.#addressMax) return 'address';
+        return this.pool.used + more > this.pool.limit ? 'all' : null;
+      },
+      resize: (bytes) => {
+        const ofAddress = (this.#byAddress.get(address) ?? 0) + bytes - share.bytes;
+        share.resize(bytes);
+        if (ofAddress === 0) this.#byAddress.delete(address);
+        else this.#byAddress.set(address, ofAddress);
+      },
+    };
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * YAML bodies: YAML 1.2, core schema, one document.
+ *
+ * The library does the lexing, parsing and composing; what it would do without bounds is done here: the depth is checked
+ * while parsing (composing is recursive), names are checked for duplicates with a set (the library compares all pairs),
+ * aliases are expanded under a budget, and tags are limited to the core schema. Times stay text.
+ */
+import { Composer, Lexer, Parser, type Alias, type CST, type Document } from 'yaml';
+import type { AppError } from '../../base/errors.js';
+import type { ApiLimits } from './api-limits.js';
+import { unreadable } from './json-format.js';
+import type { ParsedBody } from './request-context.js';
+import { yamlLocator } from './yaml-position.js';
+import { YamlReader } from './yaml-reader.js';
+
+/** Null: there is nothing but space and comments. @throws AppError `unreadable_body` with line and column */
+export function parseYaml(text: string, limits: ApiLimits): ParsedBody | null {
+  const document = compose(text, limits);
+  if (document === null) return null;
+  const { contents } = document;
+  const reader = new YamlReader(text, limits);
+  const value = reader.read(contents);
+  const targetOf = (alias: Alias) => reader.targetOf(alias);
+  return { value, locator: () => yamlLocator({ text, contents, targetOf }) };
+}
+
+/** Options that make documents of YAML 1.2 whatever a `%YAML` line says. */
+const COMPOSER_OPTIONS = {
+  schema: 'core',
+  merge: false,
+  resolveKnownTags: false,
+  stringKeys: true,
+  uniqueKeys: false,
+  prettyErrors: false,
+} as const;
+
+function compose(text: string, limits: ApiLimits): Document.Parsed | null {
+  const composer = new Composer(COMPOSER_OPTIONS);
+  stopAtFirstError(composer, text);
+  const [document] = [...composer.compose(parseTokens(text, limits))];
+  if (document === undefined) return null;
+  const problem = document.errors[0] ?? document.warnings[0];
+  if (problem === undefined) return document;
+  throw invalidYaml(text, problem.pos[0], problem);
+}
+
+interface ComposeProblem {
+  readonly code: string;
+  readonly message: string;
+}
+
+function invalidYaml(text: string, offset: number, { code, message }: ComposeProblem): AppError {
+  const reason = code === 'NON_STRING_KEY' ? 'the names in a map must be text' : message;
+  return unreadable(text, offset, `The body is not valid YAML: ${reason}`);
+}
+
+/**
+ * The composer collects an error object, stack and all, for every token that is out of place: seconds of work for a body
+ * made of nothing else. Its handler is replaced by one that gives up, and does so for odd things (an unknown tag) too.
+ * Should the library come to call its handler something else, the errors are still found in the document.
+ */
+function stopAtFirstError(composer: Composer, text: string): void {
+  let first: AppError | null = null;
+  const onError = (source: ErrorSource, code: string, message: string): never => {
+    const offset =
+      typeof source === 'number' ? source : 'offset' in source ? source.offset : source[0];
+    // The composer catches what is thrown inside of collections, and calls again.
+    first ??= invalidYaml(text, offset, { code, message });
+    throw first;
+  };
+  Object.assign(composer, { onError });
+}
+
+type ErrorSource = number | readonly [number, ...number[]] | { readonly offset: number };
+
+/**
+ * The parser keeps its place on a stack of its own; the composer and everybody after it recurse. So what is too deep or too
+ * long ends here.
+ */
+function* parseTokens(text: string, limits: ApiLimits): Generator<CST.Token, void> {
+  const parser = new Parser();
+  // A collection, its key and its value: up to three places on the stack for one level.
+  const stackMax = 3 * limits.bodyDepthMax + 3;
+  const guard = new StreamGuard(text);
+  let offset = 0;
+  let lexemes = 0;
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const token of parser.next(lexeme)) yield guard.checked(token);
+    lexemes += 1;
+    if (lexemes > limits.yamlTokensMax) {
+      throw unreadable(text, offset, `The body has more than ${limits.yamlTokensMax} YAML tokens`);
+    }
+    if (parser.stack.length > stackMax) {
+      throw unreadable(
+        text,
+        offset,
+        `The body is nested deeper than ${limits.bodyDepthMax} levels`,
+      );
+    }
+    offset += lexeme.length;
+  }
+  for (const token of parser.end()) yield guard.checked(token);
+}
+
+/** Lets one document through, with at most a `%YAML` line before it. */
+class StreamGuard {
+  readonly #text: string;
+  readonly #seen = { document: 0, directive: 0 };
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  checked(token: CST.Token): CST.Token {
+    if (token.type === 'error') {
+      throw unreadable(this.#text, token.offset, `The body is not valid YAML: ${token.message}`);
+    }
+    if (token.type !== 'document' && token.type !== 'directive') return token;
+    this.#seen[token.type] += 1;
+    if (this.#seen.document > 1) {
+      throw unreadable(this.#text, token.offset, 'The body holds more than one YAML document');
+    }
+    if (token.type === 'directive') {
+      if (this.#seen.directive > 1 || !token.source.startsWith('%YAML ')) {
+        throw unreadable(
+          this.#text,
+          token.offset,
+          'YAML directives are not read, except one %YAML',
+        );
+      }
+    }
+    return token;
+  }
+}

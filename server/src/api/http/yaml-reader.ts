@@ -1,0 +1,157 @@
+/** Turns a composed YAML document into JSON values, within bounds, aliases expanded. */
+import {
+  isAlias,
+  isCollection,
+  isMap,
+  isScalar,
+  type Alias,
+  type ParsedNode,
+  type Scalar,
+  type YAMLMap,
+} from 'yaml';
+import { exactInteger } from '../../engine/values/exact-json.js';
+import { setField, type Json, type JsonObject } from '../../engine/values/json.js';
+import type { AppError } from '../../base/errors.js';
+import type { ApiLimits } from './api-limits.js';
+import { numberProblem, unreadable } from './json-format.js';
+
+type Node = ParsedNode | null;
+
+/** Decimal, octal and hexadecimal ones. Finite ones in the latter two are short enough. */
+const INTEGER = /^(?:[-+]?\d+|0o[0-7]+|0x[\da-f]+)$/i;
+
+const CORE_TAGS: ReadonlySet<string> = new Set(
+  ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((name) => `tag:yaml.org,2002:${name}`),
+);
+
+interface ReadTarget {
+  readonly value: Json;
+  readonly depth: number;
+  readonly nodes: number;
+}
+
+export class YamlReader {
+  readonly #text: string;
+  readonly #limits: ApiLimits;
+  readonly #anchors = new Map<string, ParsedNode>();
+  /** What each alias means; decided when it is first met, as a later anchor may take the same name. */
+  readonly #targets = new Map<Alias, ParsedNode>();
+  /** What aliases have led to, and the depth at which it was found to be within bounds. */
+  readonly #readTargets = new Map<ParsedNode, ReadTarget>();
+  #nodes = 0;
+  #aliases = 0;
+
+  constructor(text: string, limits: ApiLimits) {
+    this.#text = text;
+    this.#limits = limits;
+  }
+
+  /** @throws AppError `unreadable_body` */
+  read(node: Node): Json {
+    return this.#read(node, 0);
+  }
+
+  /** What an alias stood for when it was read. */
+  targetOf(alias: Alias): ParsedNode | undefined {
+    return this.#targets.get(alias);
+  }
+
+  #read(node: Node, depth: number): Json {
+    this.#count(1, node);
+    // As in JSON, an empty map or list is a level of its own.
+    const levels = depth + (isCollection(node) ? 1 : 0);
+    if (levels > this.#limits.bodyDepthMax) {
+      throw this.#refused(
+        node,
+        `The body is nested deeper than ${this.#limits.bodyDepthMax} levels`,
+      );
+    }
+    if (node === null) return null;
+    if (isAlias(node)) return this.#readAlias(node, depth);
+    this.#checkTag(node);
+    if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
+    if (isScalar(node)) return this.#scalar(node);
+    if (isMap(node)) return this.#map(node, depth);
+    return node.items.map((item) => this.#read(item, depth + 1));
+  }
+
+  /** What was read once is not read again: a few aliases can name a document's largest part a hundred times. */
+  #readAlias(alias: Alias.Parsed, depth: number): Json {
+    const target = this.#targetOf(alias);
+    const known = this.#readTargets.get(target);
+    if (known === undefined || depth > known.depth) {
+      const before = this.#nodes;
+      const value = this.#read(target, depth);
+      this.#readTargets.set(target, { value, depth, nodes: this.#nodes - before });
+      return value;
+    }
+    this.#count(known.nodes, alias);
+    return known.value;
+  }
+
+  #count(nodes: number, node: Node): void {
+    this.#nodes += nodes;
+    if (this.#nodes > this.#limits.bodyNodesMax) {
+      throw this.#refused(node, `The body has more than ${this.#limits.bodyNodesMax} values`);
+    }
+  }
+
+  #map(node: YAMLMap.Parsed, depth: number): JsonObject {
+    const result: JsonObject = {};
+    for (const { key, value } of node.items) {
+      const name = this.#name(key);
+      if (Object.hasOwn(result, name)) {
+        throw this.#refused(key, `The name ${JSON.stringify(name)} is there twice`);
+      }
+      setField(result, name, this.#read(value, depth + 1));
+    }
+    return result;
+  }
+
+  #name(key: Node): string {
+    if (!isScalar(key) || typeof key.value !== 'string') {
+      throw this.#refused(key, 'The names in a map must be text');
+    }
+    this.#checkTag(key);
+    if (key.anchor !== undefined) this.#anchors.set(key.anchor, key);
+    return key.value;
+  }
+
+  #scalar(node: Scalar.Parsed): Json {
+    const { value } = node;
+    if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
+    if (typeof value !== 'number') {
+      throw this.#refused(node, 'The value is of a kind that JSON does not have');
+    }
+    const { source } = node;
+    const problem = numberProblem(source, value);
+    if (problem !== null) throw this.#refused(node, problem);
+    if (Number.isSafeInteger(value) || !INTEGER.test(source)) return value;
+    // BigInt reads a sign before decimal digits only, which is the only place where YAML has one.
+    return exactInteger(BigInt(source));
+  }
+
+  #targetOf(alias: Alias.Parsed): ParsedNode {
+    this.#aliases += 1;
+    if (this.#aliases > this.#limits.yamlAliasesMax) {
+      throw this.#refused(alias, `More than ${this.#limits.yamlAliasesMax} aliases are used`);
+    }
+    const target = this.#targets.get(alias) ?? this.#anchors.get(alias.source);
+    if (target === undefined) {
+      const name = alias.source.slice(0, 40);
+      throw this.#refused(alias, `There is no anchor &${name} before this alias`);
+    }
+    this.#targets.set(alias, target);
+    return target;
+  }
+
+  #checkTag(node: ParsedNode): void {
+    if (node.tag !== undefined && !CORE_TAGS.has(node.tag)) {
+      throw this.#refused(node, `The tag ${node.tag} is not one of YAML's core schema`);
+    }
+  }
+
+  #refused(node: Node, message: string): AppError {
+    return unreadable(this.#text, node?.range[0] ?? 0, message);
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * The operator's page: files that `server/ui` was built into. They hold no data, so that they are public; what the page
+ * shows it gets from the API, with the token of whoever looks at it.
+ */
+import { existsSync, readdirSync } from 'node:fs';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import express, { type Express, type RequestHandler } from 'express';
+import { AppError } from '../../base/errors.js';
+
+/** The same place relative to `src/api` and to `dist/api`. */
+const FOLDER = fileURLToPath(new URL('../../../ui/dist/', import.meta.url));
+
+// Styles of single elements are set through the DOM, which `style-src` does not concern.
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "font-src 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+  "form-action 'none'",
+].join('; ');
+
+export function registerOperatorPage(app: Express): void {
+  app.get('/', (_request, response) => response.redirect(302, '/ui/'));
+  app.use('/ui', readOnly, pageHeaders);
+  app.use('/ui/assets', compressed(), assets(), missingFile);
+  app.use('/ui', rootFiles(), everyPage);
+}
+
+/** Files with a hash of their content in the name: what was fetched once is never asked for again. */
+function assets(): RequestHandler {
+  return express.static(`${FOLDER}assets`, {
+    ...{ index: false, redirect: false, immutable: true, maxAge: '1y' },
+  });
+}
+
+const ENCODINGS = ['br', 'gzip'] as const;
+
+/**
+ * Chooses the form of a file that the build has compressed already, where the caller takes it. Each form is a file of its
+ * own with its own ETag.
+ */
+function compressed(): RequestHandler {
+  const forms = compressedForms();
+  return (request, response, next) => {
+    if (forms.size === 0) {
+      next();
+      return;
+    }
+    response.vary('Accept-Encoding');
+    // The smallest that the caller takes, in whichever order it names them.
+    const encoding = ENCODINGS.find((name) => request.acceptsEncodings(name) === name);
+    const ending = encoding === 'br' ? '.br' : '.gz';
+    if (encoding !== undefined && forms.has(`${request.path.slice(1)}${ending}`)) {
+      response.type(extname(request.path));
+      response.setHeader('Content-Encoding', encoding);
+      request.url = `${request.path}${ending}`;
+    }
+    next();
+  };
+}
+
+/** Names of the files below `assets/` that end in `.br` or `.gz`; they only change with a build. */
+function compressedForms(): ReadonlySet<string> {
+  const folder = `${FOLDER}assets`;
+  if (!existsSync(folder)) return new Set();
+  return new Set(readdirSync(folder).filter((name) => /\.(br|gz)$/.test(name)));
+}
+
+/** Files without a hash, such as the icon. */
+function rootFiles(): RequestHandler {
+  return express.static(FOLDER, { index: false, redirect: false, maxAge: '1h' });
+}
+
+/** An address within the page is the page's own business: each gets the same document. */
+const everyPage: RequestHandler = (_request, response, next) => {
+  response.setHeader('Cache-Control', 'no-cache');
+  response.sendFile('index.html', { root: FOLDER, cacheControl: false }, (error) => {
+    if (error === undefined || response.headersSent) return;
+    next(new AppError('route_not_found', 'The operator page is not built; the API is there'));
+  });
+};
+
+const missingFile: RequestHandler = ({ originalUrl }) => {
+  throw new AppError('route_not_found', `There is nothing at ${originalUrl}`);
+};
+
+const readOnly: RequestHandler = ({ method }, response, next) => {
+  if (method !== 'GET' && method !== 'HEAD') {
+    response.setHeader('Allow', 'GET, HEAD');
+    throw new AppError('method_not_allowed', `${method} is not possible here, only GET`);
+  }
+  next();
+};
+
+const pageHeaders: RequestHandler = (_request, response, next) => {
+  response.setHeader('Content-Security-Policy', PAGE_POLICY);
+  response.setHeader('Referrer-Policy', 'same-origin');
+  // There are no data in these files; each sort of them says how long it may be kept.
+  response.removeHeader('Cache-Control');
+  next();
+};

@@ -1,0 +1,66 @@
+/** The interactive description of the API, served from installed files: the page loads nothing from elsewhere. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import type { Express, Request, Response } from 'express';
+import { API_DOCUMENT_FILE } from '../http/query-names.js';
+
+const PAGE_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
+
+const PAGE = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Stepwright API</title>
+    <link rel="stylesheet" href="/swagger/swagger-ui.css">
+    <link rel="icon" href="/swagger/favicon-32x32.png">
+  </head>
+  <body>
+    <div id="swagger-ui"></div>
+    <script src="/swagger/swagger-ui-bundle.js"></script>
+    <script src="/swagger/start.js"></script>
+  </body>
+</html>
+`;
+
+// A file of its own, so that the page can forbid inline scripts.
+const START_SCRIPT = `SwaggerUIBundle({
+  url: '/swagger/v1/swagger.json',
+  dom_id: '#swagger-ui',
+  deepLinking: true,
+  displayOperationId: true,
+  tryItOutEnabled: true,
+});
+`;
+
+// The page sets styles on elements and carries its icons as data.
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+export function registerSwaggerPage(app: Express): void {
+  const document = readFileSync(API_DOCUMENT_FILE);
+  const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+  const send = (type: string, body: string | Buffer) => (_request: Request, response: Response) => {
+    response.setHeader('Content-Security-Policy', PAGE_POLICY);
+    response.type(type).send(body);
+  };
+  app.get('/swagger', send('html', PAGE));
+  app.get('/swagger/start.js', send('js', START_SCRIPT));
+  app.get('/swagger/v1/swagger.json', send('json', document));
+  for (const file of PAGE_FILES) {
+    app.get(`/swagger/${file}`, (_request, response) => {
+      response.setHeader('Cache-Control', 'public, max-age=3600');
+      // Below a root: folders above it may begin with a dot, which Express does not serve.
+      response.sendFile(file, { root: folder });
+    });
+  }
+}

@@ -1,0 +1,37 @@
+/** Activities between the host and the wire. */
+import type * as host from '../../../runtime/host.js';
+import type * as views from '../../../runtime/operations/operator-views.js';
+import type * as wire from '../models/activity.js';
+import { toTokenExpiry, toWireTime, toWireTimeOrNull } from './time.js';
+
+export function toWorkItem(item: host.WorkItem): wire.WorkItem {
+  return {
+    token: item.token,
+    activityName: item.activityName,
+    parameters: item.parameters,
+    tokenExpiry: toTokenExpiry(item.tokenExpiresAt),
+    workflowId: item.workflowId,
+    stepId: item.stepId,
+    executionId: item.executionId,
+    idempotencyKey: item.idempotencyKey,
+    attempt: item.attempt,
+  };
+}
+
+export function toActivityQueue(queue: views.ActivityQueueView): wire.ActivityQueue {
+  const { activityName, held, pollers, waiting } = queue;
+  return {
+    ...{ activityName, waiting, held, pollers },
+    oldestTime: toWireTimeOrNull(queue.oldestTime),
+    lastPollTime: toWireTimeOrNull(queue.lastPollTime),
+  };
+}
+
+export function toActivityItem(item: views.ActivityItemView): wire.ActivityItem {
+  const { attempt, executionId, state, workerId, workflowId } = item;
+  return {
+    ...{ workflowId, executionId, attempt, state, workerId },
+    offeredTime: toWireTime(item.offeredTime),
+    leaseUntil: toWireTimeOrNull(item.leaseUntil),
+  };
+}

@@ -1,0 +1,41 @@
+/** Definitions between the host and the wire. */
+import type { Request } from 'express';
+import type * as host from '../../../runtime/host.js';
+import type { JsonObject } from '../../../engine/values/json.js';
+import type * as wire from '../models/definition.js';
+import { itemsWithPosition } from './problem-items.js';
+import { toWireTime } from './time.js';
+
+export function toRegisteredDefinition(
+  request: Request,
+  { id, version, warnings }: host.RegisteredDefinition,
+): wire.RegisteredDefinition {
+  return { id, version, warnings: itemsWithPosition(request, warnings) };
+}
+
+export function toDefinitionCheck(
+  request: Request,
+  { valid, errors, warnings }: host.DefinitionCheck,
+): wire.DefinitionCheck {
+  return {
+    valid,
+    errors: itemsWithPosition(request, errors),
+    warnings: itemsWithPosition(request, warnings),
+  };
+}
+
+export function toDefinitionDocument(found: {
+  readonly document: JsonObject;
+  readonly summary: host.DefinitionSummary;
+}): wire.DefinitionDocument {
+  const { id, version } = found.summary;
+  const document = { id, version, ...found.document };
+  document.version = version;
+  // The server stored this document in its canonical form, which is what the wire type describes.
+  return document as unknown as wire.DefinitionDocument;
+}
+
+export function toDefinitionSummary(summary: host.DefinitionSummary): wire.DefinitionSummary {
+  const { id, version, description, createdAt } = summary;
+  return { id, version, description, createdAt: toWireTime(createdAt) };
+}

@@ -1,0 +1,45 @@
+/** Events between the host and the wire. */
+import { EVENT_KEY_LENGTH_MAX } from '../../../engine/model/names.js';
+import { AppError } from '../../../base/errors.js';
+import type { EventName } from '../../../runtime/events/event-queries.js';
+import type * as views from '../../../runtime/operations/operator-views.js';
+import type * as wire from '../models/event.js';
+import { checkedName } from './name.js';
+import { toWireTime } from './time.js';
+
+/** @throws AppError `invalid_request` */
+export function checkedEventName(name: string, key: string): EventName {
+  return {
+    name: checkedName(name, 'event name'),
+    key: checkedName(key, 'event key', EVENT_KEY_LENGTH_MAX),
+  };
+}
+
+/** Null: all events. @throws AppError `invalid_request` */
+export function toEventFilter(name: string | undefined, key: string | undefined): EventName | null {
+  if (name === undefined && key === undefined) return null;
+  if (name !== undefined && key !== undefined) return checkedEventName(name, key);
+  const missing = name === undefined ? 'name' : 'key';
+  throw new AppError('invalid_request', 'Events are found by name and key together, or all', {
+    parameter: missing,
+  });
+}
+
+export function toEventSummary(event: views.EventView): wire.EventSummary {
+  const { data, dataOmitted, deliveredTo, id, key, name, publishTime, takenBy } = event;
+  return {
+    ...{ id, name, key, data, dataOmitted },
+    publishTime: toWireTime(publishTime),
+    deliveredTo,
+    takenBy: [...takenBy],
+  };
+}
+
+export function toStoredEvent(event: views.StoredEventView): wire.StoredEvent {
+  return { ...event, publishTime: toWireTime(event.publishTime) };
+}
+
+export function toEventWaiter(waiter: views.EventWaiterView): wire.EventWaiter {
+  const { executionId, since, workflowId } = waiter;
+  return { workflowId, executionId, since: toWireTime(since) };
+}

@@ -1,0 +1,8 @@
+/** What the server tells about itself. */
+import type * as host from '../../../runtime/host.js';
+import type * as wire from '../models/info.js';
+import { toWireTime } from './time.js';
+
+export function toServerInfo(info: host.ServerInfo): wire.ServerInfo {
+  return { ...info, startTime: toWireTime(info.startTime) };
+}

@@ -1,0 +1,22 @@
+/** Pages of lists. */
+import type { Page, PageRequest } from '../../../runtime/host.js';
+import { AppError } from '../../../base/errors.js';
+
+/** A cursor of ours is short; what is longer is not worth decoding. */
+const CURSOR_LENGTH_MAX = 1_000;
+
+export function toPageRequest(limit: number, cursor: string | undefined): PageRequest {
+  if (cursor !== undefined && cursor.length > CURSOR_LENGTH_MAX) {
+    throw new AppError('invalid_request', 'The cursor is not one that a page has given', {
+      parameter: 'cursor',
+    });
+  }
+  return { limit, cursor: cursor === undefined || cursor === '' ? null : cursor };
+}
+
+export function toWirePage<Item, Wire>(
+  page: Page<Item>,
+  toWire: (item: Item) => Wire,
+): { items: Wire[]; nextCursor: string | null } {
+  return { items: page.items.map(toWire), nextCursor: page.nextCursor };
+}

@@ -1,0 +1,20 @@
+/** Problems of a document as the wire shows them, with their place in the text that was sent. */
+import type { Request } from 'express';
+import type { DocumentProblem } from '../../../engine/model/definition.js';
+import type { ProblemItem } from '../models/problem.js';
+import { contextOf } from '../../http/request-context.js';
+
+export function itemsWithPosition(
+  request: Request,
+  problems: readonly DocumentProblem[],
+): ProblemItem[] {
+  const { body } = contextOf(request);
+  if (problems.length === 0) return [];
+  const locate = body?.locator();
+  return problems.map(({ code, message, place, pointer, suggestion }) => ({
+    code,
+    message,
+    ...(place ?? { pointer, ...locate?.(pointer) }),
+    ...(suggestion === undefined ? {} : { suggestion }),
+  }));
+}

@@ -1,0 +1,18 @@
+/** Custom steps between the host and the wire. */
+import type { Request } from 'express';
+import type * as host from '../../../runtime/host.js';
+import type * as wire from '../models/step.js';
+import { itemsWithPosition } from './problem-items.js';
+import { toWireTime } from './time.js';
+
+export function toStoredStep(
+  request: Request,
+  { name, version, warnings }: host.StoredScript,
+): wire.StoredStep {
+  return { name, version, warnings: itemsWithPosition(request, warnings) };
+}
+
+export function toStepSummary(step: Omit<host.StepScriptView, 'source'>): wire.StepSummary {
+  const { name, version, createdAt } = step;
+  return { name, version, createdAt: toWireTime(createdAt) };
+}

@@ -1,0 +1,36 @@
+/** Times between milliseconds inside and ISO 8601 on the wire. */
+import { AppError } from '../../../base/errors.js';
+import { FAR_FUTURE_MS } from '../../../store/store.js';
+
+/** What clients of the original know as "never": the largest time of its platform, which has no zone. */
+const NEVER = '9999-12-31T23:59:59.9999999';
+
+export function toWireTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+export function toWireTimeOrNull(ms: number | null): string | null {
+  return ms === null ? null : toWireTime(ms);
+}
+
+export function toTokenExpiry(ms: number | null): string {
+  return ms === null || ms >= FAR_FUTURE_MS ? NEVER : toWireTime(ms);
+}
+
+const ISO_TIME =
+  /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?<zone>Z|[+-]\d\d:?\d\d)?)?$/i;
+
+/** A time from a query; without a zone it is UTC, as every time that we answer. */
+export function fromWireTime(text: string, parameter: string): number {
+  // A plus sign that was not encoded arrives as a space.
+  const match = ISO_TIME.exec(text.trim().replace(' ', '+'));
+  if (match !== null) {
+    const hasClock = /T/i.test(match[0]);
+    const zoned = hasClock && match.groups?.['zone'] === undefined ? `${match[0]}Z` : match[0];
+    const ms = Date.parse(zoned);
+    if (!Number.isNaN(ms)) return ms;
+  }
+  throw new AppError('invalid_request', `${parameter} is not an ISO 8601 time`, {
+    parameter,
+  });
+}

@@ -1,0 +1,118 @@
+/** Workflow instances and their steps between the host and the wire. */
+import { isJsonObject, type JsonObject } from '../../../engine/values/json.js';
+import { AppError } from '../../../base/errors.js';
+import type * as host from '../../../runtime/host.js';
+import type * as wire from '../models/workflow.js';
+import { checkedName } from './name.js';
+import { fromWireTime, toWireTime, toWireTimeOrNull } from './time.js';
+
+/** @throws AppError `invalid_request` */
+export function toStartData(body: unknown): JsonObject {
+  // What the body reader has made holds JSON values only.
+  if (isJsonObject(body)) return body;
+  throw new AppError('invalid_request', 'The data of a workflow must be an object');
+}
+
+/** @throws AppError `invalid_request` */
+export function toListRequest(
+  page: host.PageRequest,
+  query: Omit<wire.WorkflowQuery, keyof host.PageRequest>,
+): host.InstanceListRequest {
+  const { status, definitionId, version, reference, startedFrom, startedTo } = query;
+  const { failedFrom, outcome, parent, unchangedSince } = query;
+  if (failedFrom !== undefined && unchangedSince !== undefined) {
+    throw new AppError(
+      'invalid_request',
+      'failedFrom and unchangedSince each give the list an order of their own: only one of them can be asked for',
+      { parameter: 'unchangedSince' },
+    );
+  }
+  return {
+    ...page,
+    ...(status !== undefined && { status }),
+    ...(definitionId !== undefined && { definitionId }),
+    ...(version !== undefined && { version }),
+    ...(reference !== undefined && { reference }),
+    ...(outcome !== undefined && { outcome }),
+    ...(parent !== undefined && { parentId: toParentId(parent) }),
+    ...(startedFrom !== undefined && { startedFrom: fromWireTime(startedFrom, 'startedFrom') }),
+    ...(startedTo !== undefined && { startedTo: fromWireTime(startedTo, 'startedTo') }),
+    ...(failedFrom !== undefined && { failedFrom: fromWireTime(failedFrom, 'failedFrom') }),
+    ...(unchangedSince !== undefined && {
+      unchangedSince: fromWireTime(unchangedSince, 'unchangedSince'),
+    }),
+  };
+}
+
+/** `none` is nobody's id: the server makes longer ones. */
+function toParentId(parent: string): string | null {
+  return parent === 'none' ? null : checkedName(parent, 'parent');
+}
+
+export function toWorkflowSummary(instance: host.InstanceListItem): wire.WorkflowSummary {
+  return {
+    workflowId: instance.id,
+    definitionId: instance.definitionId,
+    version: instance.version,
+    reference: instance.reference,
+    status: instance.status,
+    outcome: instance.outcome,
+    parent: instance.parent === null ? null : { workflowId: instance.parent.workflowId },
+    startTime: toWireTime(instance.startTime),
+    endTime: toWireTimeOrNull(instance.endTime),
+    lastChangeTime: toWireTime(instance.lastChangeTime),
+    failureTime: toWireTimeOrNull(instance.failureTime),
+  };
+}
+
+export function toWorkflow(instance: host.InstanceView): wire.Workflow {
+  const { data, lastError, parent } = instance;
+  return {
+    ...toWorkflowSummary(instance),
+    data,
+    lastError: lastError === null ? null : toStepError(lastError),
+    parent,
+  };
+}
+
+/** What controls a workflow need not be allowed to read it. */
+export function toControlledWorkflow(
+  instance: host.InstanceView,
+  mayRead: boolean,
+): wire.ControlledWorkflow {
+  return mayRead
+    ? toWorkflow(instance)
+    : { ...toWorkflowSummary(instance), parent: instance.parent };
+}
+
+export function toStepExecution(step: host.StepView): wire.StepExecution {
+  return {
+    executionId: step.executionId,
+    stepId: step.stepId,
+    stepType: step.stepType,
+    name: step.name,
+    status: step.status,
+    attempt: step.attempt,
+    startTime: toWireTime(step.startTime),
+    endTime: toWireTimeOrNull(step.endTime),
+    item: step.item,
+    index: step.index,
+    inputs: step.inputs,
+    outputs: step.outputs,
+    error: step.error === null ? null : toStepError(step.error),
+    waitsFor: step.waitsFor === null ? null : toStepWait(step.waitsFor),
+    childWorkflowId: step.childWorkflowId,
+  };
+}
+
+export function toStepError(error: host.StepErrorView): wire.StepError {
+  const { stepId, message, type, traceback, data, attempt, time } = error;
+  return { stepId, message, type, traceback, data, attempt, time: toWireTime(time) };
+}
+
+function toStepWait(wait: host.WaitView): wire.StepWait {
+  if (wait.kind === 'time' || wait.kind === 'retry') {
+    return { kind: wait.kind, until: toWireTime(wait.until) };
+  }
+  return { ...wait };
+}

@@ -1,0 +1,64 @@
+/**
+ * The errors that the server answers with. Only `api/http/problem-details.ts` knows which HTTP status each code has.
+ */
+import type { DocumentProblem } from '../engine/model/definition.js';
+
+export type ErrorCode =
+  | 'invalid_request'
+  | 'invalid_definition'
+  | 'invalid_script'
+  | 'unreadable_body'
+  | 'unsupported_media_type'
+  | 'body_too_large'
+  | 'definition_not_found'
+  | 'workflow_not_found'
+  | 'event_not_found'
+  | 'execution_not_found'
+  | 'step_not_found'
+  | 'activity_not_found'
+  | 'no_work'
+  | 'route_not_found'
+  | 'method_not_allowed'
+  | 'status_conflict'
+  | 'action_conflict'
+  | 'reserved_step_name'
+  | 'idempotency_conflict'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'host_not_allowed'
+  | 'cross_origin'
+  | 'too_many_requests'
+  | 'overloaded'
+  | 'store_unavailable'
+  | 'python_unavailable'
+  | 'stopping'
+  | 'internal';
+
+export interface AppErrorOptions {
+  readonly cause?: unknown;
+  /** Ids and values that help the caller; they become members of the problem document. */
+  readonly fields?: Readonly<Record<string, string | number>>;
+  readonly problems?: readonly DocumentProblem[];
+  /** The parameter of the path, query or headers that is wrong. */
+  readonly parameter?: string;
+  readonly retryAfterSeconds?: number;
+}
+
+export class AppError extends Error {
+  override readonly name = 'AppError' as const;
+  readonly code: ErrorCode;
+  readonly fields: Readonly<Record<string, string | number>>;
+  /** For a refused document: everything that is wrong with it. */
+  readonly problems: readonly DocumentProblem[];
+  readonly parameter: string | null;
+  readonly retryAfterSeconds: number | null;
+
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.fields = options.fields ?? {};
+    this.problems = options.problems ?? [];
+    this.parameter = options.parameter ?? null;
+    this.retryAfterSeconds = options.retryAfterSeconds ?? null;
+  }
+}

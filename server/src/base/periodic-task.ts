@@ -1,0 +1,61 @@
+/** Something that is done again and again, never twice at a time, with the pause between the end and the next start. */
+import type { Logger } from './logger.js';
+import type { Clock } from './clock.js';
+import type { Service } from './service.js';
+
+export interface PeriodicTaskOptions {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly intervalMs: number | (() => number);
+  readonly run: () => Promise<void>;
+}
+
+export class PeriodicTask implements Service {
+  readonly #options: PeriodicTaskOptions;
+  #cancel: () => void = () => undefined;
+  #running: Promise<void> | null = null;
+  #stopped = false;
+
+  constructor(options: PeriodicTaskOptions) {
+    this.#options = options;
+  }
+
+  /** The first round is made at once, and waited for. */
+  async start(): Promise<void> {
+    if (this.#stopped) return;
+    await this.runOnce();
+    this.#schedule();
+  }
+
+  /** The first round is begun at once, and not waited for. */
+  startInBackground(): void {
+    void this.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#cancel();
+    if (this.#running !== null) await this.#running;
+  }
+
+  /** A failing round is logged; the next one comes as usual. */
+  async runOnce(): Promise<void> {
+    const { logger, name, run } = this.#options;
+    this.#running ??= run()
+      .catch((error: unknown) => logger.warn({ err: error, task: name }, `could not ${name}`))
+      .finally(() => {
+        this.#running = null;
+      });
+    await this.#running;
+  }
+
+  #schedule(): void {
+    if (this.#stopped) return;
+    const { clock, intervalMs } = this.#options;
+    const pauseMs = typeof intervalMs === 'number' ? intervalMs : intervalMs();
+    this.#cancel = clock.at(clock.now() + pauseMs, () => {
+      void this.runOnce().then(() => this.#schedule());
+    });
+  }
+}

@@ -1,0 +1,109 @@
+/** The environment becomes one frozen configuration, or a sentence that says what is wrong with it. */
+import { createTokenVerifier } from '../api/authentication.js';
+import { SETTINGS, type Config, type Setting, type SettingName } from './settings.js';
+
+/** A setting has a value that cannot be used. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError' as const;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads the settings; their names count in any casing. @throws ConfigError that names the variable */
+export function readConfig(environment: Environment): Config {
+  const given = new Map<string, { readonly name: string; readonly text: string }>();
+  for (const [name, value] of Object.entries(environment)) {
+    if (value === undefined || value.trim() === '') continue;
+    const lowerCase = name.toLowerCase();
+    const other = given.get(lowerCase);
+    if (other !== undefined && lowerCase in SETTINGS && other.text !== value.trim()) {
+      throw new ConfigError(`${other.name} and ${name} are the same setting with two values`);
+    }
+    given.set(lowerCase, { name, text: value.trim() });
+  }
+  const config: Record<string, unknown> = {};
+  for (const [name, entry] of Object.entries(SETTINGS) as [SettingName, Setting<unknown>][]) {
+    config[name] = readSetting(entry, given.get(name));
+  }
+  // Every name of SETTINGS was given the value that its reader made.
+  const complete = config as unknown as Config;
+  if (complete.auth && complete.publickey === null) {
+    throw new ConfigError(
+      'auth is on, so publickey must hold the key that tokens are checked with',
+    );
+  }
+  checkPublicKey(complete);
+  return Object.freeze(complete);
+}
+
+function checkPublicKey(config: Config): void {
+  const { alg: algorithm, auth: enabled, publickey, token_lifetime_seconds_max } = config;
+  if (!enabled) return;
+  try {
+    createTokenVerifier({
+      ...{ enabled, algorithm, publicKey: publickey ?? '' },
+      lifetimeSecondsMax: token_lifetime_seconds_max,
+    });
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(`publickey cannot be used with alg ${algorithm}: ${problem}`);
+  }
+}
+
+function readSetting(
+  setting: Setting<unknown>,
+  given: { readonly name: string; readonly text: string } | undefined,
+): unknown {
+  if (given === undefined) return setting.fallback;
+  try {
+    return setting.read(given.text);
+  } catch (error) {
+    const expected = error instanceof Error ? error.message : String(error);
+    const shown = setting.secret === true ? '' : `, not '${given.text.slice(0, 100)}'`;
+    throw new ConfigError(`${given.name} ${expected}${shown}`);
+  }
+}
+
+/** Shown while `auth` is on and `environment_allow` is unset: names that say where a process runs, and hold no secrets. */
+const SAFE_NAMES: readonly string[] = ['HOSTNAME', 'LANG', 'LC_ALL', 'TZ'];
+
+/**
+ * What `environment` shows in expressions. The server's own settings and copies of its secrets are never shown. Of the rest:
+ * what the operator lists; without a list everything when `auth` is off (anybody may call the server then, and Conductor
+ * shows everything), and only `SAFE_NAMES` when it is on, because authors of definitions are not operators there.
+ */
+export function visibleEnvironment(
+  environment: Environment,
+  config: Pick<Config, 'environment_allow' | 'auth'>,
+): Record<string, string> {
+  const allowed = config.environment_allow ?? (config.auth ? SAFE_NAMES : ['*']);
+  const secrets = secretValues(environment);
+  const visible: Record<string, string> = {};
+  for (const [name, value] of Object.entries(environment)) {
+    if (value === undefined || isOwnSetting(name)) continue;
+    // A copy of a secret under another name is still a secret.
+    if (secrets.some((secret) => value.includes(secret))) continue;
+    if (allowed.some((entry) => matches(entry, name))) visible[name] = value;
+  }
+  return visible;
+}
+
+/** An entry that ends with `*` allows every name that begins with what stands before it. */
+function matches(entry: string, name: string): boolean {
+  return entry.endsWith('*') ? name.startsWith(entry.slice(0, -1)) : name === entry;
+}
+
+function isOwnSetting(name: string): boolean {
+  return Object.hasOwn(SETTINGS, name.toLowerCase());
+}
+
+function secretValues(environment: Environment): readonly string[] {
+  return Object.entries(environment).flatMap(([name, value]) =>
+    value !== undefined && value.length > 3 && isSecretSetting(name) ? [value] : [],
+  );
+}
+
+function isSecretSetting(name: string): boolean {
+  const settings: Readonly<Record<string, Setting<unknown>>> = SETTINGS;
+  return isOwnSetting(name) && settings[name.toLowerCase()]?.secret === true;
+}

@@ -1,0 +1,39 @@
+/** Ending pointers from outside, without letting anything go on afterwards. */
+import { passOnCompleted } from './completed-steps.js';
+import type { Pointer } from '../model/pointer.js';
+import { removePointer, stopWaiting, writeRecord, type Run } from '../flow/run.js';
+
+/** Ends everything inside a container; the container stays. `recorded` has its record already. */
+export function cancelInside(run: Run, container: Pointer, recorded?: Pointer): void {
+  if (container.children === 0) return;
+  const inside = [...run.instance.pointers.values()].filter((pointer) =>
+    isInside(run, pointer, container.id),
+  );
+  cancelEach(run, inside, recorded);
+  run.joins.delete(container.id);
+}
+
+/** Ends everything. `recorded` has its record already. */
+export function cancelAll(run: Run, recorded?: Pointer): void {
+  cancelEach(run, [...run.instance.pointers.values()], recorded);
+}
+
+/** Containers come before what is inside of them. `recorded` has its record already. */
+export function cancelEach(run: Run, pointers: readonly Pointer[], recorded?: Pointer): void {
+  // Children have higher ids than the container they are in, so going backwards takes the innermost first.
+  for (const pointer of [...pointers].reverse()) {
+    stopWaiting(run, pointer);
+    if (pointer !== recorded) writeRecord(run, pointer, 'Cancelled');
+    passOnCompleted(run, pointer);
+    removePointer(run, pointer, false);
+  }
+}
+
+function isInside(run: Run, pointer: Pointer, containerId: number): boolean {
+  let { parentId } = pointer;
+  while (parentId !== null) {
+    if (parentId === containerId) return true;
+    parentId = run.instance.pointers.get(parentId)?.parentId ?? null;
+  }
+  return false;
+}

@@ -1,0 +1,142 @@
+/**
+ * Compensation: undoing what was done, and going on.
+ *
+ * A failed step that can be compensated hands over to a handler: the nearest saga around it; without one the nearest
+ * step, itself included, that has CompensateWith. Everything else inside the handler is cancelled, then the handler runs
+ * a plan, one chain after another:
+ *   - saga: the failing step's chain, then those of the steps that completed inside it in reverse order of completion
+ *     (a container that was still open comes after all that ran inside of it), then the saga's own;
+ *   - any other step: its own chain.
+ * A failure inside a compensation never reaches past it.
+ */
+import { cancelInside } from './cancel-inside.js';
+import { withAncestors } from './completed-steps.js';
+import { dropPointer, nextStepOf, openSuccessors } from '../flow/end-path.js';
+import { isRetryable, suspendOnError, terminate, tryRetry } from './error-behaviors.js';
+import type { InstanceOutcome, StepError } from '../model/instance.js';
+import type { CompensationEntry, Pointer, PointerState } from '../model/pointer.js';
+import {
+  insideOf,
+  itemOf,
+  openPointer,
+  parentOf,
+  setState,
+  stepById,
+  stepOf,
+  writeRecord,
+  type Run,
+} from '../flow/run.js';
+
+type Compensating = Extract<PointerState, { kind: 'compensating' }>;
+
+/** The pointer that takes care of a failure of `pointer`, or null where nothing can be compensated. */
+export function findHandler(run: Run, pointer: Pointer): Pointer | null {
+  let nearest: Pointer | null = null;
+  for (const candidate of withAncestors(run, pointer)) {
+    const step = stepOf(run, candidate);
+    if (step.saga) return candidate;
+    if (nearest === null && step.compensateWith !== null) nearest = candidate;
+  }
+  return nearest;
+}
+
+/** Compensates the failure of `failed`; its record was written before. */
+export function compensate(run: Run, failed: Pointer, error: StepError): void {
+  const handler = findHandler(run, failed);
+  if (handler === null) {
+    endFailed(run, failed);
+    return;
+  }
+  const around = [...withAncestors(run, failed)];
+  cancelInside(run, handler, failed);
+  const plan = planOf(run, around, handler);
+  handler.error = error;
+  run.instance.lastError = { ...error, pointerId: handler.id };
+  const state: Compensating = { kind: 'compensating', plan, next: 0 };
+  setState(run, handler, state);
+  nextCompensation(run, handler, state);
+}
+
+/** Starts the next chain of the plan, or ends the compensation. */
+export function nextCompensation(run: Run, handler: Pointer, state: Compensating): void {
+  const entry = state.plan[state.next];
+  if (entry === undefined) {
+    endCompensation(run, handler);
+    return;
+  }
+  setState(run, handler, { ...state, next: state.next + 1 });
+  const { compensateWith } = stepById(run, entry.stepId);
+  if (compensateWith === null) {
+    run.joins.add(handler.id);
+    return;
+  }
+  openPointer(run, compensateWith, { ...insideOf(handler), ...itemOf(entry) });
+}
+
+/** @param around the failed step and the containers around it; all but the handler have ended */
+function planOf(
+  run: Run,
+  around: readonly Pointer[],
+  handler: Pointer,
+): readonly CompensationEntry[] {
+  if (!stepOf(run, handler).saga) return [entryOf(handler)];
+  const plan: CompensationEntry[] = [];
+  let remaining = [...handler.completed].reverse();
+  for (const open of around) {
+    // What ran inside an open container is undone before the container itself; for the failed step that is its own.
+    plan.push(...remaining.filter((entry) => open === handler || entry.within.includes(open.id)));
+    remaining = remaining.filter((entry) => open !== handler && !entry.within.includes(open.id));
+    plan.push(entryOf(open));
+    if (open === handler) break;
+  }
+  return plan.filter((entry) => stepById(run, entry.stepId).compensateWith !== null);
+}
+
+function entryOf(pointer: Pointer): CompensationEntry {
+  return { stepId: pointer.stepId, ...itemOf(pointer), within: [] };
+}
+
+/** The plan is through: what follows is the handler's own ErrorBehavior, and without one what stands behind it. */
+function endCompensation(run: Run, handler: Pointer): void {
+  const step = stepOf(run, handler);
+  const { errorBehavior, onRetriesExhausted, retriesFirst } = step;
+  const { error } = handler;
+  writeRecord(run, handler, 'Compensated', { error });
+  if (handler.isEnding === true) {
+    dropPointer(run, handler);
+    return;
+  }
+  // Its calls were undone: those of the next round are others.
+  handler.undone = (handler.undone ?? 0) + 1;
+  const retries = errorBehavior === 'Retry' || (errorBehavior === null && retriesFirst);
+  // A step that compensates because its retries are used up, or because none would help, is not retried here either.
+  const mayRetry = retries && (error === null || isRetryable(step, error));
+  if (mayRetry && tryRetry(run, handler) !== null) return;
+  const exhausted = onRetriesExhausted ?? (errorBehavior === 'Retry' ? 'Suspend' : null);
+  const last = retries ? exhausted : errorBehavior;
+  if (last === 'Suspend') suspendOnError(run, handler);
+  else if (last === 'Terminate') terminate(run, run.now, outcomeOf(run), handler);
+  else endFailed(run, handler);
+}
+
+/** Of an instance that ends in the midst of a clean-up not everything was undone. */
+function outcomeOf({ instance }: Run): InstanceOutcome {
+  return instance.cleanUp === null ? 'Compensated' : 'Failed';
+}
+
+/** Nothing (more) can be done about the failure: it stands in the history, and the path goes on. */
+export function endFailed(run: Run, failed: Pointer): void {
+  (parentOf(run, failed) ?? run.instance).isCompensated = true;
+  cancelInside(run, failed);
+  if (stepOf(run, failed).selectNextStep.length === 0 || failed.inBackground) {
+    goOnCompensated(run, failed, []);
+  } else {
+    setState(run, failed, { kind: 'finishing', result: {}, compensated: true });
+  }
+}
+
+/** What follows a step that failed for good: NextStepId and what was selected, as after any other. */
+export function goOnCompensated(run: Run, failed: Pointer, selected: readonly string[]): void {
+  openSuccessors(run, failed, [...nextStepOf(run, failed), ...selected]);
+  dropPointer(run, failed);
+}

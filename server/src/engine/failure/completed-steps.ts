@@ -1,0 +1,91 @@
+/**
+ * Completed steps that can be compensated: noted for the saga around them, else for the instance, which needs them when
+ * it is terminated with clean-up.
+ *
+ * A saga ends at some time, an instance may loop for ever: it keeps the newest entries and counts the others.
+ */
+import type { WorkflowInstance } from '../model/instance.js';
+import { jsonLength } from '../values/json-length.js';
+import type { CompensationEntry, Pointer } from '../model/pointer.js';
+import { itemOf, parentOf, stepOf, type Run } from '../flow/run.js';
+
+/** An instance keeps so many entries … */
+export const COMPLETED_STEPS_MAX = 1000;
+/** … with items of so many characters of JSON. */
+export const COMPLETED_ITEMS_LENGTH_MAX = 1_000_000;
+/** What an entry takes in the stored state, apart from its item. */
+const ENTRY_LENGTH = 100;
+
+/** Notes a step that completed, before its record is written. */
+export function noteCompleted(run: Run, pointer: Pointer): void {
+  const { compensateWith, id } = stepOf(run, pointer);
+  if (compensateWith === null && pointer.completed.length === 0) return;
+  const own: CompensationEntry[] = [];
+  if (compensateWith !== null) {
+    const sequence = run.instance.spilled + run.instance.recent.length;
+    own.push({ stepId: id, ...itemOf(pointer), within: [], sequence });
+  }
+  pass(run, pointer, [...pointer.completed, ...own]);
+}
+
+/** A pointer is cancelled: what completed inside of it, and is not undone yet, is done all the same. */
+export function passOnCompleted(run: Run, pointer: Pointer): void {
+  const entries = notUndone(pointer);
+  if (entries.length > 0) pass(run, pointer, entries);
+}
+
+/** In order of completion. A chain that is cut off has not undone its step. */
+function notUndone({ completed, state }: Pointer): readonly CompensationEntry[] {
+  if (state.kind !== 'compensating') return completed;
+  return state.plan.slice(Math.max(0, state.next - 1)).toReversed();
+}
+
+/** The pointer and the containers around it, innermost first, as far as errors travel. */
+export function* withAncestors(run: Run, pointer: Pointer): Generator<Pointer> {
+  for (let at: Pointer | null = pointer; at !== null; at = parentOf(run, at)) {
+    yield at;
+    // The step that is being compensated hears of nothing that happens in its compensation.
+    if (parentOf(run, at)?.state.kind === 'compensating') return;
+  }
+}
+
+function pass(run: Run, from: Pointer, entries: readonly CompensationEntry[]): void {
+  const within: number[] = [];
+  let outermost = from;
+  for (const ancestor of withAncestors(run, from)) {
+    outermost = ancestor;
+    if (ancestor === from) continue;
+    if (stepOf(run, ancestor).saga) {
+      ancestor.completed.push(...entries.map((entry) => ({ ...entry, within })));
+      return;
+    }
+    within.unshift(ancestor.id);
+  }
+  // What undoes something is not undone itself.
+  if (outermost.parentId !== null || run.instance.cleanUp !== null) return;
+  for (const entry of entries) keep(run, { ...entry, within });
+}
+
+function keep(run: Run, entry: CompensationEntry): void {
+  const { instance } = run;
+  const length = itemLength(entry);
+  instance.completed.push(entry);
+  instance.completedItemsLength += length;
+  run.grown += ENTRY_LENGTH + length;
+  while (isOverfull(instance)) {
+    const oldest = instance.completed.shift();
+    if (oldest === undefined) return;
+    instance.completedItemsLength -= itemLength(oldest);
+    instance.forgotten += 1;
+  }
+}
+
+function isOverfull({ completed, completedItemsLength }: WorkflowInstance): boolean {
+  return (
+    completed.length > COMPLETED_STEPS_MAX || completedItemsLength > COMPLETED_ITEMS_LENGTH_MAX
+  );
+}
+
+function itemLength({ item }: CompensationEntry): number {
+  return item === undefined ? 0 : jsonLength(item);
+}

@@ -1,0 +1,89 @@
+/** What can be done about a failed step, apart from compensation. */
+import { cancelAll } from './cancel-inside.js';
+import type { StepDefinition } from '../model/definition.js';
+import { endInstance } from '../flow/end-instance.js';
+import type { InstanceOutcome } from '../model/instance.js';
+import { isJsonObject, type Json } from '../values/json.js';
+import { executionKey, type Pointer } from '../model/pointer.js';
+import { restart, stepOf, type Run } from '../flow/run.js';
+
+/** The longest pause that back-off can reach. */
+const RETRY_INTERVAL_MS_MAX = 24 * 60 * 60 * 1000;
+/** So many retries may follow each other as quickly as the definition likes … */
+const QUICK_RETRIES_MAX = 10;
+/** … and then a step that cannot succeed waits this long at least, or it would keep a node busy for ever. */
+const LATER_RETRY_INTERVAL_MS_MIN = 100;
+
+/**
+ * Lets the step sleep until its next attempt, and answers when that is; null when its retries are used up.
+ * @param leastMs a pause that the outside asked for; the longer of it and the step's own counts
+ */
+export function tryRetry(run: Run, pointer: Pointer, leastMs = 0): number | null {
+  const step = stepOf(run, pointer);
+  if (step.maxRetries !== null && pointer.retries >= step.maxRetries) return null;
+  const wantedMs = Math.min(leastMs, RETRY_INTERVAL_MS_MAX);
+  const intervalMs = Math.max(retryIntervalMs(step, pointer.retries), wantedMs);
+  pointer.retries += 1;
+  const spread = step.retryJitter === 0 ? 0 : step.retryJitter * drawOf(run, pointer);
+  const at = run.now + Math.round(intervalMs * (1 + spread));
+  restart(run, pointer, at);
+  return at;
+}
+
+function retryIntervalMs(step: StepDefinition, retries: number): number {
+  // Bounded before it is multiplied: it may be infinite, and 0 times infinity is no number.
+  const factor = Math.min(step.retryBackoff ** retries, RETRY_INTERVAL_MS_MAX);
+  const grownMs = Math.min(step.retryIntervalMs * factor, RETRY_INTERVAL_MS_MAX);
+  const leastMs = retries < QUICK_RETRIES_MAX ? 0 : LATER_RETRY_INTERVAL_MS_MIN;
+  // Back-off is bounded, but whoever asks for a longer interval gets it.
+  return Math.max(grownMs, step.retryIntervalMs, leastMs);
+}
+
+/** Whether another attempt of a step may succeed where this error came up. */
+export function isRetryable(
+  { nonRetryable }: StepDefinition,
+  { data, retryable = true, type }: ErrorNature,
+): boolean {
+  if (!retryable || nonRetryable.length === 0) return retryable;
+  return !nonRetryable.includes(type) && !nonRetryable.includes(reportedType(data));
+}
+
+interface ErrorNature {
+  readonly type: string;
+  readonly data?: Json;
+  readonly retryable?: boolean;
+}
+
+/** The type of error that a worker names within its failure, as the worker SDK does. */
+function reportedType(data: Json | undefined): string {
+  if (data === undefined || !isJsonObject(data)) return '';
+  const type = data['type'] ?? data['name'];
+  return typeof type === 'string' ? type : '';
+}
+
+/** From 0 to below 1, other for each attempt of each instance, and the same whoever draws it (rule E4). */
+function drawOf(run: Run, pointer: Pointer): number {
+  let hash = 0x811c9dc5;
+  for (const letter of executionKey(run.instance.id, pointer)) {
+    hash = Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193);
+  }
+  // The low bits of neighbouring keys differ by too little; this mixes them into the high ones.
+  hash = Math.imul(hash ^ (hash >>> 16), 0x45d9f3b);
+  return ((hash ^ (hash >>> 15)) >>> 0) / 2 ** 32;
+}
+
+/** Stops the instance; resuming runs the step again, with all its retries. */
+export function suspendOnError(run: Run, pointer: Pointer): void {
+  run.instance.status = 'Suspended';
+  pointer.retries = 0;
+  restart(run, pointer, run.now);
+}
+
+/** Ends the instance with everything in it. `failed`, whose failure is the reason, has its record already. */
+export function terminate(run: Run, at: number, outcome: InstanceOutcome, failed?: Pointer): void {
+  const { lastError } = run.instance;
+  cancelAll(run, failed);
+  // Removing a pointer clears its error, but here the error may be why the instance ends.
+  run.instance.lastError = lastError;
+  endInstance(run, { status: 'Terminated', outcome, at });
+}

@@ -1,0 +1,100 @@
+/** A step failed: the failure is recorded, then the step's error behaviour decides. */
+import { cancelInside } from './cancel-inside.js';
+import { compensate, endFailed, findHandler } from './compensate.js';
+import type { ErrorBehavior, ExhaustedBehavior } from '../model/definition.js';
+import { isRetryable, suspendOnError, terminate, tryRetry } from './error-behaviors.js';
+import type { StepError } from '../model/instance.js';
+import type { Json } from '../values/json.js';
+import type { Pointer } from '../model/pointer.js';
+import { stepOf, stopWaiting, writeRecord, type NextAction, type Run } from '../flow/run.js';
+import { settle } from '../flow/settle.js';
+
+export interface Failure {
+  /** A Python exception's class or a word of ours: `Timeout`, `ActivityFailed`, `InputError` … */
+  readonly type: string;
+  readonly message: string;
+  readonly traceback?: string | null;
+  readonly data?: Json;
+  /** False: another attempt cannot succeed. */
+  readonly retryable?: boolean;
+  /** The outside asked for a pause of at least this before the next attempt. */
+  readonly retryAfterMs?: number;
+}
+
+/** Longer texts are cut; the whole is in the server's log. */
+const TEXT_LENGTH_MAX = 4096;
+
+export function failStep(run: Run, pointer: Pointer, failure: Failure): void {
+  const error = toStepError(run, pointer, failure);
+  stopWaiting(run, pointer);
+  writeRecord(run, pointer, 'Failed', { error });
+  pointer.error = error;
+  run.instance.lastError = error;
+  const action = decide(run, pointer, error, failure.retryAfterMs);
+  run.changes.failedAttempts.push({ error, action });
+  settle(run);
+}
+
+function decide(run: Run, pointer: Pointer, error: StepError, retryAfterMs?: number): NextAction {
+  const step = stepOf(run, pointer);
+  // A step that was cancelled already is not tried again: it would only be cancelled again.
+  if (pointer.state.kind === 'finishing' && pointer.state.cancelled === true) {
+    endFailed(run, pointer);
+    return { kind: 'goes-on' };
+  }
+  // A saga that fails as a whole (its own time-out, say) is undone first; then its behaviour is asked.
+  if (step.saga) {
+    return compensateFailure(run, pointer, error);
+  }
+  const behavior = behaviorOf(run, pointer);
+  if (behavior !== 'Compensate') cancelInside(run, pointer);
+  if (behavior === 'Retry' && error.retryable !== false) {
+    const retryAt = tryRetry(run, pointer, retryAfterMs);
+    if (retryAt !== null) return { kind: 'retry', at: retryAt };
+  }
+  const last = behavior === 'Retry' ? behaviorPastRetries(run, pointer) : behavior;
+  if (last === 'Compensate') return compensateFailure(run, pointer, error);
+  if (last === 'Suspend') suspendOnError(run, pointer);
+  else terminate(run, run.now, 'Failed', pointer);
+  return { kind: last === 'Suspend' ? 'suspended' : 'terminated' };
+}
+
+function compensateFailure(run: Run, pointer: Pointer, error: StepError): NextAction {
+  const canCompensate = findHandler(run, pointer) !== null;
+  compensate(run, pointer, error);
+  return { kind: canCompensate ? 'compensating' : 'goes-on' };
+}
+
+function behaviorOf(run: Run, pointer: Pointer): ErrorBehavior {
+  const { errorBehavior, retriesFirst } = stepOf(run, pointer);
+  if (errorBehavior !== null) return errorBehavior;
+  return retriesFirst ? 'Retry' : behaviorOfSurroundings(run, pointer);
+}
+
+/** What happens to a step that says nothing itself. */
+function behaviorOfSurroundings(run: Run, pointer: Pointer): ErrorBehavior {
+  return findHandler(run, pointer) === null ? run.definition.defaultErrorBehavior : 'Compensate';
+}
+
+/** The retries are used up, or there is no point in one. */
+function behaviorPastRetries(run: Run, pointer: Pointer): ExhaustedBehavior {
+  const { errorBehavior, onRetriesExhausted, retriesFirst } = stepOf(run, pointer);
+  if (onRetriesExhausted !== null) return onRetriesExhausted;
+  const without =
+    retriesFirst && errorBehavior === null ? behaviorOfSurroundings(run, pointer) : 'Retry';
+  return without === 'Retry' ? 'Suspend' : without;
+}
+
+function toStepError(run: Run, pointer: Pointer, failure: Failure): StepError {
+  return {
+    stepId: pointer.stepId,
+    pointerId: pointer.id,
+    type: failure.type,
+    message: failure.message.slice(0, TEXT_LENGTH_MAX),
+    traceback: failure.traceback?.slice(0, TEXT_LENGTH_MAX) ?? null,
+    data: failure.data ?? null,
+    attempt: pointer.attempt,
+    time: run.now,
+    ...(isRetryable(stepOf(run, pointer), failure) ? {} : { retryable: false }),
+  };
+}

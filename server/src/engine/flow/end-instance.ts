@@ -1,0 +1,35 @@
+/** The end of an instance as a whole, and its news for the instance that started it. */
+import type { InstanceOutcome, WorkflowInstance } from '../model/instance.js';
+import { newerOf, type Run } from './run.js';
+
+/** Nothing is open any more. */
+export function completeInstance(run: Run): void {
+  const outcome = run.instance.isCompensated ? 'Compensated' : 'Succeeded';
+  endInstance(run, { status: 'Complete', outcome, at: run.now });
+}
+
+export interface InstanceEnd {
+  readonly status: 'Complete' | 'Terminated';
+  readonly outcome: InstanceOutcome;
+  readonly at: number;
+}
+
+export function endInstance(run: Run, { at, outcome, status }: InstanceEnd): void {
+  const { instance } = run;
+  instance.status = status;
+  instance.outcome = outcome;
+  instance.endTime = at;
+  // While it was open, only what was open could matter. Now everything does that nothing has made good.
+  instance.lastError = newerOf(instance.lostError, instance.lastError);
+  withdrawAnnouncement(instance);
+  if (instance.parent !== null) {
+    const { attempt, pointerId, workflowId } = instance.parent;
+    instance.outbox.push({ kind: 'child-ended', parentId: workflowId, pointerId, attempt });
+  }
+  run.dirty = true;
+}
+
+/** An end that was not committed gave way to something from outside: nobody may hear of it. */
+export function withdrawAnnouncement(instance: WorkflowInstance): void {
+  instance.outbox = instance.outbox.filter(({ kind }) => kind !== 'child-ended');
+}

@@ -1,0 +1,59 @@
+/** What happens when a pointer ends: its successors are opened, and a container whose last path ended has joined. */
+import { nextCleanUp } from '../failure/clean-up.js';
+import { completeInstance } from './end-instance.js';
+import type { StepRecordStatus } from '../model/instance.js';
+import type { Json } from '../values/json.js';
+import type { Pointer } from '../model/pointer.js';
+import {
+  openPointer,
+  parentOf,
+  removePointer,
+  stepOf,
+  surroundingsOf,
+  writeRecord,
+  type Run,
+} from './run.js';
+
+export interface PathEnd {
+  readonly status: StepRecordStatus;
+  /** Steps that follow, by id; several start side by side. */
+  readonly successors: readonly string[];
+  readonly outputs?: Json;
+}
+
+export function endPointer(run: Run, pointer: Pointer, end: PathEnd): void {
+  writeRecord(run, pointer, end.status, end);
+  openSuccessors(run, pointer, end.successors);
+  dropPointer(run, pointer, end.status === 'Complete');
+}
+
+/** Takes a pointer out without a record of its own, and tells the container around it. */
+export function dropPointer(run: Run, pointer: Pointer, hasSucceeded = false): void {
+  const parent = parentOf(run, pointer);
+  removePointer(run, pointer, hasSucceeded);
+  if (parent === null) completeIfDone(run);
+  else if (parent.children === 0) run.joins.add(parent.id);
+}
+
+/** It ends without a result, and nothing follows. */
+export function endCancelled(run: Run, pointer: Pointer): void {
+  writeRecord(run, pointer, 'Cancelled');
+  dropPointer(run, pointer);
+}
+
+export function openSuccessors(run: Run, pointer: Pointer, stepIds: readonly string[]): void {
+  for (const stepId of stepIds) openPointer(run, stepId, surroundingsOf(pointer));
+}
+
+/** What follows a step whatever was selected. */
+export function nextStepOf(run: Run, pointer: Pointer): readonly string[] {
+  const { nextStepId } = stepOf(run, pointer);
+  return nextStepId === null || pointer.inBackground ? [] : [nextStepId];
+}
+
+export function completeIfDone(run: Run): void {
+  const { instance } = run;
+  if (instance.status !== 'Runnable' || instance.pointers.size > 0) return;
+  if (instance.cleanUp === null) completeInstance(run);
+  else nextCleanUp(run, instance.cleanUp);
+}

@@ -1,0 +1,112 @@
+/** The beginning of an instance, and what users do to it as a whole. */
+import type { WorkflowDefinition } from '../model/definition.js';
+import { withdrawAnnouncement } from './end-instance.js';
+import { completeIfDone } from './end-path.js';
+import { terminate } from '../failure/error-behaviors.js';
+import type { InstanceStatus, ParentLink, WorkflowInstance } from '../model/instance.js';
+import { jsonLength } from '../values/json-length.js';
+import type { JsonObject } from '../values/json.js';
+import { createRun, openPointer, type Run } from './run.js';
+
+export interface StartOptions {
+  readonly id: string;
+  readonly data: JsonObject;
+  readonly reference: string | null;
+  readonly parent: ParentLink | null;
+}
+
+/** A new instance that stands before its first step. */
+export function startRun(definition: WorkflowDefinition, start: StartOptions, now: number): Run {
+  const instance: WorkflowInstance = {
+    id: start.id,
+    definitionId: definition.id,
+    version: definition.version,
+    reference: start.reference,
+    startTime: now,
+    parent: start.parent,
+    status: 'Runnable',
+    endTime: null,
+    outcome: null,
+    isCompensated: false,
+    data: start.data,
+    pointers: new Map(),
+    queue: new Set(),
+    nextPointerId: 1,
+    taken: new Map(),
+    lastError: null,
+    lostError: null,
+    spilled: 0,
+    recent: [],
+    outbox: [],
+    completed: [],
+    completedItemsLength: 0,
+    forgotten: 0,
+    cleanUp: null,
+    stepsWithoutWait: 0,
+  };
+  const run = createRun(definition, instance, now);
+  run.grown = jsonLength(start.data);
+  openPointer(run, definition.entryStepId, { parentId: null });
+  return run;
+}
+
+/** Takes up a stored instance; its status may have been changed while nobody had it in memory. */
+export function takeUpRun(
+  definition: WorkflowDefinition,
+  instance: WorkflowInstance,
+  now: number,
+): Run {
+  const run = createRun(definition, instance, now);
+  if (instance.status === 'Runnable') completeIfDone(run);
+  if (instance.status === 'Terminated' && instance.pointers.size > 0) {
+    terminate(run, instance.endTime ?? now, 'Terminated');
+  }
+  return run;
+}
+
+/** The status was changed from outside; what was reached inside gives way to it. */
+export function applyStatus(run: Run, status: InstanceStatus, at: number): void {
+  const { instance } = run;
+  // A step error that ended the instance stays: nothing is left in it that could be suspended or resumed.
+  if (instance.status === 'Terminated' && status !== 'Terminated') return;
+  switch (status) {
+    case 'Suspended':
+      instance.status = 'Suspended';
+      instance.endTime = null;
+      instance.outcome = null;
+      withdrawAnnouncement(instance);
+      break;
+    case 'Runnable':
+      instance.status = 'Runnable';
+      instance.stepsWithoutWait = 0;
+      completeIfDone(run);
+      break;
+    case 'Terminated':
+      terminate(run, at, 'Terminated');
+      break;
+    case 'Complete':
+      // Only the engine completes an instance.
+      break;
+  }
+  run.dirty = true;
+}
+
+/** Stops an instance that misbehaves as a whole; resuming lets it go on. */
+export function haltRun(run: Run, type: string, message: string): void {
+  const { instance } = run;
+  const [pointerId] = run.queue;
+  const pointer = pointerId === undefined ? undefined : instance.pointers.get(pointerId);
+  instance.status = 'Suspended';
+  instance.stepsWithoutWait = 0;
+  instance.lastError = {
+    stepId: pointer?.stepId ?? '',
+    pointerId: pointer?.id ?? 0,
+    type,
+    message,
+    traceback: null,
+    data: null,
+    attempt: pointer?.attempt ?? 1,
+    time: run.now,
+  };
+  run.dirty = true;
+}

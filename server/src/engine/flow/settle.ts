@@ -1,0 +1,19 @@
+/** Lets containers whose last path has ended go on, and opens what there is room for. Every entry into the engine ends with this. */
+import { nextCompensation } from '../failure/compensate.js';
+import { endCancelled } from './end-path.js';
+import { primitiveOf } from '../primitives/primitives.js';
+import type { Run } from './run.js';
+import { refillQueue } from './waiting-items.js';
+
+export function settle(run: Run): void {
+  // A join may cause others (a container that ends inside a container): a Set is iterated up to its newest member.
+  for (const id of run.joins) {
+    run.joins.delete(id);
+    const container = run.instance.pointers.get(id);
+    if (container === undefined || container.children > 0) continue;
+    if (container.state.kind === 'compensating') nextCompensation(run, container, container.state);
+    else if (container.isEnding === true) endCancelled(run, container);
+    else if (container.state.kind === 'open') primitiveOf(run, container).joined(run, container);
+  }
+  refillQueue(run);
+}

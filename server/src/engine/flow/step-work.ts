@@ -1,0 +1,134 @@
+/**
+ * What the engine wants evaluated next, and what it does with the values.
+ *
+ * The engine never sees Python: it hands out the expressions of a step and gets values back. A pointer in `ready` needs
+ * its inputs and goes on with `enterStep`; one in `finishing` needs outputs and selectors and goes on with `leaveStep`;
+ * whatever fails on the way goes to `failStep`.
+ */
+import type { InputValue, StepDefinition } from '../model/definition.js';
+import { endPointer, openSuccessors } from './end-path.js';
+import { failStep, type Failure } from '../failure/fail-step.js';
+import { goOnCompensated } from '../failure/compensate.js';
+import { noteCompleted } from '../failure/completed-steps.js';
+import { jsonLength } from '../values/json-length.js';
+import { setField, type JsonObject, type Json } from '../values/json.js';
+import type { Pointer } from '../model/pointer.js';
+import { InputError, StepFailedError } from '../primitives/primitive.js';
+import { primitiveOf } from '../primitives/primitives.js';
+import { putBackReady, stepOf, takeReady, type Run } from './run.js';
+import { settle } from './settle.js';
+
+export type StepWork =
+  | {
+      readonly kind: 'inputs';
+      readonly pointer: Pointer;
+      readonly step: StepDefinition;
+      readonly inputs: StepDefinition['inputs'];
+    }
+  | {
+      readonly kind: 'outputs';
+      readonly pointer: Pointer;
+      readonly step: StepDefinition;
+      /** The variable `step`: what the body produced. */
+      readonly result: JsonObject;
+      readonly outputs: StepDefinition['outputs'];
+      readonly selectors: readonly Selector[];
+    }
+  | {
+      /** The step failed for good: each condition by itself, without `step`; one that cannot be evaluated is not true. */
+      readonly kind: 'selectors';
+      readonly pointer: Pointer;
+      readonly step: StepDefinition;
+      readonly selectors: readonly Selector[];
+    };
+
+interface Selector {
+  readonly stepId: string;
+  readonly condition: InputValue;
+}
+
+/** The next thing to evaluate; null when everything waits, or the instance does not run. */
+export function nextWork(run: Run): StepWork | null {
+  if (run.instance.status !== 'Runnable') return null;
+  const pointer = takeReady(run);
+  if (pointer === null) return null;
+  run.instance.stepsWithoutWait += 1;
+  const step = stepOf(run, pointer);
+  if (pointer.state.kind !== 'finishing') {
+    return { kind: 'inputs', pointer, step, inputs: step.inputs };
+  }
+  if (pointer.state.compensated === true) {
+    return { kind: 'selectors', pointer, step, selectors: step.selectNextStep };
+  }
+  return {
+    kind: 'outputs',
+    pointer,
+    step,
+    result: pointer.state.result,
+    outputs: pointer.state.cancelled === true ? [] : step.outputs,
+    selectors: step.selectNextStep,
+  };
+}
+
+/** The work could not be done now: it is as if it had not been handed out, and comes first the next time. */
+export function returnWork(run: Run, { pointer }: StepWork): void {
+  run.instance.stepsWithoutWait -= 1;
+  putBackReady(run, pointer);
+}
+
+/** The inputs of a step are there: its primitive decides what happens. `shown` is what the history keeps of them. */
+export function enterStep(run: Run, pointer: Pointer, inputs: JsonObject, shown: Json): void {
+  pointer.inputs = shown;
+  run.dirty = true;
+  run.grown += jsonLength(inputs);
+  try {
+    primitiveOf(run, pointer).enter(run, pointer, inputs);
+  } catch (error) {
+    failStep(run, pointer, failureOf(error));
+  }
+  settle(run);
+}
+
+function failureOf(error: unknown): Failure {
+  if (error instanceof StepFailedError) return { ...error.failure, retryable: false };
+  if (error instanceof InputError) return { type: 'InputError', message: error.message };
+  throw error;
+}
+
+export interface StepResult {
+  readonly outputs: readonly (readonly [key: string, value: Json])[];
+  readonly selected: readonly string[];
+  /** What the history keeps of the outputs. */
+  readonly shown: Json;
+}
+
+/** Outputs and selectors were evaluated: they are applied together, and the path goes on. */
+export function leaveStep(run: Run, pointer: Pointer, result: StepResult): void {
+  const step = stepOf(run, pointer);
+  const cancelled = pointer.state.kind === 'finishing' && pointer.state.cancelled === true;
+  for (const [key, value] of result.outputs) {
+    setField(run.instance.data, key, value);
+    run.grown += jsonLength(value);
+  }
+  if (result.outputs.length > 0) run.cancelCheckDue = true;
+  if (step.type === 'HttpRequest' || step.type === 'SubWorkflow') run.commitDue = true;
+
+  const successors = [...(step.nextStepId === null ? [] : [step.nextStepId]), ...result.selected];
+  const primitive = primitiveOf(run, pointer);
+  if (!cancelled && primitive.staysInBackground(pointer)) {
+    pointer.inBackground = true;
+    openSuccessors(run, pointer, successors);
+    primitive.continueInBackground(run, pointer);
+  } else {
+    if (!cancelled) noteCompleted(run, pointer);
+    const status = cancelled ? 'Cancelled' : 'Complete';
+    endPointer(run, pointer, { status, successors, outputs: result.shown });
+  }
+  settle(run);
+}
+
+/** What follows a step that failed for good has been chosen. */
+export function leaveCompensated(run: Run, pointer: Pointer, selected: readonly string[]): void {
+  goOnCompensated(run, pointer, selected);
+  settle(run);
+}

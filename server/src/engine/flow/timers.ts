@@ -1,0 +1,92 @@
+/** Time: when an instance must be looked at, and what happens then. */
+import { failStep } from '../failure/fail-step.js';
+import { executionKey, type Pointer, type PointerState } from '../model/pointer.js';
+import { primitiveOf } from '../primitives/primitives.js';
+import { beginAttempt, endWait, finish, parentOf, type Run } from './run.js';
+import { settle } from './settle.js';
+
+/** The earliest time at which something is due; null when nothing waits for time. */
+export function nextTimer(run: Run): number | null {
+  if (run.instance.status !== 'Runnable') return null;
+  let earliest = run.cancelRecheckAt;
+  for (const pointer of run.instance.pointers.values()) {
+    const due = dueAt(pointer);
+    if (due !== null && (earliest === null || due < earliest)) earliest = due;
+  }
+  return earliest;
+}
+
+/** When what a step is about is not wanted any more, because its time or that of a step around it is over. */
+export function deadlineAround(run: Run, pointer: Pointer): number | null {
+  if (!isRunnable(run)) return null;
+  let earliest: number | null = null;
+  for (let at: Pointer | null = pointer; at !== null; at = parentOf(run, at)) {
+    const { deadline } = at;
+    if (deadline === null || !canBeLate(at)) continue;
+    earliest = earliest === null ? deadline : Math.min(earliest, deadline);
+  }
+  return earliest;
+}
+
+/** Lets everything happen that is due at `run.now`, in the order of time. */
+export function fireTimers(run: Run): void {
+  if (!isRunnable(run)) return;
+  if (run.cancelRecheckAt !== null && run.cancelRecheckAt <= run.now) run.cancelCheckDue = true;
+  const due = [...run.instance.pointers.values()]
+    .map((pointer) => ({ pointer, at: dueAt(pointer) }))
+    .filter(
+      (timer): timer is { pointer: Pointer; at: number } =>
+        timer.at !== null && timer.at <= run.now,
+    )
+    .sort((a, b) => a.at - b.at || a.pointer.id - b.pointer.id);
+  if (due.some(({ at }) => at > run.restingSince)) endWait(run);
+  for (const { pointer } of due) {
+    // An earlier timer may have ended this pointer, or the whole instance.
+    const stillDue = dueAt(pointer);
+    if (run.instance.pointers.get(pointer.id) !== pointer || stillDue === null) continue;
+    if (!isRunnable(run) || stillDue > run.now) continue;
+    fire(run, pointer);
+    // A container that has joined is not late any more, whatever its Timeout says.
+    settle(run);
+  }
+}
+
+function dueAt(pointer: Pointer): number | null {
+  const { state, deadline } = pointer;
+  if (!canBeLate(pointer)) return null;
+  const until = untilOf(state);
+  if (until === null) return deadline;
+  return deadline === null ? until : Math.min(until, deadline);
+}
+
+/** What has its result already is not late any more; what is being compensated cannot be. */
+function canBeLate({ state }: Pointer): boolean {
+  return state.kind !== 'finishing' && state.kind !== 'compensating';
+}
+
+/** When the wait itself is over, whatever the step's Timeout says. */
+function untilOf(state: PointerState): number | null {
+  const waits = state.kind === 'sleeping' || state.kind === 'event' || state.kind === 'activity';
+  return waits ? state.until : null;
+}
+
+function fire(run: Run, pointer: Pointer): void {
+  const { state, deadline } = pointer;
+  const until = untilOf(state);
+  // Both may be over when nobody looked in time: what was over first counts.
+  if (deadline !== null && (until === null || deadline < until)) {
+    failStep(run, pointer, { type: 'Timeout', message: 'the step did not end within its Timeout' });
+  } else if (state.kind === 'sleeping') {
+    if (state.reason === 'retry') beginAttempt(run, pointer);
+    else primitiveOf(run, pointer).woken(run, pointer);
+  } else if (state.kind === 'event') {
+    run.changes.removedSubscriptions.push(executionKey(run.instance.id, pointer));
+    finish(run, pointer, { EventData: null, TimedOut: true });
+  } else if (state.kind === 'activity') {
+    failStep(run, pointer, { type: 'Timeout', message: 'no result came within the input Timeout' });
+  }
+}
+
+function isRunnable(run: Run): boolean {
+  return run.instance.status === 'Runnable';
+}

@@ -1,0 +1,51 @@
+/**
+ * Items of a parallel Foreach that are still to be opened.
+ *
+ * All items run side by side, but one that could not run yet anyway costs least as an entry in a list: thousands of open
+ * pointers would be written with every commit until each has had its turn. So a Foreach opens as many as are soon to run,
+ * and more whenever the queue runs low. A step that waits leaves the queue, so that in the end all items wait together.
+ */
+import { invariant } from '../model/invariant.js';
+import type { Pointer } from '../model/pointer.js';
+import { hasWaitingItems, insideOf, openPointer, stepOf, type Run } from './run.js';
+
+/** A Foreach opens items until so many pointers are ready to run … */
+const QUEUE_FULL = 256;
+/** … and again when no more than these are left. */
+const QUEUE_LOW = 64;
+
+/** Opens more items where what is ready runs low, so that nobody rests while there are some. */
+export function refillQueue(run: Run): void {
+  if (run.opening.size === 0 || run.queue.size > QUEUE_LOW) return;
+  // In the order of ids, which is the same after the instance was stored and read (E4).
+  for (const id of [...run.opening].sort((a, b) => a - b)) {
+    const container = run.instance.pointers.get(id);
+    if (container === undefined || !hasWaitingItems(container)) run.opening.delete(id);
+    else openWaitingItems(run, container);
+    if (run.queue.size >= QUEUE_FULL) return;
+  }
+}
+
+/** Opens items of this Foreach, at least one, until the queue is full or all are open. */
+export function openWaitingItems(run: Run, container: Pointer): void {
+  const { memo } = container;
+  invariant(memo?.kind === 'items', 'a Foreach remembers the items that wait');
+  const sequences = stepOf(run, container).do;
+  const surroundings = insideOf(container);
+  let { next } = memo;
+  do {
+    const item = memo.items[next] ?? null;
+    for (const entry of sequences) openPointer(run, entry, { ...surroundings, item, index: next });
+    next += 1;
+  } while (next < memo.items.length && run.queue.size < QUEUE_FULL);
+  run.dirty = true;
+  if (next === memo.items.length) {
+    container.memo = null;
+    run.opening.delete(container.id);
+    return;
+  }
+  // Each pointer has its item now; what is left of it here only keeps the place of those that follow.
+  const items = memo.items.map((item, index) => (index < next ? null : item));
+  container.memo = { ...memo, items, next };
+  run.opening.add(container.id);
+}

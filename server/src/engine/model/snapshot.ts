@@ -1,0 +1,157 @@
+/**
+ * An instance as text: the `state` that the store keeps.
+ *
+ * What the store has in columns of its own (id, definition, status, times) is not repeated in the text.
+ */
+import type { CleanUp } from '../failure/clean-up.js';
+import { readJson, writeJson } from '../values/exact-json.js';
+import { isLight, writeJsonParts } from '../values/json-parts.js';
+import { readJsonParts } from '../values/read-json-parts.js';
+import type {
+  InstanceOutcome,
+  InstanceStatus,
+  OutboxMessage,
+  ParentLink,
+  StepError,
+  StepRecord,
+  TakenEvents,
+  WorkflowInstance,
+} from './instance.js';
+import { isJsonObject, type Json, type JsonObject } from '../values/json.js';
+import type { CompensationEntry, Pointer } from './pointer.js';
+
+/** Raised when a node that runs the format before could not go on with what is written. */
+export const STATE_VERSION = 1;
+
+/** What stands beside the state in the store. */
+export interface InstanceColumns {
+  readonly id: string;
+  readonly definitionId: string;
+  readonly version: number;
+  readonly reference: string | null;
+  readonly status: InstanceStatus;
+  readonly startTime: number;
+  readonly endTime: number | null;
+  readonly outcome: InstanceOutcome | null;
+}
+
+export interface StateText {
+  readonly data: JsonObject;
+  readonly pointers: readonly Pointer[];
+  readonly queue: readonly number[];
+  readonly nextPointerId: number;
+  readonly taken: readonly (readonly [string, TakenEvents])[];
+  readonly lastError: StepError | null;
+  /** These two are absent in states of earlier versions of the server. */
+  readonly lostError?: StepError | null;
+  readonly isCompensated?: boolean;
+  readonly spilled: number;
+  readonly recent: readonly StepRecord[];
+  readonly outbox: readonly OutboxMessage[];
+  /** Left out while there is none. */
+  readonly completed?: CompletedSteps;
+  readonly cleanUp?: CleanUp;
+  readonly parent: ParentLink | null;
+  readonly stepsWithoutWait: number;
+}
+
+interface CompletedSteps {
+  readonly entries: readonly CompensationEntry[];
+  readonly itemsLength: number;
+  readonly forgotten: number;
+}
+
+export function writeState(instance: WorkflowInstance): string {
+  return writeJson(stateOf(instance));
+}
+
+/** The same part by part, for an instance that does not change meanwhile; null: it is short, and is written at once. */
+export function writeStateParts(instance: WorkflowInstance): Generator<undefined, string> | null {
+  const state = stateOf(instance);
+  return isLight(state) ? null : writeJsonParts(state);
+}
+
+/** What is written of an instance, as a value. */
+export function stateOf(instance: WorkflowInstance): StateText {
+  return {
+    data: instance.data,
+    pointers: [...instance.pointers.values()],
+    queue: [...instance.queue],
+    nextPointerId: instance.nextPointerId,
+    taken: [...instance.taken],
+    lastError: instance.lastError,
+    lostError: instance.lostError,
+    isCompensated: instance.isCompensated,
+    spilled: instance.spilled,
+    recent: instance.recent,
+    outbox: instance.outbox,
+    ...(instance.completed.length > 0 && { completed: completedOf(instance) }),
+    ...(instance.cleanUp !== null && { cleanUp: instance.cleanUp }),
+    parent: instance.parent,
+    stepsWithoutWait: instance.stepsWithoutWait,
+  };
+}
+
+function completedOf({
+  completed,
+  completedItemsLength,
+  forgotten,
+}: WorkflowInstance): CompletedSteps {
+  return { entries: completed, itemsLength: completedItemsLength, forgotten };
+}
+
+/** @throws Error when the text is not a state; the caller sets the instance aside */
+export function readState(columns: InstanceColumns, text: string): WorkflowInstance {
+  return instanceOf(columns, checkedState(readJson(text)));
+}
+
+/** The same part by part. */
+export function* readStateParts(
+  columns: InstanceColumns,
+  text: string,
+): Generator<undefined, WorkflowInstance> {
+  return instanceOf(columns, checkedState(yield* readJsonParts(text)));
+}
+
+function instanceOf(columns: InstanceColumns, state: StateText): WorkflowInstance {
+  return {
+    id: columns.id,
+    definitionId: columns.definitionId,
+    version: columns.version,
+    reference: columns.reference,
+    status: columns.status,
+    startTime: columns.startTime,
+    endTime: columns.endTime,
+    outcome: columns.outcome,
+    parent: state.parent,
+    data: state.data,
+    pointers: new Map(state.pointers.map((pointer) => [pointer.id, pointer])),
+    queue: new Set(state.queue),
+    nextPointerId: state.nextPointerId,
+    taken: new Map(state.taken),
+    lastError: state.lastError,
+    lostError: state.lostError ?? null,
+    isCompensated: state.isCompensated ?? false,
+    spilled: state.spilled,
+    recent: [...state.recent],
+    outbox: [...state.outbox],
+    completed: [...(state.completed?.entries ?? [])],
+    completedItemsLength: state.completed?.itemsLength ?? 0,
+    forgotten: state.completed?.forgotten ?? 0,
+    cleanUp: state.cleanUp ?? null,
+    stepsWithoutWait: state.stepsWithoutWait,
+  };
+}
+
+function checkedState(value: Json): StateText {
+  if (!isJsonObject(value) || !isJsonObject(value['data']) || !Array.isArray(value['pointers'])) {
+    throw new Error('the stored state is not one that this server wrote');
+  }
+  for (const member of ['queue', 'taken', 'recent', 'outbox']) {
+    if (!Array.isArray(value[member])) throw new Error(`the stored state has no ${member}`);
+  }
+  if (typeof value['nextPointerId'] !== 'number')
+    throw new Error('the stored state has no counter');
+  // The shape of the outer members was checked; what is inside was written by `writeState` of this version.
+  return value as unknown as StateText;
+}

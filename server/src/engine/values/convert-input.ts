@@ -1,0 +1,176 @@
+/**
+ * From what an expression gave (JSON) to what an input of a built-in step needs.
+ *
+ * Owns: the conversions and the sentences that say why one is not possible. Must not know: which step asks.
+ *
+ *  C1 No conversion throws, whatever the value.
+ *  C2 A message names what was expected and what came, and stays short however large the value is.
+ */
+import { DURATION_FORMS, parseDurationMs } from './durations.js';
+import { writeNumber } from './exact-json.js';
+import { EMIT_LEVELS, type EmitLevel } from './input-choices.js';
+import { isJsonObject, type Json, type JsonObject } from './json.js';
+import { EVENT_KEY_LENGTH_MAX, nameProblem } from '../model/names.js';
+
+export type Conversion<T> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
+
+/** Text as it is; numbers as JSON writes them; booleans as JSON writes them (`true`), which is what HTTP callees expect. */
+export function toText(value: Json): Conversion<string> {
+  if (typeof value === 'string') return converted(value);
+  if (isNumber(value)) return converted(writeNumber(value));
+  if (typeof value === 'boolean') return converted(String(value));
+  return refused('a text', value);
+}
+
+/** Text that a call can carry in its path: with any other the step would wait for what can never come. */
+export function toName(value: Json, lengthMax?: number): Conversion<string> {
+  const text = toText(value);
+  const problem = text.ok ? nameProblem(text.value, lengthMax) : null;
+  return problem === null ? text : { ok: false, message: `the text ${problem}` };
+}
+
+/** A boolean as Python writes it, so that it is the key that an expression would build with `str()`. */
+export function toEventKey(value: Json): Conversion<string> {
+  const text = typeof value === 'boolean' ? (value ? 'True' : 'False') : value;
+  return toName(text, EVENT_KEY_LENGTH_MAX);
+}
+
+/** Python's truth: null, false, 0, empty text, empty list and empty object are false, all else is true. */
+export function toBoolean(value: Json): Conversion<boolean> {
+  if (Array.isArray(value)) return converted(value.length > 0);
+  if (isJsonObject(value)) return converted(Object.keys(value).length > 0);
+  return converted(Boolean(value));
+}
+
+/** Milliseconds since 1970 from an ISO 8601 text; one without a zone is UTC, whatever the server's zone is. */
+export function toTimeMs(value: Json): Conversion<number> {
+  const timeMs = typeof value === 'string' ? parseTimeMs(value) : null;
+  return timeMs === null
+    ? refused('a time such as "2030-01-31T12:00:00Z"', value)
+    : converted(timeMs);
+}
+
+/** Milliseconds; a Python timedelta arrives here as its seconds. */
+export function toDurationMs(value: Json): Conversion<number> {
+  const durationMs = parseDurationMs(value);
+  return durationMs === null
+    ? refused(`a duration (${DURATION_FORMS}; up to 100 years)`, value)
+    : converted(durationMs);
+}
+
+/** What Python would iterate over, with one exception: the letters of a text are hardly ever meant. */
+export function toList(value: Json): Conversion<readonly Json[]> {
+  if (Array.isArray(value)) return converted(value);
+  if (isJsonObject(value)) return converted(Object.keys(value));
+  return refused('a list', value);
+}
+
+export function toObject(value: Json): Conversion<JsonObject> {
+  return isJsonObject(value) ? converted(value) : refused('an object', value);
+}
+
+/** One of the choices in its own spelling, whatever casing the value has. */
+export function toChoice<T extends string>(value: Json, choices: readonly T[]): Conversion<T> {
+  const wanted = typeof value === 'string' ? value.trim().toLowerCase() : null;
+  const choice = choices.find((candidate) => candidate.toLowerCase() === wanted);
+  return choice === undefined ? refused(`one of ${choices.join(', ')}`, value) : converted(choice);
+}
+
+/** A level by its name, or by its number as a number or a text: `2` is Information. */
+export function toEmitLevel(value: Json): Conversion<EmitLevel> {
+  const text = typeof value === 'number' ? String(value) : value;
+  const isNumber = typeof text === 'string' && /^\s*\d\s*$/.test(text);
+  const level = isNumber ? EMIT_LEVELS[Number(text)] : undefined;
+  return level === undefined ? toChoice(value, EMIT_LEVELS) : converted(level);
+}
+
+/** Some of the choices; one of them may stand without a list around it. */
+export function toChoices<T extends string>(
+  value: Json,
+  choices: readonly T[],
+): Conversion<readonly T[]> {
+  const chosen: T[] = [];
+  const items: readonly Json[] = Array.isArray(value) ? value : [value];
+  for (const item of items) {
+    const choice = toChoice(item, choices);
+    if (!choice.ok) return refused(`a list of some of ${choices.join(', ')}`, value);
+    chosen.push(choice.value);
+  }
+  return converted(chosen);
+}
+
+/** A value in a few words, for messages. */
+export function describeValue(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value))
+    return value.length === 0 ? 'an empty list' : count(value, 'a list of', 'item');
+  if (typeof value === 'string') {
+    return value === '' ? 'an empty text' : `the text ${quoteText(value)}`;
+  }
+  if (isNumber(value)) return cutText(writeNumber(value), MAX_QUOTED_LENGTH);
+  if (typeof value === 'boolean') return String(value);
+  if (typeof value !== 'object') return `a value of type ${typeof value}`;
+  const keys = Object.keys(value);
+  return keys.length === 0 ? 'an empty object' : count(keys, 'an object with', 'field');
+}
+
+function isNumber(value: unknown): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint';
+}
+
+const MAX_QUOTED_LENGTH = 60;
+
+function cutText(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length)}…`;
+}
+
+/** Text in quotes, cut where it is long, with control characters made visible. */
+export function quoteText(text: string): string {
+  return text.length <= MAX_QUOTED_LENGTH
+    ? JSON.stringify(text)
+    : `${JSON.stringify(text.slice(0, MAX_QUOTED_LENGTH))}…`;
+}
+
+function count(items: readonly unknown[], before: string, noun: string): string {
+  return `${before} ${items.length} ${noun}${items.length === 1 ? '' : 's'}`;
+}
+
+function converted<T>(value: T): Conversion<T> {
+  return { ok: true, value };
+}
+
+function refused(expected: string, value: Json): Conversion<never> {
+  return { ok: false, message: `expected ${expected}, but got ${describeValue(value)}` };
+}
+
+const MAX_TIME_LENGTH = 64;
+const TIME =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:[.,](\d{1,9}))?)?(Z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?)?$/i;
+
+function parseTimeMs(source: string): number | null {
+  if (source.length > MAX_TIME_LENGTH) return null;
+  const match = TIME.exec(source.trim());
+  if (match === null) return null;
+  const [, year, month, day, hours = '0', minutes = '0', seconds = '0', fraction = '', zone] =
+    match;
+  const date = new Date(0);
+  // Date.UTC would take the years 0 to 99 for 1900 to 1999, and Python's datetime.min is in the year 1.
+  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+  // February 30th rolls over into March: then the parts differ from what was written.
+  if (date.getUTCMonth() !== Number(month) - 1 || date.getUTCDate() !== Number(day)) return null;
+  date.setUTCHours(
+    Number(hours),
+    Number(minutes),
+    Number(seconds),
+    Number(fraction.slice(0, 3).padEnd(3, '0')),
+  );
+  return date.getTime() - zoneOffsetMs(zone);
+}
+
+function zoneOffsetMs(zone: string | undefined): number {
+  if (zone === undefined || zone.toUpperCase() === 'Z') return 0;
+  const digits = zone.slice(1).replace(':', '').padEnd(4, '0');
+  const minutes = Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2));
+  return (zone.startsWith('-') ? -minutes : minutes) * 60_000;
+}

@@ -1,0 +1,73 @@
+/**
+ * Which expressions a set of inputs, outputs or selectors consists of, and how their values go back into place.
+ *
+ * Plans are made once for each part of a definition (a definition does not change) and kept with it.
+ */
+import type { InputValue, StepDefinition } from '../model/definition.js';
+import { setField, type Json, type JsonObject } from './json.js';
+
+export interface InputPlan {
+  readonly sources: readonly string[];
+  /** The inputs by name, from the values of `sources` in the same order. */
+  build(values: readonly Json[]): JsonObject;
+}
+
+const inputPlans = new WeakMap<StepDefinition['inputs'], InputPlan>();
+
+export function planInputs(inputs: StepDefinition['inputs']): InputPlan {
+  let plan = inputPlans.get(inputs);
+  if (plan === undefined) {
+    const sources = inputs.flatMap(({ value }) => sourcesOf(value));
+    plan = {
+      sources,
+      build(values) {
+        const remaining = values[Symbol.iterator]();
+        const built: JsonObject = {};
+        for (const { name, value } of inputs) setField(built, name, valueOf(value, remaining));
+        return built;
+      },
+    };
+    inputPlans.set(inputs, plan);
+  }
+  return plan;
+}
+
+/** The one expression of an output, selector or condition, with constants written as what they are. */
+export function singleSource(value: InputValue): { source: string } | { constant: Json } {
+  return value.kind === 'expression' ? { source: value.source } : { constant: constantOf(value) };
+}
+
+function sourcesOf(value: InputValue): string[] {
+  switch (value.kind) {
+    case 'constant':
+      return [];
+    case 'expression':
+      return [value.source];
+    case 'graph':
+      return value.fields.flatMap(([, field]) => sourcesOf(field));
+    case 'list':
+      return value.items.flatMap(sourcesOf);
+  }
+}
+
+function valueOf(value: InputValue, remaining: Iterator<Json>): Json {
+  switch (value.kind) {
+    case 'constant':
+      return value.value;
+    case 'expression': {
+      const next = remaining.next();
+      return next.done === true ? null : next.value;
+    }
+    case 'graph': {
+      const built: JsonObject = {};
+      for (const [key, field] of value.fields) setField(built, key, valueOf(field, remaining));
+      return built;
+    }
+    case 'list':
+      return value.items.map((item) => valueOf(item, remaining));
+  }
+}
+
+function constantOf(value: InputValue): Json {
+  return valueOf(value, [][Symbol.iterator]());
+}

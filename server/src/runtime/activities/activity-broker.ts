@@ -1,0 +1,331 @@
+/**
+ * Hands activities to workers: parked polls are answered the moment work appears, each item goes to one worker.
+ *
+ * Owns: the polls that wait on this node. Must not know: workflows, HTTP. The store decides who gets an item; a worker
+ * that waits here when an instance commits gets the item as it is created.
+ *
+ *  R8 An item is handed out only after the store has its claim.
+ *  R9 A poll whose caller is gone gets nothing, and gives back what it got in the last moment.
+ */
+import { AppError } from '../../base/errors.js';
+import type { Logger } from '../../base/logger.js';
+import type {
+  ActivityClaim,
+  InboxMessage,
+  NewActivityRecord,
+  PostedMessage,
+  Store,
+} from '../../store/store.js';
+import { resentMessage, type ReportedResult } from './activity-results.js';
+import type { Clock } from '../../base/clock.js';
+import type { PullRequest, WorkItem } from '../host.js';
+import { PeriodicTask } from '../../base/periodic-task.js';
+import { PollCounts, type PollCount } from './poll-counts.js';
+import type { Service } from '../../base/service.js';
+import type { WorkerReservations } from '../instances/unsaved-changes.js';
+import { WorkClaims, type PreparedClaim } from './work-claims.js';
+
+const SERVE_WIDTH_MAX = 16;
+
+export interface ActivityBrokerOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly waitersMax: number;
+  /** How often the store is asked for work that this node was not told of, while somebody waits. */
+  readonly scanIntervalMs: () => number;
+  readonly posted: (posted: PostedMessage, message: InboxMessage) => void;
+  /** Tells other nodes that work of this name is there. */
+  readonly hintOthers: (name: string) => void;
+}
+
+interface Waiter {
+  readonly name: string;
+  readonly workerId: string;
+  readonly leaseMs: number | null;
+  /** It does not wait: one look and it is answered. */
+  readonly looksOnce: boolean;
+  /** Its time is over, or its caller has hung up. */
+  isOver: boolean;
+  answer(item: WorkItem | null): void;
+  fail(error: unknown): void;
+}
+
+interface Reservation {
+  readonly waiter: Waiter;
+  readonly prepared: PreparedClaim;
+}
+
+export class ActivityBroker implements Service, WorkerReservations {
+  readonly #options: ActivityBrokerOptions;
+  readonly #claims: WorkClaims;
+  readonly #waiters = new Map<string, Set<Waiter>>();
+  readonly #reservations = new Map<string, Reservation>();
+  /** Names for which the store is being asked; true when it must be asked once more afterwards. */
+  readonly #serving = new Map<string, { again: boolean }>();
+  readonly #scan: PeriodicTask;
+  readonly #polls = new PollCounts();
+  #waiting = 0;
+  #stopping = false;
+
+  constructor(options: ActivityBrokerOptions) {
+    this.#options = options;
+    const { clock, logger, posted, store } = options;
+    const offer = (name: string): void => this.#announce(name);
+    this.#claims = new WorkClaims({ store, clock, logger, posted, offer });
+    this.#scan = new PeriodicTask({
+      name: 'look for work that waits',
+      clock: options.clock,
+      logger: options.logger,
+      intervalMs: options.scanIntervalMs,
+      run: () => this.#lookForWork(),
+    });
+  }
+
+  async start(): Promise<void> {
+    await this.#scan.start();
+  }
+
+  /** Every poll is answered: there is no work here any more. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await this.#scan.stop();
+    for (const waiters of [...this.#waiters.values()]) {
+      for (const waiter of [...waiters]) waiter.answer(null);
+    }
+    await this.#claims.stop();
+  }
+
+  /** Names that workers wait for here first, then those that they asked for last. */
+  polls(limit: number): readonly PollCount[] {
+    return this.#polls.newest(limit);
+  }
+
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  async pull(request: PullRequest): Promise<WorkItem | null> {
+    if (this.#stopping) {
+      throw new AppError('stopping', 'The server is stopping', { retryAfterSeconds: 1 });
+    }
+    if (request.timeoutMs > 0 && this.#waiting >= this.#options.waitersMax) {
+      throw new AppError('too_many_requests', 'Too many workers wait on this server', {
+        retryAfterSeconds: 1,
+      });
+    }
+    const item = await this.#wait(request);
+    return item === null ? null : this.#handOver(item, request.signal);
+  }
+
+  /** Work of this name may be there: created, given back, on another node, or by a lease that ended. */
+  offered(name: string): void {
+    const serving = this.#serving.get(name);
+    if (serving !== undefined) serving.again = true;
+    else if (this.#waiters.has(name)) void this.#serve(name);
+  }
+
+  /** Work of an instance that was suspended may be handed out again. */
+  resumed(names: Iterable<string>): void {
+    for (const name of names) this.#announce(name);
+  }
+
+  // -- WorkerReservations: workers for activities that are just being created
+
+  reserve(name: string, activityId: string): ActivityClaim | null {
+    const [waiter] = this.#takeWaiters(name, 1);
+    if (waiter === undefined) return null;
+    const prepared = this.#claims.prepare(activityId, waiter);
+    this.#reservations.set(activityId, { waiter, prepared });
+    return prepared.claim;
+  }
+
+  release(activityId: string): void {
+    const reservation = this.#reservations.get(activityId);
+    if (reservation === undefined) return;
+    this.#reservations.delete(activityId);
+    this.#waitOn(reservation.waiter);
+    this.offered(reservation.waiter.name);
+  }
+
+  /** These activities are durable now: those with a reserved worker go to it, the others are offered. */
+  created(activities: readonly NewActivityRecord[]): void {
+    const names = new Set<string>();
+    for (const activity of activities) {
+      const reservation = this.#reservations.get(activity.id);
+      if (reservation === undefined) {
+        names.add(activity.name);
+        continue;
+      }
+      this.#reservations.delete(activity.id);
+      const { prepared, waiter } = reservation;
+      waiter.answer(this.#claims.handOut({ ...activity, attempt: 1 }, prepared));
+    }
+    for (const name of names) this.#announce(name);
+  }
+
+  // -- results
+
+  complete(token: string, result: ReportedResult): Promise<void> {
+    return this.#claims.complete(token, result);
+  }
+
+  extend(token: string, leaseMs: number | null): Promise<{ readonly tokenExpiresAt: number }> {
+    return this.#claims.extend(token, leaseMs);
+  }
+
+  releaseToken(token: string): Promise<void> {
+    return this.#claims.release(token);
+  }
+
+  /** Results whose message to the instance may have been lost with a node. */
+  async resendUnsettled(doneBefore: number): Promise<void> {
+    const { store } = this.#options;
+    for (const activity of await store.findUnsettledActivities(doneBefore, 500)) {
+      const message = resentMessage(activity.id, activity.result);
+      const [posted] = await store.postMessages([{ instanceId: activity.instanceId, message }]);
+      if (posted !== null && posted !== undefined) this.#options.posted(posted, message);
+    }
+  }
+
+  #wait(request: PullRequest): Promise<WorkItem | null> {
+    const { clock } = this.#options;
+    return new Promise<WorkItem | null>((resolve, reject) => {
+      const { leaseMs, name, workerId } = request;
+      let cancelTimer = (): void => undefined;
+      const end = (): void => {
+        cancelTimer();
+        request.signal.removeEventListener('abort', giveUp);
+        this.#removeWaiter(waiter);
+        this.#waiting -= 1;
+        this.#polls.left(name, clock.now());
+      };
+      const waiter: Waiter = {
+        name,
+        workerId,
+        leaseMs,
+        looksOnce: request.timeoutMs === 0,
+        isOver: false,
+        answer(item) {
+          end();
+          resolve(item);
+        },
+        fail(error) {
+          end();
+          reject(error instanceof Error ? error : new Error(String(error)));
+        },
+      };
+      const giveUp = (): void => {
+        waiter.isOver = true;
+        // For one that is out looking the answer comes with what it finds.
+        if (this.#isWaiting(waiter)) waiter.answer(null);
+      };
+      this.#waiting += 1;
+      this.#polls.came(name, clock.now());
+      this.#addWaiter(waiter);
+      if (!waiter.looksOnce) cancelTimer = clock.at(clock.now() + request.timeoutMs, giveUp);
+      request.signal.addEventListener('abort', giveUp);
+      this.offered(name);
+    });
+  }
+
+  async #handOver(item: WorkItem, signal: AbortSignal): Promise<WorkItem | null> {
+    if (!signal.aborted) return item;
+    await this.releaseToken(item.token).catch((error: unknown) => {
+      this.#options.logger.warn(
+        { err: error },
+        'could not give back the work of a caller that is gone',
+      );
+    });
+    return null;
+  }
+
+  /** Answers waiting polls of a name as long as there is work; one search at a time for each name. */
+  async #serve(name: string): Promise<void> {
+    const running = this.#serving.get(name);
+    if (running !== undefined) {
+      running.again = true;
+      return;
+    }
+    const state = { again: true };
+    this.#serving.set(name, state);
+    try {
+      while (state.again) {
+        state.again = false;
+        await this.#serveWaiting(name);
+      }
+    } catch (error) {
+      this.#options.logger.warn({ err: error, activityName: name }, 'could not look for work');
+    } finally {
+      this.#serving.delete(name);
+    }
+  }
+
+  /** Asks for one item first, and for more at a time while they come. */
+  async #serveWaiting(name: string): Promise<void> {
+    for (let width = 1; ; width = Math.min(width * 2, SERVE_WIDTH_MAX)) {
+      // The same look tells those who do not wait that there is nothing, wherever they stand.
+      const looking = [...(this.#waiters.get(name) ?? [])].filter(({ looksOnce }) => looksOnce);
+      const waiters = this.#takeWaiters(name, width);
+      if (waiters.length === 0) return;
+      const served = await Promise.all(waiters.map((waiter) => this.#serveOne(waiter)));
+      if (served.every(Boolean)) continue;
+      for (const waiter of looking) if (this.#isWaiting(waiter)) waiter.answer(null);
+      return;
+    }
+  }
+
+  async #serveOne(waiter: Waiter): Promise<boolean> {
+    let item: WorkItem | null;
+    try {
+      item = await this.#claims.take(waiter.name, waiter);
+    } catch (error) {
+      waiter.fail(error);
+      return false;
+    }
+    if (item !== null) waiter.answer(item);
+    else this.#waitOn(waiter);
+    return item !== null;
+  }
+
+  /** Nothing was there for this one: it waits on, unless its time is over. */
+  #waitOn(waiter: Waiter): void {
+    if (waiter.isOver || waiter.looksOnce || this.#stopping) waiter.answer(null);
+    else this.#addWaiter(waiter);
+  }
+
+  async #lookForWork(): Promise<void> {
+    const names = [...this.#waiters.keys()];
+    if (names.length === 0) return;
+    const { clock, store } = this.#options;
+    for (const name of await store.findAvailableActivities(names, clock.now())) this.offered(name);
+  }
+
+  /** Work of this name is there, for whoever waits on whichever node. */
+  #announce(name: string): void {
+    this.offered(name);
+    this.#options.hintOthers(name);
+  }
+
+  #takeWaiters(name: string, count: number): readonly Waiter[] {
+    const taken = [...(this.#waiters.get(name) ?? [])].slice(0, count);
+    for (const waiter of taken) this.#removeWaiter(waiter);
+    return taken;
+  }
+
+  #addWaiter(waiter: Waiter): void {
+    const waiters = this.#waiters.get(waiter.name) ?? new Set();
+    waiters.add(waiter);
+    this.#waiters.set(waiter.name, waiters);
+  }
+
+  #removeWaiter(waiter: Waiter): void {
+    const waiters = this.#waiters.get(waiter.name);
+    waiters?.delete(waiter);
+    if (waiters?.size === 0) this.#waiters.delete(waiter.name);
+  }
+
+  #isWaiting(waiter: Waiter): boolean {
+    return this.#waiters.get(waiter.name)?.has(waiter) === true;
+  }
+}

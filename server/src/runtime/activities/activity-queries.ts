@@ -1,0 +1,67 @@
+/** Reading the queues of activities: how much waits, and what. */
+import { FAR_FUTURE_MS, type ActivityListItem, type Store } from '../../store/store.js';
+import type { Clock } from '../../base/clock.js';
+import type { Page, PageRequest } from '../host.js';
+import { readExecutionKey } from '../../base/ids.js';
+import type { Polling } from '../operations/node-views.js';
+import type { ActivityItemView, ActivityQueueView } from '../operations/operator-views.js';
+import { decodeCursor, pageOf } from '../operations/paging.js';
+
+const QUEUES_MAX = 500;
+
+export interface ActivityQueriesOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** The numbers of this moment, of each name. */
+  readonly polling: () => Promise<(name: string) => Polling>;
+}
+
+export class ActivityQueries {
+  readonly #options: ActivityQueriesOptions;
+
+  constructor(options: ActivityQueriesOptions) {
+    this.#options = options;
+  }
+
+  /** The names with the most waiting items first. */
+  async queues(): Promise<readonly ActivityQueueView[]> {
+    const { clock, polling, store } = this.#options;
+    const queues = await store.listActivityQueues(clock.now(), QUEUES_MAX);
+    const pollsOf = await polling();
+    return queues.map(({ held, name, oldestCreatedAt, waiting }) => ({
+      ...{ activityName: name, waiting, held, oldestTime: oldestCreatedAt },
+      ...pollsOf(name),
+    }));
+  }
+
+  /** In the order of the queue. */
+  async items(name: string, page: PageRequest): Promise<Page<ActivityItemView>> {
+    const { clock, store } = this.#options;
+    const list = `activity-items ${name}`;
+    const position = decodeCursor(page.cursor, list);
+    const after =
+      position === null ? null : { availableAt: Number(position[0]), id: position[1] ?? '' };
+    const found = await store.listActivityItems(name, after, page.limit + 1);
+    const { items, nextCursor } = pageOf(found, page.limit, list, ({ availableAt, id }) => [
+      String(availableAt),
+      id,
+    ]);
+    const now = clock.now();
+    return { items: items.map((item) => viewItem(item, now)), nextCursor };
+  }
+}
+
+function viewItem(item: ActivityListItem, now: number): ActivityItemView {
+  const { attempt, availableAt, claimed, createdAt, deferred, id, instanceId, workerId } = item;
+  const isHeld = claimed && !deferred && availableAt > now;
+  const unheld = deferred ? 'deferred' : 'waiting';
+  return {
+    workflowId: instanceId,
+    executionId: readExecutionKey(id).pointerId,
+    attempt: isHeld ? attempt : attempt + 1,
+    offeredTime: createdAt,
+    state: isHeld ? 'held' : unheld,
+    workerId: isHeld ? workerId : null,
+    leaseUntil: isHeld && availableAt < FAR_FUTURE_MS ? availableAt : null,
+  };
+}

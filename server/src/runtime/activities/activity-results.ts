@@ -1,0 +1,53 @@
+/**
+ * How a result of an activity is stored and sent: the record of the store, and the message to the instance.
+ *
+ * A failure that must not be retried is known by its hash: the store keeps the hash with the result, so that the message
+ * can be built again from what is stored.
+ */
+import { readJson, writeJson } from '../../engine/values/exact-json.js';
+import type { Json } from '../../engine/values/json.js';
+import type { ActivityMessage } from '../../engine/flow/messages.js';
+import type { ActivityResult, InboxMessage } from '../../store/store.js';
+import { hashOf } from '../../base/ids.js';
+import { inboxMessage } from '../instances/message-codec.js';
+
+/** What a worker, or an operator in its place, reports. */
+export interface ReportedResult {
+  readonly succeeded: boolean;
+  readonly data: Json;
+  /** False: the step fails without a retry. Ignored for a success. */
+  readonly retryable?: boolean;
+}
+
+export function storedResult(
+  activityId: string,
+  { data, retryable = true, succeeded }: ReportedResult,
+): { readonly result: ActivityResult; readonly message: InboxMessage } {
+  const text = writeJson(data);
+  const isFinal = !succeeded && !retryable;
+  const hash = isFinal ? finalHash(text) : hashOf(String(succeeded), text);
+  const message = { activityId, succeeded, data, ...(isFinal ? { retryable: false } : {}) };
+  return {
+    result: { succeeded, data: text, hash },
+    message: messageOf(message),
+  };
+}
+
+/** The message once more, from what the store has. */
+export function resentMessage(
+  activityId: string,
+  { data: text, hash, succeeded }: ActivityResult,
+): InboxMessage {
+  const data = readJson(text); // Stored by us as JSON.
+  const isFinal = !succeeded && hash === finalHash(text);
+  const message = { activityId, succeeded, data, ...(isFinal ? { retryable: false } : {}) };
+  return messageOf(message);
+}
+
+function finalHash(data: string): string {
+  return hashOf('false', data, 'no-retry');
+}
+
+function messageOf(message: Omit<ActivityMessage, 'kind'>): InboxMessage {
+  return inboxMessage(`activity/${message.activityId}`, { kind: 'activity', ...message });
+}

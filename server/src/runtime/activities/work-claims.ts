@@ -1,0 +1,233 @@
+/**
+ * Claims on work items: made for a poll that is about to be answered, kept while its worker has the item, given back.
+ *
+ * Owns: tokens, leases, and what becomes of items that cannot be delivered. Must not know: who polls.
+ *
+ *  R10 An item without a lease is claimed for a while first, and kept once its hand-out has survived a moment. A node that
+ *      dies between the claim and the answer so holds up nothing: the item goes back by itself.
+ *  R11 An item whose stored form cannot be read fails its step instead of staying with nobody.
+ */
+import { idempotencyKey } from '../../engine/model/pointer.js';
+import { AppError } from '../../base/errors.js';
+import type { Logger } from '../../base/logger.js';
+import {
+  FAR_FUTURE_MS,
+  StoreUnavailableError,
+  type ActivityClaim,
+  type ActivityRecord,
+  type InboxMessage,
+  type PostedMessage,
+  type Store,
+} from '../../store/store.js';
+import { storedResult, type ReportedResult } from './activity-results.js';
+import type { Clock } from '../../base/clock.js';
+import type { PullRequest, WorkItem } from '../host.js';
+import { newToken, readExecutionKey, readToken, type ActivityToken } from '../../base/ids.js';
+import { readWork } from '../instances/message-codec.js';
+
+/** Items of suspended instances come back into view after this time; resuming brings them back at once. */
+const DEFER_MS = 30_000;
+/** What a claim without a lease holds until it is kept. Longer than a store may take to answer. */
+const UNKEPT_LEASE_MS = 30_000;
+/** By then most work is done, and there is nothing to keep. */
+const KEEP_AFTER_MS = 1000;
+
+/** Who gets the item, and for how long. */
+export type Claimant = Pick<PullRequest, 'workerId' | 'leaseMs'>;
+
+/** A claim that is stored together with the item that it is for. */
+export interface PreparedClaim {
+  readonly token: string;
+  readonly claim: ActivityClaim;
+  readonly leaseMs: number | null;
+}
+
+export interface WorkClaimsOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly posted: (posted: PostedMessage, message: InboxMessage) => void;
+  /** Work of this name is there again. */
+  readonly offer: (name: string) => void;
+}
+
+interface UnkeptClaim {
+  /** Keeps it in a moment. */
+  readonly arm: () => void;
+  readonly keep: () => Promise<void>;
+  readonly cancel: () => void;
+}
+
+export class WorkClaims {
+  readonly #options: WorkClaimsOptions;
+  /** By the hash of the token: handed out without a lease a moment ago. */
+  readonly #unkept = new Map<string, UnkeptClaim>();
+  #stopping = false;
+
+  constructor(options: WorkClaimsOptions) {
+    this.#options = options;
+  }
+
+  /** What was handed out without a lease stays with whoever got it, also when this node is gone. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await Promise.all([...this.#unkept.values()].map(({ keep }) => keep()));
+  }
+
+  /** The oldest item of the name that can be delivered, claimed; null where there is none. */
+  async take(name: string, claimant: Claimant): Promise<WorkItem | null> {
+    for (;;) {
+      // The id of the item is not known before it is claimed, so the token is completed afterwards.
+      const { token, claim } = this.prepare('', claimant);
+      const { clock, store } = this.#options;
+      const now = clock.now();
+      const item = await store.claimActivity({ name, now, claim, deferMs: DEFER_MS });
+      if (item === null) return null;
+      const full = `${Buffer.from(item.id).toString('base64url')}${token}`;
+      const { leaseMs } = claimant;
+      const work = this.handOut(item, { token: full, claim, leaseMs });
+      if (work !== null) return work;
+      await this.#failUnreadable(item, claim.tokenHash);
+    }
+  }
+
+  prepare(activityId: string, { leaseMs, workerId }: Claimant): PreparedClaim {
+    const { token, tokenHash } = newToken(activityId, leaseMs);
+    const leaseExpiresAt = this.#options.clock.now() + (leaseMs ?? UNKEPT_LEASE_MS);
+    return { token, claim: { tokenHash, workerId, leaseExpiresAt }, leaseMs };
+  }
+
+  /** What the worker gets of an item whose claim is stored; null where that cannot be read. */
+  handOut(
+    item: Pick<ActivityRecord, 'id' | 'instanceId' | 'name' | 'parameters' | 'attempt'>,
+    { claim, leaseMs, token }: PreparedClaim,
+  ): WorkItem | null {
+    const work = readWork(item.parameters);
+    if (work === null) return null;
+    const { pointerId: executionId } = readExecutionKey(item.id);
+    if (leaseMs === null) this.#keepSoon(item.id, item.name, claim.tokenHash);
+    else this.#watchLease(item.name, claim.leaseExpiresAt);
+    return {
+      token,
+      activityName: item.name,
+      parameters: work.parameters,
+      tokenExpiresAt: leaseMs === null ? null : claim.leaseExpiresAt,
+      workflowId: item.instanceId,
+      stepId: work.stepId,
+      executionId,
+      idempotencyKey: idempotencyKey(item.instanceId, {
+        id: executionId,
+        undone: work.undone ?? 0,
+      }),
+      // Retries of the step and hand-outs after a lost lease are all attempts to whoever does the work.
+      attempt: work.attempt + item.attempt - 1,
+    };
+  }
+
+  async complete(token: string, result: ReportedResult): Promise<void> {
+    const outcome = await this.#decide(token, (held) => this.#complete(held, result));
+    if (outcome === 'stale') throw staleToken();
+  }
+
+  /** @param leaseMs null: as long as the item was taken for */
+  async extend(
+    token: string,
+    leaseMs: number | null,
+  ): Promise<{ readonly tokenExpiresAt: number }> {
+    const { clock, store } = this.#options;
+    const heldForMs = leaseMs ?? readToken(token)?.leaseMs ?? null;
+    const tokenExpiresAt = heldForMs === null ? FAR_FUTURE_MS : clock.now() + heldForMs;
+    const isHeld = await this.#decide(token, ({ activityId, tokenHash }) =>
+      store.extendActivity(activityId, tokenHash, tokenExpiresAt),
+    );
+    if (!isHeld) throw staleToken();
+    return { tokenExpiresAt };
+  }
+
+  async release(token: string): Promise<void> {
+    const name = await this.#decide(token, ({ activityId, tokenHash }) =>
+      this.#options.store.releaseActivity(activityId, tokenHash),
+    );
+    if (name === null) throw staleToken();
+    this.#options.offer(name);
+  }
+
+  /** What its worker decides about an item comes before keeping it. */
+  async #decide<Outcome>(
+    token: string,
+    decide: (held: ActivityToken) => Promise<Outcome>,
+  ): Promise<Outcome> {
+    const held = readToken(token);
+    if (held === null) throw staleToken();
+    const unkept = this.#unkept.get(held.tokenHash);
+    unkept?.cancel();
+    try {
+      return await decide(held);
+    } catch (error) {
+      unkept?.arm();
+      throw error;
+    }
+  }
+
+  async #complete(
+    { activityId, tokenHash }: Pick<ActivityToken, 'activityId' | 'tokenHash'>,
+    reported: ReportedResult,
+  ): Promise<'accepted' | 'repeated' | 'stale'> {
+    const { clock, posted, store } = this.#options;
+    const { message, result } = storedResult(activityId, reported);
+    const completed = await store.completeActivity({
+      ...{ activityId, tokenHash, result, message },
+      now: clock.now(),
+    });
+    if (completed.outcome !== 'accepted') return completed.outcome;
+    // The instance has ended, although no commit has taken back its work yet: nobody waits for the result.
+    if (completed.posted === null) return 'stale';
+    posted(completed.posted, message);
+    return 'accepted';
+  }
+
+  /** Should this fail as well, the claim ends by itself, and whoever meets the item next tries again. */
+  async #failUnreadable({ id, instanceId, name }: ActivityRecord, tokenHash: string) {
+    this.#options.logger.error(
+      { workflowId: instanceId, activityName: name },
+      'the parameters of a work item are unreadable; its step fails',
+    );
+    const data = 'the stored parameters of the activity cannot be read';
+    await this.#complete({ activityId: id, tokenHash }, { succeeded: false, data });
+  }
+
+  #keepSoon(activityId: string, name: string, tokenHash: string): void {
+    const { clock, logger, store } = this.#options;
+    let cancelTimer = (): void => undefined;
+    const claim: UnkeptClaim = {
+      arm: () => {
+        if (this.#stopping) return;
+        this.#unkept.set(tokenHash, claim);
+        cancelTimer = clock.at(clock.now() + KEEP_AFTER_MS, () => void claim.keep());
+      },
+      cancel: () => {
+        cancelTimer();
+        this.#unkept.delete(tokenHash);
+      },
+      keep: async () => {
+        claim.cancel();
+        try {
+          await store.extendActivity(activityId, tokenHash, FAR_FUTURE_MS);
+        } catch (error) {
+          // As long as the store is away, nobody else gets the item either.
+          if (error instanceof StoreUnavailableError) claim.arm();
+          else logger.warn({ err: error, activityName: name }, 'could not keep a work item');
+        }
+      },
+    };
+    claim.arm();
+  }
+
+  #watchLease(name: string, leaseExpiresAt: number): void {
+    this.#options.clock.at(leaseExpiresAt, () => this.#options.offer(name));
+  }
+}
+
+function staleToken(): AppError {
+  return new AppError('activity_not_found', 'No activity is held by this token');
+}

@@ -1,0 +1,169 @@
+/**
+ * Tells listeners what changes, as it changes: instances after each commit and control action, definitions when they get
+ * a version.
+ *
+ * Owns: the listeners of this node, and what other nodes have been promised to hear. Must not know: HTTP, the store. A
+ * feed, not a log: what is lost (with a hint, with a slow listener) is made up for by reading the lists again.
+ *
+ *  F1 While nobody listens, here or elsewhere, a commit costs one comparison and nothing is sent.
+ *  F2 Whatever a listener does, the memory that it takes is bounded; a slow one hears that it missed something.
+ */
+import {
+  CHANGES_PER_HINT_MAX,
+  type ChangeBatch,
+  type Hint,
+  type WorkflowChange,
+} from '../../backplane/backplane.js';
+import type { WorkflowInstance } from '../../engine/model/instance.js';
+import { AppError } from '../../base/errors.js';
+import type { InstanceSummary } from '../../store/store.js';
+import { ChangeBuffer } from './change-buffer.js';
+import { ChangeWatch, type ChangeFilter } from './change-watch.js';
+import type { Clock } from '../../base/clock.js';
+import { committedItem, listItem } from '../operations/instance-views.js';
+
+export interface ChangeFeedOptions {
+  readonly clock: Clock;
+  readonly publish: (hint: Hint) => void;
+  /** True while changes of other nodes are not heard of at once. */
+  readonly mayMissNews: () => boolean;
+}
+
+/** Every change is handed to every listener of a node, so that their number has to be bounded. */
+const WATCHES_MAX = 500;
+/** Interest is announced so often, and forgotten by the others when it was not announced for so long. */
+const INTEREST_INTERVAL_MS = 5000;
+const INTEREST_MS = 15_000;
+/** What other nodes are told is collected for so long. */
+const TELL_INTERVAL_MS = 200;
+
+export class ChangeFeed {
+  readonly #options: ChangeFeedOptions;
+  readonly #watches = new Set<ChangeWatch>();
+  readonly #forOthers = new ChangeBuffer();
+  #othersListenUntil = 0;
+  #cancelTelling: (() => void) | null = null;
+  #cancelBeat: () => void = () => undefined;
+  #isClosed = false;
+
+  constructor(options: ChangeFeedOptions) {
+    this.#options = options;
+  }
+
+  get listeners(): number {
+    return this.#watches.size;
+  }
+
+  /** @throws AppError `too_many_requests`, `stopping` */
+  watch(filter: ChangeFilter): ChangeWatch {
+    if (this.#isClosed) {
+      throw new AppError('stopping', 'The server is stopping', { retryAfterSeconds: 1 });
+    }
+    if (this.#watches.size >= WATCHES_MAX) {
+      throw new AppError('too_many_requests', 'Too many listen to the changes of this server', {
+        retryAfterSeconds: 5,
+      });
+    }
+    const watch = new ChangeWatch(this.#options.clock, filter, () => this.#leave(watch));
+    this.#watches.add(watch);
+    if (this.#watches.size === 1) this.#announceInterest();
+    return watch;
+  }
+
+  /** Ends every watch; no other can begin. */
+  close(): void {
+    this.#isClosed = true;
+    for (const watch of [...this.#watches]) watch.close();
+    this.#cancelTelling?.();
+    this.#cancelTelling = null;
+  }
+
+  // -- what happens on this node
+
+  /** A commit of this instance is durable. */
+  committed(instance: WorkflowInstance): void {
+    if (!this.#isWanted) return;
+    this.#changed(committedItem(instance, this.#options.clock.now()));
+  }
+
+  /** The status of an instance was changed in the store. */
+  controlled(record: InstanceSummary): void {
+    if (!this.#isWanted) return;
+    this.#changed(listItem(record));
+  }
+
+  definitionStored(id: string, version: number): void {
+    if (!this.#isWanted) return;
+    for (const watch of this.#watches) watch.definitionChanged(id, version);
+    if (!this.#othersListen) return;
+    this.#forOthers.addDefinition(id, version);
+    this.#tellSoon();
+  }
+
+  // -- what other nodes say
+
+  heardInterest(): void {
+    this.#othersListenUntil = this.#options.clock.now() + INTEREST_MS;
+  }
+
+  heardChanges({ definitions, lagged, workflows }: ChangeBatch): void {
+    for (const watch of this.#watches) {
+      for (const change of workflows) watch.workflowChanged(change);
+      for (const { id, version } of definitions) watch.definitionChanged(id, version);
+      if (lagged) watch.lag();
+    }
+  }
+
+  get #isWanted(): boolean {
+    return this.#watches.size > 0 || this.#othersListen;
+  }
+
+  get #othersListen(): boolean {
+    return this.#othersListenUntil !== 0 && this.#options.clock.now() < this.#othersListenUntil;
+  }
+
+  #changed(change: WorkflowChange): void {
+    for (const watch of this.#watches) watch.workflowChanged(change);
+    if (!this.#othersListen) return;
+    this.#forOthers.addWorkflow(change);
+    this.#tellSoon();
+  }
+
+  #tellSoon(): void {
+    const { clock } = this.#options;
+    if (this.#isClosed) return;
+    this.#cancelTelling ??= clock.at(clock.now() + TELL_INTERVAL_MS, () => {
+      this.#cancelTelling = null;
+      this.#tellOthers(this.#forOthers.take());
+    });
+  }
+
+  #tellOthers({ definitions, lagged, workflows }: ChangeBatch): void {
+    const pieces = Math.ceil(Math.max(workflows.length, definitions.length) / CHANGES_PER_HINT_MAX);
+    for (let piece = 0; piece < Math.max(pieces, 1); piece += 1) {
+      const from = piece * CHANGES_PER_HINT_MAX;
+      const to = from + CHANGES_PER_HINT_MAX;
+      const changes = {
+        workflows: workflows.slice(from, to),
+        definitions: definitions.slice(from, to),
+        lagged,
+      };
+      this.#options.publish({ kind: 'changes', changes });
+    }
+  }
+
+  /** While somebody listens here: other nodes are asked to tell, and where they cannot, listeners hear of that. */
+  #announceInterest(): void {
+    const { clock, mayMissNews, publish } = this.#options;
+    publish({ kind: 'interest' });
+    this.#cancelBeat = clock.at(clock.now() + INTEREST_INTERVAL_MS, () => {
+      if (mayMissNews()) for (const watch of this.#watches) watch.lag();
+      this.#announceInterest();
+    });
+  }
+
+  #leave(watch: ChangeWatch): void {
+    this.#watches.delete(watch);
+    if (this.#watches.size === 0) this.#cancelBeat();
+  }
+}

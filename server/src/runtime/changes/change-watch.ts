@@ -1,0 +1,81 @@
+/** One listener's view of the change feed: what it asked for, collected until it asks for the next batch. */
+import type { ChangeBatch, WorkflowChange } from '../../backplane/backplane.js';
+import { ChangeBuffer } from './change-buffer.js';
+import type { Clock } from '../../base/clock.js';
+
+/** Batches of one listener are at least so far apart; what changes meanwhile goes into the next one. */
+const BATCH_INTERVAL_MS = 100;
+
+/** All that is given must match. */
+export interface ChangeFilter {
+  readonly workflowId?: string;
+  readonly definitionId?: string;
+}
+
+export class ChangeWatch {
+  readonly #clock: Clock;
+  readonly #filter: ChangeFilter;
+  readonly #closed: (watch: ChangeWatch) => void;
+  readonly #buffer = new ChangeBuffer();
+  #isClosed = false;
+  #takenAt = 0;
+  #wake: () => void = () => undefined;
+
+  /** `closed` is called once. */
+  constructor(clock: Clock, filter: ChangeFilter, closed: (watch: ChangeWatch) => void) {
+    this.#clock = clock;
+    this.#filter = filter;
+    this.#closed = closed;
+  }
+
+  workflowChanged(change: WorkflowChange): void {
+    const { definitionId, workflowId } = this.#filter;
+    if (workflowId !== undefined && workflowId !== change.id) return;
+    if (definitionId !== undefined && definitionId !== change.definitionId) return;
+    this.#buffer.addWorkflow(change);
+    this.#wake();
+  }
+
+  definitionChanged(id: string, version: number): void {
+    const { definitionId, workflowId } = this.#filter;
+    if (workflowId !== undefined || (definitionId !== undefined && definitionId !== id)) return;
+    this.#buffer.addDefinition(id, version);
+    this.#wake();
+  }
+
+  lag(): void {
+    this.#buffer.lag();
+    this.#wake();
+  }
+
+  /** The next changes, at once when there are some; an empty batch when none came in time; null when the watch is over. */
+  async next(waitMs: number): Promise<ChangeBatch | null> {
+    const deadline = this.#clock.now() + waitMs;
+    await this.#until(this.#takenAt + BATCH_INTERVAL_MS, () => this.#isClosed);
+    await this.#until(deadline, () => this.#isClosed || !this.#buffer.isEmpty);
+    if (this.#isClosed) return null;
+    this.#takenAt = this.#clock.now();
+    return this.#buffer.take();
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#closed(this);
+    this.#wake();
+  }
+
+  /** Resolves when it holds or the time has come. */
+  async #until(time: number, holds: () => boolean): Promise<void> {
+    if (holds() || this.#clock.now() >= time) return;
+    await new Promise<void>((resolve) => {
+      const cancel = this.#clock.at(time, resolve);
+      this.#wake = () => {
+        if (!holds()) return;
+        cancel();
+        resolve();
+      };
+    });
+    this.#wake = () => undefined;
+  }
+}

@@ -1,0 +1,210 @@
+/** Definitions: checked, stored as versions, and kept at hand in the form that the engine runs. */
+import { LRUCache } from 'lru-cache';
+import type { DocumentProblem, WorkflowDefinition } from '../../engine/model/definition.js';
+import { parseDefinition } from '../../engine/definitions/parse-definition.js';
+import { readJson, writeJson } from '../../engine/values/exact-json.js';
+import { isJsonObject, type JsonObject } from '../../engine/values/json.js';
+import { AppError } from '../../base/errors.js';
+import type { ScriptRuntime } from '../../scripts/script-runtime.js';
+import type { DefinitionRecord, Store } from '../../store/store.js';
+import type { Clock } from '../../base/clock.js';
+import { DefinitionChecker } from './definition-checker.js';
+import type {
+  DefinitionCheck,
+  DefinitionSummary,
+  IdempotencyKey,
+  Page,
+  PageRequest,
+  RegisteredDefinition,
+} from '../host.js';
+import { hashOf } from '../../base/ids.js';
+import { decodeCursor, pageOf } from '../operations/paging.js';
+import type { StepScripts } from './step-scripts.js';
+
+/** How long the newest version is believed to be the newest without asking, when other nodes may add one. */
+const LATEST_TTL_MS = 5000;
+const CACHE_MAX = 1000;
+/** Of the texts of the definitions at hand; what is made of one takes a few times as much. */
+const CACHE_LENGTH_MAX = 16 * 1024 * 1024;
+
+export interface DefinitionCatalogOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly scripts: ScriptRuntime;
+  readonly stepScripts: StepScripts;
+  /** True while another node could add a version without this one hearing of it at once. */
+  readonly mayMissNews: () => boolean;
+  /** True while other nodes share the store. */
+  readonly isShared: () => boolean;
+  /** A new version is there, for whoever wants to know. */
+  readonly stored: (id: string, version: number) => void;
+}
+
+export class DefinitionCatalog {
+  readonly #options: DefinitionCatalogOptions;
+  readonly #checker: DefinitionChecker;
+  readonly #versions = new LRUCache<string, WorkflowDefinition>({
+    max: CACHE_MAX,
+    maxSize: CACHE_LENGTH_MAX,
+  });
+  readonly #latest = new LRUCache<string, { readonly version: number; readonly readAt: number }>({
+    max: CACHE_MAX,
+  });
+
+  constructor(options: DefinitionCatalogOptions) {
+    this.#options = options;
+    this.#checker = new DefinitionChecker(options);
+  }
+
+  async register(
+    document: unknown,
+    idempotency: IdempotencyKey | null,
+    strict = false,
+  ): Promise<RegisteredDefinition> {
+    const parsed = await this.#checker.check(document);
+    const { canonical, definition, warnings } = parsed;
+    if (definition === null || canonical === null || parsed.errors.length > 0) {
+      throw invalidDefinition(strict ? [...parsed.errors, ...warnings] : parsed.errors);
+    }
+    if (strict && warnings.length > 0) throw invalidDefinition(warnings);
+    const result = await this.#options.store.insertDefinition(
+      {
+        id: definition.id,
+        description: definition.description,
+        body: writeJson(canonical),
+        createdAt: this.#options.clock.now(),
+      },
+      idempotency === null
+        ? null
+        : { id: hashOf('definition', idempotency.key), requestHash: idempotency.requestHash },
+    );
+    if (result.outcome === 'conflict') {
+      throw new AppError(
+        'idempotency_conflict',
+        'This Idempotency-Key was used for another definition',
+      );
+    }
+    const { id, version } = result.record;
+    this.forget(id);
+    this.#options.stored(id, version);
+    return { id, version, warnings };
+  }
+
+  /** @throws AppError `invalid_definition` when it is strict and anything was found */
+  async check(document: unknown, strict = false): Promise<DefinitionCheck> {
+    const { errors, warnings } = await this.#checker.check(document);
+    const problems = [...errors, ...warnings];
+    if (strict && problems.length > 0) throw invalidDefinition(problems);
+    return { valid: errors.length === 0, errors, warnings };
+  }
+
+  async get(
+    id: string,
+    version: number | 'latest',
+  ): Promise<{ readonly document: JsonObject; readonly summary: DefinitionSummary }> {
+    const record = await this.#options.store.getDefinition(id, version);
+    if (record === null) throw definitionNotFound(id, version);
+    return { document: { ...bodyOf(record), version: record.version }, summary: summaryOf(record) };
+  }
+
+  async list(page: PageRequest): Promise<Page<DefinitionSummary>> {
+    const after = decodeCursor(page.cursor, 'definitions');
+    const records = await this.#options.store.listDefinitions(after?.[0] ?? null, page.limit + 1);
+    return pageOf(records.map(summaryOf), page.limit, 'definitions', ({ id }) => [id]);
+  }
+
+  /** Newest first. @throws AppError `definition_not_found` */
+  async versions(id: string, page: PageRequest): Promise<Page<DefinitionSummary>> {
+    const list = `versions of ${id}`;
+    const position = decodeCursor(page.cursor, list);
+    const before = position === null ? null : Number(position[0]);
+    const found = await this.#options.store.listDefinitionVersions(id, before, page.limit + 1);
+    if (found.length === 0 && before === null) throw definitionNotFound(id, 'latest');
+    return pageOf(found, page.limit, list, ({ version }) => [String(version)]);
+  }
+
+  /** The definition that new instances start on. @throws AppError `definition_not_found` */
+  async latest(id: string): Promise<WorkflowDefinition> {
+    const known = this.#latest.get(id);
+    if (known !== undefined && this.#isFresh(known.readAt)) {
+      const definition = this.#versions.get(keyOf(id, known.version));
+      if (definition !== undefined) return definition;
+    }
+    const record = await this.#options.store.getDefinition(id, 'latest');
+    if (record === null) throw definitionNotFound(id, 'latest');
+    this.#latest.set(id, { version: record.version, readAt: this.#options.clock.now() });
+    return this.#keep(record);
+  }
+
+  /** The version that an instance runs on, or null. @throws AppError `internal` when it is there and cannot be read */
+  async find(id: string, version: number): Promise<WorkflowDefinition | null> {
+    const known = this.#versions.get(keyOf(id, version));
+    if (known !== undefined) return known;
+    const record = await this.#options.store.getDefinition(id, version);
+    return record === null ? null : this.#keep(record);
+  }
+
+  /** There may be a newer version. */
+  forget(id: string): void {
+    this.#latest.delete(id);
+  }
+
+  #isFresh(readAt: number): boolean {
+    if (this.#options.mayMissNews()) return false;
+    return !this.#options.isShared() || this.#options.clock.now() - readAt < LATEST_TTL_MS;
+  }
+
+  #keep(record: DefinitionRecord): WorkflowDefinition {
+    const key = keyOf(record.id, record.version);
+    const known = this.#versions.get(key);
+    if (known !== undefined) return known;
+    const { definition, errors } = parseDefinition(bodyOf(record), { isStored: true });
+    if (definition === null) {
+      throw new AppError(
+        'internal',
+        `A stored definition cannot be read: ${describeProblems(errors)}`,
+      );
+    }
+    const versioned = { ...definition, version: record.version };
+    this.#versions.set(key, versioned, { size: record.body.length });
+    return versioned;
+  }
+}
+
+function keyOf(id: string, version: number): string {
+  return `${version}:${id}`;
+}
+
+/** @throws AppError `internal` for what this server did not write */
+function bodyOf(record: DefinitionRecord): JsonObject {
+  let body: unknown;
+  try {
+    body = readJson(record.body);
+  } catch (cause) {
+    throw new AppError('internal', 'A stored definition is not JSON', { cause });
+  }
+  if (!isJsonObject(body)) throw new AppError('internal', 'A stored definition is not an object');
+  return body;
+}
+
+function summaryOf(record: DefinitionRecord): DefinitionSummary {
+  const { id, version, description, createdAt } = record;
+  return { id, version, description, createdAt };
+}
+
+function definitionNotFound(id: string, version: number | 'latest'): AppError {
+  const what =
+    version === 'latest' ? `definition '${id}'` : `version ${version} of definition '${id}'`;
+  return new AppError('definition_not_found', `There is no ${what}`, {
+    fields: { definitionId: id },
+  });
+}
+
+function invalidDefinition(problems: readonly DocumentProblem[]): AppError {
+  return new AppError('invalid_definition', describeProblems(problems), { problems });
+}
+
+function describeProblems(problems: readonly DocumentProblem[]): string {
+  const count = problems.length === 1 ? 'one problem' : `${problems.length} problems`;
+  return `The definition has ${count}: ${problems[0]?.message ?? ''}`;
+}

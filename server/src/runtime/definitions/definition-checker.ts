@@ -1,0 +1,166 @@
+/**
+ * Everything that is wrong or odd about a posted definition: what its form shows (engine/definitions), and what only the
+ * stored custom steps and Python can tell.
+ *
+ *  K1 A document costs time in proportion to its size, however many problems it has: what more than one list can show is
+ *     neither looked for nor made.
+ *  K2 The thread is never held for long: parsing is bounded by the number of values, and what comes after it is done in
+ *     batches.
+ */
+import { setImmediate } from 'node:timers/promises';
+import type { DocumentProblem } from '../../engine/model/definition.js';
+import { checkLoops } from '../../engine/definitions/check-loops.js';
+import type {
+  ExamineExpression,
+  ExpressionFacts,
+} from '../../engine/definitions/expression-facts.js';
+import { notPython, unknownStepType } from '../../engine/definitions/late-problems.js';
+import { warnAboutExpression, warnAboutLiteral } from '../../engine/definitions/late-warnings.js';
+import {
+  parseDefinition,
+  type ExpressionSource,
+  type ParsedDefinition,
+} from '../../engine/definitions/parse-definition.js';
+import {
+  MAX_PROBLEMS,
+  mergeProblems,
+  ProblemList,
+  type DocumentWarningCode,
+} from '../../engine/definitions/problem-list.js';
+import type { ScriptRuntime, SyntaxProblem } from '../../scripts/script-runtime.js';
+import type { StepScripts } from './step-scripts.js';
+
+/** Expressions that Python looks at in one call, and their length together. */
+const BATCH_COUNT_MAX = 200;
+const BATCH_LENGTH_MAX = 64 * 1024;
+
+export interface DefinitionCheckerOptions {
+  readonly scripts: Pick<ScriptRuntime, 'checkSyntax' | 'examine'>;
+  readonly stepScripts: Pick<StepScripts, 'known'>;
+}
+
+export class DefinitionChecker {
+  readonly #options: DefinitionCheckerOptions;
+
+  constructor(options: DefinitionCheckerOptions) {
+    this.#options = options;
+  }
+
+  async check(document: unknown): Promise<ParsedDefinition> {
+    // Reading a large document took its time on this thread: others first.
+    await setImmediate();
+    const parsed = parseDefinition(document);
+    const withSteps = mergeProblems(parsed.errors, await this.#unknownSteps(parsed));
+    const room = MAX_PROBLEMS - withSteps.length;
+    const errors = mergeProblems(withSteps, await this.#syntaxErrors(parsed.expressions, room));
+    const warnings = mergeProblems(parsed.warnings, await this.#oddities(parsed));
+    return { ...parsed, errors, warnings };
+  }
+
+  /** Looked for in turns, so that a megabyte of expressions holds up nobody. */
+  async #oddities(parsed: ParsedDefinition): Promise<readonly DocumentProblem[]> {
+    const warnings = new ProblemList<DocumentWarningCode>();
+    const { scripts } = this.#options;
+    const examiner = new Examiner((source) => scripts.examine?.(source) ?? null);
+    for (const expression of parsed.expressions) {
+      if (warnings.isCut) break;
+      const facts = examiner.examine(expression.source);
+      if (facts !== null) warnAboutExpression(expression, facts, warnings);
+      if (examiner.isTired) await examiner.rest();
+    }
+    for (const literal of parsed.literalTexts) {
+      if (warnings.isCut) break;
+      const facts = examiner.examine(literal.text);
+      if (facts !== null) warnAboutLiteral(literal, facts, warnings);
+      if (examiner.isTired) await examiner.rest();
+    }
+    const { definition, stepPointers } = parsed;
+    if (definition !== null) {
+      checkLoops({ definition, stepPointers, warnings, examine: (text) => examiner.examine(text) });
+    }
+    return warnings.toArray();
+  }
+
+  async #unknownSteps({ customSteps }: ParsedDefinition): Promise<readonly DocumentProblem[]> {
+    const names = [...new Set(customSteps.map(({ name }) => name))];
+    const known = await this.#options.stepScripts.known(names);
+    const unknown = customSteps.filter(({ name }) => !known.has(name));
+    return unknown.slice(0, MAX_PROBLEMS + 1).map(unknownStepType);
+  }
+
+  /**
+   * CPython itself says what is valid, so that no definition is accepted that can only fail later. It sees each text
+   * once. One problem more than there is room for is enough to say that there are more.
+   */
+  async #syntaxErrors(
+    expressions: readonly ExpressionSource[],
+    room: number,
+  ): Promise<readonly DocumentProblem[]> {
+    if (room < 0) return [];
+    const wrong = new Map<string, SyntaxProblem>();
+    for (const batch of batchesOf(new Set(expressions.map(({ source }) => source)))) {
+      const problems = await this.#options.scripts.checkSyntax('expression', batch);
+      for (const problem of problems) wrong.set(batch[problem.index] ?? '', problem);
+      if (wrong.size > room) break;
+    }
+    const found: DocumentProblem[] = [];
+    if (wrong.size === 0) return found;
+    for (const expression of expressions) {
+      const complaint = wrong.get(expression.source);
+      if (complaint !== undefined) found.push(notPython(expression, complaint));
+      if (found.length > room) break;
+    }
+    return found;
+  }
+}
+
+/** What is parsed on this thread before others have their turn: some ten milliseconds. */
+const TURN_LENGTH = 16 * 1024;
+/** What an expression costs besides its length. */
+const EXPRESSION_LENGTH_MIN = 20;
+
+/** Remembers what it has seen while one definition is checked. */
+class Examiner {
+  readonly #known = new Map<string, ExpressionFacts | null>();
+  readonly #examine: ExamineExpression;
+  #lengthInTurn = 0;
+
+  constructor(examine: ExamineExpression) {
+    this.#examine = examine;
+  }
+
+  get isTired(): boolean {
+    return this.#lengthInTurn >= TURN_LENGTH;
+  }
+
+  async rest(): Promise<void> {
+    this.#lengthInTurn = 0;
+    await setImmediate();
+  }
+
+  examine(source: string): ExpressionFacts | null {
+    this.#lengthInTurn += 1;
+    const known = this.#known.get(source);
+    if (known !== undefined) return known;
+    this.#lengthInTurn += source.length + EXPRESSION_LENGTH_MIN;
+    const facts = this.#examine(source);
+    this.#known.set(source, facts);
+    return facts;
+  }
+}
+
+function* batchesOf(sources: Iterable<string>): Generator<readonly string[]> {
+  let batch: string[] = [];
+  let length = 0;
+  for (const source of sources) {
+    const isFull = batch.length >= BATCH_COUNT_MAX || length + source.length > BATCH_LENGTH_MAX;
+    if (isFull && batch.length > 0) {
+      yield batch;
+      batch = [];
+      length = 0;
+    }
+    batch.push(source);
+    length += source.length;
+  }
+  if (batch.length > 0) yield batch;
+}

@@ -1,0 +1,37 @@
+/** What is odd about the script of a custom step, but does not stop it from being stored. */
+import type { DocumentProblem } from '../../engine/model/definition.js';
+import type { ForbiddenImport, ScriptRuntime } from '../../scripts/script-runtime.js';
+
+/** What to do without a package, which says more than what is inside of it. */
+const INSTEAD: ReadonlyMap<string, string> = new Map([
+  ...['aiohttp', 'http', 'httpx', 'requests', 'socket', 'urllib3', 'urllib.request'].map(
+    (name) => [name, 'Use an HttpRequest step for calls to other services.'] as const,
+  ),
+  ...['os', 'pathlib', 'subprocess', 'sys'].map(
+    (name) => [name, 'Pass what the script needs as an input.'] as const,
+  ),
+  ['logging', 'Use print(), which writes to the log of the server.'],
+]);
+
+export async function scriptWarnings(
+  source: string,
+  scripts: ScriptRuntime,
+): Promise<readonly DocumentProblem[]> {
+  const found = (await scripts.findForbiddenImports?.(source)) ?? [];
+  return found.map(warningAbout);
+}
+
+function warningAbout({ module, line, column, ...found }: ForbiddenImport): DocumentProblem {
+  const warning = { code: 'module_not_importable', pointer: '', place: { line, column } };
+  if (module.startsWith('.')) {
+    const message = 'A script is not part of a package, so it cannot use relative imports.';
+    return { ...warning, message };
+  }
+  const instead = INSTEAD.get(module) ?? INSTEAD.get(module.split('.')[0] ?? '');
+  const near = instead === undefined ? found.near : null;
+  const hint = instead ?? (near === null ? LIST : `Did you mean "${near}"?`);
+  const message = `Custom steps cannot import "${module.slice(0, 200)}". ${hint}`;
+  return { ...warning, message, ...(near !== null && { suggestion: near }) };
+}
+
+const LIST = 'They run in a sandbox with a part of the standard library and no other packages.';

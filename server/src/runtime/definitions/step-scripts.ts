@@ -1,0 +1,136 @@
+/** Custom steps: scripts by name, the newest one counts. */
+import { LRUCache } from 'lru-cache';
+import { BUILT_IN_STEP_TYPES, type DocumentProblem } from '../../engine/model/definition.js';
+import { AppError } from '../../base/errors.js';
+import type { ScriptRuntime } from '../../scripts/script-runtime.js';
+import type { StepScriptRecord, Store } from '../../store/store.js';
+import type { Clock } from '../../base/clock.js';
+import type {
+  Page,
+  PageRequest,
+  StepScriptSummary,
+  StepScriptView,
+  StoredScript,
+} from '../host.js';
+import { decodeCursor, pageOf } from '../operations/paging.js';
+import { scriptWarnings } from './script-warnings.js';
+
+/** How long a script is believed to be the newest when other nodes may put a newer one. */
+const TTL_MS = 5000;
+const CACHE_MAX = 1000;
+/** Of the scripts at hand, in characters. */
+const CACHE_LENGTH_MAX = 16 * 1024 * 1024;
+
+export interface StepScriptsOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly scripts: ScriptRuntime;
+  readonly mayMissNews: () => boolean;
+  readonly isShared: () => boolean;
+  readonly hintOthers: (name: string) => void;
+}
+
+export class StepScripts {
+  readonly #options: StepScriptsOptions;
+  readonly #cache = new LRUCache<
+    string,
+    { readonly script: StepScriptRecord; readonly readAt: number }
+  >({
+    max: CACHE_MAX,
+    maxSize: CACHE_LENGTH_MAX,
+    sizeCalculation: ({ script }) => script.source.length + 1,
+  });
+
+  constructor(options: StepScriptsOptions) {
+    this.#options = options;
+  }
+
+  /** @throws AppError `invalid_script`, when it is strict also for what is only odd */
+  async put(name: string, source: string, strict = false): Promise<StoredScript> {
+    if (BUILT_IN_STEP_TYPES.some((type) => type.toLowerCase() === name.trim().toLowerCase())) {
+      throw new AppError('reserved_step_name', `'${name}' is a step type of the server`, {
+        fields: { stepName: name },
+      });
+    }
+    const [problem] = await this.#options.scripts.checkSyntax('script', [source]);
+    if (problem !== undefined) {
+      const { column, line, message } = problem;
+      throw new AppError('invalid_script', `Python does not understand the script: ${message}`, {
+        fields: {
+          stepName: name,
+          ...(line === null ? {} : { line }),
+          ...(column === null ? {} : { column }),
+        },
+      });
+    }
+    const warnings = await scriptWarnings(source, this.#options.scripts);
+    if (strict && warnings.length > 0) throw oddScript(name, warnings);
+    const createdAt = this.#options.clock.now();
+    const script = await this.#options.store.insertStepScript({ name, source, createdAt });
+    this.forget(name);
+    this.#options.hintOthers(name);
+    return { ...script, warnings };
+  }
+
+  /** @throws AppError `step_not_found` */
+  async get(name: string, version: number | 'latest'): Promise<StepScriptView> {
+    const script = await this.#options.store.getStepScript(name, version);
+    if (script === null) throw stepNotFound(name, version);
+    return script;
+  }
+
+  /** Newest first. @throws AppError `step_not_found` */
+  async versions(name: string, page: PageRequest): Promise<Page<StepScriptSummary>> {
+    const list = `versions of ${name}`;
+    const position = decodeCursor(page.cursor, list);
+    const before = position === null ? null : Number(position[0]);
+    const found = await this.#options.store.listStepScriptVersions(name, before, page.limit + 1);
+    if (found.length === 0 && before === null) throw stepNotFound(name, 'latest');
+    return pageOf(found, page.limit, list, ({ version }) => [String(version)]);
+  }
+
+  async list(page: PageRequest): Promise<Page<StepScriptSummary>> {
+    const after = decodeCursor(page.cursor, 'steps');
+    const scripts = await this.#options.store.listStepScripts(after?.[0] ?? null, page.limit + 1);
+    const views = scripts.map(({ name, version, createdAt }) => ({ name, version, createdAt }));
+    return pageOf(views, page.limit, 'steps', ({ name }) => [name]);
+  }
+
+  /** The newest script of the name, as a step that runs now wants it. */
+  async find(name: string): Promise<StepScriptRecord | null> {
+    const { clock, isShared, mayMissNews, store } = this.#options;
+    const cached = this.#cache.get(name);
+    const isFresh =
+      cached !== undefined &&
+      !mayMissNews() &&
+      (!isShared() || clock.now() - cached.readAt < TTL_MS);
+    if (isFresh) return cached.script;
+    const script = await store.getStepScript(name, 'latest');
+    if (script !== null) this.#cache.set(name, { script, readAt: clock.now() });
+    return script;
+  }
+
+  /** Which of these names have a script. */
+  async known(names: readonly string[]): Promise<ReadonlySet<string>> {
+    const scripts = await Promise.all(names.map((name) => this.find(name)));
+    return new Set(scripts.flatMap((script) => (script === null ? [] : [script.name])));
+  }
+
+  forget(name: string): void {
+    this.#cache.delete(name);
+  }
+}
+
+function oddScript(stepName: string, problems: readonly DocumentProblem[]): AppError {
+  const count = problems.length === 1 ? 'one problem' : `${problems.length} problems`;
+  const message = `The script has ${count}: ${problems[0]?.message ?? ''}`;
+  const place = problems[0]?.place;
+  return new AppError('invalid_script', message, { problems, fields: { stepName, ...place } });
+}
+
+function stepNotFound(name: string, version: number | 'latest'): AppError {
+  const what = version === 'latest' ? '' : `version ${version} of `;
+  return new AppError('step_not_found', `There is no ${what}custom step '${name}'`, {
+    fields: { stepName: name },
+  });
+}

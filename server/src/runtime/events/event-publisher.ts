@@ -1,0 +1,99 @@
+/**
+ * Publishes events: stored first, then handed to every instance that waits.
+ *
+ * A waiting step stores its subscription and then looks at the events; a publisher stores its event and then looks at
+ * the subscriptions. Whatever the order, one of them sees the other; when both do, the instance takes the event once.
+ */
+import { writeJson } from '../../engine/values/exact-json.js';
+import { AppError } from '../../base/errors.js';
+import type {
+  EventRecord,
+  FoundEvent,
+  InboxMessage,
+  PostedMessage,
+  Store,
+} from '../../store/store.js';
+import type { Clock } from '../../base/clock.js';
+import type { PublishedEvent, PublishRequest } from '../host.js';
+import { hashOf, nameKeyOf, newId } from '../../base/ids.js';
+import { eventMessage } from '../instances/message-codec.js';
+
+const PAGE = 500;
+/** Of those that it was handed to, so many are kept by name. */
+const TAKERS_MAX = 20;
+
+export interface EventPublisherOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly posted: (posted: PostedMessage, message: InboxMessage) => void;
+}
+
+export class EventPublisher {
+  readonly #options: EventPublisherOptions;
+
+  constructor(options: EventPublisherOptions) {
+    this.#options = options;
+  }
+
+  async publish(request: PublishRequest): Promise<PublishedEvent> {
+    const { name, key, idempotency } = request;
+    const publishedAt = this.#options.clock.now();
+    const event: EventRecord = {
+      id: idempotency === null ? newId(publishedAt) : `k-${hashOf(name, key, idempotency.key)}`,
+      nameKey: nameKeyOf(name, key),
+      name,
+      key,
+      data: writeJson(request.data),
+      publishedAt,
+      deliveredTo: null,
+      requestHash: idempotency?.requestHash ?? null,
+    };
+    const existing = await this.#options.store.insertEvent(event);
+    if (existing === null) return { id: event.id, deliveredTo: await this.#deliver(event) };
+    if (existing.requestHash !== event.requestHash) {
+      throw new AppError(
+        'idempotency_conflict',
+        'This Idempotency-Key was used for an event with other data',
+      );
+    }
+    return {
+      id: existing.id,
+      deliveredTo: existing.deliveredTo ?? (await this.#deliver(existing)),
+    };
+  }
+
+  /** Events that a node stored but did not hand to everybody before it stopped. */
+  async deliverLeftOver(publishedBefore: number): Promise<void> {
+    for (const event of await this.#options.store.findUndeliveredEvents(publishedBefore, PAGE)) {
+      await this.#deliver(event);
+    }
+  }
+
+  async #deliver(event: FoundEvent): Promise<number> {
+    const { store } = this.#options;
+    const message = eventMessage(event);
+    const instances = new Set<string>();
+    let afterId: string | null = null;
+    for (;;) {
+      const page = await store.findSubscriptions(event.nameKey, event.publishedAt, afterId, PAGE);
+      const targets = [...new Set(page.map(({ instanceId }) => instanceId))];
+      const fresh = targets.filter((instanceId) => !instances.has(instanceId));
+      for (const instanceId of await this.#post(fresh, message)) instances.add(instanceId);
+      const last = page.at(-1);
+      if (last === undefined || page.length < PAGE) break;
+      afterId = last.id;
+    }
+    await store.markEventDelivered(event.id, instances.size, [...instances].slice(0, TAKERS_MAX));
+    return instances.size;
+  }
+
+  async #post(instanceIds: readonly string[], message: InboxMessage): Promise<readonly string[]> {
+    if (instanceIds.length === 0) return [];
+    const { posted, store } = this.#options;
+    const messages = instanceIds.map((instanceId) => ({ instanceId, message }));
+    const answers = await store.postMessages(messages);
+    const reached = answers.filter((answer) => answer !== null);
+    for (const answer of reached) posted(answer, message);
+    return reached.map(({ instanceId }) => instanceId);
+  }
+}

@@ -1,0 +1,95 @@
+/** Reading events, and who waits for them. */
+import { readJson } from '../../engine/values/exact-json.js';
+import { AppError } from '../../base/errors.js';
+import {
+  FAR_FUTURE_MS,
+  type EventListItem,
+  type EventRecord,
+  type Store,
+} from '../../store/store.js';
+import type { Page, PageRequest } from '../host.js';
+import { nameKeyOf, readExecutionKey } from '../../base/ids.js';
+import { memoryCost } from '../memory/memory-cost.js';
+import type { EventView, EventWaiterView, StoredEventView } from '../operations/operator-views.js';
+import { decodeCursor, pageOf } from '../operations/paging.js';
+import type { ReadingGate } from '../memory/reading-gate.js';
+
+export interface EventName {
+  readonly name: string;
+  readonly key: string;
+}
+
+export class EventQueries {
+  readonly #store: Store;
+  readonly #reading: ReadingGate;
+
+  constructor(store: Store, reading: ReadingGate) {
+    this.#store = store;
+    this.#reading = reading;
+  }
+
+  /** Newest first; of one name and key, or all. */
+  async list(of: EventName | null, page: PageRequest): Promise<Page<EventView>> {
+    const nameKey = of === null ? null : nameKeyOf(of.name, of.key);
+    const list = `events ${nameKey ?? ''}`;
+    const position = decodeCursor(page.cursor, list);
+    const events = await this.#store.listEvents({
+      nameKey,
+      before:
+        position === null ? null : { publishedAt: Number(position[0]), id: position[1] ?? '' },
+      limit: page.limit + 1,
+    });
+    return pageOf(events.map(viewEvent), page.limit, list, ({ id, publishTime }) => [
+      String(publishTime),
+      id,
+    ]);
+  }
+
+  /** @throws AppError `event_not_found` */
+  get(id: string): Promise<StoredEventView> {
+    return this.#reading.read(
+      () => this.#find(id),
+      ({ data }) => memoryCost(data),
+      viewStored,
+    );
+  }
+
+  async #find(id: string): Promise<EventRecord> {
+    const event = await this.#store.getEvent(id);
+    if (event !== null) return event;
+    throw new AppError('event_not_found', `there is no event '${id}'`, {
+      fields: { eventId: id },
+    });
+  }
+
+  async waiters({ name, key }: EventName, page: PageRequest): Promise<Page<EventWaiterView>> {
+    const nameKey = nameKeyOf(name, key);
+    const list = `event-waiters ${nameKey}`;
+    const afterId = decodeCursor(page.cursor, list)?.[0] ?? null;
+    const limit = page.limit + 1;
+    const found = await this.#store.findSubscriptions(nameKey, FAR_FUTURE_MS, afterId, limit);
+    const { items, nextCursor } = pageOf(found, page.limit, list, ({ id }) => [id]);
+    const waiters = items.map(({ id, instanceId, effectiveAt }) => ({
+      workflowId: instanceId,
+      executionId: readExecutionKey(id).pointerId,
+      since: effectiveAt,
+    }));
+    return { items: waiters, nextCursor };
+  }
+}
+
+function viewStored(event: EventRecord): StoredEventView {
+  const { data, deliveredTo, id, key, name, publishedAt: publishTime } = event;
+  // Stored by us as JSON.
+  return { ...{ id, name, key, deliveredTo, publishTime }, data: readJson(data) };
+}
+
+function viewEvent(event: EventListItem): EventView {
+  const { data, deliveredTo, id, key, name, publishedAt, takenBy } = event;
+  return {
+    ...{ id, name, key, deliveredTo, takenBy },
+    data: data === null ? null : readJson(data), // Stored by us as JSON.
+    dataOmitted: data === null,
+    publishTime: publishedAt,
+  };
+}

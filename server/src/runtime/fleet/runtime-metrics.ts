@@ -1,0 +1,221 @@
+/** Counts and durations for /metrics, under names with few distinct labels. */
+import type { StepRecordStatus } from '../../engine/model/instance.js';
+import type { EndedAttempt } from '../../engine/flow/run.js';
+import type { StoreStatistics } from '../../store/store.js';
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+
+/**
+ * Sampling how late the event loop is wakes an idle process a hundred times a second, which was most of what it cost. So
+ * these samples are not taken; `nodejs_eventloop_lag_seconds` is measured whenever the metrics are read.
+ */
+const SAMPLED = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'];
+const NEVER_MS = 2 ** 31 - 1;
+
+/** Each label of a metric costs memory here and in Prometheus. */
+const DEFINITION_LABELS_MAX = 500;
+
+const RESULTS: Readonly<Record<StepRecordStatus, string>> = {
+  Complete: 'ok',
+  Failed: 'failed',
+  Cancelled: 'cancelled',
+  Compensated: 'compensated',
+};
+
+export class RuntimeMetrics {
+  readonly registry = new Registry();
+  readonly #started = this.#counter('stepwright_workflows_started_total', 'Instances started.');
+  readonly #ended = this.#counter(
+    'stepwright_workflows_ended_total',
+    'Instances ended, by status and outcome.',
+    ['status', 'outcome'],
+  );
+  readonly #refusedDescendants = this.#counter(
+    'stepwright_descendants_refused_total',
+    'Starts by SubWorkflow steps that failed because the workflow at the top has descendants_max open descendants.',
+  );
+  readonly #steps = this.#counter(
+    'stepwright_steps_total',
+    'Step attempts ended, by type and result.',
+    ['type', 'result'],
+  );
+  readonly #failedAttempts = this.#counter(
+    'stepwright_failed_attempts_total',
+    'Attempts of steps that failed, by definition (empty: one of the rest) and by what follows.',
+    ['definition', 'next'],
+  );
+  readonly #definitions = new Set<string>();
+  readonly #stepSeconds = new Histogram({
+    name: 'stepwright_step_duration_seconds',
+    help: 'Time from the start of a step attempt to its end, waiting included.',
+    labelNames: ['type'],
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 600, 3600],
+    registers: [this.registry],
+  });
+  readonly #lost = this.#counter(
+    'stepwright_commits_lost_total',
+    'Commits refused because something had arrived meanwhile; they were made again.',
+  );
+  readonly #fenced = this.#counter(
+    'stepwright_commits_fenced_total',
+    'Instances given up because another node had taken them over.',
+  );
+  readonly #storeOperations = this.#counter(
+    'stepwright_store_operations_total',
+    'Store operations, by name and result.',
+    ['operation', 'result'],
+  );
+  readonly #storeSeconds = new Histogram({
+    name: 'stepwright_store_operation_duration_seconds',
+    help: 'Duration of store operations.',
+    labelNames: ['operation'],
+    buckets: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.2, 1, 5],
+    registers: [this.registry],
+  });
+  readonly #memoryRefused = this.#counter(
+    'stepwright_memory_refusals_total',
+    'Calls refused because memory_budget_bytes was used up, by what they were: start, request or answer.',
+    ['what'],
+  );
+  readonly #events = this.#counter('stepwright_events_published_total', 'Events published.');
+  readonly #activities = this.#counter(
+    'stepwright_activities_total',
+    'Activity items, by what happened to them.',
+    ['what'],
+  );
+
+  readonly #instances = new Gauge({
+    name: 'stepwright_workflows',
+    help: 'Instances in the store, by status.',
+    labelNames: ['status'],
+    registers: [this.registry],
+  });
+  readonly #waitingActivities = new Gauge({
+    name: 'stepwright_activities_waiting',
+    help: 'Activity items that wait for a worker, for the names with the most.',
+    labelNames: ['activity'],
+    registers: [this.registry],
+  });
+  readonly #oldestActivity = new Gauge({
+    name: 'stepwright_activities_oldest_age_seconds',
+    help: 'How long the oldest waiting activity item has been waiting.',
+    labelNames: ['activity'],
+    registers: [this.registry],
+  });
+  readonly #undelivered = new Gauge({
+    name: 'stepwright_events_undelivered',
+    help: 'Events stored but not yet handed to everybody who waited.',
+    registers: [this.registry],
+  });
+
+  constructor() {
+    collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: NEVER_MS });
+    for (const sampled of SAMPLED) {
+      this.registry.removeSingleMetric(`nodejs_eventloop_lag_${sampled}_seconds`);
+    }
+  }
+
+  /** A SubWorkflow step was not let start a workflow. */
+  descendantRefused(): void {
+    this.#refusedDescendants.inc();
+  }
+
+  workflowStarted(): void {
+    this.#started.inc();
+  }
+
+  workflowEnded(status: string, outcome: string): void {
+    this.#ended.inc({ status, outcome });
+  }
+
+  /** `next` is what becomes of the step. The definitions that came first have a label of their own. */
+  attemptFailed(definitionId: string, next: string): void {
+    const known = this.#definitions;
+    if (known.size < DEFINITION_LABELS_MAX) known.add(definitionId);
+    this.#failedAttempts.inc({ definition: known.has(definitionId) ? definitionId : '', next });
+  }
+
+  /** There are as many types as there are scripts. */
+  attemptEnded({ durationMs, status, type }: EndedAttempt): void {
+    this.#steps.inc({ type, result: RESULTS[status] });
+    this.#stepSeconds.observe({ type }, durationMs / 1000);
+  }
+
+  commitLost(): void {
+    this.#lost.inc();
+  }
+
+  fenced(): void {
+    this.#fenced.inc();
+  }
+
+  storeOperation(operation: string, durationMs: number, succeeded: boolean): void {
+    this.#storeOperations.inc({ operation, result: succeeded ? 'ok' : 'failed' });
+    this.#storeSeconds.observe({ operation }, durationMs / 1000);
+  }
+
+  memoryRefused(what: 'start' | 'request' | 'answer'): void {
+    this.#memoryRefused.inc({ what });
+  }
+
+  eventPublished(): void {
+    this.#events.inc();
+  }
+
+  activity(what: 'offered' | 'handed_out' | 'completed' | 'failed' | 'released'): void {
+    this.#activities.inc({ what });
+  }
+
+  /** Bytes that are counted, and may be, of each part of the memory budget. */
+  showMemory(
+    read: () => Readonly<Record<string, { readonly used: number; readonly limit: number }>>,
+  ): void {
+    const show = (name: string, help: string, of: 'used' | 'limit'): void => {
+      new Gauge({
+        name,
+        help,
+        labelNames: ['part'],
+        registers: [this.registry],
+        collect() {
+          for (const [part, numbers] of Object.entries(read())) this.set({ part }, numbers[of]);
+        },
+      });
+    };
+    show('stepwright_memory_used_bytes', 'Memory in use of memory_budget_bytes, by part.', 'used');
+    show(
+      'stepwright_memory_limit_bytes',
+      'What each part may use of memory_budget_bytes.',
+      'limit',
+    );
+  }
+
+  /** A number that is asked for when somebody reads the metrics. */
+  gauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      name,
+      help,
+      registers: [this.registry],
+      collect() {
+        this.set(read());
+      },
+    });
+  }
+
+  /** Shows what the store counts; ages are in seconds at `now`. */
+  showStore(statistics: StoreStatistics, now: number): void {
+    for (const [status, count] of Object.entries(statistics.instances)) {
+      this.#instances.set({ status }, count);
+    }
+    this.#waitingActivities.reset();
+    this.#oldestActivity.reset();
+    for (const { name, oldestAvailableAt, waiting } of statistics.activities) {
+      this.#waitingActivities.set({ activity: name }, waiting);
+      const ageMs = oldestAvailableAt === null ? 0 : Math.max(0, now - oldestAvailableAt);
+      this.#oldestActivity.set({ activity: name }, ageMs / 1000);
+    }
+    this.#undelivered.set(statistics.undeliveredEvents);
+  }
+
+  #counter(name: string, help: string, labelNames: string[] = []): Counter {
+    return new Counter({ name, help, labelNames, registers: [this.registry] });
+  }
+}

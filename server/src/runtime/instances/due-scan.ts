@@ -1,0 +1,90 @@
+/**
+ * Goes through the instances that are due before the next scan, in pages: what is due now is looked at, for what is due
+ * soon there is a timer. What is far away costs no memory.
+ */
+import type { DueInstance, Store } from '../../store/store.js';
+import type { Clock } from '../../base/clock.js';
+
+const PAGE = 500;
+/** Pages in a row with nothing to do for this node, after which the next scan goes on. */
+const IDLE_PAGES_MAX = 20;
+/** What a scan may come later than planned. */
+const MARGIN_MS = 1000;
+
+export interface DueScanOptions {
+  readonly store: Pick<Store, 'findDueInstances'>;
+  readonly clock: Clock;
+  readonly intervalMs: () => number;
+  readonly isStopping: () => boolean;
+  /** Whether this node has something to do about it, now or when it is due. */
+  readonly concerns: (instance: DueInstance, now: number) => boolean;
+  /** Resolves when the next one may come. */
+  readonly look: (instance: DueInstance) => Promise<void>;
+  /** It is due, as the timer says; what was known of it before may be old. */
+  readonly lookAnew: (instanceId: string) => void;
+}
+
+export class DueScan {
+  readonly #options: DueScanOptions;
+  readonly #timers = new Map<string, () => void>();
+  /** Where the last scan stopped before the end. */
+  #from: { readonly wakeAt: number; readonly id: string } | undefined;
+
+  constructor(options: DueScanOptions) {
+    this.#options = options;
+  }
+
+  async run(): Promise<void> {
+    const { clock, intervalMs, isStopping, store } = this.#options;
+    let idlePages = 0;
+    for (;;) {
+      const now = clock.now();
+      const page = await store.findDueInstances(now + this.#aheadMs(intervalMs), PAGE, this.#from);
+      const isIdle = !(await this.#serve(page, now));
+      idlePages = isIdle ? idlePages + 1 : 0;
+      const last = page.length < PAGE ? undefined : page.at(-1);
+      this.#from = last === undefined ? undefined : { wakeAt: last.wakeAt, id: last.id };
+      if (last === undefined || isStopping() || idlePages >= IDLE_PAGES_MAX) return;
+    }
+  }
+
+  /** An instance that is due at that time has left the memory. */
+  setTimer(id: string, dueAt: number): void {
+    const { clock, intervalMs, isStopping, lookAnew } = this.#options;
+    this.cancel(id);
+    // The scan finds what is due later.
+    if (dueAt > clock.now() + this.#aheadMs(intervalMs) || isStopping()) return;
+    const cancel = clock.at(dueAt, () => {
+      this.#timers.delete(id);
+      lookAnew(id);
+    });
+    this.#timers.set(id, cancel);
+  }
+
+  cancel(id: string): void {
+    this.#timers.get(id)?.();
+    this.#timers.delete(id);
+  }
+
+  stop(): void {
+    for (const cancel of this.#timers.values()) cancel();
+    this.#timers.clear();
+  }
+
+  #aheadMs(intervalMs: () => number): number {
+    return intervalMs() + MARGIN_MS;
+  }
+
+  async #serve(page: readonly DueInstance[], now: number): Promise<boolean> {
+    const { concerns, isStopping, look } = this.#options;
+    let hasWork = false;
+    for (const instance of page) {
+      if (isStopping()) return false;
+      if (!concerns(instance, now)) continue;
+      hasWork = true;
+      if (instance.wakeAt <= now) await look(instance);
+      else if (!this.#timers.has(instance.id)) this.setTimer(instance.id, instance.wakeAt);
+    }
+    return hasWork;
+  }
+}

@@ -1,0 +1,98 @@
+/** The effects of one instance that are under way: started after a commit, aborted when their step is cancelled. */
+import type { WorkflowInstance } from '../../engine/model/instance.js';
+import type { EffectResult } from '../../engine/flow/messages.js';
+import type { Pointer } from '../../engine/model/pointer.js';
+import { stepOf, type Run } from '../../engine/flow/run.js';
+import type { ActorEnvironment } from './actor-environment.js';
+
+interface UnderWay {
+  readonly controller: AbortController;
+  /** It waits for an answer from outside; a script or the start of a child is work of this server. */
+  readonly isCall: boolean;
+}
+
+export class EffectRunner {
+  readonly #environment: ActorEnvironment;
+  readonly #ended: (pointerId: number, attempt: number, result: EffectResult) => void;
+  readonly #underWay = new Map<number, UnderWay>();
+  #hasLeftOver = false;
+  #waitsForEnd: () => void = () => undefined;
+
+  constructor(
+    environment: ActorEnvironment,
+    ended: (pointerId: number, attempt: number, result: EffectResult) => void,
+  ) {
+    this.#environment = environment;
+    this.#ended = ended;
+  }
+
+  /** Nothing is under way, and nothing was left to the next node, which this one must tell before it stops. */
+  get isAtRest(): boolean {
+    return this.#underWay.size === 0 && !this.#hasLeftOver;
+  }
+
+  /** All that is under way are calls to the outside. */
+  get areCalls(): boolean {
+    return [...this.#underWay.values()].every(({ isCall }) => isCall);
+  }
+
+  start(run: Run, pointerIds: readonly number[]): void {
+    for (const pointerId of pointerIds) {
+      const pointer = run.instance.pointers.get(pointerId);
+      const kind = pointer?.state.kind;
+      if (pointer === undefined || (kind !== 'effect' && kind !== 'child')) continue;
+      if (this.#underWay.has(pointerId)) continue;
+      const { attempt } = pointer;
+      const controller = new AbortController();
+      const isCall = kind === 'effect' && stepOf(run, pointer).type === 'HttpRequest';
+      this.#underWay.set(pointerId, { controller, isCall });
+      void this.#environment
+        .runBody(run, pointer, controller.signal)
+        .catch((error: unknown): EffectResult => this.#unexpected(run, pointerId, error))
+        .then((result) => {
+          if (this.#underWay.get(pointerId)?.controller !== controller) return;
+          this.#underWay.delete(pointerId);
+          if (result === null) this.#hasLeftOver = true;
+          else this.#ended(pointerId, attempt, result);
+          if (this.#underWay.size === 0) this.#waitsForEnd();
+        });
+    }
+  }
+
+  /** Resolves when nothing is under way any more, or when the signal fires. One caller at a time. */
+  async end(signal: AbortSignal): Promise<void> {
+    if (this.#underWay.size === 0 || signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      this.#waitsForEnd = resolve;
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+  }
+
+  abort(pointerIds: readonly number[]): void {
+    for (const pointerId of pointerIds) {
+      this.#underWay.get(pointerId)?.controller.abort();
+      this.#underWay.delete(pointerId);
+    }
+    if (this.#underWay.size === 0) this.#waitsForEnd();
+  }
+
+  abortAll(): void {
+    this.abort([...this.#underWay.keys()]);
+  }
+
+  /** Bodies answer with results; one that throws has a bug, which must not cost more than its step. */
+  #unexpected(run: Run, pointerId: number, error: unknown): EffectResult {
+    const fields = { workflowId: run.instance.id, pointerId, err: error };
+    this.#environment.logger.error(fields, 'a step body failed unexpectedly');
+    return { ok: false, failure: { type: 'InternalError', message: 'the step body failed' } };
+  }
+}
+
+/** Whether the next node would have to begin something again: an effect, or the start of a child. */
+export function hasUnderWay({ pointers, status }: WorkflowInstance): boolean {
+  return status === 'Runnable' && [...pointers.values()].some(isUnderWay);
+}
+
+export function isUnderWay({ state }: Pointer): boolean {
+  return state.kind === 'effect' || (state.kind === 'child' && !state.started);
+}

@@ -1,0 +1,32 @@
+/** What a commit of an instance writes. */
+import type { WorkflowInstance } from '../../engine/model/instance.js';
+import { STATE_VERSION } from '../../engine/model/snapshot.js';
+import type { InstanceCommit } from '../../store/store.js';
+import { hasUnderWay } from './effect-runner.js';
+import { timesOf } from './new-instance.js';
+import type { UnsavedChanges } from './unsaved-changes.js';
+
+export interface CommitParts extends Pick<
+  InstanceCommit,
+  'epoch' | 'inSeq' | 'revision' | 'wakeAt' | 'crashes' | 'state'
+> {
+  readonly now: number;
+  readonly unsaved: UnsavedChanges;
+}
+
+export function commitOf(
+  instance: WorkflowInstance,
+  { now, unsaved, ...expected }: CommitParts,
+): InstanceCommit {
+  return {
+    id: instance.id,
+    ...expected,
+    status: instance.status,
+    outcome: instance.outcome,
+    ...timesOf(instance, now),
+    underWay: hasUnderWay(instance),
+    schemaVersion: STATE_VERSION,
+    side: unsaved.side,
+    ...unsaved.removals,
+  };
+}

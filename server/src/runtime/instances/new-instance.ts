@@ -1,0 +1,55 @@
+/** A start, and the record that it becomes. */
+import type { WorkflowDefinition } from '../../engine/model/definition.js';
+import { rootOf } from '../../engine/model/child-id.js';
+import type { ParentLink, WorkflowInstance } from '../../engine/model/instance.js';
+import type { JsonObject } from '../../engine/values/json.js';
+import { STATE_VERSION } from '../../engine/model/snapshot.js';
+import type { InstanceRecord } from '../../store/store.js';
+import { hasUnderWay } from './effect-runner.js';
+
+export interface NewInstance {
+  readonly id: string;
+  readonly definition: WorkflowDefinition;
+  readonly data: JsonObject;
+  readonly reference: string | null;
+  readonly parent: ParentLink | null;
+  readonly requestHash: string | null;
+  readonly startTime: number;
+}
+
+/** What an instance shows of time: its end, its last change (which is this one) and its error. */
+export function timesOf(
+  { endTime, lastError }: WorkflowInstance,
+  now: number,
+): Pick<InstanceRecord, 'endTime' | 'lastChangeAt' | 'errorAt'> {
+  return { endTime, lastChangeAt: now, errorAt: lastError?.time ?? null };
+}
+
+/** The record of an instance that stands before its first step, or that has come as far as its first pass. */
+export function newRecord(
+  start: NewInstance,
+  instance: WorkflowInstance,
+  { now, ...place }: Pick<InstanceRecord, 'owner' | 'wakeAt' | 'state'> & { readonly now: number },
+): InstanceRecord {
+  return {
+    id: start.id,
+    definitionId: start.definition.id,
+    version: start.definition.version,
+    reference: start.reference,
+    status: instance.status,
+    outcome: instance.outcome,
+    parentId: start.parent?.workflowId ?? null,
+    rootId: start.parent === null ? null : rootOf(start),
+    startTime: start.startTime,
+    ...timesOf(instance, now),
+    ...place,
+    epoch: 1,
+    inSeq: 0,
+    inbox: [],
+    revision: 0,
+    underWay: hasUnderWay(instance),
+    crashes: 0,
+    schemaVersion: STATE_VERSION,
+    requestHash: start.requestHash,
+  };
+}

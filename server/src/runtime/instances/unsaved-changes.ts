@@ -1,0 +1,143 @@
+/**
+ * What a run has asked for and no commit has saved yet.
+ *
+ * It outlives a commit that is lost to a message: the next commit carries all of it again. Everything in it is idempotent
+ * by id, so carrying it twice is harmless.
+ */
+import { writeJson } from '../../engine/values/exact-json.js';
+import { noChanges, type Changes, type Run } from '../../engine/flow/run.js';
+import type { StepRecord } from '../../engine/model/instance.js';
+import type {
+  ActivityClaim,
+  HistoryRecord,
+  NewActivityRecord,
+  SideRecords,
+  SubscriptionRecord,
+} from '../../store/store.js';
+import { nameKeyOf } from '../../base/ids.js';
+import { writeWork } from './message-codec.js';
+
+/** Records beyond this number move from the state to the history, so that the state does not grow with a loop. */
+const RECENT_RECORDS_MAX = 64;
+
+/** Workers that wait on this node; a new activity can be born in the hands of one, which saves a write and a search. */
+export interface WorkerReservations {
+  reserve(name: string, activityId: string): ActivityClaim | null;
+  /** The activity will not be offered: its worker waits on. */
+  release(activityId: string): void;
+}
+
+export function noSideRecords(): SideRecords {
+  return { history: [], subscriptions: [], activities: [] };
+}
+
+export class UnsavedChanges {
+  #history: HistoryRecord[] = [];
+  #subscriptions = new Map<string, SubscriptionRecord>();
+  #activities = new Map<string, NewActivityRecord>();
+  #removedSubscriptions: string[] = [];
+  #removedActivities: string[] = [];
+  #settledActivities: string[] = [];
+  #logLines: Changes['logLines'] = [];
+  #failedAttempts: Changes['failedAttempts'] = [];
+  #endedAttempts: Changes['endedAttempts'] = [];
+
+  /** True once a commit carried these changes: parts of it may be in the store although the commit was lost. */
+  #attempted = false;
+
+  /** Takes the changes out of a run. */
+  collect(run: Run, workers: WorkerReservations): void {
+    const { changes, instance } = run;
+    run.changes = {
+      ...noChanges(),
+      effects: changes.effects,
+      abortedEffects: changes.abortedEffects,
+    };
+    for (const { id, name, key, effectiveAt } of changes.subscriptions) {
+      const nameKey = nameKeyOf(name, key);
+      this.#subscriptions.set(id, { id, instanceId: instance.id, nameKey, effectiveAt });
+    }
+    for (const id of changes.removedSubscriptions) {
+      const wasUnsaved = this.#subscriptions.delete(id);
+      if (!wasUnsaved || this.#attempted) this.#removedSubscriptions.push(id);
+    }
+    this.#offer(run, changes.activities, workers);
+    for (const id of changes.removedActivities) {
+      workers.release(id);
+      const wasUnsaved = this.#activities.delete(id);
+      if (!wasUnsaved || this.#attempted) this.#removedActivities.push(id);
+    }
+    this.#settledActivities.push(...changes.settledActivities);
+    this.#logLines.push(...changes.logLines);
+    this.#failedAttempts.push(...changes.failedAttempts);
+    this.#endedAttempts.push(...changes.endedAttempts);
+    if (instance.recent.length > RECENT_RECORDS_MAX) this.#spill(run, instance.recent);
+  }
+
+  markAttempted(): void {
+    this.#attempted = true;
+  }
+
+  get activityIds(): readonly string[] {
+    return [...this.#activities.keys()];
+  }
+
+  get side(): SideRecords {
+    return {
+      history: this.#history,
+      subscriptions: [...this.#subscriptions.values()],
+      activities: [...this.#activities.values()],
+    };
+  }
+
+  get removals(): {
+    readonly removeSubscriptions: readonly string[];
+    readonly removeActivities: readonly string[];
+    readonly settleActivities: readonly string[];
+  } {
+    return {
+      removeSubscriptions: this.#removedSubscriptions,
+      removeActivities: this.#removedActivities,
+      settleActivities: this.#settledActivities,
+    };
+  }
+
+  get failedAttempts(): Changes['failedAttempts'] {
+    return this.#failedAttempts;
+  }
+
+  get endedAttempts(): Changes['endedAttempts'] {
+    return this.#endedAttempts;
+  }
+
+  get logLines(): Changes['logLines'] {
+    return this.#logLines;
+  }
+
+  #offer(run: Run, offers: Changes['activities'], workers: WorkerReservations): void {
+    for (const { id, name, ...work } of offers) {
+      const claim = workers.reserve(name, id);
+      this.#activities.set(id, {
+        id,
+        instanceId: run.instance.id,
+        name,
+        parameters: writeWork(work),
+        createdAt: run.now,
+        ...(claim === null ? {} : { claim }),
+      });
+    }
+  }
+
+  #spill(run: Run, records: readonly StepRecord[]): void {
+    const { instance } = run;
+    for (const [offset, record] of records.entries()) {
+      this.#history.push({
+        instanceId: instance.id,
+        sequence: instance.spilled + offset,
+        body: writeJson(record),
+      });
+    }
+    instance.spilled += records.length;
+    instance.recent = [];
+  }
+}

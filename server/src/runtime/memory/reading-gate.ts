@@ -1,0 +1,40 @@
+/** Whole instances and events that are read to be shown: a few at a time, by what they take in memory. */
+import { AppError } from '../../base/errors.js';
+import { LoadGate } from './load-gate.js';
+
+/** Enough to keep the store busy. */
+const READS_MAX = 16;
+/** More callers than these are told to come again. */
+const WAITING_MAX = 2000;
+
+export class ReadingGate {
+  readonly #gate: LoadGate;
+  #waiting = 0;
+
+  constructor(bytesMax: number) {
+    this.#gate = new LoadGate({ countMax: READS_MAX, lengthMax: bytesMax });
+  }
+
+  /** @throws AppError `overloaded` */
+  async read<Found, View>(
+    find: () => Promise<Found>,
+    costOf: (found: Found) => number,
+    view: (found: Found) => View | Promise<View>,
+  ): Promise<View> {
+    if (this.#waiting >= WAITING_MAX) {
+      throw new AppError('overloaded', 'Too many calls wait to read workflows', {
+        retryAfterSeconds: 1,
+      });
+    }
+    this.#waiting += 1;
+    const permit = await this.#gate.enter();
+    this.#waiting -= 1;
+    try {
+      const found = await find();
+      permit.loaded(costOf(found));
+      return await view(found);
+    } finally {
+      permit.end();
+    }
+  }
+}

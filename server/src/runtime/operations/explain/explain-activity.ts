@@ -1,0 +1,45 @@
+/** Who has an activity, or why nobody has it, in words. */
+import { FAR_FUTURE_MS } from '../../../store/store.js';
+import type { Polling } from '../node-views.js';
+import type { PointerFacts, WaitReason } from './explanation.js';
+import { plainDuration } from './plain-duration.js';
+
+type Said = Pick<WaitReason, 'text' | 'worker' | 'queue'>;
+
+export function explainActivity(
+  known: Extract<PointerFacts, { kind: 'activity' }> | null,
+  now: number,
+): Said {
+  if (known?.record == null) return { text: 'is about to be offered to workers' };
+  const { polling: queue, record } = known;
+  if (record.done) return { text: 'its result has come, and is being taken in' };
+  if (record.tokenHash === null) {
+    if (record.availableAt <= now) return { text: sayPolling(queue, now), queue };
+    const after = plainDuration(record.availableAt - now);
+    return {
+      text: `was passed over while the workflow was suspended; offered again in ${after}`,
+      queue,
+    };
+  }
+  const workerId = record.workerId === null || record.workerId === '' ? null : record.workerId;
+  const holder = workerId === null ? 'a worker without a name' : `worker ${workerId}`;
+  if (record.availableAt >= FAR_FUTURE_MS) {
+    const worker = { workerId: workerId ?? '', leaseUntil: null };
+    return { text: `held by ${holder}, without a lease`, worker };
+  }
+  if (record.availableAt > now) {
+    const worker = { workerId: workerId ?? '', leaseUntil: record.availableAt };
+    const left = plainDuration(record.availableAt - now);
+    return { text: `held by ${holder}, whose lease ends in ${left}`, worker };
+  }
+  const over = plainDuration(now - record.availableAt);
+  return { text: `the lease of ${holder} ended ${over} ago; ${sayPolling(queue, now)}`, queue };
+}
+
+function sayPolling({ lastPollTime, pollers }: Polling, now: number): string {
+  if (pollers === 1) return 'waits for the worker that polls for it';
+  if (pollers > 1) return `waits for one of ${pollers} workers that poll for it`;
+  return lastPollTime === null
+    ? 'no worker has polled for it on any node since they started'
+    : `no worker has polled for it since ${plainDuration(now - lastPollTime)}`;
+}

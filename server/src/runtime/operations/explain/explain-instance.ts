@@ -1,0 +1,199 @@
+/** From what was found out about an instance to reasons and words. Pure: the same facts give the same explanation. */
+import { compensatedCount } from '../../../engine/failure/clean-up.js';
+import { COMPLETED_STEPS_MAX } from '../../../engine/failure/completed-steps.js';
+import type { StepError } from '../../../engine/model/instance.js';
+import type { Pointer } from '../../../engine/model/pointer.js';
+import { explainPointer } from './explain-pointer.js';
+import type { Explanation, InstanceFacts, WaitReason } from './explanation.js';
+import { plainDuration } from './plain-duration.js';
+import { placeOf } from './step-place.js';
+
+/** The errors with which the server sets an instance aside; a loop without a wait is the definition's own doing. */
+const SET_ASIDE_TYPES: ReadonlySet<string> = new Set([
+  'EngineError',
+  'InstanceTooLarge',
+  'Poison',
+  'DefinitionMissing',
+  'UnreadableDefinition',
+  'UnreadableState',
+]);
+
+/** A problem first, then what somebody can do something about, then what goes on by itself. */
+const ORDER: Readonly<Record<WaitReason['kind'], number>> = {
+  ended: 0,
+  'set-aside': 0,
+  suspended: 1,
+  compensating: 1,
+  retry: 2,
+  activity: 3,
+  event: 4,
+  workflow: 5,
+  scheduled: 6,
+  timer: 7,
+  running: 8,
+};
+
+export function explainInstance(facts: InstanceFacts): Explanation {
+  const whole = explainWhole(facts);
+  const isOver = facts.endTime !== null;
+  const leaves = isOver ? [] : facts.leaves;
+  const waits = leaves
+    .filter((pointer) => whole === null || pointer.id !== whole.executionId)
+    .map((pointer) => explainPointer(pointer, facts))
+    .sort((a, b) => ORDER[a.kind] - ORDER[b.kind] || (a.since ?? 0) - (b.since ?? 0));
+  const reasons = [whole, explainCleanUp(facts), ...waits].filter((reason) => reason !== null);
+  if (reasons.length === 0) reasons.push(explainTurn(facts));
+  const moreReasons = isOver ? 0 : facts.moreLeaves;
+  return {
+    workflowId: facts.workflowId,
+    status: facts.status,
+    outcome: facts.outcome,
+    time: facts.now,
+    summary: summaryOf(reasons, moreReasons),
+    reasons,
+    moreReasons,
+  };
+}
+
+/** What holds for the instance as a whole; null for one that runs or waits. */
+function explainWhole(facts: InstanceFacts): WaitReason | null {
+  if (facts.endTime !== null) return explainEnd(facts, facts.endTime);
+  if (facts.isNewer) {
+    return wholeReason('set-aside', {
+      text: 'a newer server has written it; this server leaves it alone until it is updated',
+      since: facts.lastChangeAt,
+    });
+  }
+  if (facts.instance === null) {
+    return wholeReason('set-aside', {
+      text: 'set aside: its stored state cannot be read; the log says why',
+      since: facts.lastChangeAt,
+      actions: ['terminate'],
+    });
+  }
+  return facts.status === 'Suspended' ? explainSuspension(facts) : null;
+}
+
+function explainEnd(facts: InstanceFacts, endTime: number): WaitReason {
+  const { actor, instance, now, outcome, startTime, status } = facts;
+  const ago = `${plainDuration(now - endTime)} ago`;
+  const error = instance?.lastError ?? null;
+  const after = `${plainDuration(endTime - startTime)} after its start`;
+  if (status === 'Complete') {
+    const because =
+      outcome === 'Compensated' && error !== null
+        ? `; what failed was undone: ${failure(error)}`
+        : '';
+    const text = `completed ${ago}, ${after}${because}`;
+    return wholeReason('ended', { text, since: endTime, error });
+  }
+  // Somebody may have asked for the end of what an error ended then.
+  if (actor !== null && outcome !== 'Failed') {
+    const because = actor.detail === null ? '' : ` (${actor.detail})`;
+    const text = `terminated by ${actor.name}${because} ${ago}, ${after}`;
+    return wholeReason('ended', { text, since: endTime, error });
+  }
+  if (error !== null && outcome !== 'Terminated') {
+    const undone = outcome === 'Compensated' ? ', and what it had done was undone' : '';
+    const text = `terminated ${ago}, because ${failure(error)}${undone}`;
+    return wholeReason('ended', { text, since: endTime, error });
+  }
+  return wholeReason('ended', { text: `terminated ${ago}, ${after}`, since: endTime, error });
+}
+
+function explainSuspension(facts: InstanceFacts): WaitReason {
+  const { actor, lastChangeAt, leaves, now } = facts;
+  const error = facts.instance?.lastError ?? null;
+  if (error !== null && SET_ASIDE_TYPES.has(error.type) && error.stepId === '') {
+    return wholeReason('set-aside', {
+      text: `set aside by the server since ${plainDuration(now - error.time)}: ${error.message}`,
+      since: error.time,
+      actions: ['resume', 'terminate'],
+      error,
+    });
+  }
+  const failed = error === null ? undefined : leaves.find((leaf) => wasSuspendedBy(leaf, error));
+  const isHalted = error?.type === 'StepLimit' || error?.type === 'OpenStepLimit';
+  if (error !== null && (failed !== undefined || isHalted)) {
+    const reason = wholeReason('suspended', {
+      text: `suspended since ${plainDuration(now - error.time)}, because ${failure(error)}`,
+      since: error.time,
+      actions: ['resume', 'terminate'],
+      error,
+    });
+    return failed === undefined ? reason : { ...reason, ...placeOf(failed, facts) };
+  }
+  const since = actor?.time ?? lastChangeAt;
+  return wholeReason('suspended', {
+    text: `suspended by ${actor?.name ?? 'an operator'} since ${plainDuration(now - since)}`,
+    since,
+    actions: ['resume', 'terminate'],
+  });
+}
+
+/** How far a termination with compensation is; null: there is none. */
+function explainCleanUp({ endTime, instance, lastChangeAt }: InstanceFacts): WaitReason | null {
+  if (endTime !== null || instance === null || instance.cleanUp === null) return null;
+  const { cleanUp, pointers } = instance;
+  const { forgotten, next, plan } = cleanUp;
+  const done = `${compensatedCount(cleanUp, pointers.size)} of ${plan.length} steps compensated`;
+  const first = next === 0 && pointers.size > 0 ? ', once what is being undone now has ended' : '';
+  const left =
+    forgotten > 0
+      ? `; ${forgotten} earlier ones are not compensated, as a workflow keeps the newest ${COMPLETED_STEPS_MAX}`
+      : '';
+  return wholeReason('compensating', {
+    text: `is being terminated with compensation: ${done}${first}${left}`,
+    since: lastChangeAt,
+    actions: ['terminate'],
+  });
+}
+
+/** A failure that suspends leaves its step ready for another try at the time of the failure, with no retry counted. */
+function wasSuspendedBy({ id, retries, state }: Pointer, error: StepError): boolean {
+  if (id !== error.pointerId || retries > 0 || state.kind !== 'sleeping') return false;
+  return state.reason === 'retry' && state.until <= error.time;
+}
+
+/** A Runnable instance in which nothing is open: it is between two steps, or about to end. */
+function explainTurn({ lastChangeAt, now, owner }: InstanceFacts): WaitReason {
+  const since = plainDuration(now - lastChangeAt);
+  const text =
+    owner?.isAlive === true
+      ? `is about to go on, on node ${owner.id}`
+      : `is due since ${since}; a node is about to take it over`;
+  return wholeReason('scheduled', { text, since: lastChangeAt });
+}
+
+function wholeReason(
+  kind: WaitReason['kind'],
+  said: Pick<WaitReason, 'text' | 'since'> & Partial<Pick<WaitReason, 'error' | 'actions'>>,
+): WaitReason {
+  return {
+    kind,
+    until: null,
+    executionId: null,
+    stepId: null,
+    stepType: null,
+    stepName: null,
+    attempt: null,
+    item: null,
+    index: null,
+    error: null,
+    actions: [],
+    ...said,
+  };
+}
+
+function failure({ message, stepId }: StepError): string {
+  return stepId === '' ? message : `step ${stepId} failed: ${message}`;
+}
+
+function summaryOf(reasons: readonly WaitReason[], moreReasons: number): string {
+  const [first] = reasons;
+  if (first === undefined) return '';
+  const isWhole = ['suspended', 'set-aside', 'compensating', 'ended'].includes(first.kind);
+  const text = isWhole || first.stepId === null ? first.text : `${first.stepId}: ${first.text}`;
+  const others = reasons.length - 1 + moreReasons;
+  return others === 0 || isWhole ? text : `${text} (and ${others} more)`;
+}

@@ -1,0 +1,206 @@
+/** Why one pointer stands where it stands, in words. */
+import type { Pointer, PointerState } from '../../../engine/model/pointer.js';
+import { FAR_FUTURE_MS } from '../../../store/store.js';
+import { explainActivity } from './explain-activity.js';
+import type { Explanation, InstanceFacts, PointerFacts, WaitReason } from './explanation.js';
+import { plainDuration } from './plain-duration.js';
+import { placeOf, type StepPlace } from './step-place.js';
+
+type Said = Omit<WaitReason, keyof StepPlace | 'until' | 'error'> &
+  Partial<Pick<WaitReason, 'until' | 'error'>>;
+type State<Kind extends PointerState['kind']> = Extract<PointerState, { kind: Kind }>;
+
+export function explainPointer(pointer: Pointer, facts: InstanceFacts): WaitReason {
+  return { until: null, error: null, ...placeOf(pointer, facts), ...sayState(pointer, facts) };
+}
+
+function sayState(pointer: Pointer, facts: InstanceFacts): Said {
+  const { state } = pointer;
+  switch (state.kind) {
+    case 'sleeping':
+      return state.reason === 'retry'
+        ? sayRetry(pointer, state, facts)
+        : sayTimer(pointer, state, facts);
+    case 'event':
+      return sayEvent(pointer, state, facts);
+    case 'activity':
+      return sayActivity(pointer, state, facts);
+    case 'child':
+      return sayChild(pointer, state, facts);
+    case 'effect':
+      return sayCall(pointer, facts);
+    case 'ready':
+    case 'finishing':
+    case 'open':
+    case 'compensating':
+      return sayTurn(pointer, facts);
+  }
+}
+
+function sayTimer(pointer: Pointer, { until }: State<'sleeping'>, facts: InstanceFacts): Said {
+  const isRound = pointer.memo?.kind === 'round';
+  const what = isRound ? 'waits for its next round, at' : 'waits until';
+  return {
+    kind: 'timer',
+    text: `${what} ${new Date(until).toISOString()} (${when(until, facts)})`,
+    since: pointer.attemptStartedAt,
+    until,
+    actions: ['terminate'],
+  };
+}
+
+function sayRetry(
+  pointer: Pointer,
+  { kept, until }: State<'sleeping'>,
+  facts: InstanceFacts,
+): Said {
+  const { attempt, error } = pointer;
+  const what = kept === undefined ? '' : ' (evaluates its Outputs again)';
+  const because = error === null ? '' : `: ${error.message}`;
+  return {
+    kind: 'retry',
+    text: `retry ${attempt - 1} ${when(until, facts)}${what}${because}`,
+    since: error?.time ?? pointer.attemptStartedAt,
+    until,
+    error,
+    actions: facts.status === 'Runnable' ? ['retry', 'suspend', 'terminate'] : ['terminate'],
+  };
+}
+
+function sayEvent(pointer: Pointer, state: State<'event'>, facts: InstanceFacts): Said {
+  const { key, name } = state;
+  const known = factsOf(pointer, facts, 'event');
+  const waits = `waits for event ${name}/${key} since ${ago(pointer, facts)}`;
+  const until = earliest(state.until, pointer.deadline);
+  return {
+    kind: 'event',
+    text: `${waits}; ${sayPublished(state, known, facts)}${timeOut(until, facts)}`,
+    since: pointer.attemptStartedAt,
+    until,
+    eventName: name,
+    eventKey: key,
+    actions: ['publish-event', 'terminate'],
+  };
+}
+
+function sayPublished(
+  { effectiveAt }: State<'event'>,
+  known: Extract<PointerFacts, { kind: 'event' }> | null,
+  { now, status }: InstanceFacts,
+): string {
+  if (known?.since != null) {
+    const published = `such an event was published ${plainDuration(now - known.since)} ago`;
+    return status === 'Suspended'
+      ? `${published} and is taken when the workflow is resumed`
+      : `${published} and is being delivered`;
+  }
+  if (effectiveAt > now) {
+    return `only one published in ${plainDuration(effectiveAt - now)} or later counts`;
+  }
+  if (known?.before != null) {
+    const early = plainDuration(effectiveAt - known.before);
+    return `one such event was published ${early} before its effective date, and does not count`;
+  }
+  return 'no such event has been published since its effective date';
+}
+
+function sayActivity(pointer: Pointer, state: State<'activity'>, facts: InstanceFacts): Said {
+  const known = factsOf(pointer, facts, 'activity');
+  const until = earliest(state.until, pointer.deadline);
+  const { queue, text, worker } = explainActivity(known, facts.now);
+  return {
+    kind: 'activity',
+    text: `activity ${state.name}: ${text}${timeOut(until, facts)}`,
+    since: known?.record?.createdAt ?? pointer.attemptStartedAt,
+    until: until ?? leaseEnd(worker?.leaseUntil ?? null),
+    activityName: state.name,
+    ...(worker !== undefined && { worker }),
+    ...(queue !== undefined && { queue }),
+    actions: ['complete-activity', 'fail-activity', 'terminate'],
+  };
+}
+
+function sayChild(pointer: Pointer, state: State<'child'>, facts: InstanceFacts): Said {
+  const known = factsOf(pointer, facts, 'child');
+  const { workflowId } = state;
+  const waits = `waits for workflow ${workflowId} since ${ago(pointer, facts)}`;
+  const because = known === null ? '' : sayOfChild(known.child);
+  return {
+    kind: 'workflow',
+    text: `${waits}${because}${timeOut(pointer.deadline, facts)}`,
+    since: pointer.attemptStartedAt,
+    until: pointer.deadline,
+    workflowId,
+    actions: ['terminate'],
+  };
+}
+
+function sayOfChild(child: Explanation | null): string {
+  return child === null
+    ? '; it is about to be started'
+    : `; it is ${child.status}: ${child.summary}`;
+}
+
+function sayCall(pointer: Pointer, facts: InstanceFacts): Said {
+  const { owner, status } = facts;
+  const type = facts.definition?.steps.get(pointer.stepId)?.typeName ?? 'a call';
+  if (owner?.isAlive !== true) return sayTurn(pointer, facts);
+  const isSuspended = status === 'Suspended';
+  return {
+    kind: 'running',
+    text: `runs ${type} since ${ago(pointer, facts)} on node ${owner.id}${timeOut(pointer.deadline, facts)}`,
+    since: pointer.attemptStartedAt,
+    until: pointer.deadline,
+    nodeId: owner.id,
+    actions: isSuspended ? ['terminate'] : ['suspend', 'terminate'],
+  };
+}
+
+/** Something is due: it runs as soon as a node has a turn for it. */
+function sayTurn(pointer: Pointer, facts: InstanceFacts): Said {
+  const { owner, status } = facts;
+  const since = pointer.attemptStartedAt;
+  const base = { kind: 'scheduled', since, actions: [] } as const;
+  if (status === 'Suspended') {
+    const due =
+      pointer.state.kind === 'finishing' ? 'has its result, and goes on' : 'is due, and runs';
+    return { ...base, text: `${due} when the workflow is resumed` };
+  }
+  if (owner === null) return { ...base, text: 'is due; a node is about to take it' };
+  const nodeId = owner.id;
+  if (owner.isAlive) return { ...base, nodeId, text: `is due, and about to run on node ${nodeId}` };
+  const text = `is due, but node ${nodeId} that ran it is gone; another one is about to take it over`;
+  return { ...base, nodeId, text };
+}
+
+function factsOf<Kind extends PointerFacts['kind']>(
+  pointer: Pointer,
+  { of }: InstanceFacts,
+  kind: Kind,
+): Extract<PointerFacts, { kind: Kind }> | null {
+  const known = of.get(pointer.id);
+  // The kind was just compared; the compiler cannot follow that through a type parameter.
+  return known?.kind === kind ? (known as Extract<PointerFacts, { kind: Kind }>) : null;
+}
+
+function when(until: number, { now, status }: InstanceFacts): string {
+  if (until > now) return `in ${plainDuration(until - now)}`;
+  return status === 'Suspended' ? 'when the workflow is resumed' : 'now';
+}
+
+function ago(pointer: Pointer, { now }: InstanceFacts): string {
+  return plainDuration(now - pointer.attemptStartedAt);
+}
+
+function timeOut(until: number | null, facts: InstanceFacts): string {
+  return until === null ? '' : `; its time is over ${when(until, facts)}`;
+}
+
+function earliest(a: number | null, b: number | null): number | null {
+  if (a === null || b === null) return a ?? b;
+  return Math.min(a, b);
+}
+
+function leaseEnd(leaseUntil: number | null): number | null {
+  return leaseUntil === null || leaseUntil >= FAR_FUTURE_MS ? null : leaseUntil;
+}

@@ -1,0 +1,222 @@
+/**
+ * Finds out why an instance stands where it stands: reads what its explanation needs, each read bounded, none of them a
+ * search through data.
+ */
+import type { WorkflowInstance } from '../../../engine/model/instance.js';
+import { executionKey, type Pointer } from '../../../engine/model/pointer.js';
+import { STATE_VERSION } from '../../../engine/model/snapshot.js';
+import { eventKey, isTaken } from '../../../engine/flow/taken-events.js';
+import { AppError } from '../../../base/errors.js';
+import type {
+  ActivityRecord,
+  AuditAction,
+  InstanceRecord,
+  InstanceStatus,
+  NodeRecord,
+  Store,
+} from '../../../store/store.js';
+import type { Clock } from '../../../base/clock.js';
+import type { DefinitionCatalog } from '../../definitions/definition-catalog.js';
+import { ANONYMOUS } from '../../host.js';
+import { nameKeyOf } from '../../../base/ids.js';
+import { readStored } from '../../instances/long-states.js';
+import type { NodeRegistry } from '../../fleet/node-registry.js';
+import { pollingOf } from '../node-views.js';
+import { explainInstance } from './explain-instance.js';
+import type { Explanation, InstanceFacts, PointerFacts } from './explanation.js';
+
+/** Open steps that are looked into; of the others only the number is told. */
+const REASONS_MAX = 50;
+/** Events that are looked through on either side of a wait's effective date. */
+const EVENTS_MAX = 50;
+/** Children are read whole for a sentence each: so many characters of their states for one explanation. */
+const CHILDREN_LENGTH_MAX = 8 * 1024 * 1024;
+/** An event that came too early is looked for so far back. */
+const EARLY_MS = 60 * 60_000;
+
+export interface ExplainOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly catalog: DefinitionCatalog;
+  readonly nodes: NodeRegistry;
+}
+
+/** What one explanation and that of a child have in common. */
+interface Asked {
+  readonly now: number;
+  readonly nodes: readonly NodeRecord[];
+  /** A child is explained by its own waits, and not by those of its children. */
+  readonly withChildren: boolean;
+}
+
+export async function explainWorkflow(
+  record: InstanceRecord,
+  options: ExplainOptions,
+): Promise<Explanation> {
+  const nodes = await options.store.listNodes();
+  return explain(record, options, { now: options.clock.now(), nodes, withChildren: true });
+}
+
+async function explain(
+  record: InstanceRecord,
+  options: ExplainOptions,
+  asked: Asked,
+): Promise<Explanation> {
+  const isNewer = record.schemaVersion > STATE_VERSION;
+  const instance = isNewer ? null : await readInstance(record);
+  const all = instance === null || record.endTime !== null ? [] : leavesOf(instance);
+  const leaves = all.slice(0, REASONS_MAX);
+  return explainInstance({
+    now: asked.now,
+    workflowId: record.id,
+    status: record.status,
+    outcome: record.outcome,
+    startTime: record.startTime,
+    endTime: record.endTime,
+    lastChangeAt: record.lastChangeAt,
+    instance,
+    definition: await findDefinition(record, options),
+    isNewer,
+    owner: ownerOf(record, options, asked),
+    actor: await actorOf(record, options),
+    leaves,
+    moreLeaves: all.length - leaves.length,
+    of: instance === null ? new Map() : await factsOf(instance, leaves, options, asked),
+  });
+}
+
+async function readInstance(record: InstanceRecord): Promise<WorkflowInstance | null> {
+  try {
+    return await readStored(record);
+  } catch {
+    return null;
+  }
+}
+
+/** Open pointers that nothing runs inside of, those that failed first. */
+function leavesOf({ pointers }: WorkflowInstance): readonly Pointer[] {
+  return [...pointers.values()]
+    .filter(({ state }) => state.kind !== 'open' && state.kind !== 'compensating')
+    .sort((a, b) => Number(b.error !== null) - Number(a.error !== null) || a.id - b.id);
+}
+
+async function findDefinition(
+  { definitionId, version }: InstanceRecord,
+  { catalog }: ExplainOptions,
+): Promise<InstanceFacts['definition']> {
+  // One that cannot be read is what is explained, not an error of the question.
+  return catalog.find(definitionId, version).catch((error: unknown) => {
+    if (error instanceof AppError && error.code === 'internal') return null;
+    throw error;
+  });
+}
+
+const CAUSE_OF: Partial<Record<InstanceStatus, AuditAction>> = {
+  Suspended: 'suspend',
+  Terminated: 'terminate',
+};
+
+/** What else changes a status on request. */
+const CONTROL_ACTIONS: ReadonlySet<AuditAction> = new Set(['suspend', 'resume', 'terminate']);
+
+/** Whoever made the status what it is, unless a failure did. */
+async function actorOf(
+  { id, status }: InstanceRecord,
+  { store }: ExplainOptions,
+): Promise<InstanceFacts['actor']> {
+  const cause = CAUSE_OF[status];
+  if (cause === undefined) return null;
+  const entries = (await store.listAudit(id)) ?? [];
+  const last = entries.find(({ action }) => CONTROL_ACTIONS.has(action));
+  if (last?.action !== cause) return null;
+  return { name: nameOf(last.actor), time: last.time, detail: last.detail };
+}
+
+function nameOf(actor: string): string {
+  return actor === ANONYMOUS ? 'an operator' : actor;
+}
+
+function ownerOf(
+  { owner }: InstanceRecord,
+  { nodes }: ExplainOptions,
+  asked: Asked,
+): InstanceFacts['owner'] {
+  if (owner === null) return null;
+  const record = asked.nodes.find(({ id }) => id === owner);
+  const isAlive = owner === nodes.id || (record !== undefined && nodes.looksAlive(record));
+  return { id: owner, isAlive };
+}
+
+async function factsOf(
+  instance: WorkflowInstance,
+  leaves: readonly Pointer[],
+  options: ExplainOptions,
+  asked: Asked,
+): Promise<ReadonlyMap<number, PointerFacts>> {
+  const ids = leaves
+    .filter(({ state }) => state.kind === 'activity')
+    .map((pointer) => executionKey(instance.id, pointer));
+  const found = ids.length === 0 ? [] : await options.store.getActivities(ids);
+  const activities = new Map(found.map((activity) => [activity.id, activity]));
+  const children = await factsOfChildren(leaves, options, asked);
+  const facts = await Promise.all(
+    leaves.map(async (pointer): Promise<[number, PointerFacts | null]> => {
+      const { state } = pointer;
+      if (state.kind === 'event') return [pointer.id, await eventFacts(instance, state, options)];
+      if (state.kind === 'child') return [pointer.id, children.get(pointer.id) ?? null];
+      const activity = activities.get(executionKey(instance.id, pointer)) ?? null;
+      return [pointer.id, activityFacts(state, activity, { options, asked })];
+    }),
+  );
+  return new Map(facts.filter((fact): fact is [number, PointerFacts] => fact[1] !== null));
+}
+
+function activityFacts(
+  state: Pointer['state'],
+  record: ActivityRecord | null,
+  { asked, options }: { readonly asked: Asked; readonly options: ExplainOptions },
+): PointerFacts | null {
+  if (state.kind !== 'activity') return null;
+  const polling = pollingOf(state.name, asked.nodes, options.nodes);
+  return { kind: 'activity', record, polling };
+}
+
+async function eventFacts(
+  instance: WorkflowInstance,
+  { effectiveAt, key, name }: Extract<Pointer['state'], { kind: 'event' }>,
+  { store }: ExplainOptions,
+): Promise<PointerFacts> {
+  const nameKey = nameKeyOf(name, key);
+  const [early, late] = await Promise.all([
+    store.findEvents(nameKey, { publishedAt: effectiveAt - EARLY_MS, id: '' }, EVENTS_MAX),
+    store.findEvents(nameKey, { publishedAt: effectiveAt, id: '' }, EVENTS_MAX),
+  ]);
+  const before = early.filter(({ publishedAt }) => publishedAt < effectiveAt).at(-1);
+  const since = late.find((event) => !isTaken(instance, eventKey(name, key), event));
+  return {
+    kind: 'event',
+    before: before?.publishedAt ?? null,
+    since: since?.publishedAt ?? null,
+  };
+}
+
+/** One after the other, and only some where they are large: of the others is told what their parent knows. */
+async function factsOfChildren(
+  leaves: readonly Pointer[],
+  options: ExplainOptions,
+  asked: Asked,
+): Promise<ReadonlyMap<number, PointerFacts>> {
+  const facts = new Map<number, PointerFacts>();
+  if (!asked.withChildren) return facts;
+  let left = CHILDREN_LENGTH_MAX;
+  for (const { id, state } of leaves) {
+    if (state.kind !== 'child') continue;
+    const record = await options.store.getInstance(state.workflowId);
+    left -= record?.state.length ?? 0;
+    if (left < 0) break;
+    const child =
+      record === null ? null : await explain(record, options, { ...asked, withChildren: false });
+    facts.set(id, { kind: 'child', child });
+  }
+  return facts;
+}

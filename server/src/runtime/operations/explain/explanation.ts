@@ -1,0 +1,122 @@
+/** Why an instance stands where it stands, as values: what is found out, and what is made of it. */
+import type { WorkflowDefinition } from '../../../engine/model/definition.js';
+import type { StepError, WorkflowInstance } from '../../../engine/model/instance.js';
+import type { Json } from '../../../engine/values/json.js';
+import type { Pointer } from '../../../engine/model/pointer.js';
+import type { ActivityRecord, InstanceOutcome, InstanceStatus } from '../../../store/store.js';
+import type { Polling } from '../node-views.js';
+
+export type ReasonKind =
+  /** By an operator, or by a step that failed. */
+  | 'suspended'
+  /** The server gave it up: nodes stopped while they ran it, or it cannot be read. */
+  | 'set-aside'
+  /** It is being terminated with compensation. */
+  | 'compensating'
+  | 'timer'
+  | 'retry'
+  | 'event'
+  | 'activity'
+  | 'workflow'
+  /** An HTTP call or a script is under way. */
+  | 'running'
+  /** It is due, and its turn has not come. */
+  | 'scheduled'
+  | 'ended';
+
+export type OperatorAction =
+  | 'suspend'
+  | 'resume'
+  | 'terminate'
+  | 'retry'
+  | 'publish-event'
+  | 'complete-activity'
+  | 'fail-activity';
+
+/** Times are milliseconds since 1970. */
+export interface WaitReason {
+  readonly kind: ReasonKind;
+  readonly text: string;
+  readonly since: number | null;
+  readonly until: number | null;
+  readonly executionId: number | null;
+  readonly stepId: string | null;
+  readonly stepType: string | null;
+  readonly stepName: string | null;
+  readonly attempt: number | null;
+  readonly item: Json;
+  readonly index: number | null;
+  readonly eventName?: string;
+  readonly eventKey?: string;
+  readonly activityName?: string;
+  /** Of the child. */
+  readonly workflowId?: string;
+  readonly nodeId?: string;
+  /** Who holds the activity. */
+  readonly worker?: { readonly workerId: string; readonly leaseUntil: number | null };
+  /** Who might take an activity that nobody holds. */
+  readonly queue?: Polling;
+  readonly error: StepError | null;
+  /** What would put it right. */
+  readonly actions: readonly OperatorAction[];
+}
+
+export interface Explanation {
+  readonly workflowId: string;
+  readonly status: InstanceStatus;
+  /** Null while it is open. */
+  readonly outcome: InstanceOutcome | null;
+  /** When it was asked. */
+  readonly time: number;
+  /** The most important reason in one sentence. */
+  readonly summary: string;
+  readonly reasons: readonly WaitReason[];
+  /** How many are left out. */
+  readonly moreReasons: number;
+}
+
+/** What was found out about the wait of one pointer, where the pointer itself does not say it all. */
+export type PointerFacts =
+  | {
+      readonly kind: 'event';
+      /** The newest one published before the wait's effective date. */
+      readonly before: number | null;
+      /** The first one published since that the instance has not taken. */
+      readonly since: number | null;
+    }
+  | {
+      readonly kind: 'activity';
+      /** Null: not offered yet, or taken in already. */
+      readonly record: ActivityRecord | null;
+      readonly polling: Polling;
+    }
+  /** Null: there is no such instance. */
+  | { readonly kind: 'child'; readonly child: Explanation | null };
+
+export interface InstanceFacts {
+  readonly now: number;
+  readonly workflowId: string;
+  readonly status: InstanceStatus;
+  readonly outcome: InstanceOutcome | null;
+  readonly startTime: number;
+  readonly endTime: number | null;
+  readonly lastChangeAt: number;
+  /** Null: its state cannot be read. */
+  readonly instance: WorkflowInstance | null;
+  /** Null: it is gone or cannot be read. */
+  readonly definition: WorkflowDefinition | null;
+  /** Written by a newer server than this. */
+  readonly isNewer: boolean;
+  readonly owner: { readonly id: string; readonly isAlive: boolean } | null;
+  /** Whoever suspended or terminated it last, where that is known. */
+  readonly actor: {
+    readonly name: string;
+    readonly time: number;
+    /** What led to it, in words. */
+    readonly detail: string | null;
+  } | null;
+  /** The leaves that are explained, and how many others there are. */
+  readonly leaves: readonly Pointer[];
+  readonly moreLeaves: number;
+  readonly of: ReadonlyMap<number, PointerFacts>;
+}

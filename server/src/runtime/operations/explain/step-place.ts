@@ -1,0 +1,24 @@
+/** Which step a pointer stands at, as explanations name it. */
+import type { Pointer } from '../../../engine/model/pointer.js';
+import type { InstanceFacts, WaitReason } from './explanation.js';
+
+export type StepPlace = Pick<
+  WaitReason,
+  'executionId' | 'stepId' | 'stepType' | 'stepName' | 'attempt' | 'item' | 'index'
+>;
+
+export function placeOf(
+  pointer: Pointer,
+  { definition }: Pick<InstanceFacts, 'definition'>,
+): StepPlace {
+  const step = definition?.steps.get(pointer.stepId);
+  return {
+    executionId: pointer.id,
+    stepId: pointer.stepId,
+    stepType: step?.typeName ?? null,
+    stepName: step?.name ?? null,
+    attempt: pointer.attempt,
+    item: pointer.item ?? null,
+    index: pointer.index ?? null,
+  };
+}

@@ -1,0 +1,221 @@
+/**
+ * What people and clients do to running instances: suspend, resume, terminate, try again, answer for a worker.
+ *
+ * Every action is noted in the instance's own record, in the step that does it, with who did it.
+ */
+import type { WorkflowInstance } from '../../engine/model/instance.js';
+import { waitsForRetry } from '../../engine/flow/messages.js';
+import { executionKey, type Pointer } from '../../engine/model/pointer.js';
+import { AppError } from '../../base/errors.js';
+import type {
+  AuditAction,
+  AuditEntry,
+  ControlAction,
+  ControlResult,
+  InboxMessage,
+  InstanceRecord,
+  PostedMessage,
+  Store,
+} from '../../store/store.js';
+import { storedResult, type ReportedResult } from '../activities/activity-results.js';
+import type { Clock } from '../../base/clock.js';
+import type { InstanceView } from '../host.js';
+import { newId, newToken } from '../../base/ids.js';
+import type { InstanceQueries } from './instance-queries.js';
+import { loadInstance, viewInstance } from './instance-views.js';
+import { inboxMessage } from '../instances/message-codec.js';
+import type { ControlOutcome, SteerAction } from './operator-views.js';
+import { compensateInstance, WITH_COMPENSATION } from './termination.js';
+
+export interface InstanceControlOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly queries: Pick<InstanceQueries, 'load'>;
+  /** The status of an instance was changed in the store. */
+  readonly controlled: (record: InstanceRecord, action: ControlAction) => Promise<void>;
+  readonly posted: (posted: PostedMessage, message: InboxMessage) => void;
+}
+
+/** A server that dies between taking work over and answering it holds the work for so long. */
+const TAKE_OVER_MS = 30_000;
+const DETAIL_LENGTH_MAX = 300;
+/** Instances of one request that are controlled at the same time. */
+const CONTROL_WIDTH = 8;
+
+const PAST = { suspend: 'suspended', resume: 'resumed' } as const;
+
+export class InstanceControl {
+  readonly #options: InstanceControlOptions;
+
+  constructor(options: InstanceControlOptions) {
+    this.#options = options;
+  }
+
+  /** @throws AppError `workflow_not_found`, `status_conflict`, `action_conflict` */
+  async steer(id: string, action: SteerAction, actor: string): Promise<InstanceView> {
+    if (action === 'retry') return viewInstance(await this.#retry(id, actor));
+    const result = await this.#change(id, action, actor);
+    if (result.outcome === 'missing') throw workflowNotFound(id);
+    if (result.outcome === 'refused' && action !== 'terminate' && action !== 'compensate') {
+      const { status } = result.record;
+      throw conflict(
+        'status_conflict',
+        result.record,
+        `A workflow that is ${status} cannot be ${PAST[action]}`,
+      );
+    }
+    return viewInstance(result.record);
+  }
+
+  /** Each by itself, a few at a time; in the order of the ids. */
+  async steerMany(
+    ids: readonly string[],
+    action: SteerAction,
+    actor: string,
+  ): Promise<readonly ControlOutcome[]> {
+    const outcomes: ControlOutcome[] = [];
+    for (let at = 0; at < ids.length; at += CONTROL_WIDTH) {
+      const group = ids.slice(at, at + CONTROL_WIDTH);
+      outcomes.push(...(await Promise.all(group.map((id) => this.#steerOne(id, action, actor)))));
+    }
+    return outcomes;
+  }
+
+  /**
+   * Answers the work of a waiting Activity step in place of its worker, whose token is stale from then on. Of this and the
+   * worker's own answer one is accepted.
+   * @throws AppError `workflow_not_found`, `execution_not_found`, `action_conflict`
+   */
+  async answer(
+    execution: { readonly workflowId: string; readonly executionId: number },
+    reported: ReportedResult,
+    actor: string,
+  ): Promise<void> {
+    const { clock, posted, queries, store } = this.#options;
+    const record = await queries.load(execution.workflowId);
+    const pointer = waitingPointer(record, await loadInstance(record), execution.executionId);
+    const activityId = executionKey(record.id, pointer);
+    const { tokenHash } = newToken(activityId, null);
+    const leaseExpiresAt = clock.now() + TAKE_OVER_MS;
+    const claim = { tokenHash, workerId: actor, leaseExpiresAt };
+    const taken = await store.takeOverActivity(activityId, claim);
+    if (taken === null) throw answeredAlready(record);
+    const { message, result } = storedResult(activityId, reported);
+    const detail = `step ${pointer.stepId} (execution ${pointer.id})`;
+    const outcome = await store.completeActivity({
+      ...{ activityId, tokenHash, result, message, now: clock.now() },
+      audit: this.#entry(actor, result.succeeded ? 'complete-activity' : 'fail-activity', detail),
+    });
+    if (outcome.outcome === 'repeated') return;
+    if (outcome.outcome === 'stale' || outcome.posted === null) throw answeredAlready(record);
+    posted(outcome.posted, message);
+  }
+
+  /** Notes that an event was published for the sake of an instance. */
+  async notePublished(
+    workflowId: string,
+    { key, name }: { readonly name: string; readonly key: string },
+    actor: string,
+  ): Promise<void> {
+    const entry = this.#entry(actor, 'publish-event', `event ${name}/${key}`);
+    await this.#options.store.appendAudit(workflowId, entry);
+  }
+
+  /** Newest first. @throws AppError `workflow_not_found` */
+  async actions(id: string): Promise<readonly AuditEntry[]> {
+    const entries = await this.#options.store.listAudit(id);
+    if (entries === null) throw workflowNotFound(id);
+    return entries;
+  }
+
+  async #change(id: string, action: ControlAction, actor: string): Promise<ControlResult> {
+    const { clock, controlled, store } = this.#options;
+    const result =
+      action === 'compensate'
+        ? await compensateInstance(store, id, this.#entry(actor, 'terminate', WITH_COMPENSATION))
+        : await store.controlInstance(id, action, clock.now(), this.#entry(actor, action, null));
+    if (result.outcome === 'done') await controlled(result.record, action);
+    return result;
+  }
+
+  async #retry(id: string, actor: string): Promise<InstanceRecord> {
+    const { clock, posted, queries, store } = this.#options;
+    const record = await queries.load(id);
+    const pointers = [...(await loadInstance(record)).pointers.values()];
+    const waits = pointers.some(({ state }) => waitsForRetry(state));
+    if (record.status !== 'Runnable' || !waits) {
+      throw conflict('action_conflict', record, 'No step of this workflow waits for another try');
+    }
+    const message = inboxMessage(`retry/${newId(clock.now())}`, { kind: 'retry-now' });
+    const audit = this.#entry(actor, 'retry', null);
+    const [answer] = await store.postMessages([{ instanceId: id, message, audit }]);
+    if (answer === null || answer === undefined) {
+      throw conflict('action_conflict', record, 'The workflow has ended meanwhile');
+    }
+    posted(answer, message);
+    return record;
+  }
+
+  async #steerOne(id: string, action: SteerAction, actor: string): Promise<ControlOutcome> {
+    if (action !== 'retry') {
+      const result = await this.#change(id, action, actor);
+      if (result.outcome === 'missing') return { workflowId: id, outcome: 'missing', status: null };
+      const { endTime, status } = result.record;
+      // What is under way already is what was asked for.
+      const isDone = result.outcome === 'done' || (action === 'compensate' && endTime === null);
+      return { workflowId: id, outcome: isDone ? 'done' : 'refused', status };
+    }
+    try {
+      const { status } = await this.#retry(id, actor);
+      return { workflowId: id, outcome: 'done', status };
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      if (error.code === 'workflow_not_found') {
+        return { workflowId: id, outcome: 'missing', status: null };
+      }
+      if (error.code !== 'action_conflict') throw error;
+      const { status } = await this.#options.queries.load(id);
+      return { workflowId: id, outcome: 'refused', status };
+    }
+  }
+
+  #entry(actor: string, action: AuditAction, detail: string | null): AuditEntry {
+    const cut = detail === null ? null : detail.slice(0, DETAIL_LENGTH_MAX);
+    return { time: this.#options.clock.now(), actor, action, detail: cut };
+  }
+}
+
+function waitingPointer(
+  record: InstanceRecord,
+  instance: WorkflowInstance,
+  executionId: number,
+): Pointer {
+  const pointer = instance.pointers.get(executionId);
+  if (executionId >= instance.nextPointerId) {
+    throw new AppError('execution_not_found', `The workflow has no execution ${executionId}`, {
+      fields: { workflowId: record.id },
+    });
+  }
+  if (pointer?.state.kind !== 'activity' || record.endTime !== null) throw answeredAlready(record);
+  return pointer;
+}
+
+function answeredAlready(record: InstanceRecord): AppError {
+  return conflict('action_conflict', record, 'This execution does not wait for an activity');
+}
+
+function conflict(
+  code: 'status_conflict' | 'action_conflict',
+  record: InstanceRecord,
+  message: string,
+): AppError {
+  return new AppError(code, message, {
+    fields: { workflowId: record.id, workflowStatus: record.status },
+  });
+}
+
+function workflowNotFound(id: string): AppError {
+  return new AppError('workflow_not_found', `There is no workflow '${id}'`, {
+    fields: { workflowId: id },
+  });
+}

@@ -1,0 +1,264 @@
+/** Instances and their steps as clients see them, from what the store keeps. */
+import { childIdOf } from '../../engine/model/child-id.js';
+import type { WorkflowDefinition } from '../../engine/model/definition.js';
+import type {
+  ParentLink,
+  StepError,
+  StepRecord,
+  WorkflowInstance,
+} from '../../engine/model/instance.js';
+import type { JsonObject } from '../../engine/values/json.js';
+import type { Pointer } from '../../engine/model/pointer.js';
+import { AppError } from '../../base/errors.js';
+import type { InstanceRecord, InstanceSummary } from '../../store/store.js';
+import type {
+  InstanceListItem,
+  InstanceView,
+  ParentView,
+  StartRequest,
+  StepErrorView,
+  StepView,
+  WaitView,
+} from '../host.js';
+import { readStored } from '../instances/long-states.js';
+
+/** @throws AppError `internal` when the stored state cannot be read */
+export async function loadInstance(record: InstanceRecord): Promise<WorkflowInstance> {
+  try {
+    return await readStored(record);
+  } catch (error) {
+    throw new AppError('internal', `The state of workflow ${record.id} cannot be read`, {
+      cause: error,
+    });
+  }
+}
+
+export async function viewInstance(record: InstanceRecord): Promise<InstanceView> {
+  return { ...listItem(record), ...viewOwn(await loadInstance(record)) };
+}
+
+/** What lists do not show. */
+function viewOwn({
+  data,
+  lastError,
+  parent,
+}: WorkflowInstance): Pick<InstanceView, 'data' | 'lastError' | 'parent'> {
+  return {
+    data,
+    lastError: lastError === null ? null : viewError(lastError),
+    parent: parent === null ? null : viewParent(parent),
+  };
+}
+
+function viewParent({ pointerId, stepId, workflowId }: ParentLink): ParentView {
+  return { workflowId, executionId: pointerId, stepId: stepId ?? null };
+}
+
+/** What a start answers: the instance before its first step, however far it has come since. */
+export function viewStarted(record: InstanceSummary, data: JsonObject): InstanceView {
+  const { startTime } = record;
+  const fresh = {
+    endTime: null,
+    outcome: null,
+    lastChangeTime: startTime,
+    failureTime: null,
+    lastError: null,
+  };
+  // Nobody but clients asks for the answer of a start.
+  return { ...listItem(record), status: 'Runnable', ...fresh, data, parent: null };
+}
+
+/** A new instance before its first step. */
+export function viewNew(
+  id: string,
+  definition: WorkflowDefinition,
+  request: StartRequest,
+  startTime: number,
+): InstanceView {
+  return {
+    id,
+    definitionId: definition.id,
+    version: definition.version,
+    reference: request.reference,
+    status: 'Runnable',
+    outcome: null,
+    startTime,
+    endTime: null,
+    lastChangeTime: startTime,
+    failureTime: null,
+    data: request.data,
+    lastError: null,
+    parent: null,
+  };
+}
+
+/** What a commit at that time has made of an instance, as it would be read from the store. */
+export function viewCommitted(instance: WorkflowInstance, committedAt: number): InstanceView {
+  return { ...committedItem(instance, committedAt), ...viewOwn(instance) };
+}
+
+export function committedItem(
+  instance: WorkflowInstance,
+  lastChangeTime: number,
+): InstanceListItem {
+  const { definitionId, endTime, id, lastError, outcome, reference } = instance;
+  const parent = parentOf(instance.parent?.workflowId ?? null);
+  const { startTime, status, version } = instance;
+  const times = { startTime, endTime, lastChangeTime, failureTime: lastError?.time ?? null };
+  return { id, definitionId, version, reference, status, outcome, parent, ...times };
+}
+
+export function listItem(record: InstanceSummary): InstanceListItem {
+  const { id, definitionId, version, reference, status, outcome, startTime, endTime } = record;
+  const { errorAt: failureTime, lastChangeAt: lastChangeTime } = record;
+  const times = { startTime, endTime, lastChangeTime, failureTime };
+  const parent = parentOf(record.parentId);
+  return { id, definitionId, version, reference, status, outcome, parent, ...times };
+}
+
+function parentOf(workflowId: string | null): InstanceListItem['parent'] {
+  return workflowId === null ? null : { workflowId };
+}
+
+/** What a step is seen in. */
+export interface ViewContext {
+  readonly workflowId: string;
+  /** Null when it cannot be read any more. */
+  readonly definition: WorkflowDefinition | null;
+}
+
+export function viewRecord(record: StepRecord, { definition, workflowId }: ViewContext): StepView {
+  const names = stepNames(record.stepId, definition);
+  const { error, pointerId: id } = record;
+  const attempt = record.bodyAttempt ?? record.attempt;
+  const hasStarted = error === null || !NO_CHILD.has(error.type);
+  return {
+    ...names,
+    executionId: record.pointerId,
+    stepId: record.stepId,
+    status: record.status,
+    attempt: record.attempt,
+    startTime: record.startTime,
+    endTime: record.endTime,
+    item: record.item ?? null,
+    index: record.index ?? null,
+    inputs: record.inputs,
+    outputs: record.outputs,
+    error: record.error === null ? null : viewError(record.error),
+    waitsFor: null,
+    childWorkflowId:
+      isSubWorkflow(record.stepId, definition) && hasStarted
+        ? childIdOf(workflowId, { id, attempt })
+        : null,
+  };
+}
+
+/** Failures of a SubWorkflow step before there was a child. */
+const NO_CHILD: ReadonlySet<string> = new Set([
+  'InputError',
+  'SubWorkflowFailed',
+  'TooManyDescendants',
+]);
+
+/** What is open at the end of its instance is over, also where the node that runs it has not written that yet. */
+export function viewPointer(
+  pointer: Pointer,
+  { definition, workflowId }: ViewContext,
+  instanceEndTime: number | null,
+): StepView {
+  const isOver = instanceEndTime !== null;
+  return {
+    ...stepNames(pointer.stepId, definition),
+    executionId: pointer.id,
+    stepId: pointer.stepId,
+    status: isOver ? 'Cancelled' : statusOf(pointer),
+    attempt: pointer.attempt,
+    startTime: pointer.attemptStartedAt,
+    endTime: instanceEndTime,
+    item: pointer.item ?? null,
+    index: pointer.index ?? null,
+    inputs: pointer.inputs,
+    outputs: null,
+    error: pointer.error === null ? null : viewError(pointer.error),
+    waitsFor: isOver ? null : waitOf(pointer),
+    childWorkflowId: childOf(pointer, { definition, workflowId }),
+  };
+}
+
+/** The instance that an open SubWorkflow step has started or is about to start; null: none. */
+function childOf(
+  { attempt, id, state, stepId }: Pointer,
+  { definition, workflowId }: ViewContext,
+): string | null {
+  if (state.kind === 'child') return childIdOf(workflowId, { id, attempt });
+  if (!isSubWorkflow(stepId, definition)) return null;
+  if (state.kind === 'finishing') {
+    return childIdOf(workflowId, { id, attempt: state.bodyAttempt ?? attempt });
+  }
+  const kept = state.kind === 'sleeping' ? state.kept : undefined;
+  return kept === undefined ? null : childIdOf(workflowId, { id, attempt: kept.bodyAttempt });
+}
+
+/** Of the activities that wait for a worker or its result. */
+export async function activityNames(record: InstanceRecord): Promise<ReadonlySet<string>> {
+  const names = new Set<string>();
+  for (const { state } of (await loadInstance(record)).pointers.values()) {
+    if (state.kind === 'activity') names.add(state.name);
+  }
+  return names;
+}
+
+function statusOf(pointer: Pointer): StepView['status'] {
+  switch (pointer.state.kind) {
+    case 'ready':
+      return 'Pending';
+    case 'finishing':
+    case 'effect':
+    case 'open':
+    case 'compensating':
+      return 'Running';
+    case 'sleeping':
+    case 'event':
+    case 'activity':
+    case 'child':
+      return 'Waiting';
+  }
+}
+
+function waitOf(pointer: Pointer): WaitView | null {
+  const { state } = pointer;
+  switch (state.kind) {
+    case 'sleeping':
+      return { kind: state.reason === 'retry' ? 'retry' : 'time', until: state.until };
+    case 'event':
+      return { kind: 'event', eventName: state.name, eventKey: state.key };
+    case 'activity':
+      return { kind: 'activity', activityName: state.name };
+    case 'child':
+      return { kind: 'workflow', workflowId: state.workflowId };
+    case 'open':
+    case 'compensating':
+      return { kind: 'steps', open: pointer.children };
+    case 'ready':
+    case 'finishing':
+    case 'effect':
+      return null;
+  }
+}
+
+function isSubWorkflow(stepId: string, definition: WorkflowDefinition | null): boolean {
+  return definition?.steps.get(stepId)?.type === 'SubWorkflow';
+}
+
+function stepNames(
+  stepId: string,
+  definition: WorkflowDefinition | null,
+): { readonly stepType: string; readonly name: string | null } {
+  const step = definition?.steps.get(stepId);
+  return { stepType: step?.typeName ?? '', name: step?.name ?? null };
+}
+
+function viewError(error: StepError): StepErrorView {
+  const { stepId, message, type, traceback, data, attempt, time } = error;
+  return { stepId, message, type, traceback, data, attempt, time };
+}

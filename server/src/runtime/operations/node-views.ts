@@ -1,0 +1,52 @@
+/** Nodes as operators see them, from their records. */
+import type { NodeRecord } from '../../store/store.js';
+import type { NodeView } from '../host.js';
+import { readDetails } from '../fleet/node-details.js';
+import type { NodeRegistry } from '../fleet/node-registry.js';
+
+type Judge = Pick<NodeRegistry, 'id' | 'isBeating' | 'looksAlive'>;
+
+export function viewNode(
+  record: NodeRecord,
+  nodes: Judge,
+  kind: NodeView['store']['kind'],
+): NodeView {
+  const { beatAt, details, hostname, id, pid, url, version } = record;
+  const isThis = id === nodes.id;
+  const isAlive = nodes.looksAlive(record);
+  return {
+    id,
+    url,
+    hostname,
+    pid,
+    version,
+    lastBeatTime: beatAt,
+    isAlive,
+    isThis,
+    store: { kind, reachable: isThis ? nodes.isBeating : isAlive },
+    details: readDetails(details),
+  };
+}
+
+/** Who polls for an activity, over all nodes. Of nodes that died only when they were last asked. */
+export interface Polling {
+  readonly pollers: number;
+  /** Milliseconds since 1970; null: never, as far as any node remembers. */
+  readonly lastPollTime: number | null;
+}
+
+export function pollingOf(
+  name: string,
+  records: readonly NodeRecord[],
+  nodes: Pick<Judge, 'looksAlive'>,
+): Polling {
+  let pollers = 0;
+  let lastPollTime: number | null = null;
+  for (const record of records) {
+    const count = readDetails(record.details)?.pollers.find((known) => known.name === name);
+    if (count === undefined) continue;
+    if (nodes.looksAlive(record)) pollers += count.parked;
+    lastPollTime = Math.max(lastPollTime ?? 0, count.lastPollAt);
+  }
+  return { pollers, lastPollTime };
+}

@@ -1,0 +1,40 @@
+/** Cursors: opaque to clients, and only good for the list that they came from. */
+import { AppError } from '../../base/errors.js';
+import type { Page } from '../host.js';
+
+export function encodeCursor(list: string, position: readonly string[]): string {
+  return Buffer.from(JSON.stringify([list, ...position])).toString('base64url');
+}
+
+/** The position after which a page begins; null for the first page. @throws AppError `invalid_request` */
+export function decodeCursor(cursor: string | null, list: string): readonly string[] | null {
+  if (cursor === null) return null;
+  try {
+    const value: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    if (
+      Array.isArray(value) &&
+      value[0] === list &&
+      value.every((part) => typeof part === 'string')
+    ) {
+      return value.slice(1);
+    }
+  } catch {
+    // Falls through to the refusal below.
+  }
+  throw new AppError('invalid_request', 'The cursor is not one that this list gave out', {
+    parameter: 'cursor',
+  });
+}
+
+/** A page from one item more than it holds: whether there is a next page is known without another query. */
+export function pageOf<Item>(
+  items: readonly Item[],
+  limit: number,
+  list: string,
+  positionOf: (item: Item) => readonly string[],
+): Page<Item> {
+  const shown = items.slice(0, limit);
+  const last = shown.at(-1);
+  const hasMore = items.length > limit && last !== undefined;
+  return { items: shown, nextCursor: hasMore ? encodeCursor(list, positionOf(last)) : null };
+}

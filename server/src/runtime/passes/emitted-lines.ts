@@ -1,0 +1,143 @@
+/**
+ * The log lines of EmitLog steps. Authors write them, so they are bounded: no line is longer than 64 kB, and a definition
+ * that writes more lines or text than is its due has them counted instead.
+ */
+import { writeJson } from '../../engine/values/exact-json.js';
+import { isJsonObject, type Json } from '../../engine/values/json.js';
+import type { EmitLevel } from '../../engine/values/input-choices.js';
+import type { Logger } from '../../base/logger.js';
+import type { Clock } from '../../base/clock.js';
+
+const MESSAGE_LENGTH_MAX = 64 * 1024;
+/** What a definition may write in a second beside the number of lines, in characters. */
+const LENGTH_PER_SECOND_MAX = 1024 * 1024;
+/** So many seconds' worth may come at once. */
+const BURST_SECONDS = 10;
+/** What was left out is told so often. */
+const REPORT_MS = 10_000;
+/** Definitions that are remembered; beyond that the longest known begins anew. */
+const DEFINITIONS_MAX = 10_000;
+
+export interface EmittedLine {
+  readonly workflowId: string;
+  readonly definitionId: string;
+  readonly stepId: string;
+  readonly pointerId: number;
+  readonly level: EmitLevel;
+  readonly message: Json;
+}
+
+export interface EmittedLinesOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly linesPerSecondMax: number;
+}
+
+/** What a definition may still write. */
+interface Allowance {
+  lines: number;
+  length: number;
+  countedAt: number;
+  suppressed: number;
+  cancelReport: () => void;
+}
+
+export class EmittedLines {
+  readonly #options: EmittedLinesOptions;
+  readonly #allowances = new Map<string, Allowance>();
+
+  constructor(options: EmittedLinesOptions) {
+    this.#options = options;
+  }
+
+  write(line: EmittedLine): void {
+    const method = LOG_METHODS[line.level];
+    if (method === null) return;
+    const { definitionId, message, pointerId, stepId, workflowId } = line;
+    const ids = { workflowId, definitionId, stepId, pointerId };
+    const text = typeof message === 'string' ? message : writeJson(message);
+    const shown = text.slice(0, MESSAGE_LENGTH_MAX);
+    if (!this.#admits(definitionId, shown.length)) return;
+    if (text.length > MESSAGE_LENGTH_MAX) {
+      this.#options.logger[method]({ ...ids, cutFrom: text.length }, shown);
+      return;
+    }
+    // A message that is not text is also there as a value, to be searched for.
+    const isValue = isJsonObject(message) || Array.isArray(message);
+    this.#options.logger[method](isValue ? { ...ids, value: message } : ids, text);
+  }
+
+  /** Tells what was left out and not told yet. */
+  stop(): void {
+    for (const [definitionId, allowance] of this.#allowances) {
+      allowance.cancelReport();
+      if (allowance.suppressed > 0) this.#report(definitionId, allowance);
+    }
+  }
+
+  #admits(definitionId: string, length: number): boolean {
+    const allowance = this.#allowanceOf(definitionId);
+    if (allowance.lines >= 1 && allowance.length >= length) {
+      allowance.lines -= 1;
+      allowance.length -= length;
+      return true;
+    }
+    allowance.suppressed += 1;
+    if (allowance.suppressed === 1) this.#reportLater(definitionId, allowance);
+    return false;
+  }
+
+  #allowanceOf(definitionId: string): Allowance {
+    const { clock, linesPerSecondMax } = this.#options;
+    const now = clock.now();
+    const linesMax = linesPerSecondMax * BURST_SECONDS;
+    const lengthMax = LENGTH_PER_SECOND_MAX * BURST_SECONDS;
+    let allowance = this.#allowances.get(definitionId);
+    if (allowance === undefined) {
+      allowance = {
+        lines: linesMax,
+        length: lengthMax,
+        countedAt: now,
+        suppressed: 0,
+        cancelReport: noTimer,
+      };
+      this.#allowances.set(definitionId, allowance);
+      const [oldest] = this.#allowances.keys();
+      if (this.#allowances.size > DEFINITIONS_MAX && oldest !== undefined) {
+        this.#allowances.delete(oldest);
+      }
+    }
+    const seconds = Math.max(0, now - allowance.countedAt) / 1000;
+    allowance.countedAt = now;
+    allowance.lines = Math.min(linesMax, allowance.lines + seconds * linesPerSecondMax);
+    allowance.length = Math.min(lengthMax, allowance.length + seconds * LENGTH_PER_SECOND_MAX);
+    return allowance;
+  }
+
+  #reportLater(definitionId: string, allowance: Allowance): void {
+    const { clock } = this.#options;
+    allowance.cancelReport = clock.at(clock.now() + REPORT_MS, () => {
+      this.#report(definitionId, allowance);
+    });
+  }
+
+  #report(definitionId: string, allowance: Allowance): void {
+    const { suppressed } = allowance;
+    allowance.suppressed = 0;
+    const message = 'left out log lines of EmitLog steps: the definition writes too many';
+    this.#options.logger.warn({ definitionId, suppressed }, message);
+  }
+}
+
+const noTimer = (): void => undefined;
+
+/** How the log writes what a step emits. */
+const LOG_METHODS: Readonly<Record<EmitLevel, Exclude<keyof Logger, 'child'> | null>> = {
+  Trace: 'trace',
+  Debug: 'debug',
+  Information: 'info',
+  Warning: 'warn',
+  Error: 'error',
+  Critical: 'fatal',
+  None: null,
+};

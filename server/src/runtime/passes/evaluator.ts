@@ -1,0 +1,175 @@
+/** Evaluates what the engine hands out: inputs, outputs with selectors, and cancel conditions of steps. */
+import { toBoolean } from '../../engine/values/convert-input.js';
+import type { InputValue, StepDefinition } from '../../engine/model/definition.js';
+import { writeJson } from '../../engine/values/exact-json.js';
+import { planInputs, singleSource } from '../../engine/values/expression-plan.js';
+import type { Failure } from '../../engine/failure/fail-step.js';
+import type { WorkflowInstance } from '../../engine/model/instance.js';
+import { setField, type Json, type JsonObject } from '../../engine/values/json.js';
+import { idempotencyKey, type Pointer } from '../../engine/model/pointer.js';
+import type { StepResult } from '../../engine/flow/step-work.js';
+import type {
+  CallOptions,
+  EvaluationResult,
+  ExpressionRequest,
+  ScriptError,
+  ScriptRuntime,
+} from '../../scripts/script-runtime.js';
+import { shownValue } from './shown-value.js';
+
+export type Evaluated<Value> =
+  { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly failure: Failure };
+
+/** Most evaluations need no Python and answer at once; awaiting those would cost more than they do. */
+export type MaybePromise<Value> = Value | Promise<Value>;
+
+/** Whom the expressions belong to. */
+export interface EvaluationPlace {
+  readonly instance: WorkflowInstance;
+  readonly pointer: Pointer;
+  /** Calls the evaluation off: it fails with `Aborted`. */
+  readonly signal?: AbortSignal;
+}
+
+export class Evaluator {
+  readonly #scripts: ScriptRuntime;
+
+  constructor(scripts: ScriptRuntime) {
+    this.#scripts = scripts;
+  }
+
+  /** Resolves when there is an interpreter, or there will be none. */
+  async ready(): Promise<void> {
+    if (this.#scripts.ready) return;
+    // It waits for the first one to boot.
+    await this.#scripts.checkSyntax('expression', ['None']).catch(() => undefined);
+  }
+
+  inputs(
+    place: EvaluationPlace,
+    inputs: StepDefinition['inputs'],
+  ): MaybePromise<Evaluated<JsonObject>> {
+    const plan = planInputs(inputs);
+    if (plan.sources.length === 0) return { ok: true, value: plan.build([]) };
+    const expressions = plan.sources.map((source) => ({ source }));
+    const variables = variablesOf(place);
+    return then(this.#scripts.evaluate(expressions, variables, optionsOf(place)), (result) =>
+      result.ok
+        ? { ok: true, value: plan.build(result.values) }
+        : { ok: false, failure: failureOf(result.error, expressions[result.index]) },
+    );
+  }
+
+  /** Outputs first, in order, each seen by those after it; then the selectors. */
+  outputs(
+    place: EvaluationPlace,
+    work: Pick<StepDefinition, 'outputs'> & {
+      readonly result: JsonObject;
+      readonly selectors: StepDefinition['selectNextStep'];
+    },
+  ): MaybePromise<Evaluated<StepResult>> {
+    const { outputs, selectors, result: step } = work;
+    if (outputs.length === 0 && selectors.length === 0) {
+      return { ok: true, value: { outputs: [], selected: [], shown: {} } };
+    }
+    const expressions: ExpressionRequest[] = [
+      ...outputs.map(({ key, value }) => ({ ...requestOf(value), assignTo: key })),
+      ...selectors.map(({ condition }) => requestOf(condition)),
+    ];
+    const variables = { ...variablesOf(place), step };
+    return then(this.#scripts.evaluate(expressions, variables, optionsOf(place)), (result) =>
+      result.ok
+        ? { ok: true, value: stepResult(work, result.values) }
+        : { ok: false, failure: failureOf(result.error, expressions[result.index]) },
+    );
+  }
+
+  /** A condition that cannot be evaluated is answered with its failure; the caller takes that as false. */
+  condition(place: EvaluationPlace, condition: InputValue): MaybePromise<Evaluated<boolean>> {
+    const expression = requestOf(condition);
+    const variables = variablesOf(place);
+    return then(this.#scripts.evaluate([expression], variables, optionsOf(place)), (result) =>
+      result.ok
+        ? { ok: true, value: isTrue(result.values[0] ?? null) }
+        : { ok: false, failure: failureOf(result.error, expression) },
+    );
+  }
+}
+
+function then<In, Out>(value: MaybePromise<In>, map: (value: In) => Out): MaybePromise<Out> {
+  return value instanceof Promise ? value.then(map) : map(value);
+}
+
+function stepResult(
+  work: Pick<StepDefinition, 'outputs'> & { readonly selectors: StepDefinition['selectNextStep'] },
+  values: Extract<EvaluationResult, { ok: true }>['values'],
+): StepResult {
+  const outputs = work.outputs.map(({ key }, index) => [key, values[index] ?? null] as const);
+  const selected = work.selectors
+    .filter((_, index) => isTrue(values[work.outputs.length + index] ?? null))
+    .map(({ stepId }) => stepId);
+  const shown: JsonObject = {};
+  for (const [key, value] of outputs) setField(shown, key, value);
+  return { outputs, selected, shown: shownValue(shown) };
+}
+
+function isTrue(value: Json): boolean {
+  const converted = toBoolean(value);
+  return converted.ok && converted.value;
+}
+
+/** Constants are written as the Python that gives them, so that one batch holds everything in order. */
+function requestOf(value: InputValue): ExpressionRequest {
+  const single = singleSource(value);
+  if ('source' in single) return { source: single.source };
+  return { source: pythonLiteral(single.constant), isConstant: true };
+}
+
+function pythonLiteral(value: Json): string {
+  if (value === null) return 'None';
+  if (value === true) return 'True';
+  if (value === false) return 'False';
+  if (typeof value === 'object') return `json.loads(${JSON.stringify(writeJson(value))})`;
+  return writeJson(value);
+}
+
+function optionsOf({ instance, signal }: EvaluationPlace): CallOptions {
+  const { definitionId } = instance;
+  return signal === undefined ? { definitionId } : { definitionId, signal };
+}
+
+function variablesOf(place: EvaluationPlace): { data: JsonObject; context: JsonObject } {
+  return { data: place.instance.data, context: contextOf(place) };
+}
+
+function contextOf({ instance, pointer }: EvaluationPlace): JsonObject {
+  return {
+    Workflow: {
+      Id: instance.id,
+      DefinitionId: instance.definitionId,
+      Version: instance.version,
+      Reference: instance.reference,
+      StartTime: new Date(instance.startTime).toISOString(),
+    },
+    Item: pointer.item ?? null,
+    Index: pointer.index ?? null,
+    Step: {
+      Id: pointer.stepId,
+      Attempt: pointer.attempt,
+      IdempotencyKey: idempotencyKey(instance.id, pointer),
+    },
+  };
+}
+
+function failureOf(error: ScriptError, expression: ExpressionRequest | undefined): Failure {
+  const where = expression === undefined ? '' : ` in expression '${shorten(expression.source)}'`;
+  return {
+    type: error.type,
+    message: `${error.message}${where}`,
+    traceback: error.traceback ?? null,
+  };
+}
+
+function shorten(source: string): string {
+  return source.length <= 200 ? source : `${source.slice(0, 200)}…`;
+}

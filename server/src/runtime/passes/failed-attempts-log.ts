@@ -1,0 +1,130 @@
+/**
+ * A log line for every failed attempt of a step, written after the commit that contains it (R2).
+ *
+ * A step that fails again and again would fill the log: of the same step of the same instance at most one line a minute is
+ * written at each level, with the number of attempts that it stands for. The newest of a minute is never lost: its line
+ * comes when the minute is over.
+ */
+import type { WorkflowInstance } from '../../engine/model/instance.js';
+import type { FailedAttempt, NextAction } from '../../engine/flow/run.js';
+import type { LogFields, Logger } from '../../base/logger.js';
+import type { Clock } from '../../base/clock.js';
+import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
+
+const WINDOW_MS = 60_000;
+/** Steps that are remembered; beyond that the longest known is forgotten, and its next failure is written at once. */
+const STEPS_MAX = 10_000;
+const MESSAGE_LENGTH_MAX = 1000;
+
+type Level = 'warn' | 'error';
+
+interface Window {
+  readonly until: number;
+  /** Attempts that were not written, and the newest of them. */
+  suppressed: number;
+  newest: LogFields;
+  cancelTimer: () => void;
+}
+
+/** What tells these lines from those about the server itself; it never changes. */
+export const FAILED_ATTEMPT_CODE = 'step_attempt_failed';
+
+export interface FailedAttemptsLogOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Pick<RuntimeMetrics, 'attemptFailed'>;
+}
+
+export class FailedAttemptsLog {
+  readonly #options: FailedAttemptsLogOptions;
+  readonly #windows = new Map<string, Window>();
+
+  constructor(options: FailedAttemptsLogOptions) {
+    this.#options = options;
+  }
+
+  note(instance: WorkflowInstance, attempts: readonly FailedAttempt[]): void {
+    for (const attempt of attempts) {
+      this.#options.metrics.attemptFailed(instance.definitionId, attempt.action.kind);
+      const level = attempt.action.kind === 'retry' ? 'warn' : 'error';
+      const key = JSON.stringify([instance.id, attempt.error.stepId, level]);
+      this.#write(key, level, fieldsOf(instance, attempt));
+    }
+  }
+
+  /** Writes what was held back. */
+  stop(): void {
+    for (const [key, window] of [...this.#windows]) this.#close(key, window);
+  }
+
+  #write(key: string, level: Level, fields: LogFields): void {
+    const window = this.#windows.get(key);
+    if (window === undefined || window.until <= this.#options.clock.now()) {
+      if (window !== undefined) this.#close(key, window);
+      this.#log(level, fields, 0);
+      this.#open(key, fields);
+      return;
+    }
+    window.suppressed += 1;
+    window.newest = fields;
+    if (window.suppressed > 1) return;
+    window.cancelTimer = this.#options.clock.at(window.until, () => {
+      this.#log(level, window.newest, window.suppressed - 1);
+      this.#windows.delete(key);
+      this.#open(key, window.newest);
+    });
+  }
+
+  #open(key: string, newest: LogFields): void {
+    const until = this.#options.clock.now() + WINDOW_MS;
+    this.#windows.set(key, { until, suppressed: 0, newest, cancelTimer: () => undefined });
+    const [oldest] = this.#windows;
+    if (this.#windows.size > STEPS_MAX && oldest !== undefined) this.#close(...oldest);
+  }
+
+  #close(key: string, window: Window): void {
+    window.cancelTimer();
+    this.#windows.delete(key);
+    if (window.suppressed > 0) this.#log(levelOf(key), window.newest, window.suppressed - 1);
+  }
+
+  #log(level: Level, fields: LogFields, suppressed: number): void {
+    const counted = suppressed === 0 ? fields : { ...fields, suppressed };
+    this.#options.logger[level](
+      { code: FAILED_ATTEMPT_CODE, ...counted },
+      'an attempt of a step failed',
+    );
+  }
+}
+
+function levelOf(key: string): Level {
+  return key.endsWith('"warn"]') ? 'warn' : 'error';
+}
+
+function fieldsOf(instance: WorkflowInstance, { action, error }: FailedAttempt): LogFields {
+  const { attempt, message, pointerId, stepId, type } = error;
+  return {
+    workflowId: instance.id,
+    definitionId: instance.definitionId,
+    version: instance.version,
+    stepId,
+    executionId: pointerId,
+    attempt,
+    errorType: type,
+    errorMessage: message.slice(0, MESSAGE_LENGTH_MAX),
+    next: wordsOf(action),
+  };
+}
+
+function wordsOf(action: NextAction): string {
+  switch (action.kind) {
+    case 'retry':
+      return `retry at ${new Date(action.at).toISOString()}`;
+    case 'goes-on':
+      return 'goes on';
+    case 'suspended':
+    case 'terminated':
+    case 'compensating':
+      return action.kind;
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * A pass: what the engine does between two commits.
+ *
+ * Owns: when a pass ends. A pass may stop early because it has done or added enough, but it never stops with a cancel
+ * condition unchecked that was due before the last step: the only ways out of the loop follow a check. One whose
+ * evaluation was called off ends as well; the check or the step that was not made is due again. Whether anything
+ * is left to do afterwards is not the pass's to say; `canGoOn` is asked about the run itself.
+ */
+import type { Run } from '../../engine/flow/run.js';
+import { nextWork } from '../../engine/flow/step-work.js';
+import { nextSlice, SLICE_MS } from '../../base/slices.js';
+import type { ActorEnvironment } from '../instances/actor-environment.js';
+import { checkCancelConditions } from './cancel-checks.js';
+import { haltBeyond } from './instance-bounds.js';
+import type { PendingEvaluation } from './pending-evaluation.js';
+import { runStep } from './run-step.js';
+
+/** How long one pass may run before it is committed and others get their turn. */
+const PASS_STEPS_MAX = 1000;
+const PASS_MS_MAX = 50;
+/** About how many characters one commit may add: it is held in memory several times while it is written. */
+const PASS_LENGTH_MAX = 4 * 1024 * 1024;
+
+export type PassEnvironment = Pick<ActorEnvironment, 'clock' | 'evaluator' | 'limits' | 'logger'>;
+
+export async function runPass(
+  run: Run,
+  environment: PassEnvironment,
+  pending: PendingEvaluation,
+): Promise<void> {
+  const startedAt = performance.now();
+  let heldSince = startedAt;
+  let isSpent = false;
+  for (let turns = 1; ; turns += 1) {
+    await checkCancelConditions(run, environment, pending);
+    if (pending.isCalledOff || isSpent || turns > PASS_STEPS_MAX) break;
+    // Cancelling may have opened steps with conditions of their own, which are checked before anything runs.
+    if (run.cancelCheckDue) continue;
+    if (run.commitDue && run.queue.size > 0) break;
+    run.now = environment.clock.now();
+    haltBeyond(run, environment.limits);
+    const work = nextWork(run);
+    if (work === null) break;
+    await runStep(environment, run, { pending, work });
+    const now = performance.now();
+    isSpent = run.grown > PASS_LENGTH_MAX || now - startedAt > PASS_MS_MAX;
+    if (isSpent || now - heldSince <= SLICE_MS) continue;
+    await nextSlice();
+    heldSince = performance.now();
+  }
+  run.restingSince = run.now;
+}

@@ -1,0 +1,79 @@
+/**
+ * One piece of the engine's work: its expressions are evaluated, and the engine gets the values, or why there are none.
+ * Work whose evaluation was called off goes back to the engine as if it had never been handed out.
+ */
+import { failStep } from '../../engine/failure/fail-step.js';
+import { stepOf, type Run } from '../../engine/flow/run.js';
+import {
+  enterStep,
+  leaveCompensated,
+  leaveStep,
+  returnWork,
+  type StepWork,
+} from '../../engine/flow/step-work.js';
+import { deadlineAround } from '../../engine/flow/timers.js';
+import type { ActorEnvironment } from '../instances/actor-environment.js';
+import type { Evaluated, MaybePromise } from './evaluator.js';
+import type { PendingEvaluation } from './pending-evaluation.js';
+import { shownInputs } from './shown-value.js';
+
+type StepEnvironment = Pick<ActorEnvironment, 'clock' | 'evaluator'>;
+
+export async function runStep(
+  { clock, evaluator }: StepEnvironment,
+  run: Run,
+  { pending, work }: { readonly pending: PendingEvaluation; readonly work: StepWork },
+): Promise<void> {
+  const { pointer } = work;
+  const place = { instance: run.instance, pointer, signal: pending.signal };
+  const settled = <Value>(evaluated: MaybePromise<Value>): MaybePromise<Value> =>
+    evaluated instanceof Promise
+      ? pending.wait(evaluated, deadlineAround(run, pointer))
+      : evaluated;
+  if (work.kind === 'inputs') {
+    const evaluated = settled(evaluator.inputs(place, work.inputs));
+    const inputs = evaluated instanceof Promise ? await evaluated : evaluated;
+    run.now = clock.now();
+    const { type } = stepOf(run, pointer);
+    if (pending.wasCalledOff(inputs)) returnWork(run, work);
+    else if (inputs.ok) enterStep(run, pointer, inputs.value, shownInputs(type, inputs.value));
+    else failStep(run, pointer, inputs.failure);
+    return;
+  }
+  if (work.kind === 'selectors') {
+    const evaluate = (condition: Condition): MaybePromise<Evaluated<boolean>> =>
+      settled(evaluator.condition(place, condition));
+    const selected = await selectedOf(work, evaluate, pending);
+    run.now = clock.now();
+    if (selected === null) returnWork(run, work);
+    else leaveCompensated(run, pointer, selected);
+    return;
+  }
+  const evaluated = settled(evaluator.outputs(place, work));
+  const result = evaluated instanceof Promise ? await evaluated : evaluated;
+  run.now = clock.now();
+  if (pending.wasCalledOff(result)) {
+    returnWork(run, work);
+    return;
+  }
+  if (result.ok) leaveStep(run, pointer, result.value);
+  else failStep(run, pointer, result.failure);
+}
+
+type SelectorWork = Extract<StepWork, { kind: 'selectors' }>;
+type Condition = SelectorWork['selectors'][number]['condition'];
+
+/** @returns null when the evaluation was called off */
+async function selectedOf(
+  { selectors }: SelectorWork,
+  evaluate: (condition: Condition) => MaybePromise<Evaluated<boolean>>,
+  pending: PendingEvaluation,
+): Promise<readonly string[] | null> {
+  const selected: string[] = [];
+  for (const { condition, stepId } of selectors) {
+    const result = await evaluate(condition);
+    if (pending.wasCalledOff(result)) return null;
+    if (result.ok && result.value) selected.push(stepId);
+  }
+  return selected;
+}

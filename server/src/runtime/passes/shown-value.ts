@@ -1,0 +1,35 @@
+/** What the history keeps of a value: the value itself when it is small, otherwise a note that it was large. */
+import { leftOf } from '../../engine/values/json-length.js';
+import { isJsonObject, setField, type Json, type JsonObject } from '../../engine/values/json.js';
+
+/** Roughly the characters of JSON text that one record may keep of inputs or outputs. */
+const LENGTH_MAX = 4096;
+
+/** The cost is bounded by the limit, not by the value. */
+export function shownValue(value: Json): Json {
+  return leftOf(value, LENGTH_MAX) < 0 ? { truncated: true } : value;
+}
+
+/** Names of HTTP headers and query parameters that carry credentials. */
+const CREDENTIAL = /auth|cookie|token|secret|passw|api[-_]?key|credential|signature/i;
+
+/** The inputs of a step as the history shows them. What an HttpRequest proves itself with is nobody's to read there. */
+export function shownInputs(stepType: string | null, inputs: JsonObject): Json {
+  if (stepType !== 'HttpRequest') return shownValue(inputs);
+  const shown = shownValue(inputs);
+  if (shown !== inputs) return shown;
+  const hidden: JsonObject = { ...inputs };
+  for (const name of ['Headers', 'Parameters']) {
+    const fields = inputs[name];
+    if (isJsonObject(fields)) hidden[name] = withoutCredentials(fields);
+  }
+  return hidden;
+}
+
+function withoutCredentials(fields: JsonObject): JsonObject {
+  const shown: JsonObject = {};
+  for (const [name, value] of Object.entries(fields)) {
+    setField(shown, name, CREDENTIAL.test(name) && value !== null ? '[redacted]' : value);
+  }
+  return shown;
+}

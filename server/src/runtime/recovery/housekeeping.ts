@@ -1,0 +1,106 @@
+/**
+ * What is done from time to time: finishing what a node left half done between two writes, and removing what is old.
+ *
+ * Both only make up for crashes or tidy up; an instance never waits for them while its node lives.
+ */
+import type { Logger } from '../../base/logger.js';
+import type { Store } from '../../store/store.js';
+import type { ActivityBroker } from '../activities/activity-broker.js';
+import type { Clock } from '../../base/clock.js';
+import type { EventPublisher } from '../events/event-publisher.js';
+import { PeriodicTask } from '../../base/periodic-task.js';
+import type { Service } from '../../base/service.js';
+
+export interface HousekeepingOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly publisher: EventPublisher;
+  readonly broker: ActivityBroker;
+  readonly instanceRetentionMs: number;
+  readonly eventRetentionMs: number;
+  readonly repairIntervalMs: number;
+  readonly purgeIntervalMs: number;
+}
+
+/** What was begun longer ago than this was not finished by whoever began it. */
+const UNFINISHED_AFTER_MS = 5000;
+/** How long a completed activity is remembered, so that a repeated result is recognised. */
+const ACTIVITY_MEMORY_MS = 5 * 60_000;
+const PURGE_BATCH = 500;
+/**
+ * How much longer an instance stays whose end others have not heard of, such as its parent: nodes may have been off for all of
+ * the retention. What cannot be run will never tell anybody, and goes then too.
+ */
+const UNTOLD_MS = 7 * 24 * 60 * 60_000;
+
+export class Housekeeping implements Service {
+  readonly #options: HousekeepingOptions;
+  readonly #repair: PeriodicTask;
+  readonly #purge: PeriodicTask;
+  #isFirstRepair = true;
+  #stopping = false;
+
+  constructor(options: HousekeepingOptions) {
+    this.#options = options;
+    const { clock, logger } = options;
+    this.#repair = new PeriodicTask({
+      name: 'finish what was left half done',
+      clock,
+      logger,
+      intervalMs: options.repairIntervalMs,
+      run: () => this.#repairOnce(),
+    });
+    this.#purge = new PeriodicTask({
+      name: 'remove what is old',
+      clock,
+      logger,
+      intervalMs: options.purgeIntervalMs,
+      run: () => this.purge(),
+    });
+  }
+
+  /** Goes on in the background: a node with much to repair or to remove is ready all the same. */
+  start(): Promise<void> {
+    this.#repair.startInBackground();
+    this.#purge.startInBackground();
+    return Promise.resolve();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await this.#repair.stop();
+    await this.#purge.stop();
+  }
+
+  /** At the start everything that is unfinished is picked up, however new: on one node nobody else works on it. */
+  async #repairOnce(): Promise<void> {
+    const now = this.#options.clock.now();
+    await this.repair(this.#isFirstRepair ? now + 1 : now - UNFINISHED_AFTER_MS);
+    this.#isFirstRepair = false;
+  }
+
+  async repair(before: number): Promise<void> {
+    await this.#options.publisher.deliverLeftOver(before);
+    await this.#options.broker.resendUnsettled(before);
+  }
+
+  /** In batches, so that nobody has to wait for a large removal. */
+  async purge(): Promise<void> {
+    const { clock, eventRetentionMs, instanceRetentionMs, logger, store } = this.#options;
+    const now = clock.now();
+    for (;;) {
+      const removed = await store.purge({
+        instancesEndedBefore: now - instanceRetentionMs,
+        untoldEndedBefore: now - instanceRetentionMs - UNTOLD_MS,
+        eventsPublishedBefore: now - eventRetentionMs,
+        activitiesDoneBefore: now - ACTIVITY_MEMORY_MS,
+        limit: PURGE_BATCH,
+      });
+      const total = removed.instances + removed.events + removed.activities;
+      if (total > 0) logger.debug({ ...removed }, 'removed what is old');
+      const mayHaveMore = Object.values(removed).some((count) => count >= PURGE_BATCH);
+      if (!mayHaveMore || this.#stopping) return;
+    }
+  }
+}

@@ -1,0 +1,86 @@
+/** Suspends instances that cannot be run, with the reason where users see it, and remembers them. */
+import type { WorkflowDefinition } from '../../engine/model/definition.js';
+import { AppError } from '../../base/errors.js';
+import type { Logger, LogFields } from '../../base/logger.js';
+import type { InstanceRecord, InstanceSummary, Store } from '../../store/store.js';
+import type { Clock } from '../../base/clock.js';
+import { setAsideCommit } from './set-aside-state.js';
+
+export interface QuarantineOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly changed: (record: InstanceSummary) => void;
+}
+
+export interface QuarantineReason {
+  readonly type: string;
+  readonly message: string;
+  /** For the log. */
+  readonly evidence?: LogFields;
+}
+
+export class Quarantine {
+  readonly #options: QuarantineOptions;
+  readonly #ids = new Set<string>();
+
+  constructor(options: QuarantineOptions) {
+    this.#options = options;
+  }
+
+  has(id: string): boolean {
+    return this.#ids.has(id);
+  }
+
+  /** Somebody changed the instance: it may be tried again. */
+  forget(id: string): void {
+    this.#ids.delete(id);
+  }
+
+  /** Leaves it alone, as it is. */
+  leave(id: string): void {
+    this.#ids.add(id);
+  }
+
+  /** Null: it cannot be had, and the instance was set aside. @throws when the store does not answer */
+  async definitionOf(
+    record: InstanceRecord,
+    find: (id: string, version: number) => Promise<WorkflowDefinition | null>,
+  ): Promise<WorkflowDefinition | null> {
+    try {
+      const definition = await find(record.definitionId, record.version);
+      if (definition !== null) return definition;
+      const message = 'the definition of this instance is gone';
+      await this.suspend(record, { type: 'DefinitionMissing', message });
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'internal') throw error;
+      const message = 'the stored definition of this instance cannot be read';
+      await this.suspend(record, {
+        type: 'UnreadableDefinition',
+        message,
+        evidence: { err: error },
+      });
+    }
+    return null;
+  }
+
+  async suspend(
+    record: InstanceRecord,
+    { evidence, message, type }: QuarantineReason,
+  ): Promise<void> {
+    const { changed, clock, logger, store } = this.#options;
+    const fields = { workflowId: record.id, reason: type, ...evidence };
+    logger.error(fields, `suspended an instance that cannot be run: ${message}`);
+    this.#ids.add(record.id);
+    if (record.status !== 'Runnable') {
+      const result = await store.controlInstance(record.id, 'suspend', clock.now());
+      if (result.outcome === 'done') changed(result.record);
+      return;
+    }
+    const commit = await setAsideCommit(record, { type, message, time: clock.now() });
+    if ((await store.commitInstance(commit)) === 'committed') {
+      const { errorAt, lastChangeAt, status } = commit;
+      changed({ ...record, status, errorAt, lastChangeAt });
+    }
+  }
+}

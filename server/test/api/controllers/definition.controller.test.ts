@@ -1,0 +1,131 @@
+/** Definitions over HTTP: the document is passed on untouched, and problems come back with their place in it. */
+import { describe, expect, it } from 'vitest';
+import { AppError } from '../../../src/base/errors.js';
+import { problemOf, startApi } from '../support/api-server.js';
+
+const PROBLEMS = [
+  { code: 'step_id_duplicate', message: "The id 'a' is there twice", pointer: '/Steps/1/Id' },
+  { code: 'step_type_missing', message: 'There is no StepType', pointer: '/Steps/1/StepType' },
+];
+
+const YAML_DOCUMENT = 'Id: order\nSteps:\n  - Id: a\n    StepType: NoOp\n  - Id: a\n';
+
+const SUMMARY = { id: 'order', version: 4, description: null, createdAt: Date.UTC(2026, 0, 2) };
+
+describe('POST /api/definition', () => {
+  it('stores the document as it was sent', async () => {
+    const registered = { id: 'order', version: 4, warnings: [] };
+    const api = await startApi({ host: { registerDefinition: async () => registered } });
+    const response = await api.post('/api/definition', '{"ID":"order","steps":[{}]}', 'text/json');
+    expect(response.status).toBe(201);
+    expect(response.headers.get('location')).toBe('/api/definition/order');
+    expect(await response.json()).toEqual(registered);
+    expect(api.calls[0]!.args).toEqual([{ ID: 'order', steps: [{}] }, null, false]);
+  });
+
+  it('gives line and column of every problem in YAML', async () => {
+    const api = await startApi({
+      host: {
+        registerDefinition: async () => {
+          throw new AppError('invalid_definition', 'Two problems', { problems: PROBLEMS });
+        },
+      },
+    });
+    const response = await api.post('/api/definition', YAML_DOCUMENT, 'application/yaml');
+    expect(response.status).toBe(400);
+    expect(await problemOf(response)).toMatchObject({
+      code: 'invalid_definition',
+      errors: [
+        { ...PROBLEMS[0], line: 5, column: 9 },
+        { ...PROBLEMS[1], line: 5, column: 5 },
+      ],
+    });
+  });
+
+  it('gives line and column for JSON, too', async () => {
+    const api = await startApi({
+      host: {
+        registerDefinition: async () => {
+          throw new AppError('invalid_definition', 'Two problems', { problems: PROBLEMS });
+        },
+      },
+    });
+    const document = JSON.stringify(
+      { Id: 'x', Steps: [{ Id: 'a' }, { Id: 'a', Name: 'y' }] },
+      null,
+      2,
+    );
+    const response = await api.post('/api/definition', document, 'application/json');
+    expect((await problemOf(response))['errors']).toEqual([
+      { ...PROBLEMS[0], line: 8, column: 13 },
+      { ...PROBLEMS[1], line: 7, column: 5 },
+    ]);
+  });
+
+  it('passes a document on that is not an object, for the engine to judge', async () => {
+    const api = await startApi({
+      host: { registerDefinition: async () => ({ id: 'x', version: 1, warnings: [] }) },
+    });
+    await api.post('/api/definition', 'just text', 'application/yaml');
+    expect(api.calls[0]!.args[0]).toBe('just text');
+  });
+});
+
+describe('POST /api/definition/validate', () => {
+  it('answers 200 with what was found, and stores nothing', async () => {
+    const check = { valid: false, errors: [PROBLEMS[0]!], warnings: [PROBLEMS[1]!] };
+    const api = await startApi({ host: { checkDefinition: async () => check } });
+    const response = await api.post('/api/definition/validate', YAML_DOCUMENT, 'text/yaml');
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual({
+      valid: false,
+      errors: [{ ...PROBLEMS[0], line: 5, column: 9 }],
+      warnings: [{ ...PROBLEMS[1], line: 5, column: 5 }],
+    });
+    expect(api.calls.map(({ method }) => method)).toEqual(['checkDefinition']);
+  });
+});
+
+describe('GET /api/definition', () => {
+  it('shows the newest version, or the one that is asked for', async () => {
+    const document = { id: 'order', version: 1, steps: [{ id: 'a', stepType: 'NoOp' }] };
+    const api = await startApi({
+      host: { getDefinition: async () => ({ document, summary: SUMMARY }) },
+    });
+    const newest = await api.fetch('/api/definition/order');
+    expect(await newest.json()).toEqual({ ...document, version: 4 });
+    await api.fetch('/api/definition/order?version=2');
+    expect(api.calls.map(({ args }) => args)).toEqual([
+      ['order', 'latest'],
+      ['order', 2],
+    ]);
+  });
+
+  it.each(['version=0', 'version=-1', 'version=x', 'version='])('refuses ?%s', async (query) => {
+    const api = await startApi();
+    expect((await api.fetch(`/api/definition/order?${query}`)).status).toBe(400);
+  });
+
+  it('lists pages', async () => {
+    const page = { items: [SUMMARY], nextCursor: 'next' };
+    const api = await startApi({ host: { listDefinitions: async () => page } });
+    const response = await api.fetch('/api/definition?limit=1&cursor=here');
+    expect(await response.json()).toEqual({
+      items: [{ ...SUMMARY, createdAt: '2026-01-02T00:00:00.000Z' }],
+      nextCursor: 'next',
+    });
+    await api.fetch('/api/definition');
+    expect(api.calls.map(({ args }) => args[0])).toEqual([
+      { limit: 1, cursor: 'here' },
+      { limit: 50, cursor: null },
+    ]);
+  });
+
+  it.each(['limit=0', 'limit=501', 'limit=x', `cursor=${'x'.repeat(1_001)}`])(
+    'refuses the page ?%s',
+    async (query) => {
+      const api = await startApi();
+      expect((await api.fetch(`/api/definition?${query}`)).status).toBe(400);
+    },
+  );
+});

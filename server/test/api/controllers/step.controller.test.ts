@@ -1,0 +1,72 @@
+/** Custom steps over HTTP: scripts travel as text. */
+import { describe, expect, it } from 'vitest';
+import { AppError } from '../../../src/base/errors.js';
+import { problemOf, startApi } from '../support/api-server.js';
+
+const SCRIPT = 'größe = a + b\n';
+const STORED = { name: 'add', version: 2, source: SCRIPT, createdAt: Date.UTC(2026, 0, 2) };
+const WARNING = { code: 'odd', message: 'Odd.', pointer: '', place: { line: 2, column: 8 } };
+
+describe('/api/step', () => {
+  it.each(['text/x-python', 'text/x-python; charset=utf-8'])(
+    'stores a script as %s',
+    async (type) => {
+      const api = await startApi({
+        host: { putStepScript: async () => ({ ...STORED, warnings: [] }) },
+      });
+      const response = await api.post('/api/step/add', SCRIPT, type);
+      expect(response.status).toBe(200);
+      expect(await response.json()).toEqual({ name: 'add', version: 2, warnings: [] });
+      expect(api.calls[0]!.args).toEqual(['add', SCRIPT, false]);
+    },
+  );
+
+  it('answers warnings with their place, and passes on that they are not wanted', async () => {
+    const api = await startApi({
+      host: { putStepScript: async () => ({ ...STORED, warnings: [WARNING] }) },
+    });
+    const response = await api.post('/api/step/add?strict=true', SCRIPT, 'text/x-python');
+    expect(await response.json()).toEqual({
+      ...{ name: 'add', version: 2 },
+      warnings: [{ code: 'odd', message: 'Odd.', line: 2, column: 8 }],
+    });
+    expect(api.calls[0]!.args).toEqual(['add', SCRIPT, true]);
+  });
+
+  it.each(['application/json', 'text/plain', null])('refuses the type %s', async (type) => {
+    const api = await startApi();
+    expect((await api.post('/api/step/add', SCRIPT, type)).status).toBe(415);
+  });
+
+  it('says where the script is wrong', async () => {
+    const api = await startApi({
+      host: {
+        putStepScript: async () => {
+          throw new AppError('invalid_script', 'invalid syntax', {
+            fields: { line: 3, column: 5 },
+          });
+        },
+      },
+    });
+    const response = await api.post('/api/step/add', SCRIPT, 'text/x-python');
+    expect(response.status).toBe(400);
+    expect(await problemOf(response)).toMatchObject({ code: 'invalid_script', line: 3, column: 5 });
+  });
+
+  it('answers the script as it was stored, whatever the caller accepts', async () => {
+    const api = await startApi({ host: { getStepScript: async () => STORED } });
+    const response = await api.fetch('/api/step/add', { headers: { accept: 'application/json' } });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('text/x-python; charset=utf-8');
+    expect(await response.text()).toBe(SCRIPT);
+  });
+
+  it('lists names', async () => {
+    const page = { items: [STORED], nextCursor: null };
+    const api = await startApi({ host: { listStepScripts: async () => page } });
+    expect(await (await api.fetch('/api/step')).json()).toEqual({
+      items: [{ name: 'add', version: 2, createdAt: '2026-01-02T00:00:00.000Z' }],
+      nextCursor: null,
+    });
+  });
+});

@@ -1,0 +1,112 @@
+/** Turns: bounded, in order, and all of them for one instance that is tried alone. */
+import { expect, it } from 'vitest';
+import { LoadGate } from '../../src/runtime/memory/load-gate.js';
+import { Turns } from '../../src/base/turns.js';
+
+/** Lets promises that are settled run on. */
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+it('gives all turns to one instance, once nobody has one, and the others wait', async () => {
+  const turns = new Turns(2);
+  const order: string[] = [];
+  const endFirst = await turns.take('a', 'a');
+  const alone = turns.takeAll('suspect').then((end) => {
+    order.push('suspect');
+    return end;
+  });
+  const later = turns.take('b', 'b').then((end) => {
+    order.push('b');
+    return end;
+  });
+  await settle();
+  expect(order).toEqual([]);
+  endFirst();
+  const endAlone = await alone;
+  // Its own turns are part of what it has.
+  (await turns.take('suspect', 'suspect'))();
+  await settle();
+  expect(order).toEqual(['suspect']);
+  endAlone();
+  (await later)();
+  expect(order).toEqual(['suspect', 'b']);
+});
+
+it('lets others come between two that are tried', async () => {
+  const turns = new Turns(1);
+  const order: string[] = [];
+  const endFirst = await turns.takeAll('one');
+  const second = turns.takeAll('two').then((end) => {
+    order.push('two');
+    end();
+  });
+  const other = turns.take('b', 'b').then((end) => {
+    order.push('b');
+    end();
+  });
+  endFirst();
+  await Promise.all([second, other]);
+  expect(order).toEqual(['b', 'two']);
+});
+
+it('admits loads by number and by length, and always one', async () => {
+  const gate = new LoadGate({ countMax: 3, lengthMax: 100 });
+  const first = await gate.enter();
+  first.loaded(500);
+  let admitted = 0;
+  const waiting = Array.from({ length: 5 }, async () => {
+    const permit = await gate.enter();
+    admitted += 1;
+    permit.loaded(10);
+    return permit;
+  });
+  await settle();
+  expect(admitted).toBe(0);
+  first.end();
+  first.end();
+  await settle();
+  // The next counts as long as the longest lately, so it goes alone.
+  expect(admitted).toBe(1);
+  for (const [index, permit] of waiting.entries()) {
+    (await permit).end();
+    await settle();
+    expect(gate.underWay).toBeLessThanOrEqual(3);
+    expect(admitted).toBeGreaterThan(index);
+  }
+  expect(gate.underWay).toBe(0);
+});
+
+it('gives turns to roots one after the other, in order within each', async () => {
+  const turns = new Turns(1);
+  const order: string[] = [];
+  const end = await turns.take('first', 'first');
+  const take = async (id: string, root: string): Promise<void> => {
+    const endTurn = await turns.take(id, root);
+    order.push(id);
+    endTurn();
+  };
+  const forked = Array.from({ length: 1000 }, (_, n) => take(`bomb ${n}`, 'bomb'));
+  const others = [take('healthy 0', 'healthy'), take('healthy 1', 'healthy'), take('lone', 'lone')];
+  expect(turns.queued).toBe(1003);
+  end();
+  await Promise.all([...forked, ...others]);
+  expect(turns.queued).toBe(0);
+  expect(order.slice(0, 5)).toEqual(['bomb 0', 'healthy 0', 'lone', 'bomb 1', 'healthy 1']);
+  expect(order.slice(5)).toEqual(Array.from({ length: 998 }, (_, n) => `bomb ${n + 2}`));
+});
+
+it('serves a root that always asks again no more often than another one', async () => {
+  const turns = new Turns(1);
+  const served: string[] = [];
+  const end = await turns.take('first', 'first');
+  const insist = async (root: string, times: number): Promise<void> => {
+    for (let time = 0; time < times; time += 1) {
+      const endTurn = await turns.take(root, root);
+      served.push(root);
+      endTurn();
+    }
+  };
+  const all = [insist('a', 10), insist('b', 10)];
+  end();
+  await Promise.all(all);
+  expect(served).toEqual(Array.from({ length: 10 }, () => ['a', 'b']).flat());
+});

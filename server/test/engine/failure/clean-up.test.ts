@@ -1,0 +1,427 @@
+/** Termination with clean-up: what was done is compensated, newest first, and then the instance is Terminated. */
+import { describe, expect, it } from 'vitest';
+import { beginCleanUp, compensatedCount } from '../../../src/engine/failure/clean-up.js';
+import {
+  COMPLETED_ITEMS_LENGTH_MAX,
+  COMPLETED_STEPS_MAX,
+  noteCompleted,
+} from '../../../src/engine/failure/completed-steps.js';
+import type { Json } from '../../../src/engine/values/json.js';
+import { startRun } from '../../../src/engine/flow/lifecycle.js';
+import type { Run } from '../../../src/engine/flow/run.js';
+import { readState, writeState } from '../../../src/engine/model/snapshot.js';
+import { define, inOrder, type StepSource } from '../support/define.js';
+import { START_MS, type EngineDriver } from '../support/engine-driver.js';
+import { scenarios } from '../support/scenario.js';
+import {
+  activity,
+  box,
+  delay,
+  failing,
+  foreach,
+  noOp,
+  subWorkflow,
+  trace,
+  waitFor,
+  work,
+  type StepMembers,
+} from '../support/steps.js';
+
+const noTrail = { data: { trail: [] } };
+
+/** Completes at once, and is undone by `-<id>`. */
+function undoable(id: string, members: StepMembers = {}): StepSource {
+  return noOp(id, { compensateWith: [trace(`-${id}`)], ...members });
+}
+
+function ended(driver: EngineDriver): void {
+  const { endTime, outcome, status } = driver.instance;
+  expect({ status, outcome }).toEqual({ status: 'Terminated', outcome: 'Terminated' });
+  expect(endTime).toBe(driver.now);
+  expect(driver.open).toEqual([]);
+}
+
+scenarios('a clean-up', (start) => {
+  it('undoes what completed, newest first, and terminates the instance', () => {
+    const steps = inOrder(undoable('a'), noOp('plain'), undoable('b'), waitFor('w'), undoable('c'));
+    const driver = start(steps, noTrail);
+    driver.cleanUp();
+    expect(driver.data['trail']).toEqual(['-b', '-a']);
+    expect(driver.history.slice(-3)).toEqual(['w Cancelled', '-b Complete', '-a Complete']);
+    ended(driver);
+  });
+
+  it('of an instance with nothing to undo is its end', () => {
+    const driver = start([waitFor('w')]);
+    driver.cleanUp();
+    expect(driver.history).toEqual(['w Cancelled']);
+    ended(driver);
+  });
+
+  it('cancels whatever waits or is under way first', () => {
+    const paths = [[waitFor('e')], [activity('a')], [work('x')], [delay('d', 5)]];
+    const undo = noOp('u', { compensateWith: [waitFor('undoing')] });
+    const driver = start(inOrder(undo, box('all', paths)), noTrail);
+    driver.cleanUp();
+    expect(driver.open).toEqual(['undoing event']);
+    expect(driver.activities).toEqual([]);
+    expect(driver.effects).toEqual([]);
+    expect(driver.subscriptions).toHaveLength(1);
+    driver.publish('undoing', 'key');
+    ended(driver);
+  });
+
+  it('does not undo what has not completed, unless it has its result', () => {
+    const steps = [
+      [work('running', { compensateWith: [trace('-running')] })],
+      [failing('outputs', { errorBehavior: 'Retry', compensateWith: [trace('-outputs')] })],
+      [work('body', { errorBehavior: 'Retry', compensateWith: [trace('-body')] })],
+    ];
+    const driver = start([box('all', steps)], noTrail);
+    driver.failEffect(driver.effect('body'));
+    driver.cleanUp();
+    expect(driver.data['trail']).toEqual(['-outputs']);
+    ended(driver);
+  });
+
+  it('undoes open sagas and containers after what completed in them', () => {
+    const inner = box('inner', inOrder(undoable('c'), waitFor('w')), {
+      compensateWith: [trace('-inner')],
+    });
+    const saga = box('saga', inOrder(undoable('b'), inner), {
+      saga: true,
+      compensateWith: [trace('-saga')],
+    });
+    const driver = start(inOrder(undoable('a'), saga), noTrail);
+    driver.cleanUp();
+    expect(driver.data['trail']).toEqual(['-c', '-inner', '-b', '-saga', '-a']);
+    ended(driver);
+  });
+
+  it('undoes sagas that have completed, and what completed in them', () => {
+    const saga = box('saga', inOrder(undoable('b'), undoable('c')), {
+      saga: true,
+      compensateWith: [trace('-saga')],
+    });
+    const driver = start(inOrder(undoable('a'), saga, undoable('d'), waitFor('w')), noTrail);
+    driver.cleanUp();
+    expect(driver.data['trail']).toEqual(['-d', '-saga', '-c', '-b', '-a']);
+  });
+
+  it('undoes in the order of completion across branches and sagas', () => {
+    const branch = (id: string, inside: readonly StepSource[]): readonly StepSource[] => [
+      box(id, inside, { saga: true }),
+    ];
+    const driver = start(
+      [
+        box('all', [
+          branch(
+            'left',
+            inOrder(delay('l0', 1), undoable('l1'), delay('l2', 2), undoable('l3'), waitFor('l4')),
+          ),
+          branch(
+            'right',
+            inOrder(delay('r0', 2), undoable('r1'), delay('r2', 2), undoable('r3'), waitFor('r4')),
+          ),
+        ]),
+      ],
+      noTrail,
+    );
+    driver.advance(4);
+    driver.cleanUp();
+    expect(driver.data['trail']).toEqual(['-r3', '-l3', '-r1', '-l1']);
+  });
+
+  it('undoes each turn of a loop with its item', () => {
+    const undo = noOp('undo', { outputs: { trail: '[...data.trail, context.Item]' } });
+    const each = foreach('each', '[1, 2, 3]', [noOp('a', { compensateWith: [undo] })]);
+    const driver = start(inOrder(each, waitFor('w')), noTrail);
+    driver.cleanUp();
+    expect(driver.data['trail']).toEqual([3, 2, 1]);
+  });
+
+  it('runs chains one after another, each to its end', () => {
+    const slow = (id: string): StepSource =>
+      noOp(id, {
+        compensateWith: inOrder(trace(`-${id}1`), delay(`-${id}2`, 5), trace(`-${id}3`)),
+      });
+    const driver = start(inOrder(slow('a'), slow('b'), waitFor('w')), noTrail);
+    driver.cleanUp();
+    expect(driver.data['trail']).toEqual(['-b1']);
+    expect(driver.status).toBe('Runnable');
+    expect(driver.instance.cleanUp).toMatchObject({ next: 1, forgotten: 0 });
+    driver.advance(5);
+    expect(driver.data['trail']).toEqual(['-b1', '-b3', '-a1']);
+    driver.advance(5);
+    expect(driver.data['trail']).toEqual(['-b1', '-b3', '-a1', '-a3']);
+    ended(driver);
+  });
+
+  it('does not begin again while it is under way', () => {
+    const steps = inOrder(noOp('a', { compensateWith: [delay('-a', 5)] }), waitFor('w'));
+    const driver = start(steps);
+    driver.cleanUp();
+    driver.cleanUp();
+    expect(driver.open).toEqual(['-a sleeping']);
+    driver.advance(5);
+    expect(driver.history).toEqual(['a Complete', 'w Cancelled', '-a Complete']);
+    ended(driver);
+  });
+
+  it('gives way to a termination without it', () => {
+    const steps = inOrder(noOp('a', { compensateWith: [delay('-a', 5)] }), waitFor('w'));
+    const driver = start(steps);
+    driver.cleanUp();
+    driver.terminate();
+    expect(driver.history).toEqual(['a Complete', 'w Cancelled', '-a Cancelled']);
+    ended(driver);
+  });
+
+  it('waits while the instance is suspended', () => {
+    const steps = inOrder(
+      undoable('a'),
+      noOp('b', { compensateWith: [delay('-b', 5)] }),
+      waitFor('w'),
+    );
+    const driver = start(steps, noTrail);
+    driver.cleanUp();
+    driver.suspend();
+    driver.oversleep(10);
+    expect(driver.data['trail']).toEqual([]);
+    driver.resume();
+    expect(driver.data['trail']).toEqual(['-a']);
+    ended(driver);
+  });
+
+  it('resumes a suspended instance, in which nothing else goes on', () => {
+    const steps = inOrder(
+      undoable('a'),
+      failing('b', { errorBehavior: 'Suspend' }),
+      trace('never'),
+    );
+    const driver = start(steps, noTrail);
+    expect(driver.status).toBe('Suspended');
+    driver.cleanUp();
+    expect(driver.data['trail']).toEqual(['-a']);
+    expect(driver.instance.lastError?.stepId).toBe('b');
+    ended(driver);
+  });
+});
+
+scenarios('a compensation step that fails during a clean-up', (start) => {
+  const steps = (members: StepMembers): readonly StepSource[] => [
+    ...inOrder(undoable('a'), noOp('b', { compensateWith: [work('-b', members)] }), waitFor('w')),
+  ];
+
+  it('is retried', () => {
+    const driver = start(steps({ retryInterval: 5 }), noTrail);
+    driver.cleanUp();
+    driver.failEffect(driver.effect('-b'));
+    driver.advance(5);
+    driver.endEffect(driver.effect('-b'));
+    expect(driver.data['trail']).toEqual(['-a']);
+    ended(driver);
+  });
+
+  it('suspends the instance where it says so, and runs again when that is resumed', () => {
+    const driver = start(steps({ errorBehavior: 'Suspend' }), noTrail);
+    driver.cleanUp();
+    driver.failEffect(driver.effect('-b'));
+    expect(driver.status).toBe('Suspended');
+    driver.resume();
+    driver.endEffect(driver.effect('-b'));
+    expect(driver.data['trail']).toEqual(['-a']);
+    ended(driver);
+  });
+
+  it('ends the instance as Failed where it says so', () => {
+    const driver = start(steps({ errorBehavior: 'Terminate' }), noTrail);
+    driver.cleanUp();
+    driver.failEffect(driver.effect('-b'));
+    expect(driver.data['trail']).toEqual([]);
+    const { outcome, status } = driver.instance;
+    expect({ outcome, status }).toEqual({ outcome: 'Failed', status: 'Terminated' });
+  });
+
+  it('is given up where it says so, and the next chain follows', () => {
+    const driver = start(steps({ errorBehavior: 'Compensate' }), noTrail);
+    driver.cleanUp();
+    driver.failEffect(driver.effect('-b'));
+    expect(driver.data['trail']).toEqual(['-a']);
+    ended(driver);
+  });
+});
+
+scenarios('a clean-up during a compensation', (start) => {
+  const failedSaga = (members: StepMembers = {}): StepSource =>
+    box(
+      'saga',
+      inOrder(noOp('b', { compensateWith: [delay('-b', 5), trace('-b2')] }), failing('c')),
+      { saga: true, compensateWith: [trace('-saga')], ...members },
+    );
+
+  it('lets it end first, and undoes nothing twice', () => {
+    const driver = start(inOrder(undoable('a'), failedSaga(), trace('never')), noTrail);
+    expect(driver.open).toEqual(['saga compensating', '-b sleeping']);
+    driver.cleanUp();
+    expect(driver.open).toEqual(['saga compensating', '-b sleeping']);
+    driver.advance(5);
+    expect(driver.data['trail']).toEqual(['-saga', '-a']);
+    expect(driver.history).toContain('saga Compensated');
+    ended(driver);
+  });
+
+  it('does not let the saga begin again', () => {
+    const driver = start([failedSaga({ errorBehavior: 'Retry' })], noTrail);
+    driver.cleanUp();
+    driver.advance(500);
+    expect(driver.history.filter((line) => line.startsWith('saga'))).toEqual(['saga Compensated']);
+    expect(driver.status).toBe('Terminated');
+  });
+
+  it('ends the containers around it, and undoes them after it', () => {
+    const outer = box('outer', [inOrder(undoable('x'), failedSaga()), [waitFor('w')]], {
+      compensateWith: [trace('-outer')],
+      nextStepId: 'never',
+      timeout: 3,
+      cancelCondition: 'data.trail.length > 0',
+      proceedOnCancel: true,
+    });
+    const driver = start([outer, trace('never')], noTrail);
+    driver.cleanUp();
+    expect(driver.open).toEqual(['outer open', 'saga compensating', '-b sleeping']);
+    driver.advance(5);
+    expect(driver.data['trail']).toEqual(['-saga', '-x', '-outer']);
+    expect(driver.history).toContain('outer Cancelled');
+    ended(driver);
+  });
+});
+
+scenarios('what was cancelled or failed before a clean-up', (start) => {
+  it('has been done all the same where it had completed', () => {
+    const saga = box('saga', inOrder(undoable('b'), trace('c'), waitFor('w')), {
+      saga: true,
+      cancelCondition: 'data.trail.length > 0',
+      nextStepId: 'hang',
+      proceedOnCancel: true,
+    });
+    const driver = start([saga, waitFor('hang')], noTrail);
+    expect(driver.open).toEqual(['hang event']);
+    driver.cleanUp();
+    expect(driver.data['trail']).toEqual(['c', '-b']);
+  });
+
+  it('is not undone again where it was compensated', () => {
+    const saga = box('saga', inOrder(undoable('b'), failing('c')), { saga: true });
+    const driver = start(inOrder(undoable('a'), saga, waitFor('w')), noTrail);
+    expect(driver.data['trail']).toEqual(['-b']);
+    driver.cleanUp();
+    expect(driver.data['trail']).toEqual(['-b', '-a']);
+  });
+});
+
+scenarios('a clean-up with a child', (start) => {
+  const steps = [
+    ...inOrder(
+      undoable('a'),
+      subWorkflow('child', { compensateWith: [trace('-child')], timeout: 60 }),
+      trace('never'),
+    ),
+  ];
+
+  it('cleans up the child first, and waits for its end', () => {
+    const driver = start(steps, noTrail);
+    driver.endEffect(driver.effect('child'));
+    driver.cleanUp();
+    expect(driver.instance.outbox).toMatchObject([{ kind: 'terminate-child', compensate: true }]);
+    driver.advance(100);
+    expect(driver.data['trail']).toEqual([]);
+    driver.endChildWith('child', { status: 'Terminated', outcome: 'Terminated', data: {} });
+    expect(driver.data['trail']).toEqual(['-a']);
+    expect(driver.history).toContain('child Cancelled');
+    ended(driver);
+  });
+
+  it('undoes a child that had completed meanwhile as its step says', () => {
+    const driver = start(steps, noTrail);
+    driver.endEffect(driver.effect('child'));
+    driver.cleanUp();
+    driver.endChildWith('child', { status: 'Complete', outcome: 'Succeeded', data: {} });
+    expect(driver.data['trail']).toEqual(['-child', '-a']);
+    ended(driver);
+  });
+
+  it('cleans up one that is being started once it is there', () => {
+    const driver = start(steps, noTrail);
+    driver.cleanUp();
+    expect(driver.instance.outbox).toEqual([]);
+    driver.endEffect(driver.effect('child'));
+    expect(driver.instance.outbox).toMatchObject([{ kind: 'terminate-child', compensate: true }]);
+    driver.endChildWith('child', { status: 'Terminated', outcome: 'Terminated', data: {} });
+    expect(driver.data['trail']).toEqual(['-a']);
+    ended(driver);
+  });
+
+  it('that cannot be started goes on without it', () => {
+    const driver = start(steps, noTrail);
+    driver.cleanUp();
+    driver.failEffect(driver.effect('child'));
+    expect(driver.data['trail']).toEqual(['-a']);
+    ended(driver);
+  });
+
+  it('terminates one that nobody would have waited for', () => {
+    const inputs = { wait: false };
+    const driver = start(inOrder(undoable('a'), subWorkflow('child', { inputs })), noTrail);
+    driver.cleanUp();
+    expect(driver.instance.outbox).toMatchObject([{ kind: 'terminate-child' }]);
+    expect(driver.instance.outbox[0]).not.toHaveProperty('compensate');
+    ended(driver);
+  });
+});
+
+describe('the steps that an instance remembers for a clean-up', () => {
+  /** An instance in which one step completed this often, each time with another item. */
+  const completedOften = (count: number, itemOf: (index: number) => Json): Run => {
+    const definition = define([undoable('a')]);
+    const start = { id: 'w', data: {}, reference: null, parent: null };
+    const run = startRun(definition, start, START_MS);
+    const [pointer] = run.instance.pointers.values();
+    for (let index = 0; index < count; index += 1) {
+      noteCompleted(run, { ...pointer!, item: itemOf(index), index });
+    }
+    return run;
+  };
+
+  it('are the newest ones, and the others are counted', () => {
+    const run = completedOften(COMPLETED_STEPS_MAX + 3, (index) => index);
+    beginCleanUp(run, 'Runnable');
+    const { cleanUp } = run.instance;
+    expect(cleanUp?.forgotten).toBe(3);
+    expect(cleanUp?.plan).toHaveLength(COMPLETED_STEPS_MAX);
+    expect(cleanUp?.plan.at(-1)?.item).toBe(3);
+  });
+
+  it('have items of a bounded length', () => {
+    const item = 'x'.repeat(COMPLETED_ITEMS_LENGTH_MAX / 4);
+    const { instance } = completedOften(5, () => item);
+    expect(instance.completed.map(({ index }) => index)).toEqual([2, 3, 4]);
+    const read = readState(instance, writeState(instance));
+    expect(read.completed).toEqual(instance.completed);
+    expect(read.completedItemsLength).toBe(instance.completedItemsLength);
+    expect(read.forgotten).toBe(2);
+  });
+});
+
+describe('the progress of a clean-up', () => {
+  it('counts chains that have ended', () => {
+    const entry = { stepId: 'a', within: [] };
+    const at = (next: number) => ({ plan: [entry, entry], next, forgotten: 0 });
+    // What was under way before counts for nothing.
+    expect(compensatedCount(at(0), 3)).toBe(0);
+    expect(compensatedCount(at(1), 1)).toBe(0);
+    expect(compensatedCount(at(1), 0)).toBe(1);
+    expect(compensatedCount(at(2), 1)).toBe(1);
+    expect(compensatedCount(at(2), 0)).toBe(2);
+  });
+});

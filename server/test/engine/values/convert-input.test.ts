@@ -1,0 +1,217 @@
+/**
+ * Goal: what expressions give becomes what built-in inputs need, or a sentence that says what was expected and what
+ * came. Method: one table per conversion, and one property over all JSON values.
+ */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  describeValue,
+  toBoolean,
+  toChoice,
+  toDurationMs,
+  toList,
+  toObject,
+  toText,
+  toTimeMs,
+  type Conversion,
+} from '../../../src/engine/values/convert-input.js';
+import type { Json } from '../../../src/engine/values/json.js';
+
+const LEVELS = ['Trace', 'Information'] as const;
+
+function checkConverted<T>(
+  convert: (value: Json) => Conversion<T>,
+  cases: readonly (readonly [Json, T])[],
+): void {
+  for (const [value, expected] of cases) {
+    expect(convert(value), JSON.stringify(value)).toEqual({ ok: true, value: expected });
+  }
+}
+
+function checkRefused(
+  convert: (value: Json) => Conversion<unknown>,
+  cases: readonly (readonly [Json, string])[],
+): void {
+  for (const [value, message] of cases) {
+    expect(convert(value), JSON.stringify(value)).toEqual({ ok: false, message });
+  }
+}
+
+describe('toText', () => {
+  it('keeps text and writes numbers and booleans as JSON does', () => {
+    checkConverted(toText, [
+      ['', ''],
+      ['a', 'a'],
+      [5, '5'],
+      [5.0, '5'],
+      [-0.5, '-0.5'],
+      [true, 'true'],
+      [false, 'false'],
+    ]);
+  });
+
+  it('refuses what has no one text', () => {
+    checkRefused(toText, [
+      [null, 'expected a text, but got null'],
+      [[], 'expected a text, but got an empty list'],
+      [[1], 'expected a text, but got a list of 1 item'],
+      [{ a: 1, b: 2 }, 'expected a text, but got an object with 2 fields'],
+    ]);
+  });
+});
+
+describe('toBoolean', () => {
+  it('is the truth of Python', () => {
+    checkConverted(toBoolean, [
+      [null, false],
+      [false, false],
+      [0, false],
+      [-0, false],
+      ['', false],
+      [[], false],
+      [{}, false],
+      [true, true],
+      [0.1, true],
+      ['false', true],
+      ['0', true],
+      [[null], true],
+      [{ a: null }, true],
+    ]);
+  });
+});
+
+describe('toTimeMs', () => {
+  it('takes ISO texts, without a zone as UTC', () => {
+    checkConverted(toTimeMs, [
+      ['1970-01-01T00:00:00Z', 0],
+      ['1970-01-01', 0],
+      ['1970-01-01T00:00', 0],
+      ['1970-01-01 00:00:01', 1000],
+      ['1970-01-01T00:00:00.5', 500],
+      ['1970-01-01T00:00:00.1239999', 123],
+      ['1970-01-01T02:00:00+02:00', 0],
+      ['1970-01-01T02:00:00+0200', 0],
+      ['1970-01-01T02:00:00+02', 0],
+      ['1969-12-31T18:30:00-05:30', 0],
+      ['2024-02-29T12:30:15.123Z', Date.UTC(2024, 1, 29, 12, 30, 15, 123)],
+      ['0001-01-01T00:00:00', -62_135_596_800_000],
+      ['9999-12-31T23:59:59.9999999', 253_402_300_799_999],
+    ]);
+  });
+
+  it('refuses times that do not exist, other notations and numbers', () => {
+    const expected = 'expected a time such as "2030-01-31T12:00:00Z", but got';
+    checkRefused(toTimeMs, [
+      ['', `${expected} an empty text`],
+      ['2023-02-29', `${expected} the text "2023-02-29"`],
+      ['2023-13-01', `${expected} the text "2023-13-01"`],
+      ['2023-00-10', `${expected} the text "2023-00-10"`],
+      ['2023-01-01T24:00:00Z', `${expected} the text "2023-01-01T24:00:00Z"`],
+      ['1/1/2023', `${expected} the text "1/1/2023"`],
+      ['now', `${expected} the text "now"`],
+      [0, `${expected} 0`],
+      [null, `${expected} null`],
+    ]);
+  });
+});
+
+describe('toDurationMs', () => {
+  it('takes every form of a duration', () => {
+    checkConverted(toDurationMs, [
+      [5, 5000],
+      ['00:00:05', 5000],
+      ['PT5S', 5000],
+    ]);
+  });
+
+  it('says which forms there are', () => {
+    checkRefused(toDurationMs, [
+      [
+        'soon',
+        'expected a duration (a number of seconds, "hh:mm:ss", "d.hh:mm:ss" or an ISO 8601 duration such as "PT5S"; up to 100 years), but got the text "soon"',
+      ],
+    ]);
+  });
+});
+
+describe('toList', () => {
+  it('takes lists, and objects by their keys', () => {
+    checkConverted<readonly Json[]>(toList, [
+      [
+        [1, 'a', null],
+        [1, 'a', null],
+      ],
+      [[], []],
+      [{ a: 1, b: 2 }, ['a', 'b']],
+    ]);
+  });
+
+  it('refuses text, whose letters are hardly meant, and scalars', () => {
+    checkRefused(toList, [
+      ['abc', 'expected a list, but got the text "abc"'],
+      [5, 'expected a list, but got 5'],
+      [null, 'expected a list, but got null'],
+    ]);
+  });
+});
+
+describe('toObject', () => {
+  it('takes objects only', () => {
+    checkConverted(toObject, [[{ a: 1 }, { a: 1 }]]);
+    checkRefused(toObject, [
+      [[1, 2], 'expected an object, but got a list of 2 items'],
+      ['a', 'expected an object, but got the text "a"'],
+      [null, 'expected an object, but got null'],
+    ]);
+  });
+});
+
+describe('toChoice', () => {
+  it('finds the choice in any casing and answers its own spelling', () => {
+    checkConverted(
+      (value) => toChoice(value, LEVELS),
+      [
+        ['information', 'Information'],
+        [' TRACE ', 'Trace'],
+      ],
+    );
+  });
+
+  it('names the choices', () => {
+    checkRefused(
+      (value) => toChoice(value, LEVELS),
+      [
+        ['loud', 'expected one of Trace, Information, but got the text "loud"'],
+        [2, 'expected one of Trace, Information, but got 2'],
+      ],
+    );
+  });
+});
+
+describe('every conversion', () => {
+  const conversions = [
+    toText,
+    toBoolean,
+    toTimeMs,
+    toDurationMs,
+    toList,
+    toObject,
+    (value: Json) => toChoice(value, LEVELS),
+  ];
+
+  it('answers a value or a short sentence for any JSON value', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        for (const convert of conversions) {
+          const result = convert(value as Json);
+          if (!result.ok) expect(result.message.length).toBeLessThan(250);
+        }
+      }),
+    );
+  });
+
+  it('keeps its message short and on one line for huge values', () => {
+    const message = describeValue(`a\nb${'x'.repeat(1_000_000)}`);
+    expect(message).toBe(`the text "a\\nb${'x'.repeat(57)}"…`);
+  });
+});

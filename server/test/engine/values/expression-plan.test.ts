@@ -1,0 +1,61 @@
+/** Which expressions inputs consist of, and how their values go back into place. */
+import { describe, expect, it } from 'vitest';
+import type { InputValue } from '../../../src/engine/model/definition.js';
+import { planInputs, singleSource } from '../../../src/engine/values/expression-plan.js';
+
+const expression = (source: string): InputValue => ({ kind: 'expression', source });
+const constant = (value: number | string): InputValue => ({ kind: 'constant', value });
+
+describe('planInputs', () => {
+  it('lists the expressions in document order, at every depth, and puts their values back', () => {
+    const plan = planInputs([
+      { name: 'first', value: expression('a') },
+      { name: 'plain', value: constant(5) },
+      {
+        name: 'graph',
+        value: {
+          kind: 'graph',
+          fields: [
+            ['x', expression('b')],
+            ['text', constant('c')],
+            ['items', { kind: 'list', items: [constant(1), expression('d')] }],
+          ],
+        },
+      },
+      { name: 'last', value: expression('e') },
+    ]);
+    expect(plan.sources).toEqual(['a', 'b', 'd', 'e']);
+    expect(plan.build(['A', 'B', 'D', null])).toEqual({
+      first: 'A',
+      plain: 5,
+      graph: { x: 'B', text: 'c', items: [1, 'D'] },
+      last: null,
+    });
+  });
+
+  it('makes the plan of a step once, and its values anew each time', () => {
+    const inputs = [{ name: 'x', value: expression('a') }];
+    expect(planInputs(inputs)).toBe(planInputs(inputs));
+    const plan = planInputs(inputs);
+    expect(plan.build([1])).toEqual({ x: 1 });
+    expect(plan.build([2])).toEqual({ x: 2 });
+  });
+
+  it('takes names that mean something to JavaScript for names', () => {
+    const fields = [['__proto__', expression('a')]] as const;
+    const built = planInputs([
+      { name: '__proto__', value: constant(1) },
+      { name: 'graph', value: { kind: 'graph', fields } },
+    ]).build(['A']);
+    expect(JSON.stringify(built)).toBe('{"__proto__":1,"graph":{"__proto__":"A"}}');
+  });
+});
+
+describe('singleSource', () => {
+  it('is the expression, or the constant as it is', () => {
+    expect(singleSource(expression('a'))).toEqual({ source: 'a' });
+    expect(singleSource(constant(5))).toEqual({ constant: 5 });
+    const graph: InputValue = { kind: 'graph', fields: [['x', constant(1)]] };
+    expect(singleSource(graph)).toEqual({ constant: { x: 1 } });
+  });
+});

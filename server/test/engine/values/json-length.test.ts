@@ -1,0 +1,50 @@
+/** How long values are taken to be. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { writeJson } from '../../../src/engine/values/exact-json.js';
+import { jsonLength, leftOf } from '../../../src/engine/values/json-length.js';
+import type { Json } from '../../../src/engine/values/json.js';
+import { measureJson } from '../../../src/scripts/expressions/measure-json.js';
+
+describe('the length of a value', () => {
+  it('is that of its JSON in UTF-8', () => {
+    const lone = fc.constantFrom(
+      '\ud83d',
+      '\ude00',
+      '"',
+      '\\',
+      '\n',
+      '\u007f',
+      '漢'.repeat(70),
+      'é',
+      '😀',
+    );
+    fc.assert(
+      fc.property(fc.jsonValue({ stringUnit: fc.oneof(fc.constant('a'), lone) }), (json) => {
+        const value = json as Json;
+        const bytes = Buffer.byteLength(writeJson(value));
+        expect(jsonLength(value)).toBe(bytes);
+        expect(measureJson(value, { limitBytes: bytes, maxNesting: 100 })).toBe(bytes);
+        expect(measureJson(value, { limitBytes: bytes - 1, maxNesting: 100 })).toBe('too large');
+        expect(leftOf(value, bytes)).toBe(0);
+        expect(leftOf(value, bytes - 1)).toBeLessThan(0);
+      }),
+    );
+    for (const number of [2n ** 70n, -(2n ** 60n), 1e16, -0, 1e-7]) {
+      expect(jsonLength([number])).toBe(Buffer.byteLength(writeJson([number])));
+    }
+  });
+
+  it('counts what is shared each time', () => {
+    const text = 'x'.repeat(10_000);
+    expect(jsonLength([text, text, text])).toBeGreaterThan(30_000);
+    const list = Array.from({ length: 2000 }, (_, index) => `item ${index}`);
+    expect(jsonLength([list, list])).toBeGreaterThan(1.9 * jsonLength(list));
+  });
+
+  it('ends as soon as the bound is passed, however large the value would be', () => {
+    let value: Json = ['x'];
+    for (let times = 0; times < 60; times += 1) value = [value, value];
+    expect(leftOf(value, 10_000)).toBeLessThan(0);
+  });
+});

@@ -1,0 +1,29 @@
+/** Results of activities: what is stored of them is enough to send the same message again. */
+import { describe, expect, it } from 'vitest';
+import { resentMessage, storedResult } from '../../../src/runtime/activities/activity-results.js';
+
+const ID = 'w1/7/1';
+
+describe('a result of an activity', () => {
+  it.each([
+    { succeeded: true, data: { paid: true } },
+    { succeeded: true, data: null, retryable: false },
+    { succeeded: false, data: 'no funds' },
+    { succeeded: false, data: 'no funds', retryable: true },
+    { succeeded: false, data: 'no funds', retryable: false },
+    { succeeded: false, data: null, retryable: false },
+  ])('is sent again as it was: %j', (reported) => {
+    const { message, result } = storedResult(ID, reported);
+    expect(resentMessage(ID, result)).toEqual(message);
+    const isFinal = !reported.succeeded && reported.retryable === false;
+    const sent = JSON.parse(message.body) as { retryable?: boolean };
+    expect(sent.retryable).toBe(isFinal ? false : undefined);
+  });
+
+  it('is another call with another flag', () => {
+    const hash = (retryable: boolean) =>
+      storedResult(ID, { succeeded: false, data: 'no', retryable }).result.hash;
+    expect(hash(false)).not.toBe(hash(true));
+    expect(hash(true)).toBe(storedResult(ID, { succeeded: false, data: 'no' }).result.hash);
+  });
+});

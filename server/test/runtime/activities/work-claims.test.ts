@@ -1,0 +1,249 @@
+/**
+ * Claims on work items, on a real store and a clock that the tests move. A node that dies is a `WorkClaims` whose clock
+ * stands still for ever: none of its timers fires again.
+ */
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { LogFields, Logger } from '../../../src/base/logger.js';
+import type { Clock } from '../../../src/base/clock.js';
+import { writeWork } from '../../../src/runtime/instances/message-codec.js';
+import { WorkClaims } from '../../../src/runtime/activities/work-claims.js';
+import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
+import { observeStore } from '../../../src/store/observed-store.js';
+import { StoreUnavailableError, type Store } from '../../../src/store/store.js';
+import { activityOf, instanceOf, NO_SIDE } from '../../store/records.js';
+
+class HandClock implements Clock {
+  #now = 10_000;
+  readonly #timers = new Set<{ readonly time: number; readonly callback: () => void }>();
+
+  now(): number {
+    return this.#now;
+  }
+
+  at(time: number, callback: () => void): () => void {
+    const timer = { time, callback };
+    this.#timers.add(timer);
+    return () => this.#timers.delete(timer);
+  }
+
+  get timers(): number {
+    return this.#timers.size;
+  }
+
+  /** Also lets everything happen that the timers began. */
+  async pass(ms: number): Promise<void> {
+    this.#now += ms;
+    for (const timer of [...this.#timers]) {
+      if (timer.time > this.#now) continue;
+      this.#timers.delete(timer);
+      timer.callback();
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+const ignore = (): void => undefined;
+const WORK = writeWork({ stepId: 's', attempt: 1, parameters: { amount: 5 } });
+const DAYS_MS = 86_400_000;
+
+let store: Store;
+let calls: string[];
+let isAway: boolean;
+let complaints: LogFields[];
+
+const logger: Logger = {
+  trace: ignore,
+  debug: ignore,
+  info: ignore,
+  warn: ignore,
+  fatal: ignore,
+  error: (fields: LogFields | string) =>
+    void complaints.push(typeof fields === 'string' ? {} : fields),
+  child: () => logger,
+};
+
+beforeEach(() => {
+  calls = [];
+  isAway = false;
+  complaints = [];
+  store = observeStore(createMemoryStore(), {
+    before: ({ name }) => {
+      calls.push(name);
+      if (isAway) throw new StoreUnavailableError('away');
+    },
+  });
+});
+
+function startNode() {
+  const clock = new HandClock();
+  const posted: string[] = [];
+  const claims = new WorkClaims({
+    store,
+    clock,
+    logger,
+    posted: ({ instanceId }) => void posted.push(instanceId),
+    offer: ignore,
+  });
+  const take = (leaseMs: number | null = null) => claims.take('ship', { workerId: 'w', leaseMs });
+  return { clock, claims, posted, take };
+}
+
+async function offer(id: string, parameters = WORK): Promise<void> {
+  const activities = [activityOf(`${id}/1/0`, id, { parameters })];
+  await store.insertInstance({ record: instanceOf(id), side: { ...NO_SIDE, activities } });
+}
+
+const DONE = { succeeded: true, data: null };
+
+describe('an item that is handed out without a lease', () => {
+  it('never goes back, as its worker is told', async () => {
+    await offer('i');
+    const { claims, clock, take } = startNode();
+    const item = await take();
+    expect(item).toMatchObject({ tokenExpiresAt: null, stepId: 's', parameters: { amount: 5 } });
+    await clock.pass(1000);
+    await clock.pass(1000 * DAYS_MS);
+    expect(await take()).toBeNull();
+    await claims.complete(item!.token, DONE);
+  });
+
+  it('goes to another worker when the node dies before it can have answered', async () => {
+    await offer('i');
+    const lost = await startNode().take();
+    const heir = startNode();
+    await heir.clock.pass(29_000);
+    expect(await heir.take()).toBeNull();
+    await heir.clock.pass(1000);
+    const item = await heir.take();
+    expect(item).toMatchObject({ attempt: 2, tokenExpiresAt: null });
+    await expect(heir.claims.complete(lost!.token, DONE)).rejects.toThrow('held by this token');
+    await heir.claims.complete(item!.token, DONE);
+  });
+
+  it('stays with its worker when the node stops in order at once', async () => {
+    await offer('i');
+    const { claims, take } = startNode();
+    const item = await take();
+    await claims.stop();
+    const heir = startNode();
+    await heir.clock.pass(DAYS_MS);
+    expect(await heir.take()).toBeNull();
+    await heir.claims.complete(item!.token, DONE);
+  });
+
+  it('is kept as soon as a store that was away is back', async () => {
+    await offer('i');
+    const { clock, take } = startNode();
+    await take();
+    isAway = true;
+    for (let second = 0; second < 100; second += 1) await clock.pass(1000);
+    isAway = false;
+    await clock.pass(1000);
+    await clock.pass(DAYS_MS);
+    expect(await take()).toBeNull();
+  });
+
+  it('costs no further call when it is done quickly', async () => {
+    await offer('i');
+    const { claims, clock, take } = startNode();
+    const item = await take();
+    await claims.complete(item!.token, DONE);
+    expect(clock.timers).toBe(0);
+    await clock.pass(DAYS_MS);
+    expect(calls).toEqual(['insertInstance', 'claimActivity', 'completeActivity']);
+  });
+
+  it('has the lease that its worker asks for later', async () => {
+    await offer('i');
+    const { claims, clock, take } = startNode();
+    const item = await take();
+    expect(await claims.extend(item!.token, 60_000)).toEqual({ tokenExpiresAt: 70_000 });
+    await clock.pass(59_000);
+    expect(await take()).toBeNull();
+    await clock.pass(1000);
+    expect(await take()).toMatchObject({ attempt: 2 });
+  });
+
+  it('is still kept when the store could not take what its worker decided', async () => {
+    await offer('i');
+    const { claims, clock, take } = startNode();
+    const item = await take();
+    isAway = true;
+    await expect(claims.complete(item!.token, DONE)).rejects.toThrow(StoreUnavailableError);
+    isAway = false;
+    await clock.pass(1000);
+    await clock.pass(DAYS_MS);
+    expect(await take()).toBeNull();
+    await claims.complete(item!.token, DONE);
+  });
+
+  it('is not held any more by a node that learns late that it was given back elsewhere', async () => {
+    await offer('i');
+    const first = startNode();
+    const item = await first.take();
+    const second = startNode();
+    await second.claims.release(item!.token);
+    await first.clock.pass(1000);
+    expect(await second.take()).toMatchObject({ attempt: 2 });
+    await first.clock.pass(1000);
+    await expect(first.claims.complete(item!.token, DONE)).rejects.toThrow('held by this token');
+  });
+});
+
+describe('an item with a lease', () => {
+  it('goes back when the lease ends', async () => {
+    await offer('i');
+    const { clock, take } = startNode();
+    expect(await take(5000)).toMatchObject({ tokenExpiresAt: 15_000 });
+    await clock.pass(4999);
+    expect(await take(5000)).toBeNull();
+    await clock.pass(1);
+    expect(await take(5000)).toMatchObject({ attempt: 2 });
+  });
+});
+
+describe('an item that cannot be read', () => {
+  it.each([
+    '',
+    'x',
+    'null',
+    '[]',
+    '7',
+    '{}',
+    '{"stepId":1,"attempt":1,"parameters":1}',
+    '{"stepId":"s","attempt":"1","parameters":1}',
+    '{"stepId":"s","attempt":1}',
+    '{"__proto__":{"stepId":"s","attempt":1,"parameters":1}}',
+  ])('(%j) fails its step, and the next one is handed out', async (parameters) => {
+    await offer('a-bad', parameters);
+    await offer('b-bad', parameters);
+    await offer('good');
+    const { posted, take } = startNode();
+    expect(await take()).toMatchObject({ workflowId: 'good' });
+    expect(posted).toEqual(['a-bad', 'b-bad']);
+    expect(complaints).toMatchObject([{ workflowId: 'a-bad' }, { workflowId: 'b-bad' }]);
+    const { inbox } = (await store.getInstance('a-bad'))!;
+    expect(inbox.map(({ body }) => JSON.parse(body) as unknown)).toEqual([
+      {
+        kind: 'activity',
+        activityId: 'a-bad/1/0',
+        succeeded: false,
+        data: 'the stored parameters of the activity cannot be read',
+      },
+    ]);
+    expect(await take()).toBeNull();
+  });
+
+  it('is failed later when the store goes away in between', async () => {
+    await offer('bad', 'x');
+    const { clock, take } = startNode();
+    const taking = take();
+    // The claim is on its way; what follows it is not.
+    isAway = true;
+    await expect(taking).rejects.toThrow(StoreUnavailableError);
+    isAway = false;
+    await clock.pass(30_000);
+    expect(await take()).toBeNull();
+    expect((await store.getInstance('bad'))!.inbox).toHaveLength(1);
+  });
+});

@@ -1,0 +1,35 @@
+/** What a node keeps of custom steps: those in use, within a bound. */
+import { expect, it } from 'vitest';
+import {
+  StepScripts,
+  type StepScriptsOptions,
+} from '../../../src/runtime/definitions/step-scripts.js';
+import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
+
+const MIB = 1024 * 1024;
+
+it('keeps the newest scripts at hand, and 16 million characters of them at most', async () => {
+  const store = createMemoryStore();
+  const names = Array.from({ length: 20 }, (_, index) => `step ${index}`);
+  for (const name of names) {
+    await store.insertStepScript({ name, source: '#'.repeat(MIB - 1), createdAt: 1 });
+  }
+  const read: string[] = [];
+  const getStepScript: typeof store.getStepScript = (name, version) => {
+    read.push(name);
+    return store.getStepScript(name, version);
+  };
+  const options: Pick<StepScriptsOptions, 'store' | 'clock' | 'mayMissNews' | 'isShared'> = {
+    store: { ...store, getStepScript },
+    clock: { now: () => 1, at: () => () => undefined },
+    mayMissNews: () => false,
+    isShared: () => false,
+  };
+  const scripts = new StepScripts(options as StepScriptsOptions);
+  for (const name of names) await scripts.find(name);
+  expect(read.splice(0)).toEqual(names);
+  for (const name of names.slice(4)) await scripts.find(name);
+  expect(read).toEqual([]);
+  await scripts.find(names[0]!);
+  expect(read).toEqual([names[0]]);
+});

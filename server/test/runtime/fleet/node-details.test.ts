@@ -1,0 +1,129 @@
+/** What nodes tell of themselves in their record: written, read back, and read from rubbish. */
+import { describe, expect, it } from 'vitest';
+import {
+  POLLED_NAMES_MAX,
+  readDetails,
+  readFollowedUntil,
+  writeDetails,
+  type NodeDetails,
+} from '../../../src/runtime/fleet/node-details.js';
+import { pollingOf } from '../../../src/runtime/operations/node-views.js';
+import { PollCounts } from '../../../src/runtime/activities/poll-counts.js';
+import type { NodeRecord } from '../../../src/store/store.js';
+
+const DETAILS: NodeDetails = {
+  startTime: 5,
+  load: {
+    instancesInMemory: 1,
+    callsUnderWay: 2,
+    parkedPolls: 3,
+    memoryBytes: 4,
+    cpuPercent: 5,
+    eventLoopDelayMs: 6,
+  },
+  pollers: [{ name: 'a', parked: 2, lastPollAt: 7 }],
+  backplane: { kind: 'redis', connected: true },
+};
+
+describe('readDetails', () => {
+  it('reads what writeDetails wrote', () => {
+    expect(readDetails(writeDetails(DETAILS, 9))).toEqual(DETAILS);
+    expect(readFollowedUntil(writeDetails(DETAILS, 9))).toBe(9);
+  });
+
+  it.each([null, '', '{}', 'null', '{"followedUntil":"1"}'])(
+    'finds no time until which commits were followed in %j',
+    (text) => {
+      expect(readFollowedUntil(text)).toBeNull();
+    },
+  );
+
+  it.each<[string, string | null]>([
+    ['nothing', null],
+    ['an empty text', ''],
+    ['null', 'null'],
+    ['a list', '[]'],
+    ['no load', JSON.stringify({ ...DETAILS, load: undefined })],
+    ['half a load', JSON.stringify({ ...DETAILS, load: { memoryBytes: 1 } })],
+    ['a time of text', JSON.stringify({ ...DETAILS, startTime: '5' })],
+    ['a time beyond all time', JSON.stringify({ ...DETAILS, startTime: 1e300 })],
+    ['no backplane', JSON.stringify({ ...DETAILS, backplane: null })],
+  ])('answers null for %s', (_what, text) => {
+    expect(readDetails(text)).toBeNull();
+  });
+
+  it('leaves out pollers that it cannot read, and more than there may be', () => {
+    const good = { name: 'a', parked: 1, lastPollAt: 1 };
+    const odd = [
+      null,
+      {},
+      { ...good, name: 1 },
+      { ...good, parked: null },
+      { ...good, lastPollAt: 'x' },
+    ];
+    const read = (pollers: unknown) =>
+      readDetails(JSON.stringify({ ...DETAILS, pollers }))?.pollers;
+    expect(read([...odd, good])).toEqual([good]);
+    expect(read('all')).toEqual([]);
+    expect(read(Array.from({ length: 500 }, () => good))).toHaveLength(POLLED_NAMES_MAX);
+  });
+});
+
+describe('PollCounts', () => {
+  it('shows names that are waited for first, then those that were asked for last', () => {
+    const counts = new PollCounts();
+    counts.came('parked', 1);
+    for (const [name, at] of [
+      ['early', 2],
+      ['late', 4],
+    ] as const) {
+      counts.came(name, at);
+      counts.left(name, at + 1);
+    }
+    expect(counts.newest(3)).toEqual([
+      { name: 'parked', parked: 1, lastPollAt: 1 },
+      { name: 'late', parked: 0, lastPollAt: 5 },
+      { name: 'early', parked: 0, lastPollAt: 3 },
+    ]);
+    expect(counts.newest(1).map(({ name }) => name)).toEqual(['parked']);
+  });
+
+  it('forgets the names that were not asked for for longest, and none that is waited for', () => {
+    const counts = new PollCounts();
+    counts.came('parked', 0);
+    for (let n = 0; n < 3000; n += 1) {
+      counts.came(`n${n}`, n);
+      counts.left(`n${n}`, n);
+    }
+    const names = counts.newest(5000).map(({ name }) => name);
+    expect(names).toHaveLength(1000);
+    expect(names[0]).toBe('parked');
+    expect(names).toContain('n2999');
+    expect(names).not.toContain('n1000');
+  });
+});
+
+describe('pollingOf', () => {
+  const node = (id: string, pollers: NodeDetails['pollers'] | null): NodeRecord => ({
+    id,
+    beatAt: 0,
+    url: '',
+    version: '',
+    hostname: '',
+    pid: 1,
+    details: pollers === null ? null : writeDetails({ ...DETAILS, pollers }, 9),
+  });
+  const judge = { looksAlive: ({ id }: NodeRecord) => id !== 'dead' };
+
+  it('adds up those of the living, and takes the last time from all', () => {
+    const records = [
+      node('one', [{ name: 'a', parked: 2, lastPollAt: 10 }]),
+      node('two', [{ name: 'a', parked: 1, lastPollAt: 20 }]),
+      node('other', [{ name: 'b', parked: 4, lastPollAt: 50 }]),
+      node('dead', [{ name: 'a', parked: 8, lastPollAt: 30 }]),
+      node('silent', null),
+    ];
+    expect(pollingOf('a', records, judge)).toEqual({ pollers: 3, lastPollTime: 30 });
+    expect(pollingOf('c', records, judge)).toEqual({ pollers: 0, lastPollTime: null });
+  });
+});

@@ -1,0 +1,89 @@
+/** Who counts as gone: a node that was not known yet must not. */
+import { describe, expect, it } from 'vitest';
+import { createLogger } from '../../../src/base/logger.js';
+import { NodeRegistry } from '../../../src/runtime/fleet/node-registry.js';
+import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
+import type { NodeRecord } from '../../../src/store/store.js';
+import { observeStore } from '../../../src/store/observed-store.js';
+import { ManualClock } from '../support/manual-clock.js';
+
+const LEASE_MS = 3000;
+
+function scene() {
+  const clock = new ManualClock();
+  let readings = 0;
+  const store = observeStore(createMemoryStore(), {
+    before: ({ name }) => {
+      if (name === 'listNodes') readings += 1;
+      return undefined;
+    },
+  });
+  const self = { id: 'self', url: '', version: '1', hostname: 'here', pid: 1 };
+  const registry = new NodeRegistry({
+    self,
+    store,
+    clock,
+    logger: createLogger({ level: 'silent' }),
+    beatIntervalMs: 1000,
+    leaseMs: LEASE_MS,
+    onDead: () => Promise.resolve(),
+    leavesWork: () => false,
+    processIsGone: () => false,
+    details: () => '{}',
+  });
+  const other = (id: string, beatAt: number): NodeRecord => ({
+    ...self,
+    id,
+    hostname: 'elsewhere',
+    beatAt,
+    details: '{}',
+  });
+  return { clock, other, registry, store, readings: () => readings };
+}
+
+describe('a node that owns something', () => {
+  it('is not gone because it came after the nodes were last read', async () => {
+    const { clock, other, registry, store } = scene();
+    await registry.start();
+    await store.putNode(other('late', clock.now()));
+    expect(registry.isAlive('late')).toBe(false);
+    expect(await registry.isGone('late')).toBe(false);
+    expect(registry.isAlive('late')).toBe(true);
+    await registry.stop();
+  });
+
+  it('is gone where it has no record, or its beat is older than the lease', async () => {
+    const { clock, other, registry, store } = scene();
+    await registry.start();
+    await store.putNode(other('silent', clock.now() - LEASE_MS - 1));
+    expect(await registry.isGone('silent')).toBe(true);
+    expect(await registry.isGone('unheard-of')).toBe(true);
+    await registry.stop();
+  });
+
+  it('costs one reading for all who ask at once, and none for nodes that are known', async () => {
+    const { clock, other, readings, registry, store } = scene();
+    await store.putNode(other('known', clock.now()));
+    await registry.start();
+    const before = readings();
+    const answers = await Promise.all([
+      ...Array.from({ length: 500 }, (_, index) => registry.isGone(`unheard-of-${index}`)),
+      registry.isGone('known'),
+    ]);
+    expect(answers).toEqual([...Array.from({ length: 500 }, () => true), false]);
+    expect(readings() - before).toBe(1);
+    await registry.stop();
+  });
+
+  it('is asked for again after a reading that failed', async () => {
+    const { clock, other, registry, store } = scene();
+    await registry.start();
+    await store.putNode(other('late', clock.now()));
+    const listNodes = store.listNodes.bind(store);
+    store.listNodes = () => Promise.reject(new Error('the store is away'));
+    await expect(registry.isGone('late')).rejects.toThrow('the store is away');
+    store.listNodes = listNodes;
+    expect(await registry.isGone('late')).toBe(false);
+    await registry.stop();
+  });
+});

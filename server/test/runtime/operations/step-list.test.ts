@@ -1,0 +1,127 @@
+/** Goal: the steps of an instance are the same list from both ends and for one step, however long its history is. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { StepRecord, WorkflowInstance } from '../../../src/engine/model/instance.js';
+import type { Pointer } from '../../../src/engine/model/pointer.js';
+import type { StepListRequest, StepView } from '../../../src/runtime/host.js';
+import { listSteps } from '../../../src/runtime/operations/step-list.js';
+import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
+import { instanceOf, NO_SIDE } from '../../store/records.js';
+
+const SPILLED = 4500;
+const RECENT = 20;
+/** The last of the records that are in the store. */
+const RARE = SPILLED - 1;
+
+function record(at: number): StepRecord {
+  const stepId = at === 0 || at === RARE ? 'rare' : at % 2 === 0 ? 'even' : 'odd';
+  return {
+    ...{ pointerId: at + 1, stepId, status: 'Complete', attempt: 1 },
+    ...{ startTime: at, endTime: at + 1, inputs: {}, outputs: null, error: null },
+  };
+}
+
+function pointer(id: number): Pointer {
+  return {
+    ...{ id, stepId: 'open', parentId: null, attempt: 1, retries: 0, children: 0 },
+    ...{ attemptStartedAt: 9000, deadline: null, inputs: {}, error: null, memo: null },
+    state: { kind: 'ready' },
+  } as unknown as Pointer;
+}
+
+describe('the steps of an instance with a long history', () => {
+  const store = createMemoryStore();
+  const instance = {
+    ...{ id: 'long', endTime: null, spilled: SPILLED },
+    recent: Array.from({ length: RECENT }, (_, at) => record(SPILLED + at)),
+    pointers: new Map([9001, 9002, 9003].map((id) => [id, pointer(id)])),
+  } as unknown as WorkflowInstance;
+  const context = { workflowId: 'long', definition: null };
+
+  beforeAll(async () => {
+    await store.insertInstance({
+      record: instanceOf('long'),
+      side: {
+        ...NO_SIDE,
+        // One more than the instance knows: of a commit that was lost.
+        history: Array.from({ length: SPILLED + 1 }, (_, sequence) => ({
+          ...{ instanceId: 'long', sequence },
+          body: JSON.stringify(record(sequence)),
+        })),
+      },
+    });
+  });
+
+  const all = async (
+    request: Pick<StepListRequest, 'limit' | 'order' | 'stepId'>,
+  ): Promise<{ readonly views: StepView[]; readonly pages: number[] }> => {
+    const views: StepView[] = [];
+    const pages: number[] = [];
+    let cursor: string | null = null;
+    do {
+      const page: Awaited<ReturnType<typeof listSteps>> = await listSteps(
+        { store, instance, context },
+        { ...request, cursor },
+      );
+      views.push(...page.items);
+      pages.push(page.items.length);
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+    return { views, pages };
+  };
+  const ids = (views: readonly StepView[]): number[] => views.map(({ executionId }) => executionId);
+  const everything = [
+    ...Array.from({ length: SPILLED + RECENT }, (_, at) => at + 1),
+    ...[9001, 9002, 9003],
+  ];
+
+  it.each([7, 64, 500])('is whole in both directions, %i on a page', async (limit) => {
+    const forwards = await all({ limit, order: 'asc', stepId: null });
+    expect(ids(forwards.views)).toEqual(everything);
+    expect(forwards.pages.slice(0, -1).every((count) => count === limit)).toBe(true);
+    const backwards = await all({ limit, order: 'desc', stepId: null });
+    expect(ids(backwards.views)).toEqual(everything.toReversed());
+  });
+
+  it.each(['even', 'odd', 'rare', 'open', 'none'])('has all executions of %s', async (stepId) => {
+    const { views } = await all({ limit: 500, order: 'asc', stepId: null });
+    const wanted = ids(views.filter((view) => view.stepId === stepId));
+    for (const limit of [50, 500]) {
+      expect(ids((await all({ limit, order: 'asc', stepId })).views)).toEqual(wanted);
+      const backwards = await all({ limit, order: 'desc', stepId });
+      expect(ids(backwards.views)).toEqual(wanted.toReversed());
+    }
+  });
+
+  it('answers a page before it has read the whole history', async () => {
+    const { pages } = await all({ limit: 50, order: 'asc', stepId: 'rare' });
+    expect(pages).toEqual([1, 0, 1]);
+  });
+
+  it('goes on where it was when what was open has ended in between', async () => {
+    const first = await listSteps(
+      { store, instance, context },
+      { limit: 2, order: 'desc', stepId: null, cursor: null },
+    );
+    expect(ids(first.items)).toEqual([9003, 9002]);
+    const ended = { ...record(0), pointerId: 9001, stepId: 'open' };
+    const later = { ...instance, recent: [...instance.recent, ended], pointers: new Map() };
+    const second = await listSteps(
+      { store, instance: later, context },
+      { limit: 2, order: 'desc', stepId: null, cursor: first.nextCursor },
+    );
+    expect(ids(second.items)).toEqual([9001, SPILLED + RECENT]);
+  });
+
+  it('refuses the cursor of another order', async () => {
+    const { nextCursor } = await listSteps(
+      { store, instance, context },
+      { limit: 2, order: 'desc', stepId: null, cursor: null },
+    );
+    await expect(
+      listSteps(
+        { store, instance, context },
+        { limit: 2, order: 'asc', stepId: null, cursor: nextCursor },
+      ),
+    ).rejects.toMatchObject({ code: 'invalid_request' });
+  });
+});

@@ -1,0 +1,204 @@
+/**
+ * Goal: whatever a pass does, and however soon it is cut short, it leaves no cancel condition true and unchecked.
+ * Method: random instances, pass by pass, with conditions evaluated again after each of them; passes are slow at random.
+ */
+import fc from 'fast-check';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { applyEffect, applyMessage } from '../../../src/engine/flow/messages.js';
+import { isEnded } from '../../../src/engine/model/instance.js';
+import { startRun, takeUpRun } from '../../../src/engine/flow/lifecycle.js';
+import { executionKey } from '../../../src/engine/model/pointer.js';
+import { canGoOn, noChanges, stepOf, type Run } from '../../../src/engine/flow/run.js';
+import { readState, writeState } from '../../../src/engine/model/snapshot.js';
+import { fireTimers, nextTimer } from '../../../src/engine/flow/timers.js';
+import { Evaluator } from '../../../src/runtime/passes/evaluator.js';
+import { PendingEvaluation } from '../../../src/runtime/passes/pending-evaluation.js';
+import { runPass, type PassEnvironment } from '../../../src/runtime/passes/pass.js';
+import type { EvaluationResult } from '../../../src/scripts/script-runtime.js';
+import { Choices } from '../../engine/support/choices.js';
+import { define } from '../../engine/support/define.js';
+import { START_MS } from '../../engine/support/engine-driver.js';
+import { evaluateCondition } from '../../engine/support/evaluate.js';
+import { RANDOM_DATA, randomDefinition } from '../../engine/support/random-definition.js';
+import { createSimulatedScripts } from '../../simulation/support/simulated-scripts.js';
+
+const numRuns = Number(process.env['ENGINE_PROPERTY_RUNS'] ?? 400);
+const timeout = 30_000 + numRuns * 300;
+/** Enough for any definition that ends; others are left out. */
+const PASSES_MAX = 400;
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+interface Life {
+  readonly run: Run;
+  readonly environment: PassEnvironment;
+  readonly refusals: { next: boolean };
+}
+
+function live(definition: ReturnType<typeof randomDefinition>): Life {
+  const refusals = { next: false };
+  const scripts = createSimulatedScripts(() => null);
+  const evaluator = new Evaluator({
+    ...scripts,
+    evaluate: (expressions, variables, options) => {
+      if (options?.signal?.aborted === true) {
+        const error = { type: 'Aborted', message: 'called off' };
+        return { ok: false, index: 0, error } satisfies EvaluationResult;
+      }
+      if (refusals.next) {
+        const error = { type: 'Overloaded', message: 'later' };
+        return { ok: false, index: 0, error } satisfies EvaluationResult;
+      }
+      // The definitions name what the test changes behind the engine's back; here everything is healthy.
+      const healthy = expressions.map((each) => ({
+        ...each,
+        source: each.source.replaceAll('world.healthy', 'true'),
+      }));
+      return scripts.evaluate(healthy, variables);
+    },
+  });
+  const run = startRun(
+    define(definition.steps, definition.members),
+    { id: 'w', data: { ...RANDOM_DATA }, reference: null, parent: null },
+    START_MS,
+  );
+  const environment: PassEnvironment = {
+    clock: { now: () => run.now, at: () => () => undefined },
+    evaluator,
+    limits: {
+      stepsWithoutWaitMax: 100_000,
+      openStepsMax: 100_000,
+      instanceLengthMax: 1e9,
+      concurrencyMax: 1,
+      parkedMax: 1,
+      descendantsMax: 1000,
+      instanceMemoryMax: 1e9,
+    },
+    logger: {
+      trace: () => undefined,
+      debug: () => undefined,
+      info: () => undefined,
+      warn: () => undefined,
+      error: () => undefined,
+      child: () => environment.logger,
+    } as unknown as PassEnvironment['logger'],
+  };
+  return { run, environment, refusals };
+}
+
+/** The open steps whose condition is true although the pass is over. */
+function overlooked(run: Run): readonly string[] {
+  return [...run.instance.pointers.values()].flatMap((pointer) => {
+    const { cancelCondition } = stepOf(run, pointer);
+    const isCancelled = pointer.state.kind === 'finishing' && pointer.state.cancelled === true;
+    if (cancelCondition === null || isCancelled) return [];
+    try {
+      return evaluateCondition(run.instance, pointer, cancelCondition, {}) ? [pointer.stepId] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+/** Answers one thing that the instance waits for. */
+function answer(run: Run): void {
+  for (const pointer of run.instance.pointers.values()) {
+    const execution = { pointerId: pointer.id, attempt: pointer.attempt };
+    const { state } = pointer;
+    if (state.kind === 'effect' || (state.kind === 'child' && !state.started)) {
+      applyEffect(run, execution, { ok: true, values: {} });
+      return;
+    }
+    if (state.kind === 'child') {
+      const { workflowId } = state;
+      const end = { status: 'Complete', data: {}, workflowId } as const;
+      applyMessage(run, { kind: 'child', ...execution, ...end });
+      return;
+    }
+    if (state.kind === 'activity') {
+      const activityId = executionKey('w', pointer);
+      applyMessage(run, { kind: 'activity', activityId, succeeded: true, data: 1 });
+      return;
+    }
+    if (state.kind === 'event') {
+      const { key, name } = state;
+      pointer.state = { ...state, looked: true };
+      const event = { eventId: `e${pointer.id}`, key, name, publishedAt: run.now, data: 1 };
+      applyMessage(run, { kind: 'event', ...event });
+      return;
+    }
+  }
+  run.now = Math.max(run.now, nextTimer(run) ?? run.now);
+  fireTimers(run);
+}
+
+/** What a commit does; now and then another node goes on with what was stored. */
+function commit(run: Run, takesOver: boolean): Run {
+  run.changes = noChanges();
+  run.instance.spilled += run.instance.recent.length;
+  run.instance.recent = [];
+  Object.assign(run, { dirty: false, commitDue: false, grown: 0 });
+  if (!takesOver) return run;
+  const { definitionId, endTime, id, outcome, reference, startTime, status, version } =
+    run.instance;
+  const columns = { definitionId, endTime, id, outcome, reference, startTime, status, version };
+  return takeUpRun(run.definition, readState(columns, writeState(run.instance)), run.now);
+}
+
+/** What a refusal of Python would leave behind if it were taken for a failure. */
+function failures({ changes, instance }: Run): number {
+  const records = instance.recent.filter(({ error }) => error?.type === 'Aborted');
+  return records.length + changes.failedAttempts.length;
+}
+
+describe('any pass', { timeout }, () => {
+  it('leaves no cancel condition true, however soon it is cut short', async () => {
+    let seen = 0;
+    const numbers = fc.array(fc.nat(999), { minLength: 20, maxLength: 250, size: 'max' });
+    const property = fc.asyncProperty(
+      numbers,
+      fc.array(fc.nat(99), { minLength: 1, maxLength: 40 }),
+      async (list, luck) => {
+        const definition = randomDefinition(new Choices(list));
+        const life = live(definition);
+        const { environment, refusals } = life;
+        let { run } = life;
+        let drawn = 0;
+        const chance = (percent: number) => luck[(drawn += 1) % luck.length]! < percent;
+        let clock = 0;
+        vi.spyOn(performance, 'now').mockImplementation(() => (clock += chance(30) ? 60 : 0));
+        environment.clock.now = () => run.now;
+        for (let pass = 0; !isEnded(run.instance); pass += 1) {
+          if (pass > PASSES_MAX || run.instance.pointers.size > 200) return;
+          if (run.instance.status === 'Suspended') run.instance.status = 'Runnable';
+          if (!canGoOn(run)) answer(run);
+          if (isEnded(run.instance)) return;
+          refusals.next = run.queue.size === 0 && chance(10);
+          const pending = new PendingEvaluation(environment.clock);
+          // Called off at any point: what was not done is due again.
+          if (chance(10)) pending.callOff();
+          const failuresBefore = failures(run);
+          await runPass(run, environment, pending);
+          // One that is suspended has no timer; resuming checks.
+          if (run.cancelRecheckAt !== null && run.instance.status === 'Runnable') {
+            expect(nextTimer(run) ?? Infinity).toBeLessThanOrEqual(run.cancelRecheckAt);
+          } else {
+            seen += run.cancelCheckDue ? 0 : 1;
+            if (!run.cancelCheckDue) expect(overlooked(run)).toEqual([]);
+            else expect(canGoOn(run)).toBe(true);
+          }
+          if (pending.isCalledOff) expect(failures(run)).toBe(failuresBefore);
+          if (!canGoOn(run)) {
+            const rests = run.queue.size === 0 || run.instance.status !== 'Runnable';
+            expect(rests).toBe(true);
+          }
+          run = commit(run, chance(10));
+        }
+      },
+    );
+    await fc.assert(property, { numRuns });
+    expect(seen).toBeGreaterThan(numRuns);
+  });
+});

@@ -1,0 +1,23 @@
+/** What a commit makes of the count of crashes. */
+import { expect, it } from 'vitest';
+import { startRun } from '../../../src/engine/flow/lifecycle.js';
+import { CrashCount } from '../../../src/runtime/recovery/crash-count.js';
+import { define } from '../../engine/support/define.js';
+import { START_MS } from '../../engine/support/engine-driver.js';
+
+function instanceOf() {
+  const definition = define([{ id: 'only', stepType: 'NoOp' }]);
+  const start = { id: 'w', data: {}, reference: null, parent: null };
+  return startRun(definition, start, START_MS).instance;
+}
+
+it('is cleared by a commit after which the instance rests', () => {
+  const instance = instanceOf();
+  expect(new CrashCount(3, instance).next(instance, false)).toBe(0);
+});
+
+it('stays through a commit after which the instance goes on at once', () => {
+  const instance = instanceOf();
+  expect(new CrashCount(3, instance).next(instance, true)).toBe(3);
+  expect(new CrashCount(0, instance).next(instance, true)).toBe(0);
+});

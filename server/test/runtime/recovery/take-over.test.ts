@@ -1,0 +1,113 @@
+/** Whom a node suspects of the death of another, and when it suspends it. */
+import { describe, expect, it } from 'vitest';
+import { createLogger } from '../../../src/base/logger.js';
+import { Quarantine } from '../../../src/runtime/recovery/quarantine.js';
+import { TakeOver } from '../../../src/runtime/recovery/take-over.js';
+import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
+import type { InstanceRecord } from '../../../src/store/store.js';
+import { instanceOf, NO_SIDE } from '../../store/records.js';
+import { ManualClock } from '../support/manual-clock.js';
+
+const QUIET_MS = 3000;
+
+/** Lets promises that are settled run on. */
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+interface Options {
+  readonly crashesMax?: number;
+  /** How long the dead node can have been at work; null: nothing is known of it any more. */
+  readonly livedUntil?: number | null;
+}
+
+async function scene(dead: Partial<InstanceRecord>, options: Options = {}) {
+  const { crashesMax = 5 } = options;
+  let { livedUntil = 5000 } = options;
+  const clock = new ManualClock();
+  const store = createMemoryStore();
+  const record = instanceOf('suspect', { owner: 'dead', epoch: 3, ...dead });
+  await store.insertInstance({ record, side: NO_SIDE });
+  const logger = createLogger({ level: 'silent' });
+  const active: InstanceRecord[] = [];
+  const takeOver = new TakeOver({
+    environment: {
+      ...{ clock, logger, store },
+      evaluator: { ready: () => Promise.resolve() },
+      retryStore: (ask) => ask(),
+      takeAllTurns: () => Promise.resolve(() => undefined),
+    },
+    nodes: {
+      id: 'self',
+      isGone: () => Promise.resolve(true),
+      recordOf: () => undefined,
+      livedUntil: () => livedUntil,
+    },
+    quarantine: new Quarantine({ store, clock, logger, changed: () => undefined }),
+    crashesMax,
+    isStopping: () => false,
+    isHere: (id) => active.some((other) => other.id === id),
+    bring: async (_id, load) => {
+      const loaded = await load();
+      if (loaded !== null) active.push(loaded);
+    },
+    activate: (activated) => {
+      active.push(activated);
+      return Promise.resolve();
+    },
+    load: () => Promise.resolve(null),
+    isNewer: () => false,
+    waitsOutside: () => false,
+    acquitted: () => undefined,
+    leftUnknown: () => undefined,
+  });
+  await takeOver.claim(record);
+  return {
+    /** What is at work by now. */
+    active,
+    forgetNode: () => (livedUntil = null),
+    afterQuiet: async () => {
+      clock.advance(QUIET_MS);
+      for (let turn = 0; turn < 10; turn += 1) await settle();
+      return store.getInstance('suspect');
+    },
+  };
+}
+
+describe('an instance of a node that died', () => {
+  it('is no suspect while it only waits', async () => {
+    const { active } = await scene({ wakeAt: 5001 });
+    expect(active).toMatchObject([{ owner: 'self', crashes: 0 }]);
+  });
+
+  it('is a suspect when it was due, when something was under way, and when it was claimed before', async () => {
+    for (const dead of [{ wakeAt: 5000 }, { underWay: true }]) {
+      const { active } = await scene(dead);
+      expect(active).toMatchObject([{ crashes: 1 }]);
+    }
+    const { active, afterQuiet } = await scene({ wakeAt: 9000, crashes: 1 });
+    expect(active).toEqual([]);
+    expect(await afterQuiet()).toMatchObject({ crashes: 2, status: 'Runnable' });
+    expect(active).toHaveLength(1);
+  });
+
+  it('stays a suspect until its trial, when the record of its node is gone by then', async () => {
+    const { afterQuiet, forgetNode } = await scene({ wakeAt: 0, crashes: 2 });
+    forgetNode();
+    expect(await afterQuiet()).toMatchObject({ crashes: 3 });
+  });
+
+  it('is suspended after five deaths, the last three of them on trial', async () => {
+    const fourth = await scene({ wakeAt: 0, crashes: 3 });
+    expect(await fourth.afterQuiet()).toMatchObject({ status: 'Runnable', crashes: 4 });
+    expect(fourth.active).toHaveLength(1);
+    const fifth = await scene({ wakeAt: 0, crashes: 4 });
+    expect(await fifth.afterQuiet()).toMatchObject({ status: 'Suspended' });
+    expect(fifth.active).toEqual([]);
+  });
+
+  it('is not suspended for a single death on trial, whatever the setting', async () => {
+    const third = await scene({ wakeAt: 0, crashes: 2 }, { crashesMax: 1 });
+    expect(await third.afterQuiet()).toMatchObject({ status: 'Runnable', crashes: 3 });
+    const fourth = await scene({ wakeAt: 0, crashes: 3 }, { crashesMax: 1 });
+    expect(await fourth.afterQuiet()).toMatchObject({ status: 'Suspended' });
+  });
+});
