@@ -45,6 +45,7 @@ const FOUND: readonly (readonly [number, string])[] = [
   [1625, 'a workflow was removed before its parent had heard of its end'],
   [3586, 'a node whose first heartbeat failed ran unknown, and nobody missed it when it died'],
   [5631, 'a node that stopped signed off although a late commit of its own had overtaken it'],
+  [10062, 'a commit that came late was taken for the one that was made after it'],
   [21849, 'a message that was posted again hid the suspension that had come after it'],
 ];
 

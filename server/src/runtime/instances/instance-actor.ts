@@ -399,20 +399,21 @@ export class InstanceActor {
       return false;
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;
-      const fields = { workflowId: this.id, err: error };
-      logger.warn(fields, 'the store did not answer a commit; reading back');
-      return this.#readBack(instance.status);
+      logger.warn({ workflowId: this.id, err: error }, 'no answer to a commit; reading it back');
+      return this.#readBack(instance.status, state);
     }
   }
 
-  async #readBack(status: InstanceStatus): Promise<boolean> {
+  async #readBack(status: InstanceStatus, state: string): Promise<boolean> {
     const before = this.#stored;
     const record = await this.#loadRecord();
-    if (record === null || record.epoch !== before.epoch) {
+    const isCommitted = record?.epoch === before.epoch && record.revision > before.revision;
+    // Of two commits without an answer the first has come late: what is in memory does not build on it.
+    this.#outdated = isCommitted && record.state !== state;
+    if (record?.epoch !== before.epoch || this.#outdated) {
       this.#lose();
       return false;
     }
-    const isCommitted = record.revision > before.revision;
     if (isCommitted) {
       this.#committedAt = record.lastChangeAt;
       this.#stored = { ...before, revision: record.revision, status };
