@@ -101,6 +101,24 @@ scenarios('the life of an instance', {
     expect((await handle.wait({ timeoutMs: 30_000 })).data).toEqual({ wait: 'kept', after: true });
   },
 
+  'is terminated with compensation: what completed is undone, the last first': async (
+    environment,
+  ) => {
+    const undo = (id: string) => [
+      assign(`undo-${id}`, { undone: `data.get("undone", []) + ["${id}"]` }),
+    ];
+    const handle = await run(environment, [
+      assign('first', { a: 1 }, { CompensateWith: undo('first'), NextStepId: 'second' }),
+      assign('second', { b: 2 }, { CompensateWith: undo('second'), NextStepId: 'wait' }),
+      waitFor('wait', 'never'),
+    ]);
+    await reached(handle, 'wait');
+    await environment.checkpoint();
+    await handle.terminate({ compensate: true });
+    const ended = await handle.wait({ timeoutMs: 30_000 });
+    expect(ended).toMatchObject({ status: 'Terminated', data: { undone: ['second', 'first'] } });
+  },
+
   'hands out no work of a suspended or terminated instance': async (environment) => {
     const { activities } = environment.client;
     const name = environment.unique('never');

@@ -84,6 +84,18 @@ const TRIALS: Readonly<Record<string, (client: Client) => Promise<void>>> = {
     await client.succeed((await undone).token, {});
     expect((await client.ended(id)).outcome).toBe('Compensated');
   },
+  'cancellable-order': async (client) => {
+    const id = await client.start('cancellable-order');
+    for (const name of ['reserve-stock', 'charge-card']) {
+      await client.succeed((await client.work(name)).token, {});
+    }
+    await client.untilWaiting(id, 'packed');
+    await client.call('DELETE', `/api/workflow/${id}?compensate=true`);
+    for (const name of ['refund-card', 'release-stock']) {
+      await client.succeed((await client.work(name)).token, {});
+    }
+    expect((await client.ended(id)).outcome).toBe('Terminated');
+  },
   'await-approval': async (client) => {
     const id = await client.start('await-approval', { orderId: 'o-1' });
     await client.untilWaiting(id, 'approval');

@@ -30,9 +30,10 @@ export class OpenSockets {
       this.#makeRoom();
       this.#open += 1;
       connect(options, (...connected) => {
-        const [, socket] = connected;
-        if (socket === null) this.#open -= 1;
-        else this.#follow(socket);
+        // undici leaves the socket out when there is an error.
+        const [error, socket] = connected;
+        if (error === null) this.#follow(socket);
+        else this.#open -= 1;
         callback(...connected);
       });
     };
