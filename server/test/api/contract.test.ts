@@ -465,10 +465,11 @@ describe('custom steps', () => {
     const name = freshName('add');
     const script = 'total = a + b\n';
     const first = await call(`POST /api/step/${name}`, { python: 'total = 0' });
-    expect([first.status, first.body]).toEqual([200, { name, version: 1 }]);
+    expect([first.status, first.body]).toEqual([200, { name, version: 1, warnings: [] }]);
     expect((await call(`POST /api/step/${name}`, { python: script })).body).toEqual({
       name,
       version: 2,
+      warnings: [],
     });
     const shown = await call(`GET /api/step/${name}`);
     expect([shown.text, shown.headers.get('content-type')]).toEqual([
