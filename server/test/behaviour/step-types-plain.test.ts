@@ -239,7 +239,7 @@ everyStore('plain steps', (at) => {
         body: 'v = "new"',
         type: 'text/x-python',
       });
-      expect(replaced.body).toEqual({ name, version: 2 });
+      expect(replaced.body).toEqual({ name, version: 2, warnings: [] });
       await client.succeed(item.token, null);
       expect((await client.ended(id)).data).toEqual({ v: 'new' });
     });
