@@ -3,8 +3,8 @@
 // It is made of the build's own composition; what production runs carries no such hook.
 import { createServer } from 'node:http';
 import { compose } from '../../../dist/compose.js';
-import { readConfig } from '../../../dist/config.js';
-import { createLogger } from '../../../dist/logger.js';
+import { readConfig } from '../../../dist/config/read-config.js';
+import { createLogger } from '../../../dist/base/logger.js';
 import { observeStore } from '../../../dist/store/observed-store.js';
 
 const crashAt = process.env.CRASH_AT ?? '';
