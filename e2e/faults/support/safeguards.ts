@@ -27,10 +27,14 @@ export interface Safeguard {
 const MONGO_INSTANCES = 'store/mongo/instances.js';
 const SQLITE_INSTANCES = 'store/sqlite/operations/instances.js';
 const SQLITE_CONDITION = 'WHERE id = ? AND epoch = ? AND inSeq = ? AND revision =';
-const REVISION = '...(commit.revision === undefined ? {} : { revision: commit.revision }),';
+const MONGO_CONDITION = '_id: encodeText(commit.id), epoch, inSeq, revision }';
 
 const NO_EPOCH: readonly Patch[] = [
-  { file: MONGO_INSTANCES, find: 'epoch: commit.epoch,', replace: '' },
+  {
+    file: MONGO_INSTANCES,
+    find: MONGO_CONDITION,
+    replace: '_id: encodeText(commit.id), inSeq, revision }',
+  },
   {
     file: SQLITE_INSTANCES,
     find: SQLITE_CONDITION,
@@ -47,12 +51,15 @@ export const SAFEGUARDS: readonly Safeguard[] = [
   {
     name: 'fence',
     patches: [
-      ...NO_EPOCH.slice(0, 1),
-      { file: MONGO_INSTANCES, find: REVISION, replace: '' },
+      {
+        file: MONGO_INSTANCES,
+        find: MONGO_CONDITION,
+        replace: '_id: encodeText(commit.id), inSeq }',
+      },
       {
         file: SQLITE_INSTANCES,
-        find: 'AND epoch = ? AND inSeq = ? AND revision = COALESCE(?, revision)',
-        replace: 'AND epoch + ? > 0 AND inSeq = ? AND revision + COALESCE(?, 0) >= 0',
+        find: `${SQLITE_CONDITION} ?`,
+        replace: 'WHERE id = ? AND epoch + ? > 0 AND inSeq = ? AND revision + ? >= 0',
       },
     ],
     test: 't03',
@@ -62,7 +69,13 @@ export const SAFEGUARDS: readonly Safeguard[] = [
   { name: 'epoch', patches: NO_EPOCH, test: 't03', shows: /by: 'heir'/, expected: 'green' },
   {
     name: 'inSeq',
-    patches: [{ file: MONGO_INSTANCES, find: 'inSeq: commit.inSeq,', replace: '' }],
+    patches: [
+      {
+        file: MONGO_INSTANCES,
+        find: MONGO_CONDITION,
+        replace: '_id: encodeText(commit.id), epoch, revision }',
+      },
+    ],
     test: 't05',
     scale: 3,
     shows: /resume: 400|to be 'Terminated'|Suspended|Runnable/,
