@@ -124,7 +124,7 @@ function parseMap(source: JsonObject, place: LiteralPlace, state: ParseState): I
       const message = `The field ${quoteText(name)} is given twice, with and without "@".`;
       state.errors.add('duplicate_member', pointer, message);
     }
-    // Not a spread: a document may have 100,000 of these.
+    // Not a spread: a document may have 50,000 of these.
     const fieldPlace = { use: place.use, pointer, depth: place.depth + 1 };
     const parsed = isEvaluated
       ? parseEvaluated(value, fieldPlace, state)

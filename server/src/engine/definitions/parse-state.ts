@@ -75,7 +75,7 @@ export class ParseState {
     this.maxSteps = options.maxSteps ?? 1000;
     this.maxDepth = options.maxDepth ?? 32;
     this.isStored = options.isStored ?? false;
-    this.#maxValues = options.maxValues ?? (this.isStored ? Infinity : 100_000);
+    this.#maxValues = options.maxValues ?? (this.isStored ? Infinity : 50_000);
   }
 
   /** Counts a step; false (with one error for all of them) where the document has too many. */
