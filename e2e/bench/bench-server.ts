@@ -47,14 +47,7 @@ export class BenchServer {
 
   async spent(): Promise<Spent> {
     const usage = usageOf(this.#server.pid);
-    const { json } = await this.client.call('GET', '/metrics');
-    let storeOperations = 0;
-    for (const match of String(json).matchAll(
-      /^stepwright_store_operations_total\{[^}]*\} (\d+)/gm,
-    )) {
-      storeOperations += Number(match[1]);
-    }
-    return { ...usage, storeOperations };
+    return { ...usage, storeOperations: await storeOperations(this.client) };
   }
 
   async stop(): Promise<void> {
@@ -62,4 +55,11 @@ export class BenchServer {
     await this.#server.stop();
     rmSync(this.#folder, { recursive: true, force: true });
   }
+}
+
+/** All that the server has asked of its store so far. */
+export async function storeOperations(client: HttpClient): Promise<number> {
+  const { json } = await client.call('GET', '/metrics');
+  const counts = String(json).matchAll(/^stepwright_store_operations_total\{[^}]*\} (\d+)/gm);
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
 }

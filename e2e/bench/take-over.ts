@@ -6,8 +6,10 @@
  * how long a start takes, until what is due is finished, memory, store operations, and on MongoDB how long the short runs
  * of the living node take before and meanwhile. Everything is removed at the end.
  */
+import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { SpawnedServer } from '../../server/test/support/spawned-server.ts';
+import { storeOperations } from './bench-server.ts';
 import { copiedRuns } from './copied-runs.ts';
 import { HttpClient } from './http-client.ts';
 import { latencyOf, type Latency } from './measure.ts';
@@ -55,7 +57,7 @@ async function measure(): Promise<void> {
   const before = living === null ? null : await shortRuns(new HttpClient(living.url));
   const leftMs = dueAt - Date.now();
   if (leftMs < 0) throw new Error('Filling the store took too long: ask for fewer runs');
-  await pause(leftMs);
+  await setTimeout(leftMs);
   await dying.kill();
   await watch(living ?? (await start('start with open runs, after kill -9')), before);
 }
@@ -103,7 +105,7 @@ async function watch(heir: SpawnedServer, before: Latency | null): Promise<void>
     if (sinceMs > PATIENCE_MS) throw new Error(`Only ${done} of ${due} were finished`);
     if (done > doneBefore) firstMs ??= sinceMs;
     rssBytes = Math.max(rssBytes, usageOf(heir.pid).rssBytes);
-    await pause(POLL_MS);
+    await setTimeout(POLL_MS);
   }
   const allMs = performance.now() - began;
   const left = due - doneBefore;
@@ -127,22 +129,10 @@ function shortRuns(client: HttpClient): Promise<Latency> {
   });
 }
 
-async function storeOperations(client: HttpClient): Promise<number> {
-  const { json } = await client.call('GET', '/metrics');
-  const counts = String(json).matchAll(/^stepwright_store_operations_total\{[^}]*\} (\d+)/gm);
-  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
-}
-
 function words({ p50Ms, p99Ms }: Latency): string {
   return `p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms`;
 }
 
 function say(what: string, value: string): void {
   console.log(`${what.padEnd(36)} ${value}`);
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
 }

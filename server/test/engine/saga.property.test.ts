@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { define, type StepSource } from './support/define.js';
+import { define, inOrder, type StepSource } from './support/define.js';
 import { Choices } from './support/choices.js';
 import { EngineDriver } from './support/engine-driver.js';
 import { box, noOp, trace, work } from './support/steps.js';
@@ -35,10 +35,7 @@ class SagaBuilder {
 
   #sequence(path: readonly string[]): StepSource[] {
     const steps = Array.from({ length: 1 + this.#choices.below(3) }, () => this.#step(path));
-    return steps.map((step, index) => {
-      const next = steps[index + 1];
-      return next === undefined ? step : { ...step, nextStepId: next.id };
-    });
+    return [...inOrder(...steps)];
   }
 
   #step(path: readonly string[]): StepSource {

@@ -8,6 +8,7 @@
 import { INTEGER_DIGITS_MAX, isTooLong, readJson } from '../../engine/values/exact-json.js';
 import { AppError } from '../../base/errors.js';
 import type { Json } from '../../engine/values/json.js';
+import { endOfString } from '../../engine/values/json-string.js';
 import type { ApiLimits } from './api-limits.js';
 import { findSyntaxProblem } from './json-syntax.js';
 import { positionAt } from './text-position.js';
@@ -24,7 +25,6 @@ export function parseJson(text: string, limits: ApiLimits): Json {
 }
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 
 /** Counts structure outside of strings; tolerant of everything that the parser will refuse. */
 function scan(text: string, limits: ApiLimits): void {
@@ -54,18 +54,6 @@ function scan(text: string, limits: ApiLimits): void {
   }
   if (nodes > limits.bodyNodesMax) {
     throw new AppError('unreadable_body', `The body has more than ${limits.bodyNodesMax} values`);
-  }
-}
-
-/** The offset of the closing quote, or the end of the text. */
-function endOfString(text: string, start: number): number {
-  let quote = start;
-  for (;;) {
-    quote = text.indexOf('"', quote + 1);
-    if (quote === -1) return text.length;
-    let backslashes = 0;
-    while (text.charCodeAt(quote - 1 - backslashes) === BACKSLASH) backslashes += 1;
-    if (backslashes % 2 === 0) return quote;
   }
 }
 

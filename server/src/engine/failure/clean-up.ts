@@ -8,7 +8,7 @@
  * the instance itself goes on to the next chain where it would otherwise be Complete.
  */
 import { cancelEach } from './cancel-inside.js';
-import { withAncestors } from './completed-steps.js';
+import { entryOf, withAncestors } from './completed-steps.js';
 import { endInstance, withdrawAnnouncement } from '../flow/end-instance.js';
 import { isEnded, type InstanceStatus } from '../model/instance.js';
 import type { CompensationEntry, Pointer, PointerState } from '../model/pointer.js';
@@ -125,10 +125,6 @@ function newestFirst(
   return [...steps, ...open]
     .sort((a, b) => (a.at === b.at ? b.rank - a.rank : b.at - a.at))
     .map(({ entry }) => entry);
-}
-
-function entryOf(pointer: Pointer): CompensationEntry {
-  return { stepId: pointer.stepId, ...itemOf(pointer), within: [] };
 }
 
 function isUndoing({ state }: Pointer): boolean {

@@ -10,7 +10,7 @@
  * A failure inside a compensation never reaches past it.
  */
 import { cancelInside } from './cancel-inside.js';
-import { withAncestors } from './completed-steps.js';
+import { entryOf, withAncestors } from './completed-steps.js';
 import { dropPointer, nextStepOf, openSuccessors } from '../flow/end-path.js';
 import { isRetryable, suspendOnError, terminate, tryRetry } from './error-behaviors.js';
 import type { InstanceOutcome, StepError } from '../model/instance.js';
@@ -90,10 +90,6 @@ function planOf(
     if (open === handler) break;
   }
   return plan.filter((entry) => stepById(run, entry.stepId).compensateWith !== null);
-}
-
-function entryOf(pointer: Pointer): CompensationEntry {
-  return { stepId: pointer.stepId, ...itemOf(pointer), within: [] };
 }
 
 /** The plan is through: what follows is the handler's own ErrorBehavior, and without one what stands behind it. */

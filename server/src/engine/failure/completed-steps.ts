@@ -18,14 +18,19 @@ const ENTRY_LENGTH = 100;
 
 /** Notes a step that completed, before its record is written. */
 export function noteCompleted(run: Run, pointer: Pointer): void {
-  const { compensateWith, id } = stepOf(run, pointer);
+  const { compensateWith } = stepOf(run, pointer);
   if (compensateWith === null && pointer.completed.length === 0) return;
   const own: CompensationEntry[] = [];
   if (compensateWith !== null) {
     const sequence = run.instance.spilled + run.instance.recent.length;
-    own.push({ stepId: id, ...itemOf(pointer), within: [], sequence });
+    own.push({ ...entryOf(pointer), sequence });
   }
   pass(run, pointer, [...pointer.completed, ...own]);
+}
+
+/** What compensates a step, wherever it ran. */
+export function entryOf(pointer: Pointer): CompensationEntry {
+  return { stepId: pointer.stepId, ...itemOf(pointer), within: [] };
 }
 
 /** A pointer is cancelled: what completed inside of it, and is not undone yet, is done all the same. */

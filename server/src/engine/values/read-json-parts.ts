@@ -6,6 +6,7 @@
  * text looks odd, `readJson` has the last word about it.
  */
 import { readJson } from './exact-json.js';
+import { endOfString } from './json-string.js';
 import { setField, type Json, type JsonObject } from './json.js';
 
 /** About how many characters are given to the parser at once, and looked at between two yields. */
@@ -44,7 +45,7 @@ function* findLongContainers(text: string): Generator<undefined, ReadonlyMap<num
     }
     const code = text.charCodeAt(at);
     if (code === QUOTE) {
-      at = endOfString(text, at);
+      at = closedEnd(text, at);
     } else if (code === BRACE || code === BRACKET) {
       open.push(at);
     } else if (code === BRACE_END || code === BRACKET_END) {
@@ -77,7 +78,7 @@ class PartReader {
     for (let at = from; at < end; at += 1) {
       const code = this.#text.charCodeAt(at);
       if (code === QUOTE) {
-        at = endOfString(this.#text, at);
+        at = closedEnd(this.#text, at);
       } else if (code === COMMA) {
         member = at + 1;
         if (at - from < PART_LENGTH) continue;
@@ -150,7 +151,7 @@ function endOfContainer(text: string, start: number): number {
   let depth = 0;
   for (let at = start; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    if (code === QUOTE) at = endOfString(text, at);
+    if (code === QUOTE) at = closedEnd(text, at);
     else if (code === BRACE || code === BRACKET) depth += 1;
     else if (code === BRACE_END || code === BRACKET_END) {
       depth -= 1;
@@ -160,14 +161,10 @@ function endOfContainer(text: string, start: number): number {
   throw new OddText();
 }
 
-/** The place of the quote that ends the string. */
-function endOfString(text: string, start: number): number {
-  for (let at = start + 1; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) return at;
-    if (code === BACKSLASH) at += 1;
-  }
-  throw new OddText();
+function closedEnd(text: string, start: number): number {
+  const end = endOfString(text, start);
+  if (end === text.length) throw new OddText();
+  return end;
 }
 
 function skipBlanks(text: string, start: number): number {
@@ -178,7 +175,6 @@ function skipBlanks(text: string, start: number): number {
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
-const BACKSLASH = 0x5c;
 const BRACKET = 0x5b;
 const BRACKET_END = 0x5d;
 const BRACE = 0x7b;

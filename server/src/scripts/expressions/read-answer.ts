@@ -7,6 +7,7 @@
 import { isUtf8 } from 'node:buffer';
 import { IntegerTooLong, readJson } from '../../engine/values/exact-json.js';
 import { isJsonObject, setField, type Json, type JsonObject } from '../../engine/values/json.js';
+import { endOfString } from '../../engine/values/json-string.js';
 import type { EvaluationResult, ScriptError } from '../script-runtime.js';
 import { measureJson } from './measure-json.js';
 
@@ -135,26 +136,13 @@ function findProblem(text: string): ScriptError | null {
   TOKEN.lastIndex = 0;
   for (let match = TOKEN.exec(text); match !== null; match = TOKEN.exec(text)) {
     if (match[0] === '"') {
-      TOKEN.lastIndex = endOfString(text, match.index);
+      TOKEN.lastIndex = endOfString(text, match.index) + 1;
       continue;
     }
     depth += match[0] === '[' || match[0] === '{' ? 1 : -1;
     if (depth > MAX_NESTING) return tooDeep();
   }
   return null;
-}
-
-/** The place behind the closing quote of the string that begins at `start`. */
-function endOfString(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1);
-  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
-  return end === -1 ? text.length : end + 1;
-}
-
-function isEscaped(text: string, quote: number): boolean {
-  let backslashes = 0;
-  while (text[quote - 1 - backslashes] === '\\') backslashes += 1;
-  return backslashes % 2 === 1;
 }
 
 function tooDeep(): ScriptError {

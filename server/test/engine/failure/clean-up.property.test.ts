@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Choices } from '../support/choices.js';
-import { define, type StepSource } from '../support/define.js';
+import { define, inOrder, type StepSource } from '../support/define.js';
 import { EndlessLoopError, EngineDriver } from '../support/engine-driver.js';
 import { answerEverything, Course, happenings } from '../support/random-course.js';
 import { RANDOM_DATA, randomDefinition } from '../support/random-definition.js';
@@ -34,10 +34,7 @@ class UndoableSteps {
 
   #sequence(path: readonly string[]): StepSource[] {
     const steps = Array.from({ length: 1 + this.#choices.below(3) }, () => this.#step(path));
-    return steps.map((step, index) => {
-      const next = steps[index + 1];
-      return next === undefined ? step : { ...step, nextStepId: next.id };
-    });
+    return [...inOrder(...steps)];
   }
 
   #step(path: readonly string[]): StepSource {
