@@ -108,7 +108,7 @@ export class NodeServices {
     this.publisher = new EventPublisher({
       store,
       clock,
-      posted: (...message) => this.runner.posted(...message),
+      posted: (...message) => this.runner.postedByClient(...message),
     });
     this.environment = this.#createEnvironment(startChild);
     this.nodes = new NodeRegistry({
@@ -179,7 +179,7 @@ export class NodeServices {
           this.broker.resumed(await activityNames(record));
         }
       },
-      posted: (...message) => this.runner.posted(...message),
+      posted: (...message) => this.runner.postedByClient(...message),
     });
   }
 
@@ -210,7 +210,7 @@ export class NodeServices {
       ...this.#options,
       waitersMax: settings.waitersMax,
       scanIntervalMs: () => (mayMissNews() ? SCAN_MS_WITHOUT_HINTS : SCAN_MS_WITH_HINTS),
-      posted: (...message) => this.runner.posted(...message),
+      posted: (...message) => this.runner.postedByClient(...message),
       hintOthers: (name) => backplane.publish({ kind: 'activity', name }),
     });
   }

@@ -6,13 +6,17 @@ import type { InstanceRecord } from '../../store/store.js';
 import type { ActorEnvironment } from './actor-environment.js';
 import type { InstanceMemory } from '../memory/instance-memory.js';
 import { LoadGate, type LoadLimits, type LoadPermit } from '../memory/load-gate.js';
+import { BackgroundLoads } from './background-loads.js';
 import { recordCost } from './message-codec.js';
 
 /** Answers an instance that is to be set to work; null: there is nothing to do. */
 export type Load = () => Promise<InstanceRecord | null>;
 
+/** In the background comes what is overdue or was left by a dead node: nobody waits for an answer. */
+export type LoadLane = 'foreground' | 'background';
+
 export interface InstanceLoadsOptions {
-  readonly environment: Pick<ActorEnvironment, 'logger' | 'retryStore'>;
+  readonly environment: Pick<ActorEnvironment, 'clock' | 'logger' | 'retryStore'>;
   readonly limits: LoadLimits;
   readonly memory: Pick<InstanceMemory, 'tryEnter' | 'enter' | 'notComing'>;
   /** Reads an instance once more that had to wait for memory. */
@@ -29,6 +33,7 @@ export interface InstanceLoadsOptions {
 export class InstanceLoads {
   readonly #options: InstanceLoadsOptions;
   readonly #gate: LoadGate;
+  readonly #background: BackgroundLoads;
   readonly #underWay = new Map<string, Promise<unknown>>();
   /** Of instances that are in memory and have not come to rest since. */
   readonly #permits = new Map<string, LoadPermit>();
@@ -36,13 +41,19 @@ export class InstanceLoads {
   constructor(options: InstanceLoadsOptions) {
     this.#options = options;
     this.#gate = new LoadGate(options.limits);
+    this.#background = new BackgroundLoads(options.environment.clock);
+  }
+
+  /** A client was served: loads in the background take less for a while. */
+  served(): void {
+    this.#background.served();
   }
 
   /** Resolves when the load was admitted: then the next one may come. */
-  async bring(id: string, load: Load): Promise<void> {
+  async bring(id: string, load: Load, lane: LoadLane = 'foreground'): Promise<void> {
     const { environment, isStopping } = this.#options;
     if (isStopping() || this.#underWay.has(id)) return;
-    const admitted = this.#gate.enter();
+    const admitted = lane === 'background' ? this.#enterBackground() : this.#gate.enter();
     const loading = this.#bringWith(admitted, id, load)
       .catch((error: unknown) => {
         environment.logger.warn({ workflowId: id, err: error }, 'could not load an instance');
@@ -60,6 +71,18 @@ export class InstanceLoads {
 
   async ended(): Promise<void> {
     await Promise.all([...this.#underWay.values()]);
+  }
+
+  async #enterBackground(): Promise<LoadPermit> {
+    const endTurn = await this.#background.enter();
+    const permit = await this.#gate.enter();
+    return {
+      loaded: (length) => permit.loaded(length),
+      end: () => {
+        permit.end();
+        endTurn();
+      },
+    };
   }
 
   async #bringWith(admitted: Promise<LoadPermit>, id: string, load: Load): Promise<void> {

@@ -118,7 +118,7 @@ export class InstanceRunner implements Service {
       quarantine: this.#quarantine,
       isStopping,
       isHere: (id) => this.#actorOf(id) !== undefined,
-      bring: (id, load) => this.#loads.bring(id, load),
+      bring: (id, load) => this.#loads.bring(id, load, 'background'),
       activate: (record) => this.#activate(record),
       load: (id) => this.#load(id),
       isNewer: (record) => this.#isNewer(record),
@@ -200,6 +200,7 @@ export class InstanceRunner implements Service {
 
   /** Starts an instance. It resolves once the start is durable, usually after all that could run at once has run. */
   startInstance(start: NewInstance): Promise<InsertInstanceResult> {
+    if (start.parent === null) this.#loads.served();
     return this.#starts.start(start);
   }
 
@@ -239,6 +240,12 @@ export class InstanceRunner implements Service {
     if (!this.#hasLeft || this.#stopping || this.#isCrowded()) return;
     this.#hasLeft = false;
     void this.#scan.runOnce();
+  }
+
+  /** As `posted`, of a message that a client sent. */
+  postedByClient(posted: PostedMessage, message: InboxMessage): void {
+    this.#loads.served();
+    this.posted(posted, message);
   }
 
   /** A message was stored for an instance: whoever runs it should know. */
@@ -288,7 +295,9 @@ export class InstanceRunner implements Service {
     const { id, owner } = instance;
     const actor = this.#actorOf(id);
     if (actor !== undefined) actor.refresh();
-    else if (owner === this.#options.nodes.id) await this.#loads.bring(id, () => this.#load(id));
+    else if (owner === this.#options.nodes.id) {
+      await this.#loads.bring(id, () => this.#load(id), 'background');
+    }
     // Whom the scan took for nobody's may be a node that has just come.
     else if (owner === null || (await this.#options.nodes.isGone(owner))) {
       await this.#takeOver.claim(instance);

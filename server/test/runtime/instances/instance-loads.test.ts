@@ -1,0 +1,97 @@
+/** How many instances are loaded at the same time, in the foreground and in the background. */
+import { expect, it } from 'vitest';
+import { createLogger } from '../../../src/base/logger.js';
+import { InstanceLoads, type LoadLane } from '../../../src/runtime/instances/instance-loads.js';
+import { ManualClock } from '../support/manual-clock.js';
+
+const GATE_MAX = 8;
+const BESIDE_CLIENTS_MAX = 2;
+
+/** Lets promises that are settled run on. */
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+function scene() {
+  const clock = new ManualClock();
+  const loads = new InstanceLoads({
+    environment: {
+      clock,
+      logger: createLogger({ level: 'silent' }),
+      retryStore: (ask) => ask(),
+    },
+    limits: { countMax: GATE_MAX, lengthMax: 1e9 },
+    memory: {
+      tryEnter: () => true,
+      enter: () => Promise.resolve(true),
+      notComing: () => undefined,
+    },
+    reload: () => Promise.resolve(null),
+    isStopping: () => false,
+    activate: () => Promise.resolve(),
+    isHere: () => false,
+    isWorking: () => false,
+    loaded: () => undefined,
+  });
+  const reading = new Map<string, () => void>();
+  return {
+    clock,
+    loads,
+    /** Those that are being read from the store now. */
+    reading,
+    bring(count: number, lane: LoadLane) {
+      for (let n = 0; n < count; n += 1) {
+        const id = `${lane}-${n}`;
+        const read = () =>
+          new Promise<null>((resolve) => {
+            reading.set(id, () => {
+              reading.delete(id);
+              resolve(null);
+            });
+          });
+        void loads.bring(id, read, lane);
+      }
+    },
+    async finishOne() {
+      const [finish] = reading.values();
+      finish?.();
+      await settle();
+    },
+  };
+}
+
+it('loads as much as the gate admits while no client is served', async () => {
+  const { bring, reading } = scene();
+  bring(40, 'background');
+  await settle();
+  expect(reading.size).toBe(GATE_MAX);
+});
+
+it('loads little in the background while clients are served, and never nothing', async () => {
+  const { bring, finishOne, loads, reading } = scene();
+  loads.served();
+  bring(40, 'background');
+  await settle();
+  expect(reading.size).toBe(BESIDE_CLIENTS_MAX);
+  for (let left = 40; left > 0; left -= 1) {
+    expect(reading.size).toBe(Math.min(left, BESIDE_CLIENTS_MAX));
+    await finishOne();
+  }
+});
+
+it('lets what a client waits for pass what is loaded in the background', async () => {
+  const { bring, loads, reading } = scene();
+  loads.served();
+  bring(40, 'background');
+  bring(4, 'foreground');
+  await settle();
+  expect([...reading.keys()].filter((id) => id.startsWith('foreground'))).toHaveLength(4);
+});
+
+it('takes up speed again once clients have been quiet', async () => {
+  const { bring, clock, finishOne, loads, reading } = scene();
+  loads.served();
+  bring(40, 'background');
+  await settle();
+  clock.advance(1001);
+  await finishOne();
+  expect(reading.size).toBe(GATE_MAX);
+});
