@@ -11,8 +11,9 @@
  *  O3 Work is handed out to no request that a page could make without a preflight.
  */
 import cors from 'cors';
-import type { Express, Request, RequestHandler } from 'express';
+import type { Express, Request } from 'express';
 import ipaddr from 'ipaddr.js';
+import { LRUCache } from 'lru-cache';
 import { AppError } from '../../base/errors.js';
 
 export interface ForeignPageOptions {
@@ -24,6 +25,10 @@ export interface ForeignPageOptions {
   readonly hasAccessControl: boolean;
 }
 
+/** Names that were looked at are remembered: every request brings one, and nearly always the same. */
+const KNOWN_HOSTS_MAX = 100;
+const HOST_LENGTH_MAX = 300;
+
 const CORS_HEADERS = {
   allowedHeaders: ['Authorization', 'Content-Type', 'Accept', 'Idempotency-Key', 'Last-Event-ID'],
   exposedHeaders: ['Location', 'Retry-After'],
@@ -32,43 +37,55 @@ const CORS_HEADERS = {
 
 export function registerForeignPageRules(app: Express, options: ForeignPageOptions): void {
   const { allowedHosts, corsOrigins, hasAccessControl } = options;
-  if (!hasAccessControl) app.use(ownNamesOnly(allowedHosts));
+  const isAllowedHost = hostMatcher(allowedHosts);
   const permitted = new Set(corsOrigins);
-  // Before the preflight is answered, so that a page that is not permitted gets no permission either.
-  app.use('/api', refuseForeignOrigins(permitted));
+  // One handler for all rules, because every request pays for each. It comes before the preflight is answered, so that a
+  // page that is not permitted gets no permission either.
+  app.use((request, _response, next) => {
+    if (!hasAccessControl) checkHost(request, isAllowedHost);
+    if (!permitted.has(request.headers.origin ?? '')) {
+      refuseForeignOrigin(request);
+      if (!hasAccessControl) refuseWorkToPage(request);
+    }
+    next();
+  });
   if (permitted.size > 0) app.use('/api', cors({ origin: [...permitted], ...CORS_HEADERS }));
-  if (!hasAccessControl) app.use('/api/activity', refuseWorkToPages(permitted));
 }
 
 /** Rule O1. Probes of health reveal nothing, and orchestrators send them under any name. */
-function ownNamesOnly(allowedHosts: readonly string[]): RequestHandler {
-  const isAllowed = hostMatcher(allowedHosts);
-  return ({ headers, path }, _response, next) => {
-    const { host } = headers;
-    // Browsers always send it; HTTP/1.0 clients need not.
-    if (host === undefined || path.startsWith('/health') || isAllowed(host)) {
-      next();
-      return;
-    }
-    throw new AppError(
-      'host_not_allowed',
-      `Without auth this server answers to loopback names and addresses only, not to '${host.slice(0, 200)}'; ` +
-        `list the name in allowed_hosts, or set auth=true`,
-    );
-  };
+function checkHost(request: Request, isAllowed: (host: string) => boolean): void {
+  const { host } = request.headers;
+  // Browsers always send it; HTTP/1.0 clients need not.
+  if (host === undefined || isAllowed(host) || request.path.startsWith('/health')) return;
+  throw new AppError(
+    'host_not_allowed',
+    `Without auth this server answers to loopback names and addresses only, not to '${host.slice(0, 200)}'; ` +
+      `list the name in allowed_hosts, or set auth=true`,
+  );
 }
 
 function hostMatcher(allowedHosts: readonly string[]): (host: string) => boolean {
   const entries = allowedHosts.map((entry) => entry.toLowerCase().replace(/\.$/, ''));
+  const known = new LRUCache<string, boolean>({ max: KNOWN_HOSTS_MAX });
   return (host) => {
+    const before = known.get(host);
+    if (before !== undefined) return before;
     const name = hostNameOf(host);
-    if (name === null) return false;
-    // No page has an address as its name but one that came from that very address.
-    if (ipaddr.isValid(name) || name === 'localhost' || name.endsWith('.localhost')) return true;
-    return entries.some((entry) =>
-      entry.startsWith('*.') ? name.endsWith(entry.slice(1)) : entry === '*' || entry === name,
-    );
+    const isAllowed = name !== null && (isOwnName(name) || isListed(name, entries));
+    if (host.length <= HOST_LENGTH_MAX) known.set(host, isAllowed);
+    return isAllowed;
   };
+}
+
+/** No page has an address as its name but one that came from that very address. */
+function isOwnName(name: string): boolean {
+  return ipaddr.isValid(name) || name === 'localhost' || name.endsWith('.localhost');
+}
+
+function isListed(name: string, entries: readonly string[]): boolean {
+  return entries.some((entry) =>
+    entry.startsWith('*.') ? name.endsWith(entry.slice(1)) : entry === '*' || entry === name,
+  );
 }
 
 /** Without port, brackets and the dot of the root, in lower case; null where it is no host at all. */
@@ -80,17 +97,18 @@ function hostNameOf(host: string): string | null {
 }
 
 /** Rule O2. */
-function refuseForeignOrigins(permitted: ReadonlySet<string>): RequestHandler {
-  return (request, _response, next) => {
-    if (!isForeign(request) || permitted.has(request.headers.origin ?? '')) {
-      next();
-      return;
-    }
-    throw new AppError(
-      'cross_origin',
-      'Pages of other origins may not call this server; list the origin in cors_origins to permit it',
-    );
-  };
+function refuseForeignOrigin(request: Request): void {
+  if (!isForeign(request) || !isBelow(request, '/api')) return;
+  throw new AppError(
+    'cross_origin',
+    'Pages of other origins may not call this server; list the origin in cors_origins to permit it',
+  );
+}
+
+/** Express takes paths in any casing. */
+function isBelow({ path }: Request, parent: string): boolean {
+  const lowerCase = path.toLowerCase();
+  return lowerCase === parent || lowerCase.startsWith(`${parent}/`);
 }
 
 /**
@@ -109,18 +127,13 @@ function isForeign({ headers }: Request): boolean {
  * Rule O3. Images and scripts are fetched with GET, which sends no origin, and browsers say what they fetch for only over
  * HTTPS and on loopback. So a browser that does not say it gets no work.
  */
-function refuseWorkToPages(permitted: ReadonlySet<string>): RequestHandler {
-  return ({ headers, method }, _response, next) => {
-    const saysWhatFor = headers['sec-fetch-site'] !== undefined;
-    const isBrowser = headers['user-agent']?.startsWith('Mozilla/') === true;
-    const isPermitted = permitted.has(headers.origin ?? '');
-    if (method !== 'GET' || !isBrowser || saysWhatFor || isPermitted) {
-      next();
-      return;
-    }
-    throw new AppError(
-      'cross_origin',
-      'Work is not handed out to pages in a browser without auth; use a worker, or HTTPS',
-    );
-  };
+function refuseWorkToPage(request: Request): void {
+  const { headers, method } = request;
+  const isBrowser = headers['user-agent']?.startsWith('Mozilla/') === true;
+  if (!isBrowser || headers['sec-fetch-site'] !== undefined || method !== 'GET') return;
+  if (!isBelow(request, '/api/activity')) return;
+  throw new AppError(
+    'cross_origin',
+    'Work is not handed out to pages in a browser without auth; use a worker, or HTTPS',
+  );
 }

@@ -55,8 +55,9 @@ function keyOf(method: string, path: string): string {
 
 /** A name in two spellings is a name that is given twice: its values come as a list. */
 export function parseQuery(text: string | null | undefined): ParsedUrlQuery {
+  if (text === null || text === undefined || text === '') return {};
   const query = new Map<string, string | string[]>();
-  for (const [name, value] of Object.entries(parse(text ?? ''))) {
+  for (const [name, value] of Object.entries(parse(text))) {
     if (value === undefined) continue;
     const known = NAME_BY_LOWER_CASE.get(name.toLowerCase()) ?? name;
     const before = query.get(known);
@@ -70,6 +71,10 @@ export function parseQuery(text: string | null | undefined): ParsedUrlQuery {
  * it comes after authentication and before the body; a test sees to it that none is forgotten.
  */
 export const knownQuery: RequestHandler = (request, _response, next) => {
+  if (!request.url.includes('?')) {
+    next();
+    return;
+  }
   // Nothing but a route calls this.
   const { path } = request.route as { readonly path: string };
   const names = NAMES_BY_CALL.get(keyOf(request.method, path)) ?? [];

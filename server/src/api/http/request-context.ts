@@ -39,6 +39,8 @@ export interface ParsedBody {
 
 interface RequestContext {
   readonly services: ApiServices;
+  /** Kept, because it is computed from headers each time. Null: nobody has asked. */
+  address: string | null;
   body: ParsedBody | null;
   /** What the body takes until the answer is sent. */
   bodyMemory: BodyMemory | null;
@@ -51,7 +53,13 @@ const contexts = new WeakMap<Request, RequestContext>();
 /** Gives every request its context; comes before everything else. */
 export function attachContext(services: ApiServices): RequestHandler {
   return (request, _response, next) => {
-    contexts.set(request, { services, body: null, bodyMemory: null, verifiedToken: null });
+    contexts.set(request, {
+      services,
+      address: null,
+      body: null,
+      bodyMemory: null,
+      verifiedToken: null,
+    });
     next();
   };
 }
@@ -78,7 +86,9 @@ export async function actorOf(request: Request): Promise<string> {
 
 /** Who calls, as far as limits tell callers apart. */
 export function addressOf(request: Request): string {
-  return request.ip ?? '';
+  const context = contextOf(request);
+  context.address ??= request.ip ?? '';
+  return context.address;
 }
 
 /** Aborted when the caller hangs up before the answer was sent. */

@@ -100,40 +100,50 @@ function refusal(shortage: Shortage, what: string): AppError {
   return new AppError('too_many_requests', message, retry);
 }
 
-interface AddressShare {
-  /** Why it may not have so many bytes; null: it may. */
-  problemOf(bytes: number): Shortage | null;
-  resize(bytes: number): void;
-}
-
 class SharedPool {
   readonly pool: MemoryPool;
-  readonly #addressMax: number;
-  readonly #byAddress = new Map<string, number>();
+  readonly addressMax: number;
+  readonly byAddress = new Map<string, number>();
 
   constructor(limit: number) {
     this.pool = new MemoryPool(limit);
-    this.#addressMax = limit * ADDRESS_SHARE;
+    this.addressMax = limit * ADDRESS_SHARE;
   }
 
   share(address: string): AddressShare {
-    const share: MemoryShare = this.pool.take(0);
-    return {
-      problemOf: (bytes) => {
-        const more = bytes - share.bytes;
-        if (more <= 0) return null;
-        if (bytes > this.pool.limit) return 'never';
-        const ofAddress = this.#byAddress.get(address) ?? 0;
-        // The only one of its address may have more than half.
-        if (ofAddress > share.bytes && ofAddress + more > this.#addressMax) return 'address';
-        return this.pool.used + more > this.pool.limit ? 'all' : null;
-      },
-      resize: (bytes) => {
-        const ofAddress = (this.#byAddress.get(address) ?? 0) + bytes - share.bytes;
-        share.resize(bytes);
-        if (ofAddress === 0) this.#byAddress.delete(address);
-        else this.#byAddress.set(address, ofAddress);
-      },
-    };
+    return new AddressShare(this, address);
+  }
+}
+
+class AddressShare {
+  readonly #of: SharedPool;
+  readonly #address: string;
+  readonly #share: MemoryShare;
+
+  constructor(of: SharedPool, address: string) {
+    this.#of = of;
+    this.#address = address;
+    this.#share = of.pool.take(0);
+  }
+
+  /** Why it may not have so many bytes; null: it may. */
+  problemOf(bytes: number): Shortage | null {
+    const { addressMax, byAddress, pool } = this.#of;
+    const own = this.#share.bytes;
+    const more = bytes - own;
+    if (more <= 0) return null;
+    if (bytes > pool.limit) return 'never';
+    const ofAddress = byAddress.get(this.#address) ?? 0;
+    // The only one of its address may have more than half.
+    if (ofAddress > own && ofAddress + more > addressMax) return 'address';
+    return pool.used + more > pool.limit ? 'all' : null;
+  }
+
+  resize(bytes: number): void {
+    const { byAddress } = this.#of;
+    const ofAddress = (byAddress.get(this.#address) ?? 0) + bytes - this.#share.bytes;
+    this.#share.resize(bytes);
+    if (ofAddress === 0) byAddress.delete(this.#address);
+    else byAddress.set(this.#address, ofAddress);
   }
 }

@@ -12,6 +12,33 @@ export interface MemoryShare {
   release(): void;
 }
 
+class Share implements MemoryShare {
+  #bytes: number;
+  readonly #resized: (more: number) => void;
+  #isReleased = false;
+
+  constructor(bytes: number, resized: (more: number) => void) {
+    this.#bytes = bytes;
+    this.#resized = resized;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  resize(bytes: number): void {
+    if (this.#isReleased || bytes === this.#bytes) return;
+    const more = bytes - this.#bytes;
+    this.#bytes = bytes;
+    this.#resized(more);
+  }
+
+  release(): void {
+    this.resize(0);
+    this.#isReleased = true;
+  }
+}
+
 interface Waiting {
   readonly bytes: number;
   readonly answer: (share: MemoryShare | null) => void;
@@ -22,6 +49,10 @@ export class MemoryPool {
   #used = 0;
   readonly #waiting = new Set<Waiting>();
   #isClosed = false;
+  readonly #resized = (more: number): void => {
+    this.#used += more;
+    if (more < 0) this.#admitWaiting();
+  };
 
   constructor(limit: number) {
     this.limit = limit;
@@ -46,26 +77,8 @@ export class MemoryPool {
 
   /** For what is in memory already. */
   take(bytes: number): MemoryShare {
-    let size = bytes;
-    let isReleased = false;
-    this.#used += size;
-    const resize = (to: number): void => {
-      if (isReleased) return;
-      const hasShrunk = to < size;
-      this.#used += to - size;
-      size = to;
-      if (hasShrunk) this.#admitWaiting();
-    };
-    return {
-      get bytes() {
-        return size;
-      },
-      resize,
-      release: () => {
-        resize(0);
-        isReleased = true;
-      },
-    };
+    this.#used += bytes;
+    return new Share(bytes, this.#resized);
   }
 
   /** Null: there is no room now, or others wait for it. */

@@ -23,7 +23,7 @@ export async function checkCancelConditions(
   pending: PendingEvaluation,
 ): Promise<void> {
   for (const { pointer, condition } of takeCancelChecks(run)) {
-    const place = { instance: run.instance, pointer, signal: pending.signal };
+    const place = { instance: run.instance, pointer, pending };
     const asked = evaluator.condition(place, condition);
     const evaluated = await (asked instanceof Promise
       ? pending.wait(asked, deadlineAround(run, pointer))

@@ -27,8 +27,8 @@ export type MaybePromise<Value> = Value | Promise<Value>;
 export interface EvaluationPlace {
   readonly instance: WorkflowInstance;
   readonly pointer: Pointer;
-  /** Calls the evaluation off: it fails with `Aborted`. */
-  readonly signal?: AbortSignal;
+  /** Its signal, asked for only where Python is needed, calls the evaluation off: it fails with `Aborted`. */
+  readonly pending?: { readonly signal: AbortSignal };
 }
 
 export class Evaluator {
@@ -133,9 +133,15 @@ function pythonLiteral(value: Json): string {
   return writeJson(value);
 }
 
-function optionsOf({ instance, signal }: EvaluationPlace): CallOptions {
+function optionsOf({ instance, pending }: EvaluationPlace): CallOptions {
   const { definitionId } = instance;
-  return signal === undefined ? { definitionId } : { definitionId, signal };
+  if (pending === undefined) return { definitionId };
+  return {
+    definitionId,
+    get signal() {
+      return pending.signal;
+    },
+  };
 }
 
 function variablesOf(place: EvaluationPlace): { data: JsonObject; context: JsonObject } {

@@ -7,7 +7,9 @@ import type { Clock } from '../../base/clock.js';
 
 export class PendingEvaluation {
   readonly #clock: Clock;
-  #controller = new AbortController();
+  /** Made when Python is asked: most evaluations never ask it. */
+  #controller: AbortController | null = null;
+  #isCalledOff = false;
   #isWaiting = false;
   #isAsking = false;
   #hasEnded = false;
@@ -17,11 +19,13 @@ export class PendingEvaluation {
   }
 
   get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#isCalledOff) this.#controller.abort();
     return this.#controller.signal;
   }
 
   get isCalledOff(): boolean {
-    return this.signal.aborted;
+    return this.#isCalledOff;
   }
 
   /** Nothing is asked of Python any more. */
@@ -38,7 +42,8 @@ export class PendingEvaluation {
 
   /** Ends what is waited for, and whatever else is asked of Python until `renew`. */
   callOff(): void {
-    this.#controller.abort();
+    this.#isCalledOff = true;
+    this.#controller?.abort();
   }
 
   /** Should the answer not come, the evaluation ends by itself. */
@@ -65,7 +70,9 @@ export class PendingEvaluation {
 
   /** A new stretch of work begins. */
   renew(): void {
-    if (this.isCalledOff && !this.#hasEnded) this.#controller = new AbortController();
+    if (!this.#isCalledOff || this.#hasEnded) return;
+    this.#isCalledOff = false;
+    this.#controller = null;
   }
 
   /** Waits for an evaluation that was asked for with `signal`, at most until the deadline. */

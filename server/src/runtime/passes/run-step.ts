@@ -25,7 +25,7 @@ export async function runStep(
   { pending, work }: { readonly pending: PendingEvaluation; readonly work: StepWork },
 ): Promise<void> {
   const { pointer } = work;
-  const place = { instance: run.instance, pointer, signal: pending.signal };
+  const place = { instance: run.instance, pointer, pending };
   const settled = <Value>(evaluated: MaybePromise<Value>): MaybePromise<Value> =>
     evaluated instanceof Promise
       ? pending.wait(evaluated, deadlineAround(run, pointer))

@@ -21,7 +21,8 @@ CREATE INDEX instances_roots ON instances (startTime, id) WHERE parentId IS NULL
 CREATE INDEX instances_parent ON instances (parentId, startTime, id) WHERE parentId IS NOT NULL;
 CREATE INDEX instances_open_root ON instances (rootId)
   WHERE rootId IS NOT NULL AND status IN ('Runnable', 'Suspended');
-CREATE INDEX instances_outcome ON instances (outcome, startTime, id) WHERE outcome IS NOT NULL;
+-- Most succeed; those are found by their status, so that the end of each costs one index less.
+CREATE INDEX instances_outcome ON instances (outcome, startTime, id) WHERE outcome <> 'Succeeded';
 CREATE INDEX instances_status ON instances (status, startTime, id);
 CREATE INDEX instances_definition ON instances (definitionId, startTime, id);
 CREATE INDEX instances_definition_status ON instances (definitionId, status, startTime, id);

@@ -255,6 +255,9 @@ function conditionsOf(filter: InstanceFilter): { conditions: string[]; values: S
     conditions.push(condition);
     values.push(value);
   }
+  // Names what the indexes are made by, which SQLite does not conclude from a parameter.
+  if (outcome === 'Succeeded') conditions.push(`status = 'Complete'`);
+  else if (outcome !== undefined) conditions.push(`outcome <> 'Succeeded'`);
   if (parentId === null) conditions.push('parentId IS NULL');
   return { conditions, values };
 }
@@ -277,15 +280,15 @@ function orderOf(filter: InstanceFilter): ListOrder {
 
 /** The most selective index that has the order of the list; named, because SQLite has no statistics to choose by. */
 function indexFor({ reference, parentId, ...filter }: InstanceFilter): string {
-  const { definitionId, outcome, status } = filter;
+  const { definitionId, outcome } = filter;
+  const status = outcome === 'Succeeded' ? 'Complete' : filter.status;
   if (reference !== undefined) return 'instances_reference';
   if (typeof parentId === 'string') return 'instances_parent';
   // Few end otherwise than well, so that these are the fewest.
-  const isRare = outcome !== undefined && outcome !== 'Succeeded';
-  if (definitionId !== undefined && !isRare) {
+  if (outcome !== undefined && outcome !== 'Succeeded') return 'instances_outcome';
+  if (definitionId !== undefined) {
     return status === undefined ? 'instances_definition' : 'instances_definition_status';
   }
-  if (outcome !== undefined) return 'instances_outcome';
   if (status !== undefined) return 'instances_status';
   return parentId === null ? 'instances_roots' : 'instances_started';
 }
