@@ -1,6 +1,6 @@
 /** The server as it was at an earlier commit, built from the history of this repository. */
-import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { execFileSync, execSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,9 +9,11 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const PACKAGES = ['.', 'server', 'server/ui', 'sdk', 'worker-sdk'];
 
 /** What the stored format is made of. */
-const FORMAT = ['sqlite/schema.ts', 'mongo/collections.ts', '../engine/snapshot.ts'].map((file) =>
-  path.join('server/src/store', file),
-);
+const FORMAT = [
+  'server/src/store/sqlite/schema.ts',
+  'server/src/store/mongo/collections.ts',
+  'server/src/engine/model/snapshot.ts',
+];
 
 export interface PreviousBuild {
   /** Its main.js. */
@@ -52,10 +54,18 @@ export function buildPrevious(commit: string): PreviousBuild | null {
       if (existsSync(then) && existsSync(modules))
         symlinkSync(modules, path.join(then, 'node_modules'));
     }
-    execFileSync(process.execPath, ['scripts/build.mjs'], { cwd: folder, stdio: 'pipe' });
+    execSync(buildCommandOf(folder), { cwd: folder, stdio: 'pipe' });
   } catch (error) {
     remove();
     throw error;
   }
   return { main: path.join(folder, 'server/dist/main.js'), remove };
+}
+
+/** As that commit built itself: `node <script>`. */
+function buildCommandOf(folder: string): string {
+  const { scripts } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as {
+    readonly scripts: { readonly build: string };
+  };
+  return scripts.build;
 }

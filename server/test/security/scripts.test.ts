@@ -30,7 +30,7 @@ describe('pnpm token', () => {
     'makes a key and a token that a server with its settings believes (%s)',
     async (alg) => {
       const { status, stdout, stderr } = run(
-        'token.mjs',
+        'run/token.mjs',
         '--alg',
         alg,
         '--scope',
@@ -54,11 +54,11 @@ describe('pnpm token', () => {
 
   it('keeps the key where it is told to, for its owner only, and uses it again', () => {
     const file = path.join(folder, 'key.pem');
-    const first = run('token.mjs', '--key', file);
+    const first = run('run/token.mjs', '--key', file);
     expect(first.status, first.stderr).toBe(0);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(first.stdout).not.toContain('PRIVATE KEY');
-    const second = run('token.mjs', '--key', file, '--scope', 'conductor:worker');
+    const second = run('run/token.mjs', '--key', file, '--scope', 'conductor:worker');
     expect(lineOf(second.stdout, 'publickey')).toBe(lineOf(first.stdout, 'publickey'));
     expect(readFileSync(file, 'utf8')).toContain('PRIVATE KEY');
   });
@@ -69,7 +69,7 @@ describe('pnpm token', () => {
     [['--alg', 'HS256'], '--alg must be one of'],
     [['--nonsense'], '--nonsense'],
   ])('refuses %j with a sentence', (args, sentence) => {
-    const { status, stderr, stdout } = run('token.mjs', ...args);
+    const { status, stderr, stdout } = run('run/token.mjs', ...args);
     expect(status).toBe(1);
     expect(stderr).toContain(sentence);
     expect(stderr).not.toMatch(/^ {4}at /m);
@@ -79,7 +79,7 @@ describe('pnpm token', () => {
 
 describe('what is shipped', () => {
   it('has licences that are allowed', () => {
-    const { status, stdout, stderr } = run('check-licences.mjs');
+    const { status, stdout, stderr } = run('check/licences.mjs');
     expect(status, stderr).toBe(0);
     expect(stdout).toMatch(/^\d{2,} packages/);
   });
@@ -94,14 +94,14 @@ describe('what is shipped', () => {
     ['SEE LICENSE IN file', false],
     ['', false],
   ])('would %j: %s', async (licence, allowed) => {
-    const { isAllowed } = (await import(path.join(ROOT, 'scripts/check-licences.mjs'))) as {
+    const { isAllowed } = (await import(path.join(ROOT, 'scripts/check/licences.mjs'))) as {
       isAllowed: (text: string) => boolean;
     };
     expect(isAllowed(licence)).toBe(allowed);
   });
 
   it('has a bill of materials that names every package once', () => {
-    const { status, stdout, stderr } = run('sbom.mjs');
+    const { status, stdout, stderr } = run('release/sbom.mjs');
     expect(status, stderr).toBe(0);
     const bom = JSON.parse(stdout) as { bomFormat: string; components: { purl: string }[] };
     expect(bom.bomFormat).toBe('CycloneDX');
@@ -141,7 +141,7 @@ async function audit(answer: { status: number; body: string } | null): Promise<A
   const { port } = registry.address() as AddressInfo;
   const close = () => new Promise((resolve) => registry.close(resolve));
   if (answer === null) await close();
-  const script = path.join(ROOT, 'scripts/audit.mjs');
+  const script = path.join(ROOT, 'scripts/check/audit.mjs');
   const child = spawn(process.execPath, [script, `--registry=http://127.0.0.1:${port}/`], {
     cwd: ROOT,
   });
@@ -202,7 +202,7 @@ describe('the audit', () => {
   });
 
   it('is red when it could not even ask', () => {
-    const { status, stderr } = run('audit.mjs', '--no-such-option');
+    const { status, stderr } = run('check/audit.mjs', '--no-such-option');
     expect(status).toBe(1);
     expect(stderr).toContain('pnpm audit failed');
     expect(stderr).not.toContain('NOT AUDITED');

@@ -34,7 +34,8 @@ export class SpawnedServer {
 
   private constructor(environment: Environment, options: SpawnOptions) {
     const { main = MAIN, nodeOptions = [] } = options;
-    if (!existsSync(main)) throw new Error('build the project first: `node scripts/build.mjs`');
+    if (!existsSync(main))
+      throw new Error('build the project first: `node scripts/build/build.mjs`');
     const { HOME, PATH } = process.env;
     const child = spawn(process.execPath, [...nodeOptions, main], {
       env: { ...(PATH && { PATH }), ...(HOME && { HOME }), ...environment },

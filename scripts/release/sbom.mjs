@@ -2,11 +2,13 @@
  * Prints the bill of materials of the published parts: every package that is needed at run time, as CycloneDX JSON.
  *
  *   pnpm --silent sbom > sbom.json
+ *
+ * Called by: `pnpm sbom`.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listPackages } from './list-packages.mjs';
-import { isMain, root, runMain } from './stage.mjs';
+import { isMain, root, runMain } from '../tool.mjs';
 
 export function billOfMaterials() {
   const { name, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));

@@ -1,7 +1,11 @@
-/** Every package that the published parts need at run time, found where it is installed, with its licence. */
+/**
+ * Every package that the published parts need at run time, found where it is installed, with its licence.
+ *
+ * Called by: sbom.mjs, check/licences.mjs.
+ */
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { root } from './stage.mjs';
+import { root } from '../tool.mjs';
 
 /** What the page is built from is in the files that the server ships. */
 const PARTS = ['server', 'server/ui', 'sdk', 'worker-sdk'];

@@ -1,8 +1,12 @@
-/** Fails when a committed generated file is not what the sources give, so that no change of the API stays unseen. */
+/**
+ * Fails when a committed generated file is not what the sources give, so that no change of the API stays unseen.
+ *
+ * Called by: `pnpm check:generated`, verify.mjs.
+ */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { DOCUMENT, generateApi, generateSdkSchema, SDK_SCHEMA } from './generate.mjs';
-import { listFiles, root, runMain, runTool } from './stage.mjs';
+import { DOCUMENT, generateApi, generateSdkSchema, SDK_SCHEMA } from '../build/generate.mjs';
+import { listFiles, root, runMain, runTool } from '../tool.mjs';
 
 await runMain(async () => {
   // Without stamps, whatever is there is made again.

@@ -7,6 +7,8 @@
  *  - Answers can be YAML too; errors are `application/problem+json`.
  *  - Examples in YAML are made from those in JSON.
  *  - One order, so that the same controllers give the same text on every machine.
+ *
+ * Called by: generate.mjs.
  */
 import { stringify } from 'yaml';
 

@@ -2,11 +2,13 @@
  * Runs one example against the running server: `pnpm example 5`, `pnpm example 05` or `pnpm example activities`.
  *
  * The server is the one at `STEPWRIGHT_URL`, by default http://127.0.0.1:5001, which `pnpm start` starts.
+ *
+ * Called by: `pnpm example`.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from './build.mjs';
-import { root, runMain, runTool } from './stage.mjs';
+import { build } from '../build/build.mjs';
+import { root, runMain, runTool } from '../tool.mjs';
 
 const URL_OF_SERVER = process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001';
 

@@ -5,9 +5,11 @@
  *
  * Arguments go to `pnpm audit`, such as `--registry=https://…`. One advisory is accepted, with a reason beside it, by
  * `auditConfig.ignoreGhsas` in pnpm-workspace.yaml.
+ *
+ * Called by: `pnpm audit:prod`, verify.mjs.
  */
 import { spawnSync } from 'node:child_process';
-import { root, runMain } from './stage.mjs';
+import { pnpmCommand, root, runMain } from '../tool.mjs';
 
 const TIMEOUT_MS = 60_000;
 
@@ -15,12 +17,7 @@ const TIMEOUT_MS = 60_000;
 const NO_ANSWER = /\bERR_PNPM_AUDIT_(BAD_RESPONSE|ENDPOINT_NOT_EXISTS)\b/;
 
 await runMain(() => {
-  const own = process.env['npm_execpath'] ?? '';
-  const [command, before] = !own.includes('pnpm')
-    ? ['npx', ['-y', 'pnpm@12']]
-    : /\.[cm]?js$/.test(own)
-      ? ['node', [own]]
-      : [own, []];
+  const [command, ...before] = pnpmCommand();
   // A registry that is away is not worth a minute of waiting.
   const options = ['--prod', '--json', '--config.fetch-retries=0', ...process.argv.slice(2)];
   const result = spawnSync(command, [...before, 'audit', ...options], {

@@ -1,26 +1,10 @@
-/**
- * Build stages that run only when something they read has changed.
- *
- * A stage names its inputs (files and folders, relative to the repository). Their content is hashed, and a stamp in
- * `.cache/stamps/` remembers the hash that the last successful run saw. Content, not time: a branch switch there and back
- * builds nothing. A stage also runs when one of its outputs is missing, or, where `outputsAreInputs` is set, when an output
- * was changed by hand.
- */
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+/** What all scripts share: the repository's root, its files, and running a tool. Called by: every other script. */
 import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-
-/** What every stage depends on: the compiler's settings and the exact versions of all packages. */
-const SHARED_INPUTS = [
-  'tsconfig.base.json',
-  'pnpm-lock.yaml',
-  'scripts/stage.mjs',
-  'scripts/build.mjs',
-];
 
 const SKIPPED_FOLDERS = new Set(['node_modules', 'dist', '.cache']);
 
@@ -45,39 +29,6 @@ function readdirSyncOrNull(absolute) {
   }
 }
 
-function hashOf(paths) {
-  const hash = createHash('sha256');
-  for (const path of paths.flatMap(listFiles)) {
-    const content = readFileSync(join(root, path));
-    hash.update(`${path}\0${content.length}\0`).update(content);
-  }
-  return hash.digest('hex');
-}
-
-/**
- * @param {object} stage
- * @param {string} stage.name
- * @param {string[]} stage.inputs
- * @param {string[]} stage.outputs files that exist after a successful run
- * @param {boolean} [stage.outputsAreInputs] run again when an output was changed by something else
- * @param {() => void | Promise<void>} stage.run throws when it fails
- */
-export async function runStage({ name, inputs, outputs, outputsAreInputs = false, run }) {
-  const stampFile = join(root, '.cache/stamps', `${name.replaceAll(' ', '-')}.txt`);
-  const hashedInputs = [...SHARED_INPUTS, ...inputs];
-  const stamp = () => hashOf(outputsAreInputs ? [...hashedInputs, ...outputs] : hashedInputs);
-  const known = existsSync(stampFile) ? readFileSync(stampFile, 'utf8') : null;
-  if (known === stamp() && outputs.every((output) => existsSync(join(root, output)))) return;
-
-  const began = performance.now();
-  // A stage that is interrupted must run again.
-  rmSync(stampFile, { force: true });
-  await run();
-  mkdirSync(dirname(stampFile), { recursive: true });
-  writeFileSync(stampFile, stamp());
-  console.error(`built ${name} in ${((performance.now() - began) / 1000).toFixed(1)} s`);
-}
-
 /** Runs a command, a development dependency's before one of the machine, and throws when it fails. */
 export function runTool(tool, args, options = {}) {
   const result = spawnSync(tool, args, { ...toolOptions(), ...options });
@@ -94,6 +45,16 @@ export function startTool(tool, args) {
       status === 0 ? resolve() : reject(new ToolError(tool, status ?? 1)),
     );
   });
+}
+
+/**
+ * Command and first arguments of the pnpm that runs this script; of the one that npx brings when the script was started
+ * without pnpm.
+ */
+export function pnpmCommand() {
+  const own = process.env['npm_execpath'] ?? '';
+  if (!own.includes('pnpm')) return ['npx', '-y', 'pnpm@12'];
+  return /\.[cm]?js$/.test(own) ? ['node', own] : [own];
 }
 
 function toolOptions() {

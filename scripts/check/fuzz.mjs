@@ -1,9 +1,9 @@
 /**
  * Fuzzes for long: `FUZZ_SECONDS` each (600 unless set), one after the other, and then all requests that grow. A finding names
- * the FUZZ_SEED that repeats it.
+ * the FUZZ_SEED that repeats it. Called by: `pnpm fuzz`.
  */
-import { build } from './build.mjs';
-import { runMain, runTool } from './stage.mjs';
+import { build } from '../build/build.mjs';
+import { runMain, runTool } from '../tool.mjs';
 
 await runMain(async () => {
   await build();

@@ -1,25 +1,29 @@
-/** Everything that must hold before a change is done, in the order in which it is cheapest to learn what is wrong. */
-import { runMain, runTool } from './stage.mjs';
+/**
+ * Everything that must hold before a change is done, in the order in which it is cheapest to learn what is wrong.
+ *
+ * Called by: `pnpm verify`.
+ */
+import { pnpmCommand, runMain, runTool } from '../tool.mjs';
 
 /** The unit rings; the end-to-end tests have `pnpm test`. */
 const UNIT_PROJECTS = ['server', 'sdk', 'worker-sdk'];
 
 const STEPS = [
-  ['generate', () => script('generate')],
+  ['generate', () => script('build/generate')],
   ['check:format', () => runTool('prettier', ['--check', '--log-level', 'warn', '.'])],
   // Before whatever looks at types, as packages see each other through what was built.
-  ['build', () => script('build')],
+  ['build', () => script('build/build')],
   ['lint', () => runTool('eslint', ['.', '--max-warnings', '0'])],
   ['check:types', () => packageScript('check:types')],
   ['check:deps', () => packageScript('check:deps')],
   ['check:dead', () => runTool('knip', [])],
-  ['check:licences', () => script('check-licences')],
-  ['audit:prod', () => script('audit')],
+  ['check:licences', () => script('check/licences')],
+  ['audit:prod', () => script('check/audit')],
   [
     'test',
     () => runTool('vitest', ['run', ...UNIT_PROJECTS.flatMap((name) => ['--project', name])]),
   ],
-  ['check:generated', () => script('check-generated')],
+  ['check:generated', () => script('check/generated')],
 ];
 
 await runMain(() => {
@@ -43,9 +47,8 @@ function script(name) {
   runTool('node', [`scripts/${name}.mjs`]);
 }
 
-/** A script of package.json, with the pnpm that runs this one; started without pnpm, with the one that npx brings. */
+/** A script of package.json. */
 function packageScript(name) {
-  const own = process.env['npm_execpath'] ?? '';
-  if (!own.includes('pnpm')) return runTool('npx', ['-y', 'pnpm@12', 'run', name]);
-  return /\.[cm]?js$/.test(own) ? runTool('node', [own, 'run', name]) : runTool(own, ['run', name]);
+  const [command, ...before] = pnpmCommand();
+  runTool(command, [...before, 'run', name]);
 }

@@ -1,11 +1,13 @@
 /**
  * Builds what is stale and runs every test. The last line is `N passed, N failed, N skipped`, and the exit code is 0 only
  * when something ran and nothing failed. Arguments go to vitest: `pnpm test --project server`.
+ *
+ * Called by: `pnpm test`, `pnpm test:simulation`, `pnpm test:faults`, `pnpm screenshots`, .ci/run.
  */
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from './build.mjs';
-import { root, runMain, runTool, ToolError } from './stage.mjs';
+import { build } from '../build/build.mjs';
+import { root, runMain, runTool, ToolError } from '../tool.mjs';
 
 const REPORT = join(root, '.cache/vitest.json');
 

@@ -6,6 +6,8 @@
  *   pnpm token --scope "conductor:worker" --key key.pem --expires 90d --subject worker-7
  *
  * Whoever has the private key can do everything: keep it where tokens are made, never where the server runs.
+ *
+ * Called by: `pnpm token`.
  */
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -13,7 +15,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { isMain, root } from './stage.mjs';
+import { isMain, root } from '../tool.mjs';
 
 const SCOPES = ['admin', 'author', 'controller', 'viewer', 'worker'].map(
   (name) => `conductor:${name}`,

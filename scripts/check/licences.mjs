@@ -1,6 +1,10 @@
-/** Fails when a package that the product needs at run time has a licence that nobody has agreed to. */
-import { isMain, runMain } from './stage.mjs';
-import { listPackages } from './list-packages.mjs';
+/**
+ * Fails when a package that the product needs at run time has a licence that nobody has agreed to.
+ *
+ * Called by: `pnpm check:licences`, verify.mjs.
+ */
+import { isMain, runMain } from '../tool.mjs';
+import { listPackages } from '../release/list-packages.mjs';
 
 const ALLOWED = new Set([
   '0BSD',

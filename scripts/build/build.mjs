@@ -1,0 +1,105 @@
+/**
+ * Builds what is stale, in the order in which one part feeds the next:
+ *
+ *   controllers -> routes and openapi.json -> sdk/src/generated/schema.ts -> sdk -> worker-sdk
+ *                  `-> server/dist -> assets beside it -> the Python snapshot
+ *   server/ui/src, sdk/src -> server/ui/dist, beside all of these
+ *
+ * A part whose sources are not there is left out.
+ *
+ * Called by: `pnpm build`, every script of package.json that needs the build, the `prepack` of both SDKs, the Dockerfile.
+ */
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { generateApi, generateSdkSchema } from './generate.mjs';
+import { isMain, listFiles, root, runMain, startTool } from '../tool.mjs';
+import { runStage } from './stage.mjs';
+
+const SNAPSHOT_SCRIPT = 'server/scripts/build-python-snapshot.mjs';
+
+export async function build() {
+  const page = buildOperatorPage();
+  // Whatever fails first is told; the other failure must not end the process before.
+  page.catch(() => undefined);
+  await generateApi();
+  await generateSdkSchema();
+  await compilePackage('server', { output: 'server/dist' });
+  await copyServerAssets();
+  await buildPythonSnapshot();
+  await compilePackage('sdk', { output: 'sdk/dist/index.js' });
+  await compilePackage('worker-sdk', { output: 'worker-sdk/dist/index.js', uses: ['sdk/src'] });
+  await page;
+}
+
+/** Needs nothing that is generated but types, so that its bundler runs while the compilers do. */
+async function buildOperatorPage() {
+  const folder = 'server/ui';
+  if (!existsSync(join(root, folder, 'package.json'))) return;
+  const sdkSources = listFiles('sdk/src').filter((file) => !file.includes('/generated/'));
+  await runStage({
+    name: 'ui',
+    inputs: [
+      ...['src', 'public', 'index.html', 'vite.config.ts', 'package.json'].map(
+        (name) => `${folder}/${name}`,
+      ),
+      ...sdkSources,
+    ],
+    outputs: [`${folder}/dist/index.html`],
+    run: () =>
+      startTool(`${folder}/node_modules/.bin/vite`, ['build', folder, '--logLevel', 'warn']),
+  });
+}
+
+async function compilePackage(name, { output, uses = [] }) {
+  if (!existsSync(join(root, name, 'tsconfig.json'))) return;
+  await runStage({
+    name,
+    inputs: [`${name}/src`, `${name}/tsconfig.json`, `${name}/package.json`, ...uses],
+    outputs: [output],
+    run: async () => {
+      await startTool('tsc', ['-p', `${name}/tsconfig.json`]);
+      removeOrphans(name);
+    },
+  });
+}
+
+/** The compiler leaves the output of deleted sources behind, and nobody would notice that one is still imported. */
+function removeOrphans(name) {
+  for (const file of readdirSync(join(root, name, 'dist'), { recursive: true })) {
+    const stem = /^(.*?)(\.d\.ts|\.js)(\.map)?$/.exec(file)?.[1];
+    if (stem === undefined) continue;
+    const sources = ['.ts', '.js'].map((ending) => join(root, name, 'src', stem + ending));
+    if (!sources.some(existsSync)) rmSync(join(root, name, 'dist', file));
+  }
+}
+
+/** What the server reads at run time and the compiler does not copy, such as Python files. */
+async function copyServerAssets() {
+  const assets = listFiles('server/src').filter((file) => !file.endsWith('.ts'));
+  const outputOf = (asset) => asset.replace('server/src/', 'server/dist/');
+  if (assets.length === 0) return;
+  await runStage({
+    name: 'server assets',
+    inputs: assets,
+    outputs: assets.map(outputOf),
+    run: () => {
+      for (const asset of assets) {
+        mkdirSync(join(root, dirname(outputOf(asset))), { recursive: true });
+        copyFileSync(join(root, asset), join(root, outputOf(asset)));
+      }
+    },
+  });
+}
+
+/** An interpreter's memory right after its start, so that the server need not start one from nothing. */
+async function buildPythonSnapshot() {
+  if (!existsSync(join(root, SNAPSHOT_SCRIPT))) return;
+  await runStage({
+    name: 'python snapshot',
+    inputs: [SNAPSHOT_SCRIPT, 'server/src/scripts/pyodide', 'server/package.json'],
+    outputs: ['server/dist/python-snapshots'],
+    run: () => startTool('node', [SNAPSHOT_SCRIPT]),
+  });
+}
+
+if (isMain(import.meta.url)) await runMain(build);

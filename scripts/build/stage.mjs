@@ -1,0 +1,54 @@
+/**
+ * Build stages that run only when something they read has changed.
+ *
+ * A stage names its inputs (files and folders, relative to the repository). Their content is hashed, and a stamp in
+ * `.cache/stamps/` remembers the hash that the last successful run saw. Content, not time: a branch switch there and back
+ * builds nothing. A stage also runs when one of its outputs is missing, or, where `outputsAreInputs` is set, when an output
+ * was changed by hand. Called by: build.mjs, generate.mjs.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { listFiles, root } from '../tool.mjs';
+
+/** What every stage depends on: the compiler's settings and the exact versions of all packages. */
+const SHARED_INPUTS = [
+  'tsconfig.base.json',
+  'pnpm-lock.yaml',
+  'scripts/tool.mjs',
+  'scripts/build/stage.mjs',
+  'scripts/build/build.mjs',
+];
+
+function hashOf(paths) {
+  const hash = createHash('sha256');
+  for (const path of paths.flatMap(listFiles)) {
+    const content = readFileSync(join(root, path));
+    hash.update(`${path}\0${content.length}\0`).update(content);
+  }
+  return hash.digest('hex');
+}
+
+/**
+ * @param {object} stage
+ * @param {string} stage.name
+ * @param {string[]} stage.inputs
+ * @param {string[]} stage.outputs files that exist after a successful run
+ * @param {boolean} [stage.outputsAreInputs] run again when an output was changed by something else
+ * @param {() => void | Promise<void>} stage.run throws when it fails
+ */
+export async function runStage({ name, inputs, outputs, outputsAreInputs = false, run }) {
+  const stampFile = join(root, '.cache/stamps', `${name.replaceAll(' ', '-')}.txt`);
+  const hashedInputs = [...SHARED_INPUTS, ...inputs];
+  const stamp = () => hashOf(outputsAreInputs ? [...hashedInputs, ...outputs] : hashedInputs);
+  const known = existsSync(stampFile) ? readFileSync(stampFile, 'utf8') : null;
+  if (known === stamp() && outputs.every((output) => existsSync(join(root, output)))) return;
+
+  const began = performance.now();
+  // A stage that is interrupted must run again.
+  rmSync(stampFile, { force: true });
+  await run();
+  mkdirSync(dirname(stampFile), { recursive: true });
+  writeFileSync(stampFile, stamp());
+  console.error(`built ${name} in ${((performance.now() - began) / 1000).toFixed(1)} s`);
+}
