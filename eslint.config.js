@@ -2,6 +2,15 @@
 import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
 
+/** A later block replaces the list of an earlier one, so each names all that holds for its files. */
+const PRIVATE_MEMBERS = [
+  {
+    selector:
+      ":matches(PropertyDefinition, MethodDefinition, TSParameterProperty)[accessibility='private']",
+    message: 'Write #name: it is private when the program runs, too.',
+  },
+];
+
 export default tseslint.config(
   {
     ignores: [
@@ -49,6 +58,10 @@ export default tseslint.config(
     },
   },
   {
+    files: ['server/src/**/*.ts'],
+    rules: { 'no-restricted-syntax': ['error', ...PRIVATE_MEMBERS] },
+  },
+  {
     files: ['server/src/engine/**/*.ts'],
     rules: {
       // The engine is pure: time, randomness and waiting come in as values.
@@ -59,6 +72,7 @@ export default tseslint.config(
       ],
       'no-restricted-syntax': [
         'error',
+        ...PRIVATE_MEMBERS,
         {
           selector: "NewExpression[callee.name='Date'][arguments.length=0]",
           message: 'The engine gets `now` as a value.',

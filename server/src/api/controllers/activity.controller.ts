@@ -39,8 +39,11 @@ import { addressOf, callerGone, type ApiServices } from '../http/request-context
 @Tags('Activities')
 @Middlewares(knownQuery)
 export class ActivityController extends Controller {
-  constructor(private readonly services: ApiServices) {
+  readonly #services: ApiServices;
+
+  constructor(services: ApiServices) {
     super();
+    this.#services = services;
   }
 
   /**
@@ -67,13 +70,13 @@ export class ActivityController extends Controller {
     @Query() timeout: number = 0,
     @Query() lease?: number,
   ): Promise<WorkItem> {
-    const { host, limits, waiting } = this.services;
+    const { host, limits, waiting } = this.#services;
     const gone = callerGone(request);
     const poll = {
       name: checkedName(id, 'activity name'),
       workerId: checkedName(workerId, 'worker id'),
       timeoutMs: Math.min(timeout, limits.pollTimeoutSecondsMax) * 1000,
-      leaseMs: lease === undefined ? null : this.leaseMs(lease),
+      leaseMs: lease === undefined ? null : this.#leaseMs(lease),
       signal: gone,
     };
     const item =
@@ -81,7 +84,7 @@ export class ActivityController extends Controller {
         ? await host.pullActivity(poll)
         : await waiting.guard(addressOf(request), () => host.pullActivity(poll));
     if (item === null) throw new AppError('no_work', `There is no work for '${id}'`);
-    this.releaseIfUndelivered(item.token, gone);
+    this.#releaseIfUndelivered(item.token, gone);
     return toWorkItem(item);
   }
 
@@ -106,7 +109,7 @@ export class ActivityController extends Controller {
     @Body() result: unknown,
     @Request() request: HttpRequest,
   ): Promise<void> {
-    await this.complete(request, token, { succeeded: true, data: asJson(result) });
+    await this.#complete(request, token, { succeeded: true, data: asJson(result) });
   }
 
   /**
@@ -133,7 +136,7 @@ export class ActivityController extends Controller {
     @Request() request: HttpRequest,
     @Query() retry: boolean = true,
   ): Promise<void> {
-    await this.complete(request, token, {
+    await this.#complete(request, token, {
       succeeded: false,
       data: asJson(reason),
       retryable: retry,
@@ -158,9 +161,9 @@ export class ActivityController extends Controller {
     @Request() request: HttpRequest,
     @Query() lease?: number,
   ): Promise<ExtendedLease> {
-    const { guesses, host } = this.services;
+    const { guesses, host } = this.#services;
     const extended = await guesses.guard(addressOf(request), () =>
-      host.extendActivity(token, lease === undefined ? null : this.leaseMs(lease)),
+      host.extendActivity(token, lease === undefined ? null : this.#leaseMs(lease)),
     );
     return { tokenExpiry: toTokenExpiry(extended.tokenExpiresAt) };
   }
@@ -176,7 +179,7 @@ export class ActivityController extends Controller {
   @Response<Problem>(404, 'The token is unknown or stale; nothing was changed')
   @Security('bearer', ['conductor:worker'])
   async releaseActivity(@Path() id: string, @Request() request: HttpRequest): Promise<void> {
-    const { guesses, host } = this.services;
+    const { guesses, host } = this.#services;
     await guesses.guard(addressOf(request), () => host.releaseActivity(id));
   }
 
@@ -188,7 +191,7 @@ export class ActivityController extends Controller {
   @Get()
   @Security('bearer', ['conductor:viewer'])
   async listActivityQueues(): Promise<ActivityQueueList> {
-    const queues = await this.services.host.listActivityQueues();
+    const queues = await this.#services.host.listActivityQueues();
     return { items: queues.map(toActivityQueue), nextCursor: null };
   }
 
@@ -214,25 +217,21 @@ export class ActivityController extends Controller {
   ): Promise<ActivityItemPage> {
     const name = checkedName(id, 'activity name');
     const page = toPageRequest(limit, cursor);
-    return toWirePage(await this.services.host.listActivityItems(name, page), toActivityItem);
+    return toWirePage(await this.#services.host.listActivityItems(name, page), toActivityItem);
   }
 
-  private async complete(
-    request: HttpRequest,
-    token: string,
-    result: ReportedResult,
-  ): Promise<void> {
-    const { guesses, host } = this.services;
+  async #complete(request: HttpRequest, token: string, result: ReportedResult): Promise<void> {
+    const { guesses, host } = this.#services;
     await guesses.guard(addressOf(request), () => host.completeActivity(token, result));
   }
 
-  private leaseMs(leaseSeconds: number): number {
-    return Math.min(leaseSeconds, this.services.limits.leaseSecondsMax) * 1000;
+  #leaseMs(leaseSeconds: number): number {
+    return Math.min(leaseSeconds, this.#services.limits.leaseSecondsMax) * 1000;
   }
 
   /** An item that was claimed for a caller who hung up goes back, so that another can have it at once. */
-  private releaseIfUndelivered(token: string, gone: AbortSignal): void {
-    const { host, logger } = this.services;
+  #releaseIfUndelivered(token: string, gone: AbortSignal): void {
+    const { host, logger } = this.#services;
     const release = () => {
       host.releaseActivity(token).catch((error: unknown) => {
         logger.warn({ err: error }, 'A work item that nobody received could not be released');

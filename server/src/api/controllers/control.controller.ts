@@ -29,8 +29,11 @@ import { actorOf, type ApiServices } from '../http/request-context.js';
 @Tags('Workflows')
 @Middlewares(knownQuery)
 export class ControlController extends Controller {
-  constructor(private readonly services: ApiServices) {
+  readonly #services: ApiServices;
+
+  constructor(services: ApiServices) {
     super();
+    this.#services = services;
   }
 
   /**
@@ -51,7 +54,7 @@ export class ControlController extends Controller {
   ): Promise<ControlAnswer> {
     const ids = body.workflowIds.map((id) => checkedName(id, 'workflow id'));
     const actor = await actorOf(request);
-    const outcomes = await this.services.host.controlWorkflows(ids, toSteerAction(body), actor);
+    const outcomes = await this.#services.host.controlWorkflows(ids, toSteerAction(body), actor);
     return toControlAnswer(outcomes);
   }
 
@@ -82,7 +85,7 @@ export class ControlController extends Controller {
     @Body() result: unknown,
     @Request() request: HttpRequest,
   ): Promise<void> {
-    await this.answer(request, { id, executionId }, { succeeded: true, data: asJson(result) });
+    await this.#answer(request, { id, executionId }, { succeeded: true, data: asJson(result) });
   }
 
   /**
@@ -115,7 +118,7 @@ export class ControlController extends Controller {
     @Query() retry: boolean = true,
   ): Promise<void> {
     const failure = { succeeded: false, data: asJson(reason), retryable: retry };
-    await this.answer(request, { id, executionId }, failure);
+    await this.#answer(request, { id, executionId }, failure);
   }
 
   /**
@@ -129,17 +132,17 @@ export class ControlController extends Controller {
   @Response<Problem>(404, 'There is no such workflow')
   @Security('bearer', ['conductor:viewer'])
   async listWorkflowActions(@Path() id: string): Promise<WorkflowActionList> {
-    const entries = await this.services.host.listWorkflowActions(checkedName(id, 'workflow id'));
+    const entries = await this.#services.host.listWorkflowActions(checkedName(id, 'workflow id'));
     return { items: entries.map(toWorkflowAction), nextCursor: null };
   }
 
-  private async answer(
+  async #answer(
     request: HttpRequest,
     { executionId, id }: { readonly id: string; readonly executionId: number },
     result: ReportedResult,
   ): Promise<void> {
     const execution = { workflowId: checkedName(id, 'workflow id'), executionId };
     const actor = await actorOf(request);
-    await this.services.host.answerAwaitedActivity(execution, result, actor);
+    await this.#services.host.answerAwaitedActivity(execution, result, actor);
   }
 }

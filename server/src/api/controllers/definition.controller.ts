@@ -42,8 +42,11 @@ import type { ApiServices } from '../http/request-context.js';
 @Tags('Definitions')
 @Middlewares(knownQuery)
 export class DefinitionController extends Controller {
-  constructor(private readonly services: ApiServices) {
+  readonly #services: ApiServices;
+
+  constructor(services: ApiServices) {
     super();
+    this.#services = services;
   }
 
   /**
@@ -72,7 +75,7 @@ export class DefinitionController extends Controller {
   ): Promise<RegisteredDefinition> {
     // The body reader makes JSON values only.
     const idempotency = await toIdempotencyKey(request, idempotencyKey, document as Json);
-    const { host } = this.services;
+    const { host } = this.#services;
     const registered = await host.registerDefinition(document, idempotency, strict);
     this.setHeader('Location', `/api/definition/${encodeURIComponent(registered.id)}`);
     return toRegisteredDefinition(request, registered);
@@ -97,7 +100,7 @@ export class DefinitionController extends Controller {
     @Request() request: HttpRequest,
     @Query() strict: boolean = false,
   ): Promise<DefinitionCheck> {
-    const { host } = this.services;
+    const { host } = this.#services;
     return toDefinitionCheck(request, await host.checkDefinition(document, strict));
   }
 
@@ -119,7 +122,7 @@ export class DefinitionController extends Controller {
     @Query() limit: number = PAGE_SIZE_DEFAULT,
     @Query() cursor?: string,
   ): Promise<DefinitionPage> {
-    const page = await this.services.host.listDefinitions(toPageRequest(limit, cursor));
+    const page = await this.#services.host.listDefinitions(toPageRequest(limit, cursor));
     return toWirePage(page, toDefinitionSummary);
   }
 
@@ -139,7 +142,7 @@ export class DefinitionController extends Controller {
   @Security('bearer', ['conductor:viewer'])
   async getDefinition(@Path() id: string, @Query() version?: number): Promise<DefinitionDocument> {
     const name = checkedName(id, 'definition id');
-    return toDefinitionDocument(await this.services.host.getDefinition(name, version ?? 'latest'));
+    return toDefinitionDocument(await this.#services.host.getDefinition(name, version ?? 'latest'));
   }
 
   /**
@@ -166,7 +169,7 @@ export class DefinitionController extends Controller {
     const name = checkedName(id, 'definition id');
     const page = toPageRequest(limit, cursor);
     return toWirePage(
-      await this.services.host.listDefinitionVersions(name, page),
+      await this.#services.host.listDefinitionVersions(name, page),
       toDefinitionSummary,
     );
   }

@@ -43,8 +43,11 @@ import { actorOf, type ApiServices } from '../http/request-context.js';
 @Tags('Events')
 @Middlewares(knownQuery)
 export class EventController extends Controller {
-  constructor(private readonly services: ApiServices) {
+  readonly #services: ApiServices;
+
+  constructor(services: ApiServices) {
     super();
+    this.#services = services;
   }
 
   /**
@@ -81,7 +84,7 @@ export class EventController extends Controller {
       workflowId: checkedName(workflowId, 'workflow id'),
       actor: await actorOf(request),
     };
-    return this.services.host.publishEvent({
+    return this.#services.host.publishEvent({
       ...checkedEventName(name, key),
       data: eventData,
       idempotency: await toIdempotencyKey(request, idempotencyKey, eventData),
@@ -112,7 +115,7 @@ export class EventController extends Controller {
   ): Promise<EventPage> {
     const of = toEventFilter(name, key);
     const page = toPageRequest(limit, cursor);
-    return toWirePage(await this.services.host.listEvents(of, page), toEventSummary);
+    return toWirePage(await this.#services.host.listEvents(of, page), toEventSummary);
   }
 
   /**
@@ -125,7 +128,7 @@ export class EventController extends Controller {
   @Response<Problem>(404, 'There is no such event')
   @Security('bearer', ['conductor:viewer'])
   async getEvent(@Path() id: string): Promise<StoredEvent> {
-    return toStoredEvent(await this.services.host.getEvent(checkedName(id, 'event id')));
+    return toStoredEvent(await this.#services.host.getEvent(checkedName(id, 'event id')));
   }
 
   /**
@@ -151,6 +154,6 @@ export class EventController extends Controller {
   ): Promise<EventWaiterPage> {
     const of = checkedEventName(name, key);
     const page = toPageRequest(limit, cursor);
-    return toWirePage(await this.services.host.listEventWaiters(of, page), toEventWaiter);
+    return toWirePage(await this.#services.host.listEventWaiters(of, page), toEventWaiter);
   }
 }

@@ -7,8 +7,11 @@ import { responseOf, type ApiServices } from '../http/request-context.js';
 @Route('')
 @Tags('Server')
 export class HealthController extends Controller {
-  constructor(private readonly services: ApiServices) {
+  readonly #services: ApiServices;
+
+  constructor(services: ApiServices) {
     super();
+    this.#services = services;
   }
 
   /**
@@ -29,7 +32,7 @@ export class HealthController extends Controller {
   @Get('health/ready')
   @Response<Readiness>(503, 'Not ready; the reasons are in the body')
   async getReadiness(): Promise<Readiness> {
-    const { ready, reasons } = this.services.host.readiness();
+    const { ready, reasons } = this.#services.host.readiness();
     if (!ready) this.setStatus(503);
     return { ready, reasons: [...reasons] };
   }
@@ -42,7 +45,7 @@ export class HealthController extends Controller {
   @Get('metrics')
   @Produces('text/plain')
   async getMetrics(@Request() request: HttpRequest): Promise<string> {
-    const { text, contentType } = await this.services.host.metrics();
+    const { text, contentType } = await this.#services.host.metrics();
     sendText(responseOf(request), contentType, text);
     return text;
   }

@@ -8,8 +8,11 @@ import type { ApiServices } from '../http/request-context.js';
 @Tags('Server')
 @Middlewares(knownQuery)
 export class InfoController extends Controller {
-  constructor(private readonly services: ApiServices) {
+  readonly #services: ApiServices;
+
+  constructor(services: ApiServices) {
     super();
+    this.#services = services;
   }
 
   /**
@@ -19,6 +22,6 @@ export class InfoController extends Controller {
    */
   @Get()
   async getInfo(): Promise<ServerInfo> {
-    return toServerInfo(this.services.host.info());
+    return toServerInfo(this.#services.host.info());
   }
 }

@@ -8,8 +8,11 @@ import type { ApiServices } from '../http/request-context.js';
 @Tags('Server')
 @Middlewares(knownQuery)
 export class NodeController extends Controller {
-  constructor(private readonly services: ApiServices) {
+  readonly #services: ApiServices;
+
+  constructor(services: ApiServices) {
     super();
+    this.#services = services;
   }
 
   /**
@@ -21,7 +24,7 @@ export class NodeController extends Controller {
   @Get()
   @Security('bearer', ['conductor:viewer'])
   async listNodes(): Promise<NodePage> {
-    const nodes = await this.services.host.listNodes();
+    const nodes = await this.#services.host.listNodes();
     return { items: nodes.map(toNode), nextCursor: null };
   }
 }

@@ -30,8 +30,11 @@ import { responseOf, type ApiServices } from '../http/request-context.js';
 @Tags('Custom steps')
 @Middlewares(knownQuery)
 export class StepController extends Controller {
-  constructor(private readonly services: ApiServices) {
+  readonly #services: ApiServices;
+
+  constructor(services: ApiServices) {
     super();
+    this.#services = services;
   }
 
   /**
@@ -61,7 +64,7 @@ export class StepController extends Controller {
     @Query() strict: boolean = false,
   ): Promise<StoredStep> {
     const name = checkedName(id, 'step name');
-    const { host } = this.services;
+    const { host } = this.#services;
     return toStoredStep(request, await host.putStepScript(name, source, strict));
   }
 
@@ -83,7 +86,7 @@ export class StepController extends Controller {
     @Query() limit: number = PAGE_SIZE_DEFAULT,
     @Query() cursor?: string,
   ): Promise<StepPage> {
-    const page = await this.services.host.listStepScripts(toPageRequest(limit, cursor));
+    const page = await this.#services.host.listStepScripts(toPageRequest(limit, cursor));
     return toWirePage(page, toStepSummary);
   }
 
@@ -108,7 +111,7 @@ export class StepController extends Controller {
     @Query() version?: number,
   ): Promise<string> {
     const name = checkedName(id, 'step name');
-    const { source } = await this.services.host.getStepScript(name, version ?? 'latest');
+    const { source } = await this.#services.host.getStepScript(name, version ?? 'latest');
     // Sent here, because what a controller answers is formatted as JSON or YAML.
     sendText(responseOf(request), 'text/x-python; charset=utf-8', source);
     return source;
@@ -137,6 +140,6 @@ export class StepController extends Controller {
   ): Promise<StepPage> {
     const name = checkedName(id, 'step name');
     const page = toPageRequest(limit, cursor);
-    return toWirePage(await this.services.host.listStepScriptVersions(name, page), toStepSummary);
+    return toWirePage(await this.#services.host.listStepScriptVersions(name, page), toStepSummary);
   }
 }

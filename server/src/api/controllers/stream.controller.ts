@@ -21,8 +21,11 @@ import { addressOf, contextOf, responseOf, type ApiServices } from '../http/requ
 @Tags('Workflows')
 @Middlewares(knownQuery)
 export class StreamController extends Controller {
-  constructor(private readonly services: ApiServices) {
+  readonly #services: ApiServices;
+
+  constructor(services: ApiServices) {
     super();
+    this.#services = services;
   }
 
   /**
@@ -53,7 +56,7 @@ export class StreamController extends Controller {
     @Query() workflowId?: string,
     @Query() definitionId?: string,
   ): Promise<string> {
-    const { host, waiting } = this.services;
+    const { host, waiting } = this.#services;
     const filter = {
       ...(workflowId !== undefined && { workflowId: checkedName(workflowId, 'workflow id') }),
       ...(definitionId !== undefined && {

@@ -52,8 +52,11 @@ import { actorOf, addressOf, callerGone, type ApiServices } from '../http/reques
 @Tags('Workflows')
 @Middlewares(knownQuery)
 export class WorkflowController extends Controller {
-  constructor(private readonly services: ApiServices) {
+  readonly #services: ApiServices;
+
+  constructor(services: ApiServices) {
     super();
+    this.#services = services;
   }
 
   /**
@@ -83,7 +86,7 @@ export class WorkflowController extends Controller {
     @Header('Idempotency-Key') idempotencyKey?: string,
   ): Promise<Workflow> {
     const startData = toStartData(data);
-    const instance = await this.services.host.startWorkflow({
+    const instance = await this.#services.host.startWorkflow({
       definitionId: checkedName(id, 'definition id'),
       data: startData,
       reference: reference === undefined ? null : checkedName(reference, 'reference'),
@@ -104,7 +107,7 @@ export class WorkflowController extends Controller {
   async listWorkflows(@Queries() query: WorkflowQuery): Promise<WorkflowPage> {
     const { limit = PAGE_SIZE_DEFAULT, cursor, ...filter } = query;
     const request = toListRequest(toPageRequest(limit, cursor), filter);
-    return toWirePage(await this.services.host.listWorkflows(request), toWorkflowSummary);
+    return toWirePage(await this.#services.host.listWorkflows(request), toWorkflowSummary);
   }
 
   /**
@@ -125,7 +128,7 @@ export class WorkflowController extends Controller {
     @Request() request: HttpRequest,
     @Query() wait: number = 0,
   ): Promise<Workflow> {
-    const { host, limits, waiting } = this.services;
+    const { host, limits, waiting } = this.#services;
     const workflowId = checkedName(id, 'workflow id');
     const waitMs = Math.min(wait, limits.waitSecondsMax) * 1000;
     return toWorkflow(
@@ -169,7 +172,7 @@ export class WorkflowController extends Controller {
       stepId: stepId === undefined ? null : checkedName(stepId, 'step id'),
     };
     return toWirePage(
-      await this.services.host.listWorkflowSteps(workflowId, request),
+      await this.#services.host.listWorkflowSteps(workflowId, request),
       toStepExecution,
     );
   }
@@ -185,7 +188,7 @@ export class WorkflowController extends Controller {
   @Response<Problem>(404, 'There is no such workflow')
   @Security('bearer', ['conductor:viewer'])
   async explainWorkflow(@Path() id: string): Promise<Explanation> {
-    return toExplanation(await this.services.host.explainWorkflow(checkedName(id, 'workflow id')));
+    return toExplanation(await this.#services.host.explainWorkflow(checkedName(id, 'workflow id')));
   }
 
   /**
@@ -203,7 +206,7 @@ export class WorkflowController extends Controller {
     @Path() id: string,
     @Request() request: HttpRequest,
   ): Promise<ControlledWorkflow> {
-    return this.control(request, id, 'suspend');
+    return this.#control(request, id, 'suspend');
   }
 
   /**
@@ -221,7 +224,7 @@ export class WorkflowController extends Controller {
     @Path() id: string,
     @Request() request: HttpRequest,
   ): Promise<ControlledWorkflow> {
-    return this.control(request, id, 'resume');
+    return this.#control(request, id, 'resume');
   }
 
   /**
@@ -246,7 +249,7 @@ export class WorkflowController extends Controller {
     @Request() request: HttpRequest,
     @Query() compensate: boolean = false,
   ): Promise<ControlledWorkflow> {
-    return this.control(request, id, compensate ? 'compensate' : 'terminate');
+    return this.#control(request, id, compensate ? 'compensate' : 'terminate');
   }
 
   /**
@@ -264,17 +267,17 @@ export class WorkflowController extends Controller {
     @Path() id: string,
     @Request() request: HttpRequest,
   ): Promise<ControlledWorkflow> {
-    return this.control(request, id, 'retry');
+    return this.#control(request, id, 'retry');
   }
 
-  private async control(
+  async #control(
     request: HttpRequest,
     id: string,
     action: SteerAction,
   ): Promise<ControlledWorkflow> {
     const workflowId = checkedName(id, 'workflow id');
     const actor = await actorOf(request);
-    const controlled = await this.services.host.controlWorkflow(workflowId, action, actor);
+    const controlled = await this.#services.host.controlWorkflow(workflowId, action, actor);
     return toControlledWorkflow(controlled, await hasScope(request, 'conductor:viewer'));
   }
 }

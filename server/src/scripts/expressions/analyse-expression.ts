@@ -16,18 +16,18 @@ const MAX_ENTRIES = 10_000;
 const MAX_TOTAL_LENGTH = 8 * (1 << 20);
 
 export class ExpressionAnalyser {
-  private readonly known = new LRUCache<string, AnalysedExpression>({
+  readonly #known = new LRUCache<string, AnalysedExpression>({
     max: MAX_ENTRIES,
     maxSize: MAX_TOTAL_LENGTH,
     sizeCalculation: (_analysed, source) => source.length + 1,
   });
 
   knows(source: string): boolean {
-    return this.known.has(source);
+    return this.#known.has(source);
   }
 
   analyse(source: string): AnalysedExpression {
-    const known = this.known.get(source);
+    const known = this.#known.get(source);
     if (known !== undefined) return known;
     const prepared = prepareExpression(source);
     const analysed = {
@@ -35,13 +35,13 @@ export class ExpressionAnalyser {
       plain: readPlainExpression(prepared.text),
       classification: classifyExpression(prepared.text),
     };
-    this.known.set(source, analysed);
+    this.#known.set(source, analysed);
     return analysed;
   }
 
   /** An interpreter saw something in it that this parser did not: from now on it is treated as impure. */
   distrust(source: string): void {
-    const known = this.known.get(source);
-    if (known !== undefined) this.known.set(source, { ...known, classification: { pure: false } });
+    const known = this.#known.get(source);
+    if (known !== undefined) this.#known.set(source, { ...known, classification: { pure: false } });
   }
 }

@@ -92,61 +92,65 @@ function childrenOf(node: SyntaxNode): SyntaxNode[] {
 
 /** Walks one tree; every method answers whether what it saw is pure. */
 class Judge {
-  readonly reads: VariablePath[] = [];
-  private depth = 0;
-  private nodes = 0;
+  readonly #text: string;
 
-  constructor(private readonly text: string) {}
+  readonly reads: VariablePath[] = [];
+  #depth = 0;
+  #nodes = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
 
   isPure(node: SyntaxNode, scope: Scope): boolean {
-    this.nodes += 1;
-    if (this.nodes > MAX_NODES || this.depth >= MAX_DEPTH) return false;
-    this.depth += 1;
-    const pure = this.judge(node, scope);
-    this.depth -= 1;
+    this.#nodes += 1;
+    if (this.#nodes > MAX_NODES || this.#depth >= MAX_DEPTH) return false;
+    this.#depth += 1;
+    const pure = this.#judge(node, scope);
+    this.#depth -= 1;
     return pure;
   }
 
-  private judge(node: SyntaxNode, scope: Scope): boolean {
+  #judge(node: SyntaxNode, scope: Scope): boolean {
     const { name } = node;
-    if (GROUPS.has(name)) return this.areParts(childrenOf(node), scope);
-    if (COMPREHENSIONS.has(name)) return this.isComprehension(childrenOf(node), scope);
+    if (GROUPS.has(name)) return this.#areParts(childrenOf(node), scope);
+    if (COMPREHENSIONS.has(name)) return this.#isComprehension(childrenOf(node), scope);
     switch (name) {
       case 'Boolean':
       case 'None':
         return true;
       case 'Number':
-        return SIMPLE_NUMBER.test(this.textOf(node));
+        return SIMPLE_NUMBER.test(this.#textOf(node));
       case 'String':
-        return ESCAPED_STRING.test(this.textOf(node));
+        return ESCAPED_STRING.test(this.#textOf(node));
       case 'FormatString':
-        return this.isFormatString(node, scope);
+        return this.#isFormatString(node, scope);
       case 'VariableName':
-        return this.isVariable(node, scope);
+        return this.#isVariable(node, scope);
       case 'MemberExpression':
-        return this.isMember(node, scope);
+        return this.#isMember(node, scope);
       case 'CallExpression':
-        return this.isCall(node, scope);
+        return this.#isCall(node, scope);
       default:
         return false;
     }
   }
 
   /** Operators and brackets, with expressions between them. */
-  private areParts(parts: readonly SyntaxNode[], scope: Scope): boolean {
-    return parts.every((part) => this.isToken(part) || this.isPure(part, scope));
+  #areParts(parts: readonly SyntaxNode[], scope: Scope): boolean {
+    return parts.every((part) => this.#isToken(part) || this.isPure(part, scope));
   }
 
-  private isToken(node: SyntaxNode): boolean {
+  #isToken(node: SyntaxNode): boolean {
     if (OPERATORS.has(node.name)) {
       // `<>` is Python 2.
-      return node.name !== 'CompareOp' || COMPARISONS.has(this.textOf(node));
+      return node.name !== 'CompareOp' || COMPARISONS.has(this.#textOf(node));
     }
     return TOKENS.has(node.name) && node.firstChild === null;
   }
 
-  private isVariable(node: SyntaxNode, scope: Scope): boolean {
-    const name = this.textOf(node);
+  #isVariable(node: SyntaxNode, scope: Scope): boolean {
+    const name = this.#textOf(node);
     if (scope.has(name)) return true;
     if (!VARIABLE_NAMES.has(name)) return false;
     this.reads.push({ variable: name, keys: [] });
@@ -154,18 +158,18 @@ class Judge {
   }
 
   /** `a.b`, `a["b"]`, `a[i]`, `a[1:2]`, and chains of them. */
-  private isMember(node: SyntaxNode, scope: Scope): boolean {
-    if (PURE_CONSTANTS.has(this.textOf(node))) return this.isFree(node.firstChild, scope);
+  #isMember(node: SyntaxNode, scope: Scope): boolean {
+    if (PURE_CONSTANTS.has(this.#textOf(node))) return this.#isFree(node.firstChild, scope);
     const keys: (string | null)[] = [];
     let root: SyntaxNode = node;
     while (root.name === 'MemberExpression') {
       const object = root.firstChild;
-      const key = this.readKey(root, scope);
+      const key = this.#readKey(root, scope);
       if (object === null || key === undefined) return false;
       keys.unshift(key);
       root = object;
     }
-    const variable = this.textOf(root);
+    const variable = this.#textOf(root);
     if (root.name !== 'VariableName' || scope.has(variable) || !VARIABLE_NAMES.has(variable)) {
       return this.isPure(root, scope);
     }
@@ -177,78 +181,78 @@ class Judge {
   }
 
   /** @returns the key of one link of a chain, null where it is computed, undefined where it is not pure */
-  private readKey(member: SyntaxNode, scope: Scope): string | null | undefined {
+  #readKey(member: SyntaxNode, scope: Scope): string | null | undefined {
     const [, opening, key, ...rest] = childrenOf(member);
     if (opening === undefined || key === undefined) return undefined;
-    if (opening.name === '.') return rest.length === 0 ? this.readAttribute(key) : undefined;
+    if (opening.name === '.') return rest.length === 0 ? this.#readAttribute(key) : undefined;
     if (opening.name !== '[') return undefined;
-    const literal = rest.length === 1 ? this.readSimpleString(key) : null;
+    const literal = rest.length === 1 ? this.#readSimpleString(key) : null;
     if (literal !== null) return literal;
-    return this.areParts([key, ...rest], scope) ? null : undefined;
+    return this.#areParts([key, ...rest], scope) ? null : undefined;
   }
 
-  private readAttribute(node: SyntaxNode): string | undefined {
-    const name = this.textOf(node);
+  #readAttribute(node: SyntaxNode): string | undefined {
+    const name = this.#textOf(node);
     const known = node.name === 'PropertyName' && IDENTIFIER.test(name);
     return known && !INTROSPECTION.test(name) ? name : undefined;
   }
 
-  private readSimpleString(node: SyntaxNode): string | null {
-    const text = this.textOf(node);
+  #readSimpleString(node: SyntaxNode): string | null {
+    const text = this.#textOf(node);
     const simple = node.name === 'String' && SIMPLE_STRING.test(text) && !text.includes('\\');
     return simple ? text.slice(1, -1) : null;
   }
 
-  private isCall(node: SyntaxNode, scope: Scope): boolean {
+  #isCall(node: SyntaxNode, scope: Scope): boolean {
     const [callee, argumentList, ...rest] = childrenOf(node);
     if (callee === undefined || argumentList?.name !== 'ArgList' || rest.length > 0) return false;
-    if (callee.name === 'VariableName') return this.isFunctionCall(callee, argumentList, scope);
+    if (callee.name === 'VariableName') return this.#isFunctionCall(callee, argumentList, scope);
     if (callee.name !== 'MemberExpression') return false;
-    const qualified = PURE_QUALIFIED_FUNCTIONS.get(this.textOf(callee));
+    const qualified = PURE_QUALIFIED_FUNCTIONS.get(this.#textOf(callee));
     if (qualified !== undefined) {
       return (
-        this.isFree(callee.firstChild, scope) && this.areArguments(argumentList, qualified, scope)
+        this.#isFree(callee.firstChild, scope) && this.#areArguments(argumentList, qualified, scope)
       );
     }
-    return this.isMethodCall(callee, argumentList, scope);
+    return this.#isMethodCall(callee, argumentList, scope);
   }
 
   /** Whether a name has its global meaning here. */
-  private isFree(node: SyntaxNode | null, scope: Scope): boolean {
-    return node?.name === 'VariableName' && !scope.has(this.textOf(node));
+  #isFree(node: SyntaxNode | null, scope: Scope): boolean {
+    return node?.name === 'VariableName' && !scope.has(this.#textOf(node));
   }
 
-  private isFunctionCall(callee: SyntaxNode, argumentList: SyntaxNode, scope: Scope): boolean {
-    const name = this.textOf(callee);
+  #isFunctionCall(callee: SyntaxNode, argumentList: SyntaxNode, scope: Scope): boolean {
+    const name = this.#textOf(callee);
     const shape = PURE_FUNCTIONS.get(name);
-    if (shape === undefined || !this.isFree(callee, scope)) return false;
-    if (name === 'isinstance') return this.areInstanceArguments(argumentList, scope);
-    return this.areArguments(argumentList, shape, scope);
+    if (shape === undefined || !this.#isFree(callee, scope)) return false;
+    if (name === 'isinstance') return this.#areInstanceArguments(argumentList, scope);
+    return this.#areArguments(argumentList, shape, scope);
   }
 
-  private isMethodCall(callee: SyntaxNode, argumentList: SyntaxNode, scope: Scope): boolean {
+  #isMethodCall(callee: SyntaxNode, argumentList: SyntaxNode, scope: Scope): boolean {
     const [object, dot, property, ...rest] = childrenOf(callee);
     if (object === undefined || dot?.name !== '.' || property === undefined) return false;
-    const method = this.readAttribute(property);
+    const method = this.#readAttribute(property);
     if (rest.length > 0 || method === undefined || !PURE_METHODS.has(method)) return false;
     const shape: CallShape = { keywords: [...PURE_METHOD_KEYWORDS] };
     const readsBefore = this.reads.length;
     if (!this.isPure(object, scope)) return false;
-    if (method === 'get') this.narrowRead(object, argumentList, { readsBefore, scope });
-    return this.areArguments(argumentList, shape, scope);
+    if (method === 'get') this.#narrowRead(object, argumentList, { readsBefore, scope });
+    return this.#areArguments(argumentList, shape, scope);
   }
 
   /** `data.a.get("b", 0)` reads only `data.a.b` (and a field called `get`, which would win over the method). */
-  private narrowRead(
+  #narrowRead(
     object: SyntaxNode,
     argumentList: SyntaxNode,
     { readsBefore, scope }: { readsBefore: number; scope: Scope },
   ): void {
     const first = childrenOf(argumentList)[1];
-    const key = first === undefined ? null : this.readSimpleString(first);
+    const key = first === undefined ? null : this.#readSimpleString(first);
     const read = this.reads[readsBefore];
     if (key === null || read === undefined || this.reads.length !== readsBefore + 1) return;
-    if (!this.isPlainChain(object, read, scope)) return;
+    if (!this.#isPlainChain(object, read, scope)) return;
     this.reads.length = readsBefore;
     for (const last of [key, 'get']) {
       this.reads.push({ variable: read.variable, keys: [...read.keys, last] });
@@ -256,17 +260,17 @@ class Judge {
   }
 
   /** Whether a node is a variable with as many members as were read of it: nothing was cut off. */
-  private isPlainChain(node: SyntaxNode, read: VariablePath, scope: Scope): boolean {
+  #isPlainChain(node: SyntaxNode, read: VariablePath, scope: Scope): boolean {
     let links = 0;
     let root: SyntaxNode | null = node;
     for (; root?.name === 'MemberExpression'; root = root.firstChild) links += 1;
-    return this.isFree(root, scope) && links === read.keys.length;
+    return this.#isFree(root, scope) && links === read.keys.length;
   }
 
-  private areArguments(argumentList: SyntaxNode, shape: CallShape, scope: Scope): boolean {
+  #areArguments(argumentList: SyntaxNode, shape: CallShape, scope: Scope): boolean {
     const parts = childrenOf(argumentList).slice(1, -1);
     if (parts.some((part) => part.name === 'for')) {
-      return this.isComprehension(childrenOf(argumentList), scope);
+      return this.#isComprehension(childrenOf(argumentList), scope);
     }
     const keywords = shape.keywords ?? [];
     let positional = 0;
@@ -281,10 +285,10 @@ class Judge {
         if (!this.isPure(part, scope)) return false;
         continue;
       }
-      const keyword = this.textOf(part);
+      const keyword = this.#textOf(part);
       const allowed = keywords.includes(keyword) || keywords.includes('*');
       // `:=` would bind a name.
-      if (this.textOf(operator) !== '=' || !allowed) return false;
+      if (this.#textOf(operator) !== '=' || !allowed) return false;
       if (!IDENTIFIER.test(keyword) || value === undefined) return false;
       if (!this.isPure(value, scope)) return false;
       index += 2;
@@ -293,7 +297,7 @@ class Judge {
   }
 
   /** `isinstance(x, str)` and `isinstance(x, (int, float))`. */
-  private areInstanceArguments(argumentList: SyntaxNode, scope: Scope): boolean {
+  #areInstanceArguments(argumentList: SyntaxNode, scope: Scope): boolean {
     const [value, comma, types, ...rest] = childrenOf(argumentList).slice(1, -1);
     if (value === undefined || comma?.name !== ',' || types === undefined || rest.length > 0) {
       return false;
@@ -302,13 +306,13 @@ class Judge {
     const areTypes = named.every(
       (part) =>
         ['(', ',', ')'].includes(part.name) ||
-        (this.isFree(part, scope) && PURE_TYPES.has(this.textOf(part))),
+        (this.#isFree(part, scope) && PURE_TYPES.has(this.#textOf(part))),
     );
     return areTypes && this.isPure(value, scope);
   }
 
   /** The flat children of a comprehension: element, then `for` targets `in` iterable, `if` condition, and so on. */
-  private isComprehension(parts: readonly SyntaxNode[], scope: Scope): boolean {
+  #isComprehension(parts: readonly SyntaxNode[], scope: Scope): boolean {
     const inner = new Set(scope);
     const outside = new Set<SyntaxNode>();
     const targets = new Set<SyntaxNode>();
@@ -326,57 +330,57 @@ class Judge {
         if (clauses === 1 && iterable !== undefined) outside.add(iterable);
       } else if (isTarget) {
         targets.add(part);
-        if (!this.bind(part, inner)) return false;
+        if (!this.#bind(part, inner)) return false;
       }
     }
     return parts.every((part) => {
       if (targets.has(part) || part.name === 'for') return true;
-      return this.isToken(part) || this.isPure(part, outside.has(part) ? scope : inner);
+      return this.#isToken(part) || this.isPure(part, outside.has(part) ? scope : inner);
     });
   }
 
   /** Adds the names of a target to the scope; anything but plain names (`for data.x in`) would be an assignment. */
-  private bind(target: SyntaxNode, scope: Set<string>): boolean {
+  #bind(target: SyntaxNode, scope: Set<string>): boolean {
     if (['(', ')', ','].includes(target.name)) return true;
     if (['TupleExpression', 'ParenthesizedExpression'].includes(target.name)) {
-      return childrenOf(target).every((part) => this.bind(part, scope));
+      return childrenOf(target).every((part) => this.#bind(part, scope));
     }
-    const name = this.textOf(target);
+    const name = this.#textOf(target);
     if (target.name !== 'VariableName' || !IDENTIFIER.test(name)) return false;
     if (RESERVED_NAMES.has(name)) return false;
     scope.add(name);
     return true;
   }
 
-  private isFormatString(node: SyntaxNode, scope: Scope): boolean {
-    const text = this.textOf(node);
+  #isFormatString(node: SyntaxNode, scope: Scope): boolean {
+    const text = this.#textOf(node);
     if (!FORMAT_STRING.test(text)) return false;
     let literal = '';
     let end = node.from;
     for (const part of childrenOf(node)) {
-      literal += this.text.slice(end, part.from);
+      literal += this.#text.slice(end, part.from);
       end = part.to;
-      if (part.name !== 'FormatReplacement' || !this.isReplacement(part, scope)) return false;
+      if (part.name !== 'FormatReplacement' || !this.#isReplacement(part, scope)) return false;
     }
-    literal += this.text.slice(end, node.to);
+    literal += this.#text.slice(end, node.to);
     // Doubled braces are rare, and the parsers could disagree on them.
     return !/[{}]/.test(literal);
   }
 
-  private isReplacement(node: SyntaxNode, scope: Scope): boolean {
+  #isReplacement(node: SyntaxNode, scope: Scope): boolean {
     const [opening, value, ...rest] = childrenOf(node);
     const closing = rest.pop();
     if (opening?.name !== '{' || closing?.name !== '}' || value === undefined) return false;
-    return this.isPure(value, scope) && rest.every((part) => this.isFormatDetail(part));
+    return this.isPure(value, scope) && rest.every((part) => this.#isFormatDetail(part));
   }
 
-  private isFormatDetail(node: SyntaxNode): boolean {
-    const text = this.textOf(node);
+  #isFormatDetail(node: SyntaxNode): boolean {
+    const text = this.#textOf(node);
     if (node.name === 'FormatConversion') return /^![rsa]$/.test(text);
     return node.name === 'FormatSpec' && FORMAT_SPEC.test(text);
   }
 
-  private textOf(node: SyntaxNode): string {
-    return this.text.slice(node.from, node.to);
+  #textOf(node: SyntaxNode): string {
+    return this.#text.slice(node.from, node.to);
   }
 }

@@ -108,203 +108,207 @@ class NotPlain extends Error {
 const END: Token = { kind: 'end', text: '' };
 
 class Reader {
-  private position = 0;
+  readonly #tokens: readonly Token[];
 
-  constructor(private readonly tokens: readonly Token[]) {}
+  #position = 0;
+
+  constructor(tokens: readonly Token[]) {
+    this.#tokens = tokens;
+  }
 
   readAll(): PlainExpression {
-    const expression = this.readExpression();
-    if (this.next.kind !== 'end') throw new NotPlain();
+    const expression = this.#readExpression();
+    if (this.#next.kind !== 'end') throw new NotPlain();
     return expression;
   }
 
-  private readExpression(): PlainExpression {
-    const then = this.readDisjunction();
-    if (!this.takeWord('if')) return then;
-    const condition = this.readDisjunction();
-    if (!this.takeWord('else')) throw new NotPlain();
-    return { kind: 'conditional', condition, then, otherwise: this.readExpression() };
+  #readExpression(): PlainExpression {
+    const then = this.#readDisjunction();
+    if (!this.#takeWord('if')) return then;
+    const condition = this.#readDisjunction();
+    if (!this.#takeWord('else')) throw new NotPlain();
+    return { kind: 'conditional', condition, then, otherwise: this.#readExpression() };
   }
 
-  private readDisjunction(): PlainExpression {
-    let left = this.readConjunction();
-    while (this.takeWord('or')) left = { kind: 'or', left, right: this.readConjunction() };
+  #readDisjunction(): PlainExpression {
+    let left = this.#readConjunction();
+    while (this.#takeWord('or')) left = { kind: 'or', left, right: this.#readConjunction() };
     return left;
   }
 
-  private readConjunction(): PlainExpression {
-    let left = this.readInversion();
-    while (this.takeWord('and')) left = { kind: 'and', left, right: this.readInversion() };
+  #readConjunction(): PlainExpression {
+    let left = this.#readInversion();
+    while (this.#takeWord('and')) left = { kind: 'and', left, right: this.#readInversion() };
     return left;
   }
 
-  private readInversion(): PlainExpression {
-    if (this.takeWord('not')) return { kind: 'not', operand: this.readInversion() };
-    return this.readComparison();
+  #readInversion(): PlainExpression {
+    if (this.#takeWord('not')) return { kind: 'not', operand: this.#readInversion() };
+    return this.#readComparison();
   }
 
-  private readComparison(): PlainExpression {
-    const first = this.readSum();
+  #readComparison(): PlainExpression {
+    const first = this.#readSum();
     const links: ComparisonLink[] = [];
     for (
-      let operator = this.takeComparison();
+      let operator = this.#takeComparison();
       operator !== null;
-      operator = this.takeComparison()
+      operator = this.#takeComparison()
     ) {
-      links.push({ operator, operand: this.readCompared(operator) });
+      links.push({ operator, operand: this.#readCompared(operator) });
     }
     return links.length === 0 ? first : { kind: 'comparison', first, links };
   }
 
-  private takeComparison(): ComparisonOperator | null {
-    const { kind, text } = this.next;
+  #takeComparison(): ComparisonOperator | null {
+    const { kind, text } = this.#next;
     const symbol = kind === 'symbol' ? COMPARISON_SYMBOLS.get(text) : undefined;
     if (symbol !== undefined) {
-      this.position += 1;
+      this.#position += 1;
       return symbol;
     }
-    if (this.takeWord('is')) return this.takeWord('not') ? 'is not' : 'is';
-    if (this.takeWord('in')) return 'in';
-    if (!this.takeWord('not')) return null;
-    if (!this.takeWord('in')) throw new NotPlain();
+    if (this.#takeWord('is')) return this.#takeWord('not') ? 'is not' : 'is';
+    if (this.#takeWord('in')) return 'in';
+    if (!this.#takeWord('not')) return null;
+    if (!this.#takeWord('in')) throw new NotPlain();
     return 'not in';
   }
 
-  private readCompared(operator: ComparisonOperator): PlainExpression {
+  #readCompared(operator: ComparisonOperator): PlainExpression {
     if (operator === 'is' || operator === 'is not') {
-      const constant = this.takeNamedConstant();
+      const constant = this.#takeNamedConstant();
       // Two numbers or texts that are equal can be one object or two.
       if (constant === null) throw new NotPlain();
       return constant;
     }
-    return this.readSum();
+    return this.#readSum();
   }
 
-  private readSum(): PlainExpression {
-    return this.readArithmetic(SUM_OPERATORS, () => this.readProduct());
+  #readSum(): PlainExpression {
+    return this.#readArithmetic(SUM_OPERATORS, () => this.#readProduct());
   }
 
-  private readProduct(): PlainExpression {
-    return this.readArithmetic(PRODUCT_OPERATORS, () => this.readFactor());
+  #readProduct(): PlainExpression {
+    return this.#readArithmetic(PRODUCT_OPERATORS, () => this.#readFactor());
   }
 
-  private readArithmetic(
+  #readArithmetic(
     operators: ReadonlyMap<string, ArithmeticOperator>,
     readOperand: () => PlainExpression,
   ): PlainExpression {
     let left = readOperand();
     for (;;) {
-      const operator = this.next.kind === 'symbol' ? operators.get(this.next.text) : undefined;
+      const operator = this.#next.kind === 'symbol' ? operators.get(this.#next.text) : undefined;
       if (operator === undefined) return left;
-      this.position += 1;
+      this.#position += 1;
       left = { kind: 'arithmetic', operator, left, right: readOperand() };
     }
   }
 
-  private readFactor(): PlainExpression {
-    if (this.takeSymbol('-')) return { kind: 'negative', operand: this.readFactor() };
-    return this.readPrimary();
+  #readFactor(): PlainExpression {
+    if (this.#takeSymbol('-')) return { kind: 'negative', operand: this.#readFactor() };
+    return this.#readPrimary();
   }
 
-  private readPrimary(): PlainExpression {
-    const path = this.readPath() ?? this.takeNamedConstant();
+  #readPrimary(): PlainExpression {
+    const path = this.#readPath() ?? this.#takeNamedConstant();
     if (path !== null) return path;
-    if (this.takeSymbol('(')) return this.readGroup();
-    if (this.takeSymbol('[')) return { kind: 'list', items: this.readItems(']') };
-    if (this.takeWord('len')) return this.readLength();
-    const { kind, text } = this.take();
+    if (this.#takeSymbol('(')) return this.#readGroup();
+    if (this.#takeSymbol('[')) return { kind: 'list', items: this.#readItems(']') };
+    if (this.#takeWord('len')) return this.#readLength();
+    const { kind, text } = this.#take();
     if (kind === 'text') return { kind: 'constant', value: text };
     if (kind === 'number') return { kind: 'constant', value: Number(text) };
     throw new NotPlain();
   }
 
-  private readGroup(): PlainExpression {
-    const [only, ...more] = this.readItems(')');
+  #readGroup(): PlainExpression {
+    const [only, ...more] = this.#readItems(')');
     if (only === undefined) throw new NotPlain();
     return more.length === 0 ? only : { kind: 'list', items: [only, ...more] };
   }
 
-  private readLength(): PlainExpression {
-    this.expectSymbol('(');
-    const operand = this.readExpression();
-    this.expectSymbol(')');
+  #readLength(): PlainExpression {
+    this.#expectSymbol('(');
+    const operand = this.#readExpression();
+    this.#expectSymbol(')');
     return { kind: 'length', operand };
   }
 
-  private readItems(closing: ')' | ']'): readonly PlainExpression[] {
-    const items = [this.readExpression()];
-    while (this.takeSymbol(',')) items.push(this.readExpression());
-    this.expectSymbol(closing);
+  #readItems(closing: ')' | ']'): readonly PlainExpression[] {
+    const items = [this.#readExpression()];
+    while (this.#takeSymbol(',')) items.push(this.#readExpression());
+    this.#expectSymbol(closing);
     return items;
   }
 
   /** @returns null where none begins */
-  private readPath(): PlainPath | null {
-    if (this.next.kind !== 'word' || !VARIABLE_NAMES.has(this.next.text)) return null;
+  #readPath(): PlainPath | null {
+    if (this.#next.kind !== 'word' || !VARIABLE_NAMES.has(this.#next.text)) return null;
     // The names of variables are these.
-    const variable = this.take().text as PathVariable;
+    const variable = this.#take().text as PathVariable;
     const keys: PathKey[] = [];
     for (;;) {
-      if (this.takeSymbol('.')) {
-        keys.push(this.readAttribute());
-      } else if (this.takeSymbol('[')) {
-        keys.push(this.readKey());
-        this.expectSymbol(']');
+      if (this.#takeSymbol('.')) {
+        keys.push(this.#readAttribute());
+      } else if (this.#takeSymbol('[')) {
+        keys.push(this.#readKey());
+        this.#expectSymbol(']');
       } else {
         return { kind: 'path', variable, keys };
       }
     }
   }
 
-  private readAttribute(): string {
-    const { kind, text } = this.take();
+  #readAttribute(): string {
+    const { kind, text } = this.#take();
     // Attributes of Python's own objects, and words that cannot be attributes.
     if (kind !== 'word' || text.startsWith('__') || KEYWORDS.has(text)) throw new NotPlain();
     return text;
   }
 
-  private readKey(): PathKey {
-    const path = this.readPath();
+  #readKey(): PathKey {
+    const path = this.#readPath();
     if (path !== null) return path;
-    const isNegative = this.takeSymbol('-');
-    const { kind, text } = this.take();
+    const isNegative = this.#takeSymbol('-');
+    const { kind, text } = this.#take();
     if (kind === 'text' && !isNegative) return text;
     if (kind !== 'number' || !LARGEST_INDEX.test(text)) throw new NotPlain();
     return isNegative ? 0 - Number(text) : Number(text);
   }
 
-  private takeNamedConstant(): PlainExpression | null {
-    const value = this.next.kind === 'word' ? NAMED_CONSTANTS.get(this.next.text) : undefined;
+  #takeNamedConstant(): PlainExpression | null {
+    const value = this.#next.kind === 'word' ? NAMED_CONSTANTS.get(this.#next.text) : undefined;
     if (value === undefined) return null;
-    this.position += 1;
+    this.#position += 1;
     return { kind: 'constant', value };
   }
 
-  private get next(): Token {
-    return this.tokens[this.position] ?? END;
+  get #next(): Token {
+    return this.#tokens[this.#position] ?? END;
   }
 
-  private take(): Token {
-    const token = this.next;
-    this.position += 1;
+  #take(): Token {
+    const token = this.#next;
+    this.#position += 1;
     return token;
   }
 
-  private takeWord(word: string): boolean {
-    return this.takeIf('word', word);
+  #takeWord(word: string): boolean {
+    return this.#takeIf('word', word);
   }
 
-  private takeSymbol(symbol: string): boolean {
-    return this.takeIf('symbol', symbol);
+  #takeSymbol(symbol: string): boolean {
+    return this.#takeIf('symbol', symbol);
   }
 
-  private takeIf(kind: Token['kind'], text: string): boolean {
-    if (this.next.kind !== kind || this.next.text !== text) return false;
-    this.position += 1;
+  #takeIf(kind: Token['kind'], text: string): boolean {
+    if (this.#next.kind !== kind || this.#next.text !== text) return false;
+    this.#position += 1;
     return true;
   }
 
-  private expectSymbol(symbol: string): void {
-    if (!this.takeSymbol(symbol)) throw new NotPlain();
+  #expectSymbol(symbol: string): void {
+    if (!this.#takeSymbol(symbol)) throw new NotPlain();
   }
 }

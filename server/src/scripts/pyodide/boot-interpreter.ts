@@ -1,34 +1,38 @@
 /** Starts interpreters' processes: from the snapshot where there is one, slowly where there cannot be. */
 import { createChildCommand, findPyodideFolder, NOBODY } from './child-command.js';
 import { ANSWER_OVERHEAD_BYTES } from './frames.js';
-import type { BootedInterpreter } from './interpreter-pool.js';
+import type { BootedInterpreter } from './interpreter-supply.js';
 import { InterpreterProcess } from './interpreter-process.js';
 import type { RuntimeSettings } from './runtime-options.js';
 import { createBootRequest, ensureSnapshot } from './snapshot.js';
 
 export class InterpreterBooter {
-  /** Set when the snapshot could not be made or used; interpreters start without it from then on. */
-  private isSnapshotUseless = false;
-  /** Root is more than an interpreter needs. Given up where nobody may not read the server's files. */
-  private startsAsNobody = process.getuid?.() === 0;
+  readonly #settings: RuntimeSettings;
 
-  constructor(private readonly settings: RuntimeSettings) {}
+  /** Set when the snapshot could not be made or used; interpreters start without it from then on. */
+  #isSnapshotUseless = false;
+  /** Root is more than an interpreter needs. Given up where nobody may not read the server's files. */
+  #startsAsNobody = process.getuid?.() === 0;
+
+  constructor(settings: RuntimeSettings) {
+    this.#settings = settings;
+  }
 
   /** @throws Error when the interpreter does not start or the signal fires */
   async boot(signal: AbortSignal): Promise<BootedInterpreter> {
-    const snapshotPath = await this.findSnapshot(signal);
-    const { outputLimitBytes, resultLimitBytes, logger } = this.settings;
+    const snapshotPath = await this.#findSnapshot(signal);
+    const { outputLimitBytes, resultLimitBytes, logger } = this.#settings;
     const began = performance.now();
     const command = createChildCommand(
       findPyodideFolder(),
       snapshotPath === null ? [] : [snapshotPath],
     );
     const interpreter = new InterpreterProcess(
-      this.startsAsNobody ? { ...command, userId: NOBODY } : command,
+      this.#startsAsNobody ? { ...command, userId: NOBODY } : command,
       resultLimitBytes + outputLimitBytes + ANSWER_OVERHEAD_BYTES,
     );
     try {
-      const request = createBootRequest(this.settings, { task: 'serve', snapshotPath });
+      const request = createBootRequest(this.#settings, { task: 'serve', snapshotPath });
       const { heapBytes } = await interpreter.boot(request, signal);
       const tookMs = Math.round(performance.now() - began);
       logger.info(
@@ -39,24 +43,24 @@ export class InterpreterBooter {
     } catch (error) {
       interpreter.kill('it did not start');
       await interpreter.waitForExit();
-      if (!signal.aborted) this.startDifferentlyNextTime();
+      if (!signal.aborted) this.#startDifferentlyNextTime();
       throw error;
     }
   }
 
   /** First without the snapshot, which may be broken; if that does not help, as the server's own user. */
-  private startDifferentlyNextTime(): void {
-    if (!this.isSnapshotUseless) {
-      this.isSnapshotUseless = true;
-    } else if (this.startsAsNobody) {
-      this.startsAsNobody = false;
-      this.isSnapshotUseless = false;
+  #startDifferentlyNextTime(): void {
+    if (!this.#isSnapshotUseless) {
+      this.#isSnapshotUseless = true;
+    } else if (this.#startsAsNobody) {
+      this.#startsAsNobody = false;
+      this.#isSnapshotUseless = false;
     }
   }
 
-  private async findSnapshot(signal: AbortSignal): Promise<string | null> {
-    if (this.isSnapshotUseless) return null;
-    const { snapshotPath, logger } = this.settings;
+  async #findSnapshot(signal: AbortSignal): Promise<string | null> {
+    if (this.#isSnapshotUseless) return null;
+    const { snapshotPath, logger } = this.#settings;
     try {
       const made = await ensureSnapshot(snapshotPath, signal);
       if (made) logger.info({ snapshotPath }, 'Made the snapshot of a Python interpreter');
@@ -67,7 +71,7 @@ export class InterpreterBooter {
         { err: error, snapshotPath },
         'Python starts slowly: its snapshot cannot be made',
       );
-      this.isSnapshotUseless = true;
+      this.#isSnapshotUseless = true;
       return null;
     }
   }

@@ -12,28 +12,28 @@ const MAX_PASSED: Readonly<Record<Lane, number>> = { expressions: 1, scripts: 16
 
 /** One lane: a list for each owner that waits. The owner whose turn is next comes first. */
 class FairLane<Call> {
-  private owners = new Map<string, Call[]>();
+  #owners = new Map<string, Call[]>();
   size = 0;
 
   push(owner: string, calls: readonly Call[]): void {
-    const waiting = this.owners.get(owner);
-    if (waiting === undefined) this.owners.set(owner, [...calls]);
+    const waiting = this.#owners.get(owner);
+    if (waiting === undefined) this.#owners.set(owner, [...calls]);
     else waiting.push(...calls);
     this.size += calls.length;
   }
 
   putFirst(owner: string, call: Call): void {
-    const waiting = this.owners.get(owner) ?? [];
-    this.owners.delete(owner);
-    this.owners = new Map([[owner, [call, ...waiting]], ...this.owners]);
+    const waiting = this.#owners.get(owner) ?? [];
+    this.#owners.delete(owner);
+    this.#owners = new Map([[owner, [call, ...waiting]], ...this.#owners]);
     this.size += 1;
   }
 
   shift(): Call | undefined {
-    for (const [owner, waiting] of this.owners) {
+    for (const [owner, waiting] of this.#owners) {
       const call = waiting.shift();
-      this.owners.delete(owner);
-      if (waiting.length > 0) this.owners.set(owner, waiting);
+      this.#owners.delete(owner);
+      if (waiting.length > 0) this.#owners.set(owner, waiting);
       this.size -= 1;
       return call;
     }
@@ -41,11 +41,11 @@ class FairLane<Call> {
   }
 
   remove(call: Call): boolean {
-    for (const [owner, waiting] of this.owners) {
+    for (const [owner, waiting] of this.#owners) {
       const index = waiting.indexOf(call);
       if (index === -1) continue;
       waiting.splice(index, 1);
-      if (waiting.length === 0) this.owners.delete(owner);
+      if (waiting.length === 0) this.#owners.delete(owner);
       this.size -= 1;
       return true;
     }
@@ -53,76 +53,80 @@ class FairLane<Call> {
   }
 
   takeOwner(owner: string): Call[] {
-    const waiting = this.owners.get(owner) ?? [];
-    this.owners.delete(owner);
+    const waiting = this.#owners.get(owner) ?? [];
+    this.#owners.delete(owner);
     this.size -= waiting.length;
     return waiting;
   }
 
   takeAll(): Call[] {
-    const all = [...this.owners.values()].flat();
-    this.owners.clear();
+    const all = [...this.#owners.values()].flat();
+    this.#owners.clear();
     this.size = 0;
     return all;
   }
 }
 
 export class CallQueue<Call> {
-  private readonly lanes: Readonly<Record<Lane, FairLane<Call>>> = {
+  readonly #limit: number;
+
+  readonly #lanes: Readonly<Record<Lane, FairLane<Call>>> = {
     expressions: new FairLane(),
     scripts: new FairLane(),
   };
   /** How many of the other lane went first while this one waited. */
-  private readonly passed: Record<Lane, number> = { expressions: 0, scripts: 0 };
+  readonly #passed: Record<Lane, number> = { expressions: 0, scripts: 0 };
 
-  constructor(private readonly limit: number) {}
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
 
   get size(): number {
-    return this.lanes.expressions.size + this.lanes.scripts.size;
+    return this.#lanes.expressions.size + this.#lanes.scripts.size;
   }
 
   /** @returns false when the queue is full */
   push(lane: Lane, call: Call, owner = ''): boolean {
-    if (this.size >= this.limit) return false;
-    this.lanes[lane].push(owner, [call]);
+    if (this.size >= this.#limit) return false;
+    this.#lanes[lane].push(owner, [call]);
     return true;
   }
 
   /** Puts a call back to the head of its lane; never refused, because it had a place before. */
   putBack(lane: Lane, call: Call, owner = ''): void {
-    this.lanes[lane].putFirst(owner, call);
+    this.#lanes[lane].putFirst(owner, call);
   }
 
   /** @param lanes which calls may run now */
   shift(lanes: readonly Lane[]): Call | undefined {
-    const lane = this.chooseLane(lanes);
+    const lane = this.#chooseLane(lanes);
     if (lane === null) return undefined;
     const other: Lane = lane === 'scripts' ? 'expressions' : 'scripts';
-    this.passed[lane] = 0;
-    this.passed[other] = this.lanes[other].size > 0 ? this.passed[other] + 1 : 0;
-    return this.lanes[lane].shift();
+    this.#passed[lane] = 0;
+    this.#passed[other] = this.#lanes[other].size > 0 ? this.#passed[other] + 1 : 0;
+    return this.#lanes[lane].shift();
   }
 
   /** What an owner has waiting as expressions waits with the scripts from now on. @returns what was moved */
   demote(owner: string): readonly Call[] {
-    const calls = this.lanes.expressions.takeOwner(owner);
-    if (calls.length > 0) this.lanes.scripts.push(owner, calls);
+    const calls = this.#lanes.expressions.takeOwner(owner);
+    if (calls.length > 0) this.#lanes.scripts.push(owner, calls);
     return calls;
   }
 
   /** @returns whether the call was waiting */
   remove(call: Call): boolean {
-    return this.lanes.expressions.remove(call) || this.lanes.scripts.remove(call);
+    return this.#lanes.expressions.remove(call) || this.#lanes.scripts.remove(call);
   }
 
   /** Empties the queue. */
   takeAll(): Call[] {
-    return [...this.lanes.expressions.takeAll(), ...this.lanes.scripts.takeAll()];
+    return [...this.#lanes.expressions.takeAll(), ...this.#lanes.scripts.takeAll()];
   }
 
-  private chooseLane(lanes: readonly Lane[]): Lane | null {
-    const waiting = lanes.filter((lane) => this.lanes[lane].size > 0);
-    const overdue = waiting.find((lane) => this.passed[lane] >= MAX_PASSED[lane]);
+  #chooseLane(lanes: readonly Lane[]): Lane | null {
+    const waiting = lanes.filter((lane) => this.#lanes[lane].size > 0);
+    const overdue = waiting.find((lane) => this.#passed[lane] >= MAX_PASSED[lane]);
     return overdue ?? waiting[0] ?? null;
   }
 }

@@ -5,18 +5,15 @@
  * runs here, everything happens within a lease, which code that nobody waits for outlives only once.
  */
 import { constants, readFileSync } from 'node:fs';
+import { bootPython, makeSnapshot, type PythonOptions } from './boot-python.js';
 import { longestCallMs, type ReplyFrame, type RequestHeader } from './frames.js';
 import { InterruptibleSection } from './interruptible-section.js';
-import {
-  bootSealed,
-  makeSnapshot,
-  type SealedInterpreter,
-  type SealOptions,
-} from './sealed-interpreter.js';
+import { SealedInterpreter } from './sealed-interpreter.js';
 import { ServerPipe } from './server-pipe.js';
+import { testSeal } from './test-seal.js';
 
 /** The first request of every interpreter's process. */
-export interface BootRequest extends Omit<SealOptions, 'snapshot' | 'runner'> {
+export interface BootRequest extends Omit<PythonOptions, 'snapshot' | 'runner'> {
   /** `snapshot`: answer with the memory of a fresh interpreter and end. */
   readonly task: 'serve' | 'snapshot';
   readonly runnerPath: string;
@@ -56,6 +53,12 @@ async function main(): Promise<void> {
   globalThis.gc?.();
   pipe.send({ ...emptyReply(), heapBytes: interpreter.heapBytes });
   serve(interpreter, pipe, boot.leaseMs);
+}
+
+async function bootSealed(options: PythonOptions): Promise<SealedInterpreter> {
+  const interpreter = new SealedInterpreter(await bootPython(options), options);
+  testSeal(interpreter);
+  return interpreter;
 }
 
 /** Never returns. */

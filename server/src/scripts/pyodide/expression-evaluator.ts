@@ -37,11 +37,15 @@ const MAX_ANALYSED_AT_ONCE = 8_192;
 interface Item extends ExpressionRequest, AnalysedExpression {}
 
 export class ExpressionEvaluator {
-  private readonly analyser = new ExpressionAnalyser();
-  private readonly environment: JsonObject;
+  readonly #options: ExpressionEvaluatorOptions;
 
-  constructor(private readonly options: ExpressionEvaluatorOptions) {
-    this.environment = { ...options.environment };
+  readonly #analyser = new ExpressionAnalyser();
+  readonly #environment: JsonObject;
+
+  constructor(options: ExpressionEvaluatorOptions) {
+    this.#options = options;
+
+    this.#environment = { ...options.environment };
   }
 
   evaluate(
@@ -53,36 +57,38 @@ export class ExpressionEvaluator {
       ({ isConstant, source }) => isConstant !== true && isExpressionTooLong(source),
     );
     if (tooLong !== -1) return { ok: false, index: tooLong, error: TOO_LONG };
-    if (this.isMuchToAnalyse(expressions))
-      return this.evaluateInTurns(expressions, variables, options);
-    return this.evaluateItems(
-      expressions.map((expression) => this.toItem(expression)),
+    if (this.#isMuchToAnalyse(expressions))
+      return this.#evaluateInTurns(expressions, variables, options);
+    return this.#evaluateItems(
+      expressions.map((expression) => this.#toItem(expression)),
       variables,
       options,
     );
   }
 
-  private evaluateItems(
+  #evaluateItems(
     items: readonly Item[],
     variables: EvaluationVariables,
     options: CallOptions,
   ): EvaluationResult | Promise<EvaluationResult> {
-    return this.evaluateHere(items, variables) ?? this.evaluateInPython(items, variables, options);
+    return (
+      this.#evaluateHere(items, variables) ?? this.#evaluateInPython(items, variables, options)
+    );
   }
 
-  private toItem(expression: ExpressionRequest): Item {
-    return { ...expression, ...this.analyser.analyse(expression.source) };
+  #toItem(expression: ExpressionRequest): Item {
+    return { ...expression, ...this.#analyser.analyse(expression.source) };
   }
 
   /** The parser takes up to 2 ms for a kilobyte. */
-  private isMuchToAnalyse(expressions: readonly ExpressionRequest[]): boolean {
+  #isMuchToAnalyse(expressions: readonly ExpressionRequest[]): boolean {
     let length = 0;
     for (const { source } of expressions) length += source.length;
     if (length <= MAX_ANALYSED_AT_ONCE) return false;
-    return expressions.some(({ source }) => !this.analyser.knows(source));
+    return expressions.some(({ source }) => !this.#analyser.knows(source));
   }
 
-  private async evaluateInTurns(
+  async #evaluateInTurns(
     expressions: readonly ExpressionRequest[],
     variables: EvaluationVariables,
     options: CallOptions,
@@ -90,21 +96,18 @@ export class ExpressionEvaluator {
     const work = new LongWork();
     const items: Item[] = [];
     for (const expression of expressions) {
-      items.push(this.toItem(expression));
+      items.push(this.#toItem(expression));
       await work.giveWay();
     }
-    return this.evaluateItems(items, variables, options);
+    return this.#evaluateItems(items, variables, options);
   }
 
   /** @returns null where Python is needed */
-  private evaluateHere(
-    items: readonly Item[],
-    variables: EvaluationVariables,
-  ): EvaluationResult | null {
+  #evaluateHere(items: readonly Item[], variables: EvaluationVariables): EvaluationResult | null {
     const values: Json[] = [];
-    let current = { ...variables, environment: this.environment };
+    let current = { ...variables, environment: this.#environment };
     let ownsData = false;
-    const { resultLimitBytes } = this.options;
+    const { resultLimitBytes } = this.#options;
     let bytesLeft = resultLimitBytes;
     for (const [index, { plain, assignTo }] of items.entries()) {
       const value = plain === null ? undefined : evaluatePlain(plain, current);
@@ -123,31 +126,31 @@ export class ExpressionEvaluator {
     return { ok: true, values };
   }
 
-  private async evaluateInPython(
+  async #evaluateInPython(
     items: readonly Item[],
     variables: EvaluationVariables,
     options: CallOptions,
   ): Promise<EvaluationResult> {
     const reads = findReads(items);
     if (reads !== null) {
-      const answer = await this.ask(items, projectVariables(wholeVariables(variables), reads), {
+      const answer = await this.#ask(items, projectVariables(wholeVariables(variables), reads), {
         pure: true,
         ...options,
       });
       if (answer !== null) return answer;
-      this.distrust(items);
+      this.#distrust(items);
     }
-    const answer = await this.ask(items, wholeVariables(variables), { pure: false, ...options });
+    const answer = await this.#ask(items, wholeVariables(variables), { pure: false, ...options });
     return answer ?? { ok: false, index: 0, error: UNPROVEN };
   }
 
   /** @returns null when the interpreter does not agree that the expressions are pure */
-  private async ask(
+  async #ask(
     items: readonly Item[],
     variables: JsonObject,
     { pure, ...options }: CallOptions & { readonly pure: boolean },
   ): Promise<EvaluationResult | null> {
-    const result = await this.options.ask({
+    const result = await this.#options.ask({
       request: {
         kind: 'expressions',
         sources: items.map(({ prepared }) => prepared.text),
@@ -168,10 +171,10 @@ export class ExpressionEvaluator {
     return { ok: false, index, error: placeError(failed.error, items[index]) };
   }
 
-  private distrust(items: readonly Item[]): void {
+  #distrust(items: readonly Item[]): void {
     const sources = items.map(({ source }) => source);
-    this.options.logger.warn({ sources }, 'Python does not agree that these expressions are pure');
-    for (const source of sources) this.analyser.distrust(source);
+    this.#options.logger.warn({ sources }, 'Python does not agree that these expressions are pure');
+    for (const source of sources) this.#analyser.distrust(source);
   }
 }
 

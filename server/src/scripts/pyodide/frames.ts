@@ -104,13 +104,13 @@ export class MalformedReply extends Error {
 
 /** Collects the chunks of a stream into replies. Believes no length: what is over the limit is an error at once. */
 export class ReplyReader {
-  private chunks: Buffer[] = [];
-  private bufferedBytes = 0;
-  private neededBytes = REPLY_HEADER_BYTES;
-  private readonly maxBodyBytes: number;
+  #chunks: Buffer[] = [];
+  #bufferedBytes = 0;
+  #neededBytes = REPLY_HEADER_BYTES;
+  readonly #maxBodyBytes: number;
 
   constructor(maxBodyBytes: number) {
-    this.maxBodyBytes = maxBodyBytes;
+    this.#maxBodyBytes = maxBodyBytes;
   }
 
   /**
@@ -118,29 +118,29 @@ export class ReplyReader {
    * @throws MalformedReply
    */
   push(chunk: Buffer): ReplyFrame | null {
-    this.chunks.push(chunk);
-    this.bufferedBytes += chunk.length;
-    if (this.bufferedBytes < this.neededBytes) return null;
-    const bytes = this.chunks.length === 1 ? chunk : Buffer.concat(this.chunks);
-    this.chunks = [bytes];
+    this.#chunks.push(chunk);
+    this.#bufferedBytes += chunk.length;
+    if (this.#bufferedBytes < this.#neededBytes) return null;
+    const bytes = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks);
+    this.#chunks = [bytes];
     const bodyBytes = bytes.readUInt32LE(4) + bytes.readUInt32LE(8);
-    if (bodyBytes > this.maxBodyBytes) {
+    if (bodyBytes > this.#maxBodyBytes) {
       throw new MalformedReply(`a reply of ${bodyBytes} bytes is over the limit`);
     }
-    this.neededBytes = REPLY_HEADER_BYTES + bodyBytes;
-    if (bytes.length < this.neededBytes) return null;
-    if (bytes.length > this.neededBytes) {
+    this.#neededBytes = REPLY_HEADER_BYTES + bodyBytes;
+    if (bytes.length < this.#neededBytes) return null;
+    if (bytes.length > this.#neededBytes) {
       throw new MalformedReply('more than one reply to one request');
     }
-    this.chunks = [];
-    this.bufferedBytes = 0;
-    this.neededBytes = REPLY_HEADER_BYTES;
+    this.#chunks = [];
+    this.#bufferedBytes = 0;
+    this.#neededBytes = REPLY_HEADER_BYTES;
     return decodeReply(bytes);
   }
 
   /** Whether part of a reply is waiting for its rest. */
   get isMidway(): boolean {
-    return this.bufferedBytes > 0;
+    return this.#bufferedBytes > 0;
   }
 }
 

@@ -54,25 +54,25 @@ const MAX_NAMES = 3;
 const PYODIDE_SENTINELS = new Set(['Jsv_GetError_import', 'JsvError_Check']);
 
 export class Gates {
-  private sealed = false;
-  private readonly gates = new Set<unknown>();
-  private readonly names = new Set<string>();
-  private count = 0;
+  #sealed = false;
+  readonly #gates = new Set<unknown>();
+  readonly #names = new Set<string>();
+  #count = 0;
 
   /** What stays reachable after `seal()`. */
-  private readonly guestCalls: ReadonlyMap<string, HostFunction>;
+  readonly #guestCalls: ReadonlyMap<string, HostFunction>;
 
   constructor(guestCalls: ReadonlyMap<string, HostFunction>) {
-    this.guestCalls = guestCalls;
+    this.#guestCalls = guestCalls;
   }
 
   /** Replaces every function in the import tables. */
   install(imports: WasmImports): void {
     for (const table of new Set(Object.values(imports))) {
       for (const [name, value] of Object.entries(table)) {
-        if (typeof value !== 'function' || this.gates.has(value)) continue;
+        if (typeof value !== 'function' || this.#gates.has(value)) continue;
         // Imports are functions of numbers; never[] says that we do not know how many.
-        table[name] = this.createGate(name, value as HostFunction);
+        table[name] = this.#createGate(name, value as HostFunction);
       }
     }
   }
@@ -82,39 +82,39 @@ export class Gates {
     for (const { kind, module: namespace, name } of WebAssembly.Module.imports(module)) {
       if (kind !== 'function' || PYODIDE_SENTINELS.has(name)) continue;
       const table: ImportTable | undefined = imports[namespace];
-      if (!this.gates.has(table?.[name])) throw new Error(`The import ${name} has no gate`);
+      if (!this.#gates.has(table?.[name])) throw new Error(`The import ${name} has no gate`);
     }
   }
 
   seal(): void {
-    this.sealed = true;
+    this.#sealed = true;
     this.forgetDenied();
   }
 
   get deniedCalls(): number {
-    return this.count;
+    return this.#count;
   }
 
   /** The first few names that were denied since the last call began. */
   get deniedNames(): readonly string[] {
-    return [...this.names];
+    return [...this.#names];
   }
 
   forgetDenied(): void {
-    this.count = 0;
-    this.names.clear();
+    this.#count = 0;
+    this.#names.clear();
   }
 
-  private createGate(name: string, open: HostFunction): HostFunction {
-    const closed = this.guestCalls.get(name) ?? this.createRefusal(name);
+  #createGate(name: string, open: HostFunction): HostFunction {
+    const closed = this.#guestCalls.get(name) ?? this.#createRefusal(name);
     const gate = (...parameters: never[]): unknown =>
-      this.sealed ? closed(...parameters) : open(...parameters);
-    this.gates.add(gate);
+      this.#sealed ? closed(...parameters) : open(...parameters);
+    this.#gates.add(gate);
     // Emscripten keeps signatures as properties of its functions.
     return Object.assign(gate, open);
   }
 
-  private createRefusal(name: string): HostFunction {
+  #createRefusal(name: string): HostFunction {
     if (ABSENT_FILES.has(name)) return () => -WASI_ENOENT;
     if (name.startsWith('__syscall_')) return () => (this.note(name), -WASI_EACCES);
     if (name.startsWith('fd_')) return () => (this.note(name), WASI_EACCES);
@@ -126,7 +126,7 @@ export class Gates {
 
   /** Counts a denied call. */
   note(name: string): void {
-    this.count += 1;
-    if (this.names.size < MAX_NAMES) this.names.add(name);
+    this.#count += 1;
+    if (this.#names.size < MAX_NAMES) this.#names.add(name);
   }
 }

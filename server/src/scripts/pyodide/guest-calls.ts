@@ -34,26 +34,26 @@ export interface GuestCallOptions {
 
 /** What the guest printed during one call, up to a limit. */
 export class PrintedText {
-  private chunks: Buffer[] = [];
-  private bytes = 0;
+  #chunks: Buffer[] = [];
+  #bytes = 0;
 
-  private readonly limitBytes: number;
+  readonly #limitBytes: number;
 
   constructor(limitBytes: number) {
-    this.limitBytes = limitBytes;
+    this.#limitBytes = limitBytes;
   }
 
   append(text: Uint8Array): void {
-    const kept = Math.min(text.length, this.limitBytes - this.bytes);
+    const kept = Math.min(text.length, this.#limitBytes - this.#bytes);
     if (kept <= 0) return;
-    this.chunks.push(Buffer.from(text.subarray(0, kept)));
-    this.bytes += kept;
+    this.#chunks.push(Buffer.from(text.subarray(0, kept)));
+    this.#bytes += kept;
   }
 
   take(): Buffer {
-    const text = Buffer.concat(this.chunks);
-    this.chunks = [];
-    this.bytes = 0;
+    const text = Buffer.concat(this.#chunks);
+    this.#chunks = [];
+    this.#bytes = 0;
     return text;
   }
 }

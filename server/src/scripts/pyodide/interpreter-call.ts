@@ -2,7 +2,8 @@
 import { writeJson } from '../../engine/values/exact-json.js';
 import type { JsonObject } from '../../engine/values/json.js';
 import type { CallOptions, ScriptError } from '../script-runtime.js';
-import type { CallResult, InterpreterPool } from './interpreter-pool.js';
+import type { InterpreterPool } from './interpreter-pool.js';
+import type { CallResult } from './pool-call.js';
 import type { RuntimeSettings } from './runtime-options.js';
 
 export interface InterpreterCall<Answer> {

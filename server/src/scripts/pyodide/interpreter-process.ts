@@ -47,51 +47,51 @@ const COPIED_BYTES = 16_384;
 const NOTHING = Buffer.alloc(0);
 
 export class InterpreterProcess {
-  private readonly child: ChildProcessWithoutNullStreams;
-  private readonly reader: ReplyReader;
-  private pending: Pending | null = null;
-  private dead = false;
-  private errorText = '';
-  private readonly exited: Promise<void>;
+  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #reader: ReplyReader;
+  #pending: Pending | null = null;
+  #dead = false;
+  #errorText = '';
+  readonly #exited: Promise<void>;
 
   /** @param maxReplyBytes a longer reply is not believed */
   constructor(command: ChildCommand, maxReplyBytes: number) {
-    this.reader = new ReplyReader(maxReplyBytes);
-    this.child = spawn(command.file, command.args, {
+    this.#reader = new ReplyReader(maxReplyBytes);
+    this.#child = spawn(command.file, command.args, {
       env: command.environment ?? {},
       cwd: command.cwd,
       stdio: ['pipe', 'pipe', 'pipe'],
       windowsHide: true,
       ...(command.userId === undefined ? {} : { uid: command.userId, gid: command.userId }),
     });
-    this.child.stdout.on('data', (chunk: Buffer) => this.receive(chunk));
-    this.child.stderr.on('data', (chunk: Buffer) => {
-      if (this.errorText.length < MAX_ERROR_TEXT) this.errorText += chunk.toString();
+    this.#child.stdout.on('data', (chunk: Buffer) => this.#receive(chunk));
+    this.#child.stderr.on('data', (chunk: Buffer) => {
+      if (this.#errorText.length < MAX_ERROR_TEXT) this.#errorText += chunk.toString();
     });
     // A process that has died closes its pipes; its end is reported once, by 'close'.
-    this.child.stdin.on('error', () => undefined);
-    this.exited = new Promise((resolve) => {
+    this.#child.stdin.on('error', () => undefined);
+    this.#exited = new Promise((resolve) => {
       const end = (reason: string): void => {
-        this.end({ kind: 'died', reason });
+        this.#end({ kind: 'died', reason });
         resolve();
       };
-      this.child.on('error', (error) => end(error.message));
-      this.child.on('close', (code, signal) => end(this.describeExit(code, signal)));
+      this.#child.on('error', (error) => end(error.message));
+      this.#child.on('close', (code, signal) => end(this.#describeExit(code, signal)));
     });
   }
 
   /** The id of the process; undefined when it could not be started. */
   get id(): number | undefined {
-    return this.child.pid;
+    return this.#child.pid;
   }
 
   get isDead(): boolean {
-    return this.dead;
+    return this.#dead;
   }
 
   /** Calls back once, when the process has ended for whatever reason. */
   onExit(callback: () => void): void {
-    void this.exited.then(callback);
+    void this.#exited.then(callback);
   }
 
   /** @returns the first reply @throws Error when the interpreter does not start, or the signal fires */
@@ -105,8 +105,8 @@ export class InterpreterProcess {
       timeoutMs: 0,
       pure: false,
     };
-    const end = await this.exchange(frame, BOOT_DEADLINE_MS, () => {
-      this.end({ kind: 'unresponsive' });
+    const end = await this.#exchange(frame, BOOT_DEADLINE_MS, () => {
+      this.#end({ kind: 'unresponsive' });
     });
     signal.removeEventListener('abort', giveUp);
     if (end.kind === 'reply') return end.reply;
@@ -115,9 +115,9 @@ export class InterpreterProcess {
 
   /** Interrupts the call when its time is over, and kills the process when that does not help. */
   call(frame: RequestFrame): Promise<CallEnd> {
-    return this.exchange(frame, frame.timeoutMs, () => {
+    return this.#exchange(frame, frame.timeoutMs, () => {
       // What has come already is read before that.
-      setImmediate(() => this.interrupt(frame));
+      setImmediate(() => this.#interrupt(frame));
     });
   }
 
@@ -126,54 +126,54 @@ export class InterpreterProcess {
    * that does not help.
    */
   giveUpCall(): void {
-    const { pending } = this;
+    const pending = this.#pending;
     if (pending === null || pending.nextInterrupt !== undefined) return;
     clearTimeout(pending.deadline);
-    pending.deadline = setTimeout(() => this.end({ kind: 'unresponsive' }), longestCallMs(0));
+    pending.deadline = setTimeout(() => this.#end({ kind: 'unresponsive' }), longestCallMs(0));
     const interruptAfter = (pauseMs: number): void => {
       pending.nextInterrupt = setTimeout(() => {
         pending.isInterrupted = true;
-        this.child.kill('SIGINT');
+        this.#child.kill('SIGINT');
         interruptAfter(NEXT_INTERRUPT_MS);
       }, pauseMs);
     };
     interruptAfter(FIRST_INTERRUPT_MS);
   }
 
-  private exchange(frame: RequestFrame, limitMs: number, atLimit: () => void): Promise<CallEnd> {
-    if (this.dead) return Promise.resolve({ kind: 'died', reason: 'it had ended already' });
+  #exchange(frame: RequestFrame, limitMs: number, atLimit: () => void): Promise<CallEnd> {
+    if (this.#dead) return Promise.resolve({ kind: 'died', reason: 'it had ended already' });
     return new Promise((settle) => {
       const deadline = setTimeout(atLimit, limitMs);
-      this.pending = {
+      this.#pending = {
         ...{ frame, settle, deadline },
         ...{ nextInterrupt: undefined, isInterrupted: false },
       };
-      this.send(frame);
+      this.#send(frame);
     });
   }
 
-  private interrupt(frame: RequestFrame): void {
-    const { pending } = this;
+  #interrupt(frame: RequestFrame): void {
+    const pending = this.#pending;
     if (pending?.frame !== frame) return;
     pending.isInterrupted = true;
     const leftMs = longestCallMs(frame.timeoutMs) - frame.timeoutMs;
-    pending.deadline = setTimeout(() => this.end({ kind: 'unresponsive' }), leftMs);
-    this.child.kill('SIGINT');
+    pending.deadline = setTimeout(() => this.#end({ kind: 'unresponsive' }), leftMs);
+    this.#child.kill('SIGINT');
   }
 
   /** Ends the process at once. A call in flight ends as `died`. */
   kill(reason: string): void {
-    this.end({ kind: 'died', reason });
+    this.#end({ kind: 'died', reason });
   }
 
   /** Resolves when the process is gone. */
   async waitForExit(): Promise<void> {
-    await this.exited;
+    await this.#exited;
   }
 
-  private send(frame: RequestFrame): void {
+  #send(frame: RequestFrame): void {
     const parts = [encodeRequestHeader(frame), frame.request, frame.variables];
-    const { stdin } = this.child;
+    const { stdin } = this.#child;
     if (frame.request.length + frame.variables.length <= COPIED_BYTES) {
       // One small write is quicker than three.
       stdin.write(Buffer.concat(parts));
@@ -184,37 +184,37 @@ export class InterpreterProcess {
     stdin.uncork();
   }
 
-  private receive(chunk: Buffer): void {
-    if (this.dead) return;
+  #receive(chunk: Buffer): void {
+    if (this.#dead) return;
     try {
-      const reply = this.reader.push(chunk);
+      const reply = this.#reader.push(chunk);
       if (reply === null) return;
-      const pending = this.pending;
+      const pending = this.#pending;
       if (pending === null) throw new Error('a reply that nobody asked for');
       const { isInterrupted } = pending;
       const wasBrokenOff = reply.outcome === 'timeout';
       if (wasBrokenOff && !isInterrupted) throw new Error('somebody else interrupted it');
-      this.pending = null;
+      this.#pending = null;
       clearTimers(pending);
       pending.settle({ kind: 'reply', reply, isLate: isInterrupted && !wasBrokenOff });
     } catch (error) {
-      this.end({ kind: 'died', reason: error instanceof Error ? error.message : String(error) });
+      this.#end({ kind: 'died', reason: error instanceof Error ? error.message : String(error) });
     }
   }
 
-  private end(end: CallEnd): void {
-    this.dead = true;
-    this.child.kill('SIGKILL');
-    const pending = this.pending;
-    this.pending = null;
+  #end(end: CallEnd): void {
+    this.#dead = true;
+    this.#child.kill('SIGKILL');
+    const pending = this.#pending;
+    this.#pending = null;
     if (pending === null) return;
     clearTimers(pending);
     // Where there is no SIGINT, it ends the process.
     pending.settle(pending.isInterrupted ? { kind: 'unresponsive' } : end);
   }
 
-  private describeExit(code: number | null, signal: NodeJS.Signals | null): string {
-    const detail = this.errorText.trim();
+  #describeExit(code: number | null, signal: NodeJS.Signals | null): string {
+    const detail = this.#errorText.trim();
     return `it ended with ${signal ?? code ?? 'an unknown code'}${detail === '' ? '' : `: ${detail}`}`;
   }
 }

@@ -9,12 +9,12 @@
 import vm from 'node:vm';
 
 export class InterruptibleSection {
-  private readonly script: vm.Script;
+  readonly #script: vm.Script;
 
   /** @param name of a global through which the section is entered: vm.Script knows no other way */
   constructor(name: string, work: () => void) {
     Object.defineProperty(globalThis, name, { value: work });
-    this.script = new vm.Script(`${name}()`);
+    this.#script = new vm.Script(`${name}()`);
   }
 
   /**
@@ -25,7 +25,7 @@ export class InterruptibleSection {
   run(limitMs?: number): boolean {
     const timeout = limitMs === undefined ? {} : { timeout: limitMs };
     try {
-      this.script.runInThisContext({ breakOnSigint: true, ...timeout });
+      this.#script.runInThisContext({ breakOnSigint: true, ...timeout });
       return true;
     } catch (error) {
       if (wasEnded(error)) return false;

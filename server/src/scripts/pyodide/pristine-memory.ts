@@ -14,10 +14,10 @@ interface Run {
 
 export class PristineMemory {
   /** What is not zero, in order. */
-  private readonly runs: readonly Run[];
+  readonly #runs: readonly Run[];
 
   constructor(memory: ArrayBuffer) {
-    this.runs = findRuns(memory).map(({ start, end }) => ({
+    this.#runs = findRuns(memory).map(({ start, end }) => ({
       start,
       bytes: Buffer.from(memory.slice(start, end)),
     }));
@@ -27,7 +27,7 @@ export class PristineMemory {
   restore(memory: ArrayBuffer): void {
     const target = Buffer.from(memory);
     let restored = 0;
-    for (const { start, bytes } of this.runs) {
+    for (const { start, bytes } of this.#runs) {
       clear(target, restored, start);
       bytes.copy(target, start);
       restored = start + bytes.length;

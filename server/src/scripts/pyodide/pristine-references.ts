@@ -14,41 +14,41 @@ const MAX_SLOTS = 100_000;
 type ReadSlot = (index: number) => unknown;
 
 export class PristineReferences {
-  private readonly tables: readonly {
+  readonly #tables: readonly {
     readonly read: ReadSlot;
     readonly slots: readonly unknown[];
   }[];
-  private readonly functions: number;
-  private readonly stack: readonly number[];
+  readonly #functions: number;
+  readonly #stack: readonly number[];
 
-  private readonly python: PythonExports;
+  readonly #python: PythonExports;
 
   constructor(python: PythonExports) {
-    this.python = python;
+    this.#python = python;
     const readers: readonly ReadSlot[] = [python._hiwire_get, python._hiwire_immortal_get];
-    this.tables = readers.map((read) => ({ read, slots: allSlots(read) }));
-    this.functions = python.__indirect_function_table.length;
-    this.stack = this.stackLimits();
+    this.#tables = readers.map((read) => ({ read, slots: allSlots(read) }));
+    this.#functions = python.__indirect_function_table.length;
+    this.#stack = this.#stackLimits();
   }
 
   /** @returns what is not as it was; null when all is */
   findChange(): string | null {
-    for (const { read, slots } of this.tables) {
+    for (const { read, slots } of this.#tables) {
       for (let index = 0; index < slots.length; index += 1) {
         if (read(index) !== slots[index]) return `reference ${index} is another one`;
       }
       if (hasSlot(read, slots.length)) return 'a table of references has grown';
     }
-    if (this.python.__indirect_function_table.length !== this.functions) {
+    if (this.#python.__indirect_function_table.length !== this.#functions) {
       return 'the table of functions has grown';
     }
-    const [base, end] = this.stackLimits();
-    const isSame = base === this.stack[0] && end === this.stack[1];
+    const [base, end] = this.#stackLimits();
+    const isSame = base === this.#stack[0] && end === this.#stack[1];
     return isSame ? null : 'the limits of the stack were moved';
   }
 
-  private stackLimits(): readonly number[] {
-    return [this.python.emscripten_stack_get_base(), this.python.emscripten_stack_get_end()];
+  #stackLimits(): readonly number[] {
+    return [this.#python.emscripten_stack_get_base(), this.#python.emscripten_stack_get_end()];
   }
 }
 

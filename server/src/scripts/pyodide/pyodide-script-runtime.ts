@@ -41,21 +41,21 @@ export function createPyodideRuntime(options: PyodideRuntimeOptions): ScriptRunt
 }
 
 class PyodideScriptRuntime implements ScriptRuntime {
-  private readonly pool: InterpreterPool;
-  private readonly ask: AskInterpreter;
-  private readonly evaluator: ExpressionEvaluator;
-  private readonly syntaxChecker: SyntaxChecker;
+  readonly #pool: InterpreterPool;
+  readonly #ask: AskInterpreter;
+  readonly #evaluator: ExpressionEvaluator;
+  readonly #syntaxChecker: SyntaxChecker;
 
   constructor(settings: RuntimeSettings) {
     const booter = new InterpreterBooter(settings);
-    this.pool = new InterpreterPool({ ...settings, boot: (signal) => booter.boot(signal) });
-    this.ask = createAskInterpreter(this.pool, settings);
-    this.evaluator = new ExpressionEvaluator({ ...settings, ask: this.ask });
-    this.syntaxChecker = new SyntaxChecker(this.ask);
+    this.#pool = new InterpreterPool({ ...settings, boot: (signal) => booter.boot(signal) });
+    this.#ask = createAskInterpreter(this.#pool, settings);
+    this.#evaluator = new ExpressionEvaluator({ ...settings, ask: this.#ask });
+    this.#syntaxChecker = new SyntaxChecker(this.#ask);
   }
 
   get ready(): boolean {
-    return this.pool.isReady;
+    return this.#pool.isReady;
   }
 
   readonly examine = examineExpression;
@@ -63,15 +63,15 @@ class PyodideScriptRuntime implements ScriptRuntime {
 
   /** Returns before an interpreter is ready: the server need not wait for Python. */
   async start(): Promise<void> {
-    this.pool.start();
+    this.#pool.start();
   }
 
   stop(): Promise<void> {
-    return this.pool.stop();
+    return this.#pool.stop();
   }
 
   statistics(): ScriptRuntimeStatistics {
-    return this.pool.statistics;
+    return this.#pool.statistics;
   }
 
   evaluate(
@@ -79,7 +79,7 @@ class PyodideScriptRuntime implements ScriptRuntime {
     variables: EvaluationVariables,
     options: CallOptions = {},
   ): EvaluationResult | Promise<EvaluationResult> {
-    return this.evaluator.evaluate(expressions, variables, options);
+    return this.#evaluator.evaluate(expressions, variables, options);
   }
 
   async runScript(
@@ -87,7 +87,7 @@ class PyodideScriptRuntime implements ScriptRuntime {
     inputs: JsonObject,
     options: CallOptions = {},
   ): Promise<ScriptResult> {
-    const result = await this.ask({
+    const result = await this.#ask({
       request: { kind: 'script', source },
       variables: inputs,
       pure: false,
@@ -104,6 +104,6 @@ class PyodideScriptRuntime implements ScriptRuntime {
     kind: 'expression' | 'script',
     sources: readonly string[],
   ): Promise<readonly SyntaxProblem[]> {
-    return this.syntaxChecker.check(kind, sources);
+    return this.#syntaxChecker.check(kind, sources);
   }
 }

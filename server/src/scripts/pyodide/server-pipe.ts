@@ -19,31 +19,31 @@ const STDOUT = 1;
 const pause = new Int32Array(new SharedArrayBuffer(4));
 
 export class ServerPipe {
-  private readonly header = Buffer.alloc(REQUEST_HEADER_BYTES);
-  private waiting = false;
+  readonly #header = Buffer.alloc(REQUEST_HEADER_BYTES);
+  #waiting = false;
 
   /**
    * Waits for the next request. May be broken off from outside at any point and called again: a header that had come
    * already is found in the buffer, although nobody was told how much was read.
    */
   receiveHeader(): RequestHeader {
-    const { header } = this;
-    if (!this.waiting) {
+    const header = this.#header;
+    if (!this.#waiting) {
       header.fill(0);
-      this.waiting = true;
+      this.#waiting = true;
     }
     if (header.at(-1) !== REQUEST_MARK) {
       // The server writes a header at once, so that it is there as a whole or not at all.
       if (header.some((byte) => byte !== 0)) process.exit(1);
       readExactly(header);
     }
-    this.waiting = false;
+    this.#waiting = false;
     return decodeRequestHeader(header);
   }
 
   /** Whether breaking off now loses nothing. */
   get isWaiting(): boolean {
-    return this.waiting;
+    return this.#waiting;
   }
 
   receiveBody({ requestBytes, variablesBytes, timeoutMs, pure }: RequestHeader): RequestFrame {

@@ -1,39 +1,42 @@
 /** Whether spares are worth their memory: from the first call that may break its interpreter until a while after the last. */
 export class SpareNeed {
-  private timer: NodeJS.Timeout | null = null;
-  private lastAt = 0;
+  readonly #quietMs: number;
+  readonly #over: () => void;
+
+  #timer: NodeJS.Timeout | null = null;
+  #lastAt = 0;
 
   /** @param over called when there was no need for `quietMs` */
-  constructor(
-    private readonly quietMs: number,
-    private readonly over: () => void,
-  ) {}
+  constructor(quietMs: number, over: () => void) {
+    this.#quietMs = quietMs;
+    this.#over = over;
+  }
 
   get isThere(): boolean {
-    return this.timer !== null;
+    return this.#timer !== null;
   }
 
   /** Something happened that may cost an interpreter its life, or did. */
   renew(): void {
-    this.lastAt = performance.now();
-    if (this.timer === null) this.lookAgainIn(this.quietMs);
+    this.#lastAt = performance.now();
+    if (this.#timer === null) this.#lookAgainIn(this.#quietMs);
   }
 
   forget(): void {
-    if (this.timer !== null) clearTimeout(this.timer);
-    this.timer = null;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
   }
 
-  private lookAgainIn(pauseMs: number): void {
-    this.timer = setTimeout(() => {
-      const leftMs = this.lastAt + this.quietMs - performance.now();
+  #lookAgainIn(pauseMs: number): void {
+    this.#timer = setTimeout(() => {
+      const leftMs = this.#lastAt + this.#quietMs - performance.now();
       if (leftMs > 0) {
-        this.lookAgainIn(leftMs);
+        this.#lookAgainIn(leftMs);
         return;
       }
-      this.timer = null;
-      this.over();
+      this.#timer = null;
+      this.#over();
     }, pauseMs);
-    this.timer.unref();
+    this.#timer.unref();
   }
 }

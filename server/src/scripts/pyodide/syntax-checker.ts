@@ -32,21 +32,25 @@ interface Text {
 }
 
 export class SyntaxChecker {
-  constructor(private readonly ask: AskInterpreter) {}
+  readonly #ask: AskInterpreter;
+
+  constructor(ask: AskInterpreter) {
+    this.#ask = ask;
+  }
 
   /** @throws AppError `python_unavailable` */
   async check(kind: SourceKind, sources: readonly string[]): Promise<readonly SyntaxProblem[]> {
-    if (kind === 'expression') return this.checkExpressions(sources);
+    if (kind === 'expression') return this.#checkExpressions(sources);
     const problems: SyntaxProblem[] = [];
     for (const [index, source] of sources.entries()) {
-      const found = await this.compile('script', [source]);
+      const found = await this.#compile('script', [source]);
       if (typeof found === 'string') problems.push(problemAt(index, found));
       else problems.push(...found.map((problem) => ({ ...problem, index })));
     }
     return problems;
   }
 
-  private async checkExpressions(sources: readonly string[]): Promise<readonly SyntaxProblem[]> {
+  async #checkExpressions(sources: readonly string[]): Promise<readonly SyntaxProblem[]> {
     const problems: SyntaxProblem[] = [];
     const texts: Text[] = [];
     const work = new LongWork();
@@ -56,18 +60,15 @@ export class SyntaxChecker {
       await work.giveWay();
     }
     const until = performance.now() + WHOLE_CHECK_MS;
-    for (const some of inParts(texts)) problems.push(...(await this.checkTexts(some, until)));
+    for (const some of inParts(texts)) problems.push(...(await this.#checkTexts(some, until)));
     return problems.sort((one, other) => one.index - other.index);
   }
 
-  private async checkTexts(
-    texts: readonly Text[],
-    until: number,
-  ): Promise<readonly SyntaxProblem[]> {
+  async #checkTexts(texts: readonly Text[], until: number): Promise<readonly SyntaxProblem[]> {
     const [first] = texts;
     if (first === undefined) return [];
     if (performance.now() > until) return [problemAt(first.index, NOT_CHECKED)];
-    const found = await this.compile(
+    const found = await this.#compile(
       'expression',
       texts.map(({ prepared }) => prepared.text),
     );
@@ -76,17 +77,17 @@ export class SyntaxChecker {
     // One of them was too much for the interpreter.
     const middle = texts.length >> 1;
     return [
-      ...(await this.checkTexts(texts.slice(0, middle), until)),
-      ...(await this.checkTexts(texts.slice(middle), until)),
+      ...(await this.#checkTexts(texts.slice(0, middle), until)),
+      ...(await this.#checkTexts(texts.slice(middle), until)),
     ];
   }
 
   /** @returns the problems, or why the interpreter could not say */
-  private async compile(
+  async #compile(
     mode: SourceKind,
     sources: readonly string[],
   ): Promise<readonly SyntaxProblem[] | string> {
-    const result = await this.ask({
+    const result = await this.#ask({
       request: { kind: 'syntax', mode, sources },
       variables: {},
       pure: false,

@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   InterpreterPool,
-  type PoolCall,
   type PoolOptions,
 } from '../../../src/scripts/pyodide/interpreter-pool.js';
 import { InterpreterProcess } from '../../../src/scripts/pyodide/interpreter-process.js';
+import type { PoolCall } from '../../../src/scripts/pyodide/pool-call.js';
 import { createPyodideRuntime } from '../../../src/scripts/pyodide/pyodide-script-runtime.js';
 import { createLogCollector, startRuntime } from './start-runtime.js';
 

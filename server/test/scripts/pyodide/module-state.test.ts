@@ -9,10 +9,9 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { findPyodideFolder, RUNNER_PATH } from '../../../src/scripts/pyodide/child-command.js';
 import { PristineReferences } from '../../../src/scripts/pyodide/pristine-references.js';
-import {
-  bootSealed,
-  type SealedInterpreter,
-} from '../../../src/scripts/pyodide/sealed-interpreter.js';
+import { bootPython } from '../../../src/scripts/pyodide/boot-python.js';
+import type { PythonExports } from '../../../src/scripts/pyodide/pyodide-module.js';
+import { SealedInterpreter } from '../../../src/scripts/pyodide/sealed-interpreter.js';
 import { readModule, type ModuleState } from './support/read-module.js';
 
 describe('the module of Pyodide', () => {
@@ -62,19 +61,28 @@ def finish():
     pass
 `;
   let interpreter: SealedInterpreter;
+  let python: PythonExports;
   /** Beyond what its interface offers: the functions that hold the state. */
   let exported: (name: string) => (...parameters: readonly unknown[]) => unknown;
   let functions: { grow(by: number): void };
   let memory: () => Uint32Array;
 
   beforeAll(async () => {
-    interpreter = await bootSealed({
-      ...{ pyodideFolder: findPyodideFolder(), runner: RUNNER, snapshot: null, environment: {} },
-      ...{ memoryLimitBytes: 160 << 20, resultLimitBytes: 2 << 20, outputLimitBytes: 1 << 16 },
+    const options = {
+      pyodideFolder: findPyodideFolder(),
+      runner: RUNNER,
+      snapshot: null,
+      environment: {},
+      memoryLimitBytes: 160 << 20,
+      resultLimitBytes: 2 << 20,
+      outputLimitBytes: 1 << 16,
       recursionMax: 1000,
-    });
+    };
+    const booted = await bootPython(options);
+    interpreter = new SealedInterpreter(booted, options);
+    python = booted.exports;
     // Whoever tests the wall looks behind it.
-    const exports = interpreter['python'] as unknown as {
+    const exports = python as unknown as {
       readonly [name: string]: (...parameters: readonly unknown[]) => unknown;
     } & { readonly __indirect_function_table: never; readonly memory: never };
     exported = (name) => exports[name]!;
@@ -161,11 +169,11 @@ x = 1
   it('notices the slightest growth of its tables', () => {
     exported('_hiwire_immortal_add')('another');
     expect(call('x = 1')).toEqual({ outcome: 'broken', text: 'a table of references has grown' });
-    const now = new PristineReferences(interpreter['python']);
+    const now = new PristineReferences(python);
     expect(now.findChange()).toBeNull();
     exported('_hiwire_set')(8, 'one more');
     expect(now.findChange()).toBe('a table of references has grown');
-    const then = new PristineReferences(interpreter['python']);
+    const then = new PristineReferences(python);
     expect(then.findChange()).toBeNull();
     functions.grow(1);
     expect(then.findChange()).toBe('the table of functions has grown');

@@ -1,0 +1,161 @@
+/**
+ * Boots one Pyodide interpreter with gates in front of everything that it imports, and loads runner.py into it.
+ *
+ * Owns: Pyodide's options and the ways round them. What it hands on is not sealed yet: that is sealed-interpreter.ts.
+ */
+import { Gates } from './gates.js';
+import { createGuestCalls, PrintedText } from './guest-calls.js';
+import { PlacedSnapshot } from './pristine-memory.js';
+import {
+  importPyodide,
+  type EmscriptenSettings,
+  type PyodideInterface,
+  type PythonExports,
+} from './pyodide-module.js';
+
+export interface PythonOptions {
+  /** Where Pyodide is. */
+  readonly pyodideFolder: string;
+  /** The text of runner.py. */
+  readonly runner: string;
+  /** Memory of an interpreter that has run `runner` already. It is used up. */
+  readonly snapshot: Uint8Array<ArrayBuffer> | null;
+  readonly memoryLimitBytes: number;
+  readonly resultLimitBytes: number;
+  readonly outputLimitBytes: number;
+  readonly recursionMax: number;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+declare const WebAssembly: {
+  instantiate: (code: ArrayBuffer | Uint8Array, imports: object) => Promise<unknown>;
+};
+
+/** Node shares the memory of small ones. */
+const SMALL_MODULE_BYTES = 1 << 20;
+/** The name under which Python knows runner.py. */
+export const RUNNER_MODULE = '_stepwright';
+
+export interface BootedPython {
+  readonly exports: PythonExports;
+  readonly gates: Gates;
+  readonly printed: PrintedText;
+}
+
+interface BootedModule extends BootedPython {
+  readonly python: PyodideInterface;
+}
+
+/** The memory of an interpreter that is ready to be configured and sealed. */
+export async function makeSnapshot(options: PythonOptions): Promise<Uint8Array> {
+  const { python } = await bootModule({ ...options, snapshot: null }, { _makeSnapshot: true });
+  loadRunner(python, options.runner);
+  return python.makeMemorySnapshot();
+}
+
+export async function bootPython(options: PythonOptions): Promise<BootedPython> {
+  const { snapshot } = options;
+  const { python, ...booted } = await bootModule(options, {});
+  if (snapshot === null) loadRunner(python, options.runner);
+  else releaseMemory(snapshot.buffer);
+  python.runPython(`import ${RUNNER_MODULE}; ${RUNNER_MODULE}.finish()`);
+  return booted;
+}
+
+async function bootModule(
+  options: PythonOptions,
+  snapshotOption: { _makeSnapshot?: true },
+): Promise<BootedModule> {
+  removeStackSwitching();
+  releaseCodeOnceCompiled();
+  const { loadPyodide, createPyodideModule } = await importPyodide(options.pyodideFolder);
+  let exports: PythonExports | null = null;
+  const printed = new PrintedText(options.outputLimitBytes);
+  const gates = new Gates(
+    createGuestCalls({
+      exports: () => requireExports(exports),
+      memoryLimitBytes: options.memoryLimitBytes,
+      output: printed,
+      onDenied: (name) => gates.note(name),
+    }),
+  );
+  const installGates = (settings: EmscriptenSettings): Promise<unknown> => {
+    const instantiate = settings.instantiateWasm;
+    settings.instantiateWasm = (imports, done) => {
+      gates.install(imports);
+      return instantiate(imports, (instance, module) => {
+        gates.assertComplete(imports, module);
+        // Pyodide's module exports CPython's interface; a missing function fails the self-test.
+        exports = instance.exports as PythonExports;
+        done(instance, module);
+      });
+    };
+    return createPyodideModule(settings);
+  };
+  const loadOption =
+    options.snapshot === null
+      ? {}
+      : { _loadSnapshot: placed(options.snapshot, () => requireExports(exports).memory.buffer) };
+  const python = await loadPyodide({
+    indexURL: options.pyodideFolder,
+    env: { HOME: '/', TZ: 'UTC' },
+    // The type's prototype would be a way to the host's own objects while Pyodide boots.
+    jsglobals: Object.create(null) as object,
+    stdin: () => null,
+    stdout: () => undefined,
+    stderr: () => undefined,
+    createPyodideModule: installGates,
+    ...snapshotOption,
+    ...loadOption,
+  });
+  return { python, exports: requireExports(exports), gates, printed };
+}
+
+/**
+ * Pyodide uses WebAssembly's stack switching where it finds it, to wait for promises. A sealed interpreter has nothing
+ * to wait for, and an import that suspends is not a function that a gate could stand in front of.
+ */
+function removeStackSwitching(): void {
+  for (const name of ['Suspending', 'promising']) Reflect.deleteProperty(WebAssembly, name);
+}
+
+function requireExports(exports: PythonExports | null): PythonExports {
+  if (exports === null) throw new Error('Pyodide did not instantiate its module');
+  return exports;
+}
+
+/** Runs runner.py as a module of its own, so that `__main__` stays free for scripts. */
+function loadRunner(python: PyodideInterface, runner: string): void {
+  python.runPython(
+    [
+      'import sys, types',
+      `module = sys.modules["${RUNNER_MODULE}"] = types.ModuleType("${RUNNER_MODULE}")`,
+      // JSON text is a Python literal as well.
+      `exec(compile(${JSON.stringify(runner)}, "<runner>", "exec"), module.__dict__)`,
+      'del module, sys, types',
+    ].join('\n'),
+  );
+}
+
+function placed(snapshot: Uint8Array<ArrayBuffer>, target: () => ArrayBuffer): Uint8Array {
+  const { buffer, byteOffset, length } = snapshot;
+  const image = new PlacedSnapshot(buffer, byteOffset, length);
+  image.target = target;
+  return image;
+}
+
+/** Pyodide keeps the file of its module alive, 9 MB, of which V8 has made its own copy. */
+function releaseCodeOnceCompiled(): void {
+  const { instantiate } = WebAssembly;
+  WebAssembly.instantiate = async (code, imports) => {
+    const instantiated = await instantiate(code, imports);
+    const bytes = ArrayBuffer.isView(code) ? code.buffer : code;
+    if (bytes.byteLength > SMALL_MODULE_BYTES) releaseMemory(bytes);
+    return instantiated;
+  };
+}
+
+/** Frees what others keep alive and will not look at again, by moving it elsewhere. */
+function releaseMemory(buffer: ArrayBufferLike): void {
+  if (buffer instanceof ArrayBuffer) structuredClone(buffer, { transfer: [buffer] });
+}

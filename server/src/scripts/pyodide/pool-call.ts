@@ -1,0 +1,36 @@
+/** What is asked of the pool of interpreters, and what comes back. */
+import type { ScriptError } from '../script-runtime.js';
+import type { Lane } from './call-queue.js';
+
+export interface PoolCall<Answer> {
+  readonly lane: Lane;
+  /** Owners take turns. One whose expressions take too long waits with the scripts for a while. */
+  readonly owner?: string;
+  readonly request: Buffer;
+  readonly variables: Buffer;
+  readonly pure: boolean;
+  /** It runs code that may break its interpreter. */
+  readonly isRisky: boolean;
+  readonly timeoutMs: number;
+  /** @throws MalformedAnswer when the interpreter cannot be trusted any more */
+  readonly read: (answer: Buffer) => Answer;
+  readonly signal?: AbortSignal;
+}
+
+export type CallResult<Answer> =
+  | { readonly ok: true; readonly answer: Answer; readonly output: string }
+  | {
+      readonly ok: false;
+      readonly error: ScriptError;
+      /** The item that was being worked on. */
+      readonly progress: number;
+      readonly output: string;
+    };
+
+export function unavailable(reason: string): ScriptError {
+  return { type: 'Unavailable', message: `Python is not available: ${reason}` };
+}
+
+export function aborted(): ScriptError {
+  return { type: 'Aborted', message: 'the caller gave up waiting' };
+}

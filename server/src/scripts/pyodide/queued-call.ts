@@ -1,0 +1,79 @@
+/**
+ * A call from the moment it is asked until its caller has the result: it waits, runs, is aborted, or runs once more.
+ *
+ * It settles exactly once (L3 in interpreter-pool.ts). What its end says about the interpreter counts all the same when
+ * nobody listens any more.
+ */
+import type { ScriptError } from '../script-runtime.js';
+import type { Lane } from './call-queue.js';
+import type { CallEnd } from './interpreter-process.js';
+import { judgeCall, type JudgeOptions } from './judge-call.js';
+import { aborted, type CallResult, type PoolCall } from './pool-call.js';
+
+/** What becomes of the interpreter; `retry`: it is gone, and the call is made again. */
+export type Disposition = 'keep' | 'discard' | 'retry';
+
+export interface QueuedCall {
+  lane: Lane;
+  readonly owner: string;
+  readonly request: Buffer;
+  readonly variables: Buffer;
+  readonly pure: boolean;
+  readonly timeoutMs: number;
+  /** Settles the call, unless it is to be tried again. */
+  readonly deliver: (end: CallEnd) => Disposition;
+  readonly refuse: (error: ScriptError) => void;
+  readonly isAborted: () => boolean;
+}
+
+export interface QueuedCallOptions<Answer> extends JudgeOptions {
+  /** Instead of the call's own. */
+  readonly lane: Lane;
+  readonly isStopping: () => boolean;
+  /** Its caller gave it up: wherever it is, it need not go on. */
+  readonly aborted: (call: QueuedCall) => void;
+  readonly resolve: (result: CallResult<Answer>) => void;
+}
+
+export function queueCall<Answer>(
+  call: PoolCall<Answer>,
+  options: QueuedCallOptions<Answer>,
+): QueuedCall {
+  let isRetry = false;
+  let isAborted = false;
+  const settle = (result: CallResult<Answer>): void => {
+    call.signal?.removeEventListener('abort', abort);
+    options.resolve(result);
+  };
+  const refuse = (error: ScriptError): void =>
+    settle({ ok: false, error, progress: 0, output: '' });
+  const deliver = (end: CallEnd): Disposition => {
+    // Nothing outside was changed by it, so a call whose process was taken away is simply made again, once.
+    if (!isAborted && end.kind === 'died' && !isRetry && !options.isStopping()) {
+      isRetry = true;
+      return 'retry';
+    }
+    const { result, isSound } = judgeCall(call, end, options);
+    if (!isAborted) settle(result);
+    return isSound ? 'keep' : 'discard';
+  };
+  const { request, variables, pure, timeoutMs, owner = '' } = call;
+  const queued: QueuedCall = {
+    lane: options.lane,
+    owner,
+    request,
+    variables,
+    pure,
+    timeoutMs,
+    deliver,
+    refuse,
+    isAborted: () => isAborted,
+  };
+  const abort = (): void => {
+    isAborted = true;
+    refuse(aborted());
+    options.aborted(queued);
+  };
+  call.signal?.addEventListener('abort', abort, { once: true });
+  return queued;
+}
