@@ -4,10 +4,10 @@
  * Owns: the attempts of a call and the pauses between them. Must not know: what a call means; the resources do.
  *
  * Invariants:
- *  T1 Path, query, body and answer of a call have the types of the generated schema.
- *  T2 A call ends within its time: with an answer, one of our errors, or the reason of the caller's signal.
- *  T3 Neither the token of the client nor that of a work item shows in an error.
- *  T4 An answer counts when its whole body is there: one that breaks off is a failed attempt like any other.
+ *  TR1 Path, query, body and answer of a call have the types of the generated schema.
+ *  TR2 A call ends within its time: with an answer, one of our errors, or the reason of the caller's signal.
+ *  TR3 Neither the token of the client nor that of a work item shows in an error.
+ *  TR4 An answer counts when its whole body is there: one that breaks off is a failed attempt like any other.
  */
 import { attempt, refusal, valueOf, type PreparedCall } from './attempt.js';
 import { NetworkError, TimeoutError, type CallSubject, type FailedCall } from './errors.js';
@@ -69,7 +69,7 @@ export class Transport {
     return (await this.#attempts(prepared, failed, call, options)) as CallAnswer<P, M>;
   }
 
-  /** Attempts until one succeeds, fails for good, or the time is over (T2). */
+  /** Attempts until one succeeds, fails for good, or the time is over (TR2). */
   async #attempts(
     prepared: PreparedCall,
     about: Omit<FailedCall, 'attempts'>,

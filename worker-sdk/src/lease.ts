@@ -2,8 +2,8 @@
  * Holds work against other workers: heartbeats, and the signal when that fails.
  *
  * Invariants:
- *  L1 The signal fires at the latest when the lease is over by this worker's own clock: from then on another may have it.
- *  L2 Heartbeats go on until `end`, also while a result waits to be reported.
+ *  LE1 The signal fires at the latest when the lease is over by this worker's own clock: from then on another may have it.
+ *  LE2 Heartbeats go on until `end`, also while a result waits to be reported.
  */
 import { isApiError, type StepwrightClient, type WorkItem } from '@stepwright/sdk';
 import { LeaseLostError } from './errors.js';
@@ -102,7 +102,7 @@ export class Lease {
     return backoffMs(failures, { firstMs: Math.min(200, leaseMs / 20), lastMs: leaseMs / 3 });
   }
 
-  /** L1, whatever heartbeats do: they may hang. */
+  /** LE1, whatever heartbeats do: they may hang. */
   async #watchClock(): Promise<void> {
     const { signal } = this.#ended;
     while (!signal.aborted && !this.#work.signal.aborted) {

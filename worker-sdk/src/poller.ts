@@ -4,10 +4,10 @@
  * Owns: the polls that wait, and the pauses when the server does not answer. Must not know: what becomes of the work.
  *
  * Invariants:
- *  P1 Polls that wait and handlers that run are together never more than `concurrency`, for each name and for all.
- *  P2 While the server fails there is one poll at a time, after growing pauses, and it does not wait.
+ *  PO1 Polls that wait and handlers that run are together never more than `concurrency`, for each name and for all.
+ *  PO2 While the server fails there is one poll at a time, after growing pauses, and it does not wait.
  *     Results that wait to be reported go first.
- *  P3 Every name is asked for again and again, however few slots there are.
+ *  PO3 Every name is asked for again and again, however few slots there are.
  */
 import { isApiError, type StepwrightClient, type WorkItem } from '@stepwright/sdk';
 import { ActivityLane } from './activity-lane.js';
@@ -15,7 +15,7 @@ import type { RegisteredActivity } from './activity-handlers.js';
 import { aborted, backoffMs, pause, type BackoffRange } from './pause.js';
 import type { EventHub } from './worker-events.js';
 
-/** The wait of polls that may stand in the way of another name (P3): the second of a name, or any when slots are few. */
+/** The wait of polls that may stand in the way of another name (PO3): the second of a name, or any when slots are few. */
 const SHORT_POLL_SECONDS = 1;
 /** Above the server's own time a poll is given up after this, and counts as failed. */
 const POLL_MARGIN_MS = 10_000;
@@ -77,7 +77,7 @@ export class Poller {
     await Promise.all(this.#open);
   }
 
-  /** Begins as many polls as P1 and P2 allow. */
+  /** Begins as many polls as PO1 and PO2 allow. */
   #fill(): void {
     for (;;) {
       if (this.#isStopping || this.#isPaused) return;

@@ -4,8 +4,8 @@
  * Owns: the lease, the handler's run, the report. Must not know: polling, other work.
  *
  * Invariants:
- *  W1 An item ends in exactly one of: succeeded, failed, dropped, released.
- *  W2 Nothing is reported after a release.
+ *  WH1 An item ends in exactly one of: succeeded, failed, dropped, released.
+ *  WH2 Nothing is reported after a release.
  */
 import { isApiError, type StepwrightClient, type WorkItem } from '@stepwright/sdk';
 import type { ActivityContext } from './activity-context.js';

@@ -5,8 +5,8 @@
  * `WorkInHand`.
  *
  * Invariants:
- *  K1 A worker runs once. After `stop` nothing of it goes on but handlers that do not listen to their signal.
- *  K2 Work that arrives while the worker stops is given back unstarted.
+ *  WK1 A worker runs once. After `stop` nothing of it goes on but handlers that do not listen to their signal.
+ *  WK2 Work that arrives while the worker stops is given back unstarted.
  */
 import { createClient, type StepwrightClient, type WorkItem } from '@stepwright/sdk';
 import { registerActivities, wholeNumber, type RegisteredActivity } from './activity-handlers.js';

@@ -1,13 +1,13 @@
 /**
  * What must be true of a workload once the faults are over, whatever they were:
  *
- *  I1 every start that was acknowledged exists, once, and has reached its end;
- *  I2 its data is what the model says;
- *  I3 every call to the outside was made, always under the same idempotency key; repeats are counted;
- *  I4 of every activity exactly one result was accepted, and it is the one in the data;
- *  I5 its history has every step as often as the model says, each with an id of its own;
- *  I6 every wait took its event, once (I2 shows the event, I5 the wait);
- *  I7 nothing is left over: no instance that is runnable, no work that waits, no event under way, and no log line of a
+ *  K1 every start that was acknowledged exists, once, and has reached its end;
+ *  K2 its data is what the model says;
+ *  K3 every call to the outside was made, always under the same idempotency key; repeats are counted;
+ *  K4 of every activity exactly one result was accepted, and it is the one in the data;
+ *  K5 its history has every step as often as the model says, each with an id of its own;
+ *  K6 every wait took its event, once (K2 shows the event, K5 the wait);
+ *  K7 nothing is left over: no instance that is runnable, no work that waits, no event under way, and no log line of a
  *     fault of the server.
  */
 import { isDeepStrictEqual } from 'node:util';
@@ -71,16 +71,16 @@ class Checker {
 
   async checkLeftovers(fleet: Fleet): Promise<void> {
     const runnable = await this.#get<Page<Instance>>('/api/workflow?status=Runnable');
-    for (const { workflowId } of runnable.items) this.#violate('I7', `${workflowId} still runs`);
+    for (const { workflowId } of runnable.items) this.#violate('K7', `${workflowId} still runs`);
     for (const metric of ['stepwright_activities_waiting', 'stepwright_events_undelivered']) {
       await eventually(`${metric} is 0`, async () => (await fleet.metric(metric)) === 0).catch(
-        (error: unknown) => this.#violate('I7', String(error)),
+        (error: unknown) => this.#violate('K7', String(error)),
       );
     }
-    for (const line of fleet.faults) this.#violate('I7', line);
+    for (const line of fleet.faults) this.#violate('K7', line);
   }
 
-  /** I1 */
+  /** K1 */
   async #ended({ kind, name, workflowId }: Run): Promise<Instance | null> {
     let instance: Instance | null = null;
     for (const deadline = Date.now() + 150_000; Date.now() < deadline;) {
@@ -88,40 +88,40 @@ class Checker {
       if (instance.status === 'Complete') return instance;
       if (instance.status === 'Terminated') break;
     }
-    this.#violate('I1', `${name} (${kind}) did not complete: ${JSON.stringify(instance)}`);
+    this.#violate('K1', `${name} (${kind}) did not complete: ${JSON.stringify(instance)}`);
     return null;
   }
 
-  /** I2, I6 */
+  /** K2, K6 */
   #checkData(run: Run, { data }: Instance): void {
     const { ledger, n, name } = run;
     const expected = { name, n, ledger, ...KINDS[run.kind].expectedData(run) };
-    // What the worker answered is compared with what was accepted of it, by I4.
+    // What the worker answered is compared with what was accepted of it, by K4.
     const compared = Object.fromEntries(Object.entries(data).filter(([key]) => key !== 'result'));
     if (isDeepStrictEqual(compared, expected)) return;
-    this.#violate('I2', `${name}: ${JSON.stringify(data)} is not ${JSON.stringify(expected)}`);
+    this.#violate('K2', `${name}: ${JSON.stringify(data)} is not ${JSON.stringify(expected)}`);
   }
 
-  /** I3 */
+  /** K3 */
   #checkCalls({ name }: Run): void {
     const calls = this.#ledger.callsTo(`/call/${name}`);
-    if (calls.length === 0) this.#violate('I3', `${name} never called`);
+    if (calls.length === 0) this.#violate('K3', `${name} never called`);
     if (new Set(calls.map(({ key }) => key)).size > 1) {
-      this.#violate('I3', `${name} called with several keys: ${JSON.stringify(calls)}`);
+      this.#violate('K3', `${name} called with several keys: ${JSON.stringify(calls)}`);
     }
     if (calls.length > 1) this.#repeatedCalls.push(name);
   }
 
-  /** I4 */
+  /** K4 */
   #checkResult({ n, name }: Run, { data }: Instance): void {
     const accepted = [...(this.#workload.accepted.get(name) ?? [])];
     const expected = { twice: n * 2, nonce: accepted[0] };
     if (accepted.length === 1 && isDeepStrictEqual(data['result'], expected)) return;
     const result = JSON.stringify(data['result']);
-    this.#violate('I4', `${name}: accepted ${JSON.stringify(accepted)}, in the data ${result}`);
+    this.#violate('K4', `${name}: accepted ${JSON.stringify(accepted)}, in the data ${result}`);
   }
 
-  /** I5, I6 */
+  /** K5, K6 */
   async #checkHistory({ kind, name, workflowId }: Run): Promise<void> {
     const rows = await readHistory(workflowId, (path) => this.#get<Page<StepRow>>(path));
     const counts: Record<string, number> = {};
@@ -131,15 +131,15 @@ class Checker {
       isDeepStrictEqual(counts, { ...KINDS[kind].expectedSteps }) &&
       ids.size === rows.length &&
       rows.every(({ status }) => status === 'Complete');
-    if (!isSound) this.#violate('I5', `${name} (${kind}): ${JSON.stringify(rows)}`);
+    if (!isSound) this.#violate('K5', `${name} (${kind}): ${JSON.stringify(rows)}`);
   }
 
-  /** I1: an answer that was lost and a start that was made again are one start. */
+  /** K1: an answer that was lost and a start that was made again are one start. */
   async #checkStartedOnce({ name, workflowId }: Run): Promise<void> {
     const page = await this.#get<Page<Instance>>(`/api/workflow?reference=${name}`);
     const ids = page.items.map((item) => item.workflowId);
     if (isDeepStrictEqual(ids, [workflowId])) return;
-    this.#violate('I1', `${name}: started as ${JSON.stringify(ids)}, answered ${workflowId}`);
+    this.#violate('K1', `${name}: started as ${JSON.stringify(ids)}, answered ${workflowId}`);
   }
 
   async #get<Body>(path: string): Promise<Body> {

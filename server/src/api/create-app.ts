@@ -5,10 +5,10 @@
  * environment, how workflows run.
  *
  * Invariants:
- *  W1 A body is read after its sender was authenticated, under a byte limit, and parsed under depth and count limits.
- *  W2 Free-form data reaches the host as it was sent: own `__proto__` members, casing and order included.
- *  W3 Every error is a problem document; what nobody expected shows an id and nothing else.
- *  W4 A work item that could not be delivered goes back to the queue.
+ *  API1 A body is read after its sender was authenticated, under a byte limit, and parsed under depth and count limits.
+ *  API2 Free-form data reaches the host as it was sent: own `__proto__` members, casing and order included.
+ *  API3 Every error is a problem document; what nobody expected shows an id and nothing else.
+ *  API4 A work item that could not be delivered goes back to the queue.
  */
 import express, { type Express, type RequestHandler } from 'express';
 import { RegisterRoutes } from '../generated/routes.js';

@@ -1,7 +1,7 @@
 /**
  * Every setting of the server: one entry each, with its default, its form and a sentence.
  *
- * `config.ts` reads them from the environment, `docs/configuration.md` shows them as a table (a test keeps it true).
+ * `read-config.ts` reads them from the environment, `docs/configuration.md` shows them as a table (a test keeps it true).
  */
 import { TOKEN_ALGORITHMS } from '../api/authentication.js';
 import { LOG_LEVELS } from '../base/logger.js';

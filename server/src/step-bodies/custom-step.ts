@@ -3,8 +3,8 @@
  *
  * Owns: which script runs, and what becomes of its end. Must not know: how Python runs, where scripts are kept.
  *
- *  C1 The script is looked up when the step runs, so that a repaired script helps instances that wait for a retry.
- *  C2 What a script prints goes to the log, also that of a script which fails.
+ *  CS1 The script is looked up when the step runs, so that a repaired script helps instances that wait for a retry.
+ *  CS2 What a script prints goes to the log, also that of a script which fails.
  */
 import type { JsonObject } from '../engine/values/json.js';
 import type { EffectResult } from '../engine/flow/messages.js';

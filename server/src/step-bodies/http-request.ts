@@ -4,11 +4,11 @@
  * Owns: the connections to callees, and the order of a call: inputs, address policy, sending, redirects, answer.
  * Must not know: workflows, stores, who started it. The parts are in `http-request/`.
  *
- *  R1 Whatever a callee answers is a result: also 500, garbage or half of an answer. No answer is `ResponseCode` 0.
+ *  HR1 Whatever a callee answers is a result: also 500, garbage or half of an answer. No answer is `ResponseCode` 0.
  *     With SucceedOn, what it does not name, half of an answer and no answer are failures.
- *  R2 Other failures are what the author can change: wrong inputs (`InputError`), refused addresses (`AddressRefused`).
- *  R3 Every connection goes to an address that the policy allowed, also after redirects and when names change.
- *  R4 A call ends within its time limit, and holds no more of an answer than `responseBytesMax`.
+ *  HR2 Other failures are what the author can change: wrong inputs (`InputError`), refused addresses (`AddressRefused`).
+ *  HR3 Every connection goes to an address that the policy allowed, also after redirects and when names change.
+ *  HR4 A call ends within its time limit, and holds no more of an answer than `responseBytesMax`.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, errors, type Dispatcher } from 'undici';

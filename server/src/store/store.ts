@@ -574,7 +574,7 @@ export interface Store extends Service {
   /** Which of these names have an item with `availableAt <= now` that is not done. */
   findAvailableActivities(names: readonly string[], now: number): Promise<readonly string[]>;
   /**
-   * Accepts a result for the token, once, and posts the message that `messageFor` makes of the item to its instance.
+   * Accepts a result for the token, once, and posts the message to its instance.
    * A token is stale when the item is unknown, is held by another token, or its lease ended and it was handed out again.
    * A lease that ran out while nobody else took the item is still good.
    */

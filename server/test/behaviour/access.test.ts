@@ -1,4 +1,4 @@
-/** Section 9: bearer tokens, and which scope may call what. */
+/** Bearer tokens, and which scope may call what. */
 import { generateKeyPairSync } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

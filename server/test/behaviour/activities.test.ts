@@ -1,4 +1,4 @@
-/** Section 8: activities and their workers. */
+/** Activities and their workers. */
 import { describe, expect, it } from 'vitest';
 import type { Problem } from '../../src/api/wire/models/problem.js';
 import type { WorkItem } from '../../src/api/wire/models/activity.js';

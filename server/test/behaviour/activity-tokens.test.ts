@@ -1,4 +1,4 @@
-/** Section 8: the tokens of activities, and their leases. */
+/** The tokens of activities, and their leases. */
 import { describe, expect, it } from 'vitest';
 import type { Problem } from '../../src/api/wire/models/problem.js';
 import { fresh } from './support/client.js';

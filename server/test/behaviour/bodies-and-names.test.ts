@@ -1,4 +1,4 @@
-/** Section 2: bodies, answers, names and errors. */
+/** Bodies, answers, names and errors. */
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { Problem } from '../../src/api/wire/models/problem.js';

@@ -1,4 +1,4 @@
-/** Section 1: settings, read once and checked at the start. The server runs as a process here. */
+/** Settings, read once and checked at the start. The server runs as a process here. */
 import { generateKeyPairSync } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-/** Section 4: what a definition may be, and how one that may not is refused. */
+/** What a definition may be, and how one that may not is refused. */
 import { describe, expect, it } from 'vitest';
 import type { RegisteredDefinition } from '../../src/api/wire/models/definition.js';
 import type { Json, JsonObject } from '../../src/engine/values/json.js';

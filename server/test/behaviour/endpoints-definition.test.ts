@@ -1,4 +1,4 @@
-/** Section 3: the calls about definitions and custom steps. */
+/** The calls about definitions and custom steps. */
 import { describe, expect, it } from 'vitest';
 import type {
   DefinitionCheck,

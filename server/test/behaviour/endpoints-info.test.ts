@@ -1,4 +1,4 @@
-/** Section 3: what the server tells about itself. */
+/** What the server tells about itself. */
 import { expect, it } from 'vitest';
 import type { ServerInfo } from '../../src/api/wire/models/info.js';
 import { everyStore } from './support/every-store.js';

@@ -1,4 +1,4 @@
-/** Section 3: the calls about workflow instances. */
+/** The calls about workflow instances. */
 import { describe, expect, it } from 'vitest';
 import type { Problem } from '../../src/api/wire/models/problem.js';
 import type { Workflow, WorkflowPage } from '../../src/api/wire/models/workflow.js';

@@ -1,4 +1,4 @@
-/** Section 10: what fails, what is kept of it, and what happens then. */
+/** What fails, what is kept of it, and what happens then. */
 import { describe, expect, it } from 'vitest';
 import { itRuns } from './support/cases.js';
 import { everyStore } from './support/every-store.js';

@@ -1,4 +1,4 @@
-/** Section 7: events and WaitFor. */
+/** Events and WaitFor. */
 import { describe, expect, it } from 'vitest';
 import { itFails } from './support/cases.js';
 import { fresh } from './support/client.js';

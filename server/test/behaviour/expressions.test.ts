@@ -1,4 +1,4 @@
-/** Section 5: Python expressions, as definitions use them. */
+/** Python expressions, as definitions use them. */
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/engine/values/json.js';
 import { itFails, itRuns } from './support/cases.js';

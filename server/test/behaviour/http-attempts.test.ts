@@ -1,4 +1,4 @@
-/** Section 20: HttpRequests that are repeated: one key for all attempts, SucceedOn, Retry-After. */
+/** HttpRequests that are repeated: one key for all attempts, SucceedOn, Retry-After. */
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/engine/values/json.js';
 import { useCallee } from './support/callee.js';

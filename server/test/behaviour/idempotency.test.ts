@@ -1,4 +1,4 @@
-/** Section 3: Idempotency-Key on starts, events and definitions. */
+/** Idempotency-Key on starts, events and definitions. */
 import { expect, it } from 'vitest';
 import type { Problem } from '../../src/api/wire/models/problem.js';
 import type { Workflow, WorkflowPage } from '../../src/api/wire/models/workflow.js';

@@ -1,4 +1,4 @@
-/** Section 22: what users write instead of the one canonical form, and what it means. */
+/** What users write instead of the one canonical form, and what it means. */
 import { describe, expect, it } from 'vitest';
 import { itRuns } from './support/cases.js';
 import { fresh } from './support/client.js';

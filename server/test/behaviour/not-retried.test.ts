@@ -1,4 +1,4 @@
-/** Section 21: retry settings mean retry, Fail, and errors that are not retried. */
+/** Retry settings mean retry, Fail, and errors that are not retried. */
 import { describe, expect, it } from 'vitest';
 import { itRuns } from './support/cases.js';
 import { fresh } from './support/client.js';

@@ -1,4 +1,4 @@
-/** Section 22: integers of any size and all floats travel exactly through every door. Bodies are texts, compared as texts. */
+/** Integers of any size and all floats travel exactly through every door. Bodies are texts, compared as texts. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

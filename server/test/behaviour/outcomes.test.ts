@@ -1,4 +1,4 @@
-/** Section 21: how a workflow ended, which error it shows then, and lists by outcome and by parent. */
+/** How a workflow ended, which error it shows then, and lists by outcome and by parent. */
 import { describe, expect, it } from 'vitest';
 import type { WorkflowOutcome, WorkflowPage } from '../../src/api/wire/models/workflow.js';
 import type { Client } from './support/client.js';

@@ -1,4 +1,4 @@
-/** Section 22: what Python does with data, in expressions and in custom steps. */
+/** What Python does with data, in expressions and in custom steps. */
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/engine/values/json.js';
 import type { StepError } from '../../src/api/wire/models/workflow.js';

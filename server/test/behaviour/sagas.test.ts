@@ -1,4 +1,4 @@
-/** Section 10: sagas, and cancelling. */
+/** Sagas, and cancelling. */
 import { describe, expect, it } from 'vitest';
 import { itRuns } from './support/cases.js';
 import { fresh } from './support/client.js';

@@ -1,4 +1,4 @@
-/** Section 6: If, While, Foreach, Parallel, Sequence, and what they hold. */
+/** If, While, Foreach, Parallel, Sequence, and what they hold. */
 import { describe, expect, it } from 'vitest';
 import { itFails, itRuns } from './support/cases.js';
 import { fresh } from './support/client.js';

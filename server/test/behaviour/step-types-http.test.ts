@@ -1,4 +1,4 @@
-/** Section 6: HttpRequest, against a real server on this machine. */
+/** HttpRequest, against a real server on this machine. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { useCallee } from './support/callee.js';

@@ -1,4 +1,4 @@
-/** Section 6: SubWorkflow. */
+/** SubWorkflow. */
 import { expect, it } from 'vitest';
 import { fresh, type Client } from './support/client.js';
 import { eventually } from './support/eventually.js';

@@ -1,4 +1,4 @@
-/** Section 21: the end with clean-up. */
+/** The end with clean-up. */
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/engine/values/json.js';
 import type { Answer, Client } from './support/client.js';

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { duplicatesOf, storeErrorOf } from '../../src/store/mongo/mongo-errors.js';
 import { StoreUnavailableError } from '../../src/store/store.js';
 
-/** As the driver makes it, see `executeCommands` in its `bulk/common`. */
+/** As the driver makes it, in its module `bulk/common`. */
 function brokenBulkWrite(): MongoBulkWriteError {
   const cause = new MongoNetworkError('read ECONNRESET');
   // The result is not looked at; a real one cannot be made outside of the driver.

@@ -266,7 +266,7 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
         },
       });
 
-    it('the pass that is run again replaces what has other content (D2), and keeps the rest (D3)', () =>
+    it('the pass that is run again replaces what has other content (SR2), and keeps the rest (SR3)', () =>
       withStore(async ({ store, database }) => {
         await store.insertInstance({ record: instanceOf('i', { epoch: 2 }), side: NO_SIDE });
         await leaveBehind(store, database, 1);

@@ -3,7 +3,7 @@
  *
  * Owns the counts of one application. Must not know: HTTP, who the caller is, the clock of the machine.
  *
- *  N1 All tables are bounded: whoever has an endless supply of addresses fills no memory.
+ *  AL1 All tables are bounded: whoever has an endless supply of addresses fills no memory.
  */
 import { AppError } from '../../base/errors.js';
 

@@ -4,9 +4,9 @@
  * Owns: which spelling stands for which member, and the canonical object that is built on the way. Must not know:
  * what a member means.
  *
- *  M1 What is read is also written to `canonical`, under the camelCase name and in the order of reading.
- *  M2 A member that is null is absent.
- *  M3 Every problem points at the member in the spelling of the document.
+ *  MR1 What is read is also written to `canonical`, under the camelCase name and in the order of reading.
+ *  MR2 A member that is null is absent.
+ *  MR3 Every problem points at the member in the spelling of the document.
  */
 import { describeValue, quoteText } from '../values/convert-input.js';
 import { ERROR_BEHAVIORS, type ErrorBehavior } from '../model/definition.js';

@@ -1,9 +1,9 @@
 /**
  * Input values: what of a document is a Python expression and what is taken literally.
  *
- *  V1 A text is an expression; a number, boolean, null or list is a constant. An empty text is the empty text.
- *  V2 A map is literal but for keys that start with `@`: these lose it, and their texts are expressions, at every depth.
- *  V3 What holds nothing to evaluate becomes one constant, so that running it costs nothing.
+ *  IV1 A text is an expression; a number, boolean, null or list is a constant. An empty text is the empty text.
+ *  IV2 A map is literal but for keys that start with `@`: these lose it, and their texts are expressions, at every depth.
+ *  IV3 What holds nothing to evaluate becomes one constant, so that running it costs nothing.
  */
 import { quoteText } from '../values/convert-input.js';
 import type { InputValue } from '../model/definition.js';

@@ -1,8 +1,8 @@
 /**
  * Instances that SubWorkflow steps start: their ids, and their link to the step.
  *
- *  C1 An id is derived from the execution that starts it, so that a repeated start is the same one.
- *  C2 It stays short however many have started one another: a long one is replaced by a hash, to which the next is added.
+ *  CI1 An id is derived from the execution that starts it, so that a repeated start is the same one.
+ *  CI2 It stays short however many have started one another: a long one is replaced by a hash, to which the next is added.
  */
 import type { ParentLink, WorkflowInstance } from './instance.js';
 import { executionKey, type Pointer } from './pointer.js';

@@ -45,7 +45,7 @@ export type InputValue =
 
 export interface StepDefinition {
   readonly id: string;
-  /** A built-in type, or null for a custom step; then `customType` names the script. */
+  /** A built-in type, or null for a custom step; then `typeName` names the script. */
   readonly type: BuiltInStepType | null;
   /** The type as shown to users: the canonical built-in name or the custom step's own. */
   readonly typeName: string;

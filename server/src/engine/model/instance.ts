@@ -120,7 +120,7 @@ export interface WorkflowInstance {
    */
   readonly queue: Set<number>;
   nextPointerId: number;
-  /** By event name and key, see `event-key.ts`. */
+  /** By event name and key, see `taken-events.ts`. */
   readonly taken: Map<string, TakenEvents>;
   /**
    * The newest step error while it matters: until its step succeeds, is cancelled or gives way. Of an ended instance the

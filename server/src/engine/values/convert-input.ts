@@ -3,8 +3,8 @@
  *
  * Owns: the conversions and the sentences that say why one is not possible. Must not know: which step asks.
  *
- *  C1 No conversion throws, whatever the value.
- *  C2 A message names what was expected and what came, and stays short however large the value is.
+ *  CV1 No conversion throws, whatever the value.
+ *  CV2 A message names what was expected and what came, and stays short however large the value is.
  */
 import { DURATION_FORMS, parseDurationMs } from './durations.js';
 import { writeNumber } from './exact-json.js';

@@ -4,8 +4,8 @@
  * Owns: the polls that wait on this node. Must not know: workflows, HTTP. The store decides who gets an item; a worker
  * that waits here when an instance commits gets the item as it is created.
  *
- *  R8 An item is handed out only after the store has its claim.
- *  R9 A poll whose caller is gone gets nothing, and gives back what it got in the last moment.
+ *  AC1 An item is handed out only after the store has its claim.
+ *  AC2 A poll whose caller is gone gets nothing, and gives back what it got in the last moment.
  */
 import { AppError } from '../../base/errors.js';
 import type { Logger } from '../../base/logger.js';

@@ -3,9 +3,9 @@
  *
  * Owns: tokens, leases, and what becomes of items that cannot be delivered. Must not know: who polls.
  *
- *  R10 An item without a lease is claimed for a while first, and kept once its hand-out has survived a moment. A node that
+ *  AC3 An item without a lease is claimed for a while first, and kept once its hand-out has survived a moment. A node that
  *      dies between the claim and the answer so holds up nothing: the item goes back by itself.
- *  R11 An item whose stored form cannot be read fails its step instead of staying with nobody.
+ *  AC4 An item whose stored form cannot be read fails its step instead of staying with nobody.
  */
 import { idempotencyKey } from '../../engine/model/pointer.js';
 import { AppError } from '../../base/errors.js';

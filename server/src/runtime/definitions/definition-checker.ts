@@ -2,9 +2,9 @@
  * Everything that is wrong or odd about a posted definition: what its form shows (engine/definitions), and what only the
  * stored custom steps and Python can tell.
  *
- *  K1 A document costs time in proportion to its size, however many problems it has: what more than one list can show is
+ *  DC1 A document costs time in proportion to its size, however many problems it has: what more than one list can show is
  *     neither looked for nor made.
- *  K2 The thread is never held for long: parsing is bounded by the number of values, and what comes after it is done in
+ *  DC2 The thread is never held for long: parsing is bounded by the number of values, and what comes after it is done in
  *     batches.
  */
 import { setImmediate } from 'node:timers/promises';

@@ -5,12 +5,12 @@
  * and is the mark: whoever finds it with a dead owner and that count knows that it was the only one at work when that
  * node died. The mark goes with the first commit that clears the instance, or when the trial ends without one.
  *
- *  R8 Nothing is tried before the node, and every other that is known, has lived for `QUIET_MS`: nodes that are killed
+ *  CT1 Nothing is tried before the node, and every other that is known, has lived for `QUIET_MS`: nodes that are killed
  *     again and again from outside die before a trial begins, so that no instance is blamed for it.
- *  R9 While an instance is on trial no other has a turn on this node.
- *  R13 A trial ends with what the instance did, not with the time that it took: a commit, or nothing of it at work. Only an
+ *  CT2 While an instance is on trial no other has a turn on this node.
+ *  CT3 A trial ends with what the instance did, not with the time that it took: a commit, or nothing of it at work. Only an
  *      answer from outside is waited for no longer than `OUTSIDE_MS`, and nothing longer than `TRIAL_MS_MAX`.
- *  R14 The order differs from node to node: when kills from outside meet the first trial of each, it is not always the same
+ *  CT4 The order differs from node to node: when kills from outside meet the first trial of each, it is not always the same
  *      instance.
  */
 import { hash } from 'node:crypto';

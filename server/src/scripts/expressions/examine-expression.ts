@@ -4,7 +4,7 @@
  * that only ever make a name known: what `:=` binds counts as bound everywhere in the expression, and names with two
  * leading underscores are always known.
  *
- *  N1 The work is bounded by the length of the text, which is bounded itself.
+ *  XE1 The work is bounded by the length of the text, which is bounded itself.
  */
 import type { ExpressionFacts, ReadPath } from '../../engine/definitions/expression-facts.js';
 import type { Json } from '../../engine/values/json.js';

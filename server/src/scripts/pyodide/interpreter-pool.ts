@@ -4,12 +4,12 @@
  * Owns: which call goes to which process. Which processes there are is interpreter-supply.ts, in what order calls wait
  * call-queue.ts, what the end of a call means judge-call.ts. Must not know: Python, expressions, scripts.
  *
- *  L1 One process has one call at a time; at most `interpreters` of them are busy at once, and where that is one, one
+ *  IP1 One process has one call at a time; at most `interpreters` of them are busy at once, and where that is one, one
  *     more with expressions while it is busy with a script. The others are spares: the same, but waiting.
- *  L2 A process that behaved strangely is never used again: it died, did not answer, answered something that cannot be
+ *  IP2 A process that behaved strangely is never used again: it died, did not answer, answered something that cannot be
  *     read, asked the host for something closed, or trapped. Its place is taken by a spare at once.
- *  L3 Every call ends exactly once: with an answer, an error, or `Unavailable` when there is nobody to ask.
- *  L4 Processes boot one after another, so that the first is ready soon on a machine with few cores. One that does not
+ *  IP3 Every call ends exactly once: with an answer, an error, or `Unavailable` when there is nobody to ask.
+ *  IP4 Processes boot one after another, so that the first is ready soon on a machine with few cores. One that does not
  *     boot is tried again, later and later.
  */
 import { LRUCache } from 'lru-cache';

@@ -5,10 +5,10 @@
  * workflows, steps, stores. How the wall around Python is built is told in gates.ts (the WebAssembly instance),
  * sealed-interpreter.ts (one interpreter), child-command.ts (its process) and interpreter-pool.ts (all of them).
  *
- *  Y1 What is answered here and what Python answers are the same, for every expression that both can answer.
- *  Y2 Whether an expression may run on a used interpreter is decided here, from its text alone, and never by Python.
- *  Y3 The caller's variables are never changed; values that are returned may share parts with them.
- *  Y4 Every failure is a result. Only `checkSyntax` rejects, when there is no interpreter.
+ *  PY1 What is answered here and what Python answers are the same, for every expression that both can answer.
+ *  PY2 Whether an expression may run on a used interpreter is decided here, from its text alone, and never by Python.
+ *  PY3 The caller's variables are never changed; values that are returned may share parts with them.
+ *  PY4 Every failure is a result. Only `checkSyntax` rejects, when there is no interpreter.
  */
 import type { JsonObject } from '../../engine/values/json.js';
 import type {

@@ -3,13 +3,13 @@
  *
  * Owns: sealing, calling and restoring one interpreter. Must not know: how Python boots, processes, expressions.
  *
- *  I1 Once sealed, the guest reaches only `guest-calls.ts` (see gates.ts). The host talks to Python with CPython's C
+ *  SI1 Once sealed, the guest reaches only `guest-calls.ts` (see gates.ts). The host talks to Python with CPython's C
  *     interface on the raw WebAssembly exports; there are no proxies and no callbacks.
- *  I2 All state of Python lives in linear memory. It is copied when sealed and copied back, so that code that is not
+ *  SI2 All state of Python lives in linear memory. It is copied when sealed and copied back, so that code that is not
  *     proven pure meets a pristine interpreter and leaves nothing behind. What WebAssembly keeps elsewhere is put back too,
  *     or compared (pristine-references.ts); an interpreter that differs there is not used again.
- *  I3 Every call can be broken off from outside. V8 stops WebAssembly anywhere, inside of one regex or one power as well.
- *  I4 Purity comes from the caller, who decided it without asking this interpreter.
+ *  SI3 Every call can be broken off from outside. V8 stops WebAssembly anywhere, inside of one regex or one power as well.
+ *  SI4 Purity comes from the caller, who decided it without asking this interpreter.
  */
 import { RUNNER_MODULE, type BootedPython, type PythonOptions } from './boot-python.js';
 import type { Outcome } from './frames.js';

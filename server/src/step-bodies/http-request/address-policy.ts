@@ -3,10 +3,10 @@
  *
  * Owns: the classes of addresses and the host lists. Must not know: HTTP, DNS, connections.
  *
- *  A1 Link-local, metadata, multicast and reserved addresses are refused whatever the settings are.
- *  A2 An address is judged by where it leads: IPv4 inside of IPv6 counts as that IPv4 address.
- *  A3 What is not known to be public is not public, and text that is no address is refused.
- *  A4 Host lists only narrow: an entry never opens what A1 or a setting closes.
+ *  AP1 Link-local, metadata, multicast and reserved addresses are refused whatever the settings are.
+ *  AP2 An address is judged by where it leads: IPv4 inside of IPv6 counts as that IPv4 address.
+ *  AP3 What is not known to be public is not public, and text that is no address is refused.
+ *  AP4 Host lists only narrow: an entry never opens what AP1 or a setting closes.
  */
 import ipaddr from 'ipaddr.js';
 
@@ -123,7 +123,7 @@ function refuseClass(
 
 function classOf(address: Address): 'public' | 'private' | 'loopback' | 'linkLocal' | 'reserved' {
   if (isWithin(address, FURTHER_PRIVATE_RANGES)) return 'private';
-  // The library knows more ranges than its types name, and may learn new ones: see A3.
+  // The library knows more ranges than its types name, and may learn new ones: see AP3.
   const range: string = address.range();
   switch (range) {
     case 'unicast':
@@ -143,7 +143,7 @@ function classOf(address: Address): 'public' | 'private' | 'loopback' | 'linkLoc
   }
 }
 
-/** Null where the text is no address. Otherwise the address that packets would end up at, see A2. */
+/** Null where the text is no address. Otherwise the address that packets would end up at, see AP2. */
 function parseAddress(text: string): Address | null {
   if (!ipaddr.isValid(text)) return null;
   const address = ipaddr.process(text);

@@ -1,10 +1,10 @@
 /**
  * The right to make a call: so many at a time to one host and in all, shared fairly by the definitions that call.
  *
- *  L1 A definition may hold at most three times as many slots as are free. So there is always one for a definition that has
+ *  SL1 A definition may hold at most three times as many slots as are free. So there is always one for a definition that has
  *     none, until many definitions call at once, and one alone gets three quarters of all.
- *  L2 Definitions that wait for a host take turns, each with its oldest call first.
- *  L3 A call whose signal fires leaves the queue at once.
+ *  SL2 Definitions that wait for a host take turns, each with its oldest call first.
+ *  SL3 A call whose signal fires leaves the queue at once.
  */
 const SHARE = 3;
 

@@ -1,9 +1,9 @@
 /**
  * What a redirect leads to.
  *
- *  D1 Another origin gets no header field of the author's but those that describe the message: any of the others may be
+ *  RD1 Another origin gets no header field of the author's but those that describe the message: any of the others may be
  *     a credential, not only `Authorization`.
- *  D2 A body that was sent encrypted is not sent again in the clear.
+ *  RD2 A body that was sent encrypted is not sent again in the clear.
  */
 import type { HttpCall } from './http-call.js';
 import { AddressRefusedError } from './pinned-connector.js';

@@ -1,8 +1,8 @@
 /**
  * With the input SucceedOn, an answer that it does not name is a failure of the step.
  *
- *  O1 The error says which status came and how the body begins: that is what tells what to do.
- *  O2 A `Retry-After` delays the next attempt and never brings it forward; what cannot be read is ignored.
+ *  SO1 The error says which status came and how the body begins: that is what tells what to do.
+ *  SO2 A `Retry-After` delays the next attempt and never brings it forward; what cannot be read is ignored.
  */
 import { writeJson } from '../../engine/values/exact-json.js';
 import type { Json } from '../../engine/values/json.js';

@@ -6,8 +6,8 @@
  * Must not know: timers, clocks, randomness. Every operation happens at once, inside of the call that asks for it.
  *
  * Invariants beside the contract's S1 to S7 (S1 ends with the process here):
- *  M1 An operation is done when its call returns; only the answer comes later, as a promise.
- *  M2 Records are never changed in place, so an answer that somebody holds does not change.
+ *  MS1 An operation is done when its call returns; only the answer comes later, as a promise.
+ *  MS2 Records are never changed in place, so an answer that somebody holds does not change.
  */
 import { storeMethods, type CallOperation, type SynchronousOperations } from '../operations.js';
 import type { Store } from '../store.js';

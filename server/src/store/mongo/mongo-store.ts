@@ -3,11 +3,10 @@
  *
  * Owns: one database. Must not know: what the stored texts mean.
  *
- * Invariants beside the contract's S1 to S7:
- *  D0 Only what is atomic on a single document decides anything: filtered updates, and inserts by `_id`. No transactions,
+ * Invariants beside the contract's S1 to S7, and SR1 to SR4 of side-records.ts:
+ *  MO1 Only what is atomic on a single document decides anything: filtered updates, and inserts by `_id`. No transactions,
  *     change streams, TTL indexes, update pipelines, positional operators. Ids are made here, as strings.
- *  D1 to D3: see side-records.ts.
- *  D4 Writes are acknowledged by a majority; an operation that did not end in time fails as unavailable (rule S5) and may
+ *  MO2 Writes are acknowledged by a majority; an operation that did not end in time fails as unavailable (rule S5) and may
  *     still happen later. A claim that comes too late for its caller is given back.
  */
 import { MongoClient, type MongoClientOptions } from 'mongodb';

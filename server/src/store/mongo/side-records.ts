@@ -3,12 +3,12 @@
  * (rule S4), so a pass that loses its commit leaves some behind.
  *
  * Invariants:
- *  D1 Records that a lost commit inserted are taken back, unless a worker has an activity by now.
- *  D2 When the process died in between, the pass is run again and may give the same id to something else. So a commit
+ *  SR1 Records that a lost commit inserted are taken back, unless a worker has an activity by now.
+ *  SR2 When the process died in between, the pass is run again and may give the same id to something else. So a commit
  *     replaces what an earlier pass left under its ids: one with a lower epoch, or the same epoch and an inSeq that is
  *     not higher. A node that lost the instance has a lower epoch and replaces nothing.
- *  D3 An activity with the same content is left as it is: somebody may be working on it already.
- *  D4 What is there already may be taken back at any moment by the commit that lost. So a replacement is one write that
+ *  SR3 An activity with the same content is left as it is: somebody may be working on it already.
+ *  SR4 What is there already may be taken back at any moment by the commit that lost. So a replacement is one write that
  *     inserts when there is nothing any more: found, then gone, must not end as missing.
  */
 import { createHash, randomUUID } from 'node:crypto';
@@ -84,7 +84,7 @@ export async function insertSideRecords(
   return { attemptId: attempt.attemptId, history, subscriptions, activities };
 }
 
-/** Undoes the insert for a commit that lost (D1). */
+/** Undoes the insert for a commit that lost (SR1). */
 export async function takeBack(
   context: MongoContext,
   inserted: InsertedSideRecords,

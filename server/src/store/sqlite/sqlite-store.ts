@@ -5,10 +5,10 @@
  * Must not know: what the stored texts mean.
  *
  * Invariants beside the contract's S1 to S7:
- *  L1 The main thread never waits for the disk: it posts operations to the thread and gets answers.
- *  L2 An answer to a write is posted after its commit was synced (WAL, `synchronous = FULL`).
- *  L3 A write transaction begins with the write lock (`BEGIN IMMEDIATE`), so what it read is still true when it commits.
- *  L4 Operations that arrive while a commit is being synced share the next one; see batch.ts.
+ *  SQ1 The main thread never waits for the disk: it posts operations to the thread and gets answers.
+ *  SQ2 An answer to a write is posted after its commit was synced (WAL, `synchronous = FULL`).
+ *  SQ3 A write transaction begins with the write lock (`BEGIN IMMEDIATE`), so what it read is still true when it commits.
+ *  SQ4 Operations that arrive while a commit is being synced share the next one; see batch.ts.
  */
 import { storeMethods, type CallOperation, type OperationResult } from '../operations.js';
 import type { Store } from '../store.js';

@@ -1,4 +1,4 @@
-/** Goal: V1 to V3 of parse-input-value.ts. Method: a table of posted values and what becomes of them. */
+/** Goal: IV1 to IV3 of parse-input-value.ts. Method: a table of posted values and what becomes of them. */
 import { describe, expect, it } from 'vitest';
 import type { InputValue } from '../../../src/engine/model/definition.js';
 import type { Json } from '../../../src/engine/values/json.js';

@@ -1,5 +1,5 @@
 /**
- * I2: what an interpreter keeps outside of its linear memory is known, and no call changes it for the next one.
+ * SI2: what an interpreter keeps outside of its linear memory is known, and no call changes it for the next one.
  *
  * First the module itself: which instructions could write there. Then attacks on a sealed interpreter with ctypes, which
  * call the functions that do, as somebody could who has taken over a function pointer.

@@ -17,7 +17,7 @@ export class Archive {
     this.#known.add(id);
   }
 
-  /** The store answers at once (M1), so everything is read right before and right after the removal. */
+  /** The store answers at once (MS1), so everything is read right before and right after the removal. */
   async purge(store: Store, request: Parameters<Store['purge']>[0]): ReturnType<Store['purge']> {
     const reads = [...this.#known].map((id) => ({
       id,

@@ -1,4 +1,16 @@
-/** What must be true when everything has come to rest. The rules are numbered as in docs/reliability.md. */
+/**
+ * What must be true when everything has come to rest, and some of it (I5, I7, I8) all the time:
+ *
+ *  I1 Every answered start exists once, with the outcome that its model says; its steps ended as often as the model says.
+ *  I2 Its data is what the model says.
+ *  I3 Every effect that counts was called, none that the history does not explain, none twice where there was no fault.
+ *  I4 Each activity has one accepted result, and it is the one in the instance.
+ *  I5 Revisions increase, no commit goes back, the history has no gap and nothing twice.
+ *  I6 A wait takes one event, and an event is taken once by an instance.
+ *  I7 Nothing stays due, unsettled, undelivered or subscribed; what is suspended stays so until it is resumed; ends are
+ *     final.
+ *  I8 What ended long ago is removed with its history, and nothing else is.
+ */
 import type { StepRecord } from '../../../src/engine/model/instance.js';
 import { isJsonObject, type JsonObject } from '../../../src/engine/values/json.js';
 import { nameKeyOf } from '../../../src/base/ids.js';

@@ -1,6 +1,6 @@
 /**
  * The store with a witness: it looks at an instance before and after each write, and holds what must never happen
- * between two states. It stands on the memory store, whose operations happen at once (M1), so nothing comes between.
+ * between two states. It stands on the memory store, whose operations happen at once (MS1), so nothing comes between.
  */
 import type { InstanceRecord, InstanceStatus, Store } from '../../../src/store/store.js';
 import type { Archive } from './archive.js';

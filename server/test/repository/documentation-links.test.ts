@@ -4,7 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const FOLDERS = ['.', 'docs', 'docs/adr', 'examples', 'sdk', 'worker-sdk'];
 
 const documents = FOLDERS.flatMap((folder) =>

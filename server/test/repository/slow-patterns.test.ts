@@ -8,9 +8,9 @@ import { checkSync } from 'recheck';
 import ts from 'typescript';
 import { beforeAll, describe, expect, it } from 'vitest';
 
-const ROOT = join(import.meta.dirname, '..', '..');
+const ROOT = join(import.meta.dirname, '..', '..', '..');
 const FOLDERS = ['server/src', 'sdk/src', 'worker-sdk/src'];
-const CHECK_TIMEOUT_MS = 30_000;
+const CHECK_TIMEOUT_MS = 120_000;
 
 /** Built at run time from what is not in the source: each has a reason why it is harmless. */
 const DYNAMIC: readonly string[] = [

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 
-const ROOT = new URL('../../', import.meta.url);
+const ROOT = new URL('../../../', import.meta.url);
 const PACKAGE = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as {
   readonly version: string;
   readonly devDependencies: { readonly node: string };

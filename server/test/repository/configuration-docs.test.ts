@@ -1,9 +1,9 @@
 /** docs/configuration.md is the table of settings; this keeps it so. Run with UPDATE_DOCS=1 to write it anew. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { SETTINGS, type Setting } from '../src/config/settings.js';
+import { SETTINGS, type Setting } from '../../src/config/settings.js';
 
-const FILE = new URL('../../docs/configuration.md', import.meta.url);
+const FILE = new URL('../../../docs/configuration.md', import.meta.url);
 
 function table(): string {
   const rows = (Object.entries(SETTINGS) as [string, Setting<unknown>][]).map(

@@ -1,0 +1,66 @@
+/** The code map of ARCHITECTURE.md names every folder of the server's sources, and no folder or file that is not there. */
+import { describe, expect, it } from 'vitest';
+import { textOf, TRACKED } from './tracked-files.js';
+
+const SOURCE = 'server/src/';
+const files = TRACKED.filter((file) => file.startsWith(SOURCE));
+const folders = new Set(
+  files.flatMap((file) => {
+    const names = file.split('/').slice(0, -1);
+    return names.slice(2).map((_, index) => `${names.slice(0, index + 3).join('/')}/`);
+  }),
+);
+
+interface Entry {
+  /** Where it stands in the tree. */
+  readonly folder: string;
+  /** What is said beside it. */
+  readonly text: string;
+}
+
+/** The lines below `server/src/`: each level is indented by two spaces. */
+function readMap(): readonly Entry[] {
+  const [, map = ''] =
+    /## Code map\n\n```\nserver\/src\/\n([^]*?)\n(?=\S)/.exec(textOf('ARCHITECTURE.md')) ?? [];
+  const above: string[] = [];
+  return map.split('\n').flatMap((line) => {
+    const [, indent = '', name = '', text = ''] = /^( +)(\S+)\s+(.*)$/.exec(line) ?? [];
+    if (name === '') return [];
+    const level = indent.length / 2;
+    above.length = level - 1;
+    const parent = SOURCE + above.join('');
+    if (!name.endsWith('/')) return [{ folder: parent, text: `${name} ${text}` }];
+    above[level - 1] = name;
+    return [{ folder: parent + name, text }];
+  });
+}
+
+const map = readMap();
+const named = new Set(
+  map.flatMap(({ folder, text }) => [
+    folder,
+    ...[...text.matchAll(/(?<![\w/.-])((?:[\w-]+\/)+)/g)].map(([, name = '']) => folder + name),
+  ]),
+);
+named.delete(SOURCE);
+
+describe('the code map', () => {
+  it('names every folder', () => {
+    expect(folders.size).toBeGreaterThan(30);
+    // A folder that only holds folders is named with them.
+    expect([...folders].filter((folder) => !named.has(folder))).toEqual([]);
+  });
+
+  it('names no folder that is not there', () => {
+    expect([...named].filter((folder) => !folders.has(folder))).toEqual([]);
+  });
+
+  it('names files where they are', () => {
+    const missing = map.flatMap(({ folder, text }) =>
+      [...text.matchAll(/[\w-]+\.ts\b/g)]
+        .map(([name]) => folder + name)
+        .filter((file) => !files.includes(file)),
+    );
+    expect(missing).toEqual([]);
+  });
+});

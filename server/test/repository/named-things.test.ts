@@ -1,0 +1,102 @@
+/**
+ * Comments and documents name what is there: a source file, a function, a member. What was renamed or removed is found here.
+ * A name counts when it cannot be mistaken: a file by its ending, other names when they stand in backticks.
+ */
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  codeOf,
+  DOCUMENTS,
+  linesOfComments,
+  linesOfDocument,
+  place,
+  SOURCES,
+  textOf,
+  TRACKED,
+  type Line,
+} from './tracked-files.js';
+
+/** Files that users write, or that a tool makes. */
+const OF_OTHERS = new Set(['bench.mjs', 'buy.ts', 'app/api/quote/route.ts', './x.ts']);
+
+const comments = SOURCES.flatMap((file) => linesOfComments(file));
+const documents = DOCUMENTS.flatMap((file) => linesOfDocument(file));
+const FILE = /(?<![\w*<>/.-])(?:[\w.-]+\/)*\w[\w.-]*\.(?:ts|tsx|mjs|py|md|sql)(?![\w-])/g;
+
+/** `instance-actor.ts`, `runtime/host.ts` and `../README.md`, wherever the file is. */
+function isThere(name: string, from: string): boolean {
+  const wanted = name.replace(/^(\.\.?\/)+/, '');
+  return (
+    TRACKED.some((file) => file === wanted || file.endsWith(`/${wanted}`)) ||
+    TRACKED.includes(path.join(path.dirname(from), name))
+  );
+}
+
+function missingFiles(lines: readonly Line[]): readonly string[] {
+  return lines.flatMap((line) =>
+    [...line.text.matchAll(FILE)]
+      .map(([name]) => name)
+      .filter((name) => !OF_OTHERS.has(name) && !isThere(name, line.file))
+      .map((name) => `${place(line)}: ${name}`),
+  );
+}
+
+const words = new Set(
+  [
+    ...SOURCES.map(codeOf),
+    ...TRACKED.filter((file) => /\.(py|json|ya?ml|sql|css)$/.test(file)).map(textOf),
+  ].flatMap((code) => code.match(/[\p{L}_$][\p{L}\p{N}_$]*/gu) ?? []),
+);
+
+/** `server/src/engine/`, `scripts/pyodide/`: what begins like a folder of the repository, or of the server. */
+const FOLDER = /`((?:[\w.-]+\/)+)`/g;
+const FOLDERS = new Set(TRACKED.flatMap((file) => file.split('/').slice(0, -1)));
+
+function missingFolders(lines: readonly Line[]): readonly string[] {
+  return lines.flatMap((line) =>
+    [...line.text.matchAll(FOLDER)]
+      .map(([, name = '']) => name)
+      .filter((name) => FOLDERS.has(name.split('/')[0] ?? '') && !name.includes('dist/'))
+      .filter((name) => !TRACKED.some((file) => `/${file}`.includes(`/${name}`)))
+      .map((name) => `${place(line)}: ${name}`),
+  );
+}
+
+/** `settle()`, `store.commit()`, `commitInstance`: the last name of each. */
+const CALL = /`[\w.#]*?(\w+)\(\)`/g;
+/** Names of settings that other programs read. */
+const NAMES_OF_OTHERS = new Set(['auditConfig', 'ignoreGhsas']);
+const MIXED_CASE = /`(?:[\w#]+\.)*([a-zA-Z]*[a-z][A-Z]\w*)`/g;
+
+function missingNames(lines: readonly Line[], form: RegExp): readonly string[] {
+  return lines.flatMap((line) =>
+    [...line.text.matchAll(form)]
+      .map(([, name = '']) => name)
+      .filter((name) => !words.has(name) && !NAMES_OF_OTHERS.has(name))
+      .map((name) => `${place(line)}: ${name}`),
+  );
+}
+
+describe('comments', () => {
+  it('name files that are there', () => expect(missingFiles(comments)).toEqual([]));
+
+  it('name folders that are there', () => expect(missingFolders(comments)).toEqual([]));
+
+  it('name functions that are there', () => expect(missingNames(comments, CALL)).toEqual([]));
+
+  it('name types and members that are there', () =>
+    expect(missingNames(comments, MIXED_CASE)).toEqual([]));
+
+  it('cite no section of a document that is not here', () => {
+    const cited = comments.filter(({ text }) => /\bSection \d/.test(text));
+    expect(cited.map(place)).toEqual([]);
+  });
+});
+
+describe('documents', () => {
+  it('name files that are there', () => expect(missingFiles(documents)).toEqual([]));
+
+  it('name folders that are there', () => expect(missingFolders(documents)).toEqual([]));
+
+  it('name functions that are there', () => expect(missingNames(documents, CALL)).toEqual([]));
+});
