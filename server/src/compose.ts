@@ -22,7 +22,7 @@ import { processIsGone } from './runtime/fleet/node-registry.js';
 import { RuntimeMetrics } from './runtime/fleet/runtime-metrics.js';
 import type { HostSettings } from './runtime/node-services.js';
 import { SharedClock } from './runtime/fleet/shared-clock.js';
-import { StepwrightHost } from './runtime/workflow-host.js';
+import { Host } from './runtime/host.js';
 import { createPyodideRuntime } from './scripts/pyodide/pyodide-script-runtime.js';
 import type { ScriptRuntime } from './scripts/script-runtime.js';
 import type { Config } from './config/settings.js';
@@ -37,7 +37,7 @@ import { SERVER_NAME, SERVER_VERSION } from './base/version.js';
 
 export interface Server {
   readonly app: Express;
-  readonly host: StepwrightHost;
+  readonly host: Host;
 }
 
 export interface ComposeOptions {
@@ -63,7 +63,7 @@ export async function compose(options: ComposeOptions): Promise<Server> {
   const nodeId = `${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`;
   // Nodes on an embedded store are on one machine, and have its clock.
   const sharedClock = config.dbhost === null ? null : new SharedClock(logger);
-  const host = new StepwrightHost({
+  const host = new Host({
     store: measured(await composeStore(options, sharedClock), metrics),
     backplane: await composeBackplane(options, nodeId),
     scripts,

@@ -13,7 +13,7 @@
 import express, { type Express, type RequestHandler } from 'express';
 import { RegisterRoutes } from '../generated/routes.js';
 import type { Logger } from '../base/logger.js';
-import type { WorkflowHost } from '../runtime/host.js';
+import type { Host } from '../runtime/host.js';
 import { GuessLimit, RefusalLimit, WaitingLimit } from './http/address-limits.js';
 import { sendAnswer } from './http/answer-format.js';
 import type { ApiLimits } from './http/api-limits.js';
@@ -28,7 +28,7 @@ import { registerSwaggerPage } from './pages/swagger-page.js';
 import { refuseHead, unmatched } from './http/unmatched.js';
 
 export interface AppOptions {
-  readonly host: WorkflowHost;
+  readonly host: Host;
   readonly logger: Logger;
   readonly limits: ApiLimits;
   /** Null or not enabled: everybody may do everything. */

@@ -1,7 +1,7 @@
 /**
  * The services of one node, put together.
  *
- * They know each other only through what is passed here; `workflow-host.ts` starts and stops them and speaks to clients.
+ * They know each other only through what is passed here; `host.ts` starts and stops them, and shows clients what they may call.
  */
 import type { Backplane } from '../backplane/backplane.js';
 import type { Logger } from '../base/logger.js';
@@ -9,6 +9,11 @@ import type { ScriptRuntime } from '../scripts/script-runtime.js';
 import type { CustomStepBody, CustomStepOptions } from '../step-bodies/custom-step.js';
 import type { StepBody } from '../step-bodies/step-body.js';
 import type { NodeRecord, Store } from '../store/store.js';
+import { WorkClaims } from './activities/work-claims.js';
+import { NodeQueries } from './fleet/node-queries.js';
+import { WorkflowEnds } from './operations/workflow-ends.js';
+import { WorkflowStarts } from './operations/workflow-starts.js';
+import { RequestGate } from './request-gate.js';
 import { ActivityBroker } from './activities/activity-broker.js';
 import { ActivityQueries } from './activities/activity-queries.js';
 import type { RunnerLimits } from './instances/actor-environment.js';
@@ -24,11 +29,11 @@ import { InstanceControl } from './operations/instance-control.js';
 import { InstanceQueries } from './operations/instance-queries.js';
 import { InstanceRunner } from './instances/instance-runner.js';
 import { activityNames } from './operations/instance-views.js';
-import { NodeEnvironment, type NodeEnvironmentOptions } from './instances/node-environment.js';
+import { NodeEnvironment } from './instances/node-environment.js';
 import { LoadMeter } from './fleet/load-meter.js';
 import { POLLED_NAMES_MAX, writeDetails, type NodeDetails } from './fleet/node-details.js';
 import { NodeRegistry } from './fleet/node-registry.js';
-import { pollingOf } from './operations/node-views.js';
+import { pollingOf } from './fleet/node-views.js';
 import { ReadingGate } from './memory/reading-gate.js';
 import type { RuntimeMetrics } from './fleet/runtime-metrics.js';
 import { StepScripts } from './definitions/step-scripts.js';
@@ -75,17 +80,22 @@ const SCAN_MS_ALONE = 5000;
 const READING_SHARE = 1 / 4;
 
 export class NodeServices {
+  readonly gate = new RequestGate();
   readonly endWaiters = new EndWaiters();
   readonly changes: ChangeFeed;
   readonly steps: StepScripts;
   readonly catalog: DefinitionCatalog;
+  readonly claims: WorkClaims;
   readonly broker: ActivityBroker;
   readonly publisher: EventPublisher;
   readonly environment: NodeEnvironment;
   readonly nodes: NodeRegistry;
   readonly runner: InstanceRunner;
   readonly housekeeping: Housekeeping;
+  readonly starts: WorkflowStarts;
+  readonly ends: WorkflowEnds;
   readonly queries: InstanceQueries;
+  readonly nodeQueries: NodeQueries;
   readonly control: InstanceControl;
   readonly eventQueries: EventQueries;
   readonly activityQueries: ActivityQueries;
@@ -93,7 +103,7 @@ export class NodeServices {
   readonly #load = new LoadMeter();
   readonly #startTime: number;
 
-  constructor(options: NodeServicesOptions, startChild: NodeEnvironmentOptions['startChild']) {
+  constructor(options: NodeServicesOptions) {
     this.#options = options;
     const { clock, store } = options;
     this.#startTime = clock.now();
@@ -104,13 +114,9 @@ export class NodeServices {
     });
     this.steps = this.#createSteps();
     this.catalog = this.#createCatalog();
+    this.claims = this.#createClaims();
     this.broker = this.#createBroker();
-    this.publisher = new EventPublisher({
-      store,
-      clock,
-      posted: (...message) => this.runner.postedByClient(...message),
-    });
-    this.environment = this.#createEnvironment(startChild);
+    this.environment = this.#createEnvironment();
     this.nodes = new NodeRegistry({
       ...options,
       ...options.settings,
@@ -129,15 +135,19 @@ export class NodeServices {
       drainMs: options.settings.drainMs,
       crashesMax: options.settings.crashesMax,
     });
+    this.starts = this.#createStarts();
+    const reading = new ReadingGate(options.settings.instanceMemoryMax * READING_SHARE);
+    const { catalog, nodes } = this;
+    this.queries = new InstanceQueries({ store, clock, nodes, catalog, reading });
+    this.ends = this.#createEnds();
+    this.control = this.#createControl();
+    this.publisher = this.#createPublisher();
     this.housekeeping = new Housekeeping({
       ...options,
       ...options.settings,
       publisher: this.publisher,
       broker: this.broker,
     });
-    const reading = new ReadingGate(options.settings.instanceMemoryMax * READING_SHARE);
-    this.queries = new InstanceQueries({ store, catalog: this.catalog, reading });
-    this.control = this.#createControl();
     this.eventQueries = new EventQueries(store, reading);
     this.activityQueries = new ActivityQueries({
       ...{ store, clock },
@@ -146,6 +156,7 @@ export class NodeServices {
         return (name) => pollingOf(name, records, this.nodes);
       },
     });
+    this.nodeQueries = new NodeQueries(store, nodes);
   }
 
   /** True while other nodes share the store. */
@@ -176,7 +187,7 @@ export class NodeServices {
         this.runner.controlled(record);
         if (action === 'terminate') this.endWaiters.ended(record.id);
         if (action === 'resume' || action === 'compensate') {
-          this.broker.resumed(await activityNames(record));
+          for (const name of await activityNames(record)) this.broker.announce(name);
         }
       },
       posted: (...message) => this.runner.postedByClient(...message),
@@ -203,11 +214,56 @@ export class NodeServices {
     });
   }
 
+  #createStarts(): WorkflowStarts {
+    const { catalog, environment, gate, runner } = this;
+    const { clock, metrics, settings } = this.#options;
+    return new WorkflowStarts({
+      clock,
+      metrics,
+      catalog,
+      environment,
+      runner,
+      startsMax: settings.startsMax,
+      isStopping: () => gate.state === 'stopping',
+    });
+  }
+
+  #createEnds(): WorkflowEnds {
+    const { endWaiters, gate, queries, runner } = this;
+    const { clock } = this.#options;
+    return new WorkflowEnds({
+      clock,
+      gate,
+      queries,
+      runner,
+      endWaiters,
+      isShared: () => this.isShared,
+    });
+  }
+
+  #createPublisher(): EventPublisher {
+    return new EventPublisher({
+      ...this.#options,
+      queries: this.queries,
+      control: this.control,
+      posted: (...message) => this.runner.postedByClient(...message),
+    });
+  }
+
+  #createClaims(): WorkClaims {
+    return new WorkClaims({
+      ...this.#options,
+      posted: (...message) => this.runner.postedByClient(...message),
+      offer: (name) => this.broker.announce(name),
+    });
+  }
+
   #createBroker(): ActivityBroker {
     const { backplane, settings } = this.#options;
     const { mayMissNews } = this.#news();
     return new ActivityBroker({
       ...this.#options,
+      claims: this.claims,
       waitersMax: settings.waitersMax,
       scanIntervalMs: () => (mayMissNews() ? SCAN_MS_WITHOUT_HINTS : SCAN_MS_WITH_HINTS),
       posted: (...message) => this.runner.postedByClient(...message),
@@ -215,7 +271,7 @@ export class NodeServices {
     });
   }
 
-  #createEnvironment(startChild: NodeEnvironmentOptions['startChild']): NodeEnvironment {
+  #createEnvironment(): NodeEnvironment {
     const { backplane, customStep, scripts, settings } = this.#options;
     return new NodeEnvironment({
       ...this.#options,
@@ -225,7 +281,7 @@ export class NodeServices {
       broker: this.broker,
       changes: this.changes,
       customStep: customStep((name) => this.steps.find(name)),
-      startChild,
+      startChild: (inputs, start) => this.starts.startChild(inputs, start),
       ended: (id, view) => {
         this.endWaiters.ended(id, view);
         backplane.publish({ kind: 'ended', id });

@@ -58,7 +58,7 @@ function makeToken(options: TokenOptions = {}): Promise<string> {
   return token.sign(key);
 }
 
-const answering = { getWorkflow: async () => SOME_INSTANCE };
+const answering = { 'instances.get': async () => SOME_INSTANCE };
 
 async function callWith(authorization: string | null, auth: AuthConfig = AUTH): Promise<Response> {
   const api = await startApi({ host: answering, auth });
@@ -265,8 +265,8 @@ describe('scopes of the operations', () => {
     ['conductor:controller conductor:viewer', true],
     ['conductor:admin', true],
   ])('%s: control answers with data: %s', async (scope, isReadable) => {
-    const controlWorkflow = () => Promise.resolve(SOME_INSTANCE);
-    const api = await startApi({ auth: AUTH, host: { controlWorkflow } });
+    const control = () => Promise.resolve(SOME_INSTANCE);
+    const api = await startApi({ auth: AUTH, host: { 'instances.control': control } });
     const headers = { authorization: `Bearer ${await makeToken({ scope })}` };
     for (const [method, action] of CONTROLS) {
       const answer = await api.fetch(`/api/workflow/w1${action}`, { method, headers });
@@ -278,8 +278,8 @@ describe('scopes of the operations', () => {
   });
 
   it('without access control, control answers with data', async () => {
-    const controlWorkflow = () => Promise.resolve(SOME_INSTANCE);
-    const api = await startApi({ host: { controlWorkflow } });
+    const control = () => Promise.resolve(SOME_INSTANCE);
+    const api = await startApi({ host: { 'instances.control': control } });
     for (const [method, action] of CONTROLS) {
       const answer = await api.fetch(`/api/workflow/w1${action}`, { method });
       expect(await answer.json(), action).toMatchObject({ data: { name: 'Ada' }, lastError: null });

@@ -1,6 +1,7 @@
 /** Idempotency-Key: two requests have one hash exactly when they ask for the same. */
 import { describe, expect, it } from 'vitest';
-import type { IdempotencyKey, StartRequest } from '../../src/runtime/host.js';
+import type { IdempotencyKey } from '../../src/runtime/operations/idempotency-key.js';
+import type { StartRequest } from '../../src/runtime/operations/instance-types.js';
 import { canonicalJson } from '../../src/api/wire/map/idempotency.js';
 import { startApi } from './support/api-server.js';
 import { SOME_INSTANCE } from './support/scripted-host.js';
@@ -12,7 +13,7 @@ interface Start {
 }
 
 async function keyOf({ path = '/api/workflow/a', body = '{"x":1,"y":[1,2]}', type }: Start) {
-  const api = await startApi({ host: { startWorkflow: async () => SOME_INSTANCE } });
+  const api = await startApi({ host: { 'instances.start': async () => SOME_INSTANCE } });
   const headers = { 'content-type': type ?? 'application/json', 'idempotency-key': 'k 1' };
   const response = await api.fetch(path, { method: 'POST', body, headers });
   expect(response.status).toBe(201);
@@ -54,13 +55,13 @@ describe('Idempotency-Key', () => {
   });
 
   it.each([
-    ['/api/definition', 'registerDefinition', 1],
-    ['/api/event/a/b', 'publishEvent', 0],
+    ['/api/definition', 'definitions.register', 1],
+    ['/api/event/a/b', 'events.publish', 0],
   ])('is passed on by %s', async (path, method, position) => {
     const api = await startApi({
       host: {
-        registerDefinition: async () => ({ id: 'a', version: 1, warnings: [] }),
-        publishEvent: async () => ({ id: 'e', deliveredTo: 0 }),
+        'definitions.register': async () => ({ id: 'a', version: 1, warnings: [] }),
+        'events.publish': async () => ({ id: 'e', deliveredTo: 0 }),
       },
     });
     const headers = { 'content-type': 'application/json', 'idempotency-key': 'k' };

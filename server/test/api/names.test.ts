@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { problemOf, startApi } from './support/api-server.js';
 
-const publishing = { publishEvent: async () => ({ id: 'e1', deliveredTo: 0 }) };
+const publishing = { 'events.publish': async () => ({ id: 'e1', deliveredTo: 0 }) };
 
 describe('names in paths', () => {
   it.each([

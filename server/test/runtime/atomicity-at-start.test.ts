@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { compose } from '../../src/compose.js';
 import { readConfig } from '../../src/config/read-config.js';
 import { createLogger } from '../../src/base/logger.js';
-import type { StepwrightHost } from '../../src/runtime/workflow-host.js';
+import type { Host } from '../../src/runtime/host.js';
 import type { Store } from '../../src/store/store.js';
 import { sharedPython } from '../behaviour/support/server.js';
 
@@ -20,7 +20,7 @@ const notAtomic = (store: Store): Store => ({
 
 describe('a store that is not atomic', () => {
   let folder: string;
-  let started: StepwrightHost[];
+  let started: Host[];
   beforeEach(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'stepwright-atomic-'));
     started = [];
@@ -34,7 +34,7 @@ describe('a store that is not atomic', () => {
   const start = async (
     wrapStore: (store: Store) => Store,
     environment: Readonly<Record<string, string>> = {},
-  ): Promise<StepwrightHost> => {
+  ): Promise<Host> => {
     const { host } = await compose({
       config: readConfig({ DATA_DIR: folder, ...environment }),
       environment: {},

@@ -81,8 +81,8 @@ export class ActivityController extends Controller {
     };
     const item =
       timeout === 0
-        ? await host.pullActivity(poll)
-        : await waiting.guard(addressOf(request), () => host.pullActivity(poll));
+        ? await host.activities.pull(poll)
+        : await waiting.guard(addressOf(request), () => host.activities.pull(poll));
     if (item === null) throw new AppError('no_work', `There is no work for '${id}'`);
     this.#releaseIfUndelivered(item.token, gone);
     return toWorkItem(item);
@@ -163,7 +163,7 @@ export class ActivityController extends Controller {
   ): Promise<ExtendedLease> {
     const { guesses, host } = this.#services;
     const extended = await guesses.guard(addressOf(request), () =>
-      host.extendActivity(token, lease === undefined ? null : this.#leaseMs(lease)),
+      host.activities.extend(token, lease === undefined ? null : this.#leaseMs(lease)),
     );
     return { tokenExpiry: toTokenExpiry(extended.tokenExpiresAt) };
   }
@@ -180,7 +180,7 @@ export class ActivityController extends Controller {
   @Security('bearer', ['conductor:worker'])
   async releaseActivity(@Path() id: string, @Request() request: HttpRequest): Promise<void> {
     const { guesses, host } = this.#services;
-    await guesses.guard(addressOf(request), () => host.releaseActivity(id));
+    await guesses.guard(addressOf(request), () => host.activities.release(id));
   }
 
   /**
@@ -191,7 +191,7 @@ export class ActivityController extends Controller {
   @Get()
   @Security('bearer', ['conductor:viewer'])
   async listActivityQueues(): Promise<ActivityQueueList> {
-    const queues = await this.#services.host.listActivityQueues();
+    const queues = await this.#services.host.activities.listQueues();
     return { items: queues.map(toActivityQueue), nextCursor: null };
   }
 
@@ -217,12 +217,12 @@ export class ActivityController extends Controller {
   ): Promise<ActivityItemPage> {
     const name = checkedName(id, 'activity name');
     const page = toPageRequest(limit, cursor);
-    return toWirePage(await this.#services.host.listActivityItems(name, page), toActivityItem);
+    return toWirePage(await this.#services.host.activities.listItems(name, page), toActivityItem);
   }
 
   async #complete(request: HttpRequest, token: string, result: ReportedResult): Promise<void> {
     const { guesses, host } = this.#services;
-    await guesses.guard(addressOf(request), () => host.completeActivity(token, result));
+    await guesses.guard(addressOf(request), () => host.activities.complete(token, result));
   }
 
   #leaseMs(leaseSeconds: number): number {
@@ -233,7 +233,7 @@ export class ActivityController extends Controller {
   #releaseIfUndelivered(token: string, gone: AbortSignal): void {
     const { host, logger } = this.#services;
     const release = () => {
-      host.releaseActivity(token).catch((error: unknown) => {
+      host.activities.release(token).catch((error: unknown) => {
         logger.warn({ err: error }, 'A work item that nobody received could not be released');
       });
     };

@@ -18,7 +18,7 @@ import {
 import type { Request as HttpRequest } from 'express';
 import type { ReportedResult } from '../../runtime/activities/activity-results.js';
 import { asJson, nullableBody, requiredBody } from '../http/body-reader.js';
-import { toControlAnswer, toSteerAction, toWorkflowAction } from '../wire/map/control.js';
+import { toControlAnswer, toInstanceAction, toWorkflowAction } from '../wire/map/control.js';
 import { checkedName } from '../wire/map/name.js';
 import type { ControlAnswer, ControlRequest, WorkflowActionList } from '../wire/models/control.js';
 import type { Problem } from '../wire/models/problem.js';
@@ -54,7 +54,11 @@ export class ControlController extends Controller {
   ): Promise<ControlAnswer> {
     const ids = body.workflowIds.map((id) => checkedName(id, 'workflow id'));
     const actor = await actorOf(request);
-    const outcomes = await this.#services.host.controlWorkflows(ids, toSteerAction(body), actor);
+    const outcomes = await this.#services.host.instances.controlMany(
+      ids,
+      toInstanceAction(body),
+      actor,
+    );
     return toControlAnswer(outcomes);
   }
 
@@ -132,7 +136,7 @@ export class ControlController extends Controller {
   @Response<Problem>(404, 'There is no such workflow')
   @Security('bearer', ['conductor:viewer'])
   async listWorkflowActions(@Path() id: string): Promise<WorkflowActionList> {
-    const entries = await this.#services.host.listWorkflowActions(checkedName(id, 'workflow id'));
+    const entries = await this.#services.host.instances.listActions(checkedName(id, 'workflow id'));
     return { items: entries.map(toWorkflowAction), nextCursor: null };
   }
 
@@ -143,6 +147,6 @@ export class ControlController extends Controller {
   ): Promise<void> {
     const execution = { workflowId: checkedName(id, 'workflow id'), executionId };
     const actor = await actorOf(request);
-    await this.#services.host.answerAwaitedActivity(execution, result, actor);
+    await this.#services.host.instances.answerActivity(execution, result, actor);
   }
 }

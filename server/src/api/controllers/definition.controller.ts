@@ -76,7 +76,7 @@ export class DefinitionController extends Controller {
     // The body reader makes JSON values only.
     const idempotency = await toIdempotencyKey(request, idempotencyKey, document as Json);
     const { host } = this.#services;
-    const registered = await host.registerDefinition(document, idempotency, strict);
+    const registered = await host.definitions.register(document, idempotency, strict);
     this.setHeader('Location', `/api/definition/${encodeURIComponent(registered.id)}`);
     return toRegisteredDefinition(request, registered);
   }
@@ -101,7 +101,7 @@ export class DefinitionController extends Controller {
     @Query() strict: boolean = false,
   ): Promise<DefinitionCheck> {
     const { host } = this.#services;
-    return toDefinitionCheck(request, await host.checkDefinition(document, strict));
+    return toDefinitionCheck(request, await host.definitions.check(document, strict));
   }
 
   /**
@@ -122,7 +122,7 @@ export class DefinitionController extends Controller {
     @Query() limit: number = PAGE_SIZE_DEFAULT,
     @Query() cursor?: string,
   ): Promise<DefinitionPage> {
-    const page = await this.#services.host.listDefinitions(toPageRequest(limit, cursor));
+    const page = await this.#services.host.definitions.list(toPageRequest(limit, cursor));
     return toWirePage(page, toDefinitionSummary);
   }
 
@@ -142,7 +142,9 @@ export class DefinitionController extends Controller {
   @Security('bearer', ['conductor:viewer'])
   async getDefinition(@Path() id: string, @Query() version?: number): Promise<DefinitionDocument> {
     const name = checkedName(id, 'definition id');
-    return toDefinitionDocument(await this.#services.host.getDefinition(name, version ?? 'latest'));
+    return toDefinitionDocument(
+      await this.#services.host.definitions.get(name, version ?? 'latest'),
+    );
   }
 
   /**
@@ -169,7 +171,7 @@ export class DefinitionController extends Controller {
     const name = checkedName(id, 'definition id');
     const page = toPageRequest(limit, cursor);
     return toWirePage(
-      await this.#services.host.listDefinitionVersions(name, page),
+      await this.#services.host.definitions.listVersions(name, page),
       toDefinitionSummary,
     );
   }

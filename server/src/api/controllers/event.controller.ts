@@ -84,7 +84,7 @@ export class EventController extends Controller {
       workflowId: checkedName(workflowId, 'workflow id'),
       actor: await actorOf(request),
     };
-    return this.#services.host.publishEvent({
+    return this.#services.host.events.publish({
       ...checkedEventName(name, key),
       data: eventData,
       idempotency: await toIdempotencyKey(request, idempotencyKey, eventData),
@@ -115,7 +115,7 @@ export class EventController extends Controller {
   ): Promise<EventPage> {
     const of = toEventFilter(name, key);
     const page = toPageRequest(limit, cursor);
-    return toWirePage(await this.#services.host.listEvents(of, page), toEventSummary);
+    return toWirePage(await this.#services.host.events.list(of, page), toEventSummary);
   }
 
   /**
@@ -128,7 +128,7 @@ export class EventController extends Controller {
   @Response<Problem>(404, 'There is no such event')
   @Security('bearer', ['conductor:viewer'])
   async getEvent(@Path() id: string): Promise<StoredEvent> {
-    return toStoredEvent(await this.#services.host.getEvent(checkedName(id, 'event id')));
+    return toStoredEvent(await this.#services.host.events.get(checkedName(id, 'event id')));
   }
 
   /**
@@ -154,6 +154,6 @@ export class EventController extends Controller {
   ): Promise<EventWaiterPage> {
     const of = checkedEventName(name, key);
     const page = toPageRequest(limit, cursor);
-    return toWirePage(await this.#services.host.listEventWaiters(of, page), toEventWaiter);
+    return toWirePage(await this.#services.host.events.listWaiters(of, page), toEventWaiter);
   }
 }

@@ -24,7 +24,7 @@ export class NodeController extends Controller {
   @Get()
   @Security('bearer', ['conductor:viewer'])
   async listNodes(): Promise<NodePage> {
-    const nodes = await this.#services.host.listNodes();
+    const nodes = await this.#services.host.nodes.list();
     return { items: nodes.map(toNode), nextCursor: null };
   }
 }

@@ -65,7 +65,7 @@ export class StepController extends Controller {
   ): Promise<StoredStep> {
     const name = checkedName(id, 'step name');
     const { host } = this.#services;
-    return toStoredStep(request, await host.putStepScript(name, source, strict));
+    return toStoredStep(request, await host.customSteps.put(name, source, strict));
   }
 
   /**
@@ -86,7 +86,7 @@ export class StepController extends Controller {
     @Query() limit: number = PAGE_SIZE_DEFAULT,
     @Query() cursor?: string,
   ): Promise<StepPage> {
-    const page = await this.#services.host.listStepScripts(toPageRequest(limit, cursor));
+    const page = await this.#services.host.customSteps.list(toPageRequest(limit, cursor));
     return toWirePage(page, toStepSummary);
   }
 
@@ -111,7 +111,7 @@ export class StepController extends Controller {
     @Query() version?: number,
   ): Promise<string> {
     const name = checkedName(id, 'step name');
-    const { source } = await this.#services.host.getStepScript(name, version ?? 'latest');
+    const { source } = await this.#services.host.customSteps.get(name, version ?? 'latest');
     // Sent here, because what a controller answers is formatted as JSON or YAML.
     sendText(responseOf(request), 'text/x-python; charset=utf-8', source);
     return source;
@@ -140,6 +140,9 @@ export class StepController extends Controller {
   ): Promise<StepPage> {
     const name = checkedName(id, 'step name');
     const page = toPageRequest(limit, cursor);
-    return toWirePage(await this.#services.host.listStepScriptVersions(name, page), toStepSummary);
+    return toWirePage(
+      await this.#services.host.customSteps.listVersions(name, page),
+      toStepSummary,
+    );
   }
 }

@@ -65,7 +65,7 @@ export class StreamController extends Controller {
     };
     const token = await contextOf(request).verifiedToken;
     await waiting.guard(addressOf(request), () =>
-      sendChanges(responseOf(request), host.watchChanges(filter), token?.expiresAt ?? null),
+      sendChanges(responseOf(request), host.changes.watch(filter), token?.expiresAt ?? null),
     );
     return '';
   }

@@ -19,7 +19,7 @@ import {
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
-import type { SteerAction } from '../../runtime/operations/operator-views.js';
+import type { InstanceAction } from '../../runtime/operations/control-types.js';
 import { PAGE_SIZE_DEFAULT } from '../http/api-limits.js';
 import { hasScope } from '../authentication.js';
 import { objectBody } from '../http/body-reader.js';
@@ -86,7 +86,7 @@ export class WorkflowController extends Controller {
     @Header('Idempotency-Key') idempotencyKey?: string,
   ): Promise<Workflow> {
     const startData = toStartData(data);
-    const instance = await this.#services.host.startWorkflow({
+    const instance = await this.#services.host.instances.start({
       definitionId: checkedName(id, 'definition id'),
       data: startData,
       reference: reference === undefined ? null : checkedName(reference, 'reference'),
@@ -107,7 +107,7 @@ export class WorkflowController extends Controller {
   async listWorkflows(@Queries() query: WorkflowQuery): Promise<WorkflowPage> {
     const { limit = PAGE_SIZE_DEFAULT, cursor, ...filter } = query;
     const request = toListRequest(toPageRequest(limit, cursor), filter);
-    return toWirePage(await this.#services.host.listWorkflows(request), toWorkflowSummary);
+    return toWirePage(await this.#services.host.instances.list(request), toWorkflowSummary);
   }
 
   /**
@@ -133,9 +133,9 @@ export class WorkflowController extends Controller {
     const waitMs = Math.min(wait, limits.waitSecondsMax) * 1000;
     return toWorkflow(
       waitMs === 0
-        ? await host.getWorkflow(workflowId)
+        ? await host.instances.get(workflowId)
         : await waiting.guard(addressOf(request), () =>
-            host.waitForWorkflow(workflowId, waitMs, callerGone(request)),
+            host.instances.wait(workflowId, waitMs, callerGone(request)),
           ),
     );
   }
@@ -172,7 +172,7 @@ export class WorkflowController extends Controller {
       stepId: stepId === undefined ? null : checkedName(stepId, 'step id'),
     };
     return toWirePage(
-      await this.#services.host.listWorkflowSteps(workflowId, request),
+      await this.#services.host.instances.listSteps(workflowId, request),
       toStepExecution,
     );
   }
@@ -188,7 +188,9 @@ export class WorkflowController extends Controller {
   @Response<Problem>(404, 'There is no such workflow')
   @Security('bearer', ['conductor:viewer'])
   async explainWorkflow(@Path() id: string): Promise<Explanation> {
-    return toExplanation(await this.#services.host.explainWorkflow(checkedName(id, 'workflow id')));
+    return toExplanation(
+      await this.#services.host.instances.explain(checkedName(id, 'workflow id')),
+    );
   }
 
   /**
@@ -273,11 +275,11 @@ export class WorkflowController extends Controller {
   async #control(
     request: HttpRequest,
     id: string,
-    action: SteerAction,
+    action: InstanceAction,
   ): Promise<ControlledWorkflow> {
     const workflowId = checkedName(id, 'workflow id');
     const actor = await actorOf(request);
-    const controlled = await this.#services.host.controlWorkflow(workflowId, action, actor);
+    const controlled = await this.#services.host.instances.control(workflowId, action, actor);
     return toControlledWorkflow(controlled, await hasScope(request, 'conductor:viewer'));
   }
 }

@@ -2,7 +2,7 @@
 import type { Response } from 'express';
 import type { ChangeBatch } from '../../backplane/backplane.js';
 import { writeJson } from '../../engine/values/exact-json.js';
-import type { ChangeListener } from '../../runtime/host.js';
+import type { ChangeListener } from '../../runtime/changes/change-watch.js';
 import { toWorkflowSummary } from '../wire/map/workflow.js';
 
 /** Proxies and clients take a connection that says nothing for longer than a minute or so for dead. */

@@ -7,14 +7,15 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { Json } from '../../engine/values/json.js';
 import type { Logger } from '../../base/logger.js';
-import { ANONYMOUS, type WorkflowHost } from '../../runtime/host.js';
+import { ANONYMOUS } from '../../runtime/operations/control-types.js';
+import type { Host } from '../../runtime/host.js';
 import type { GuessLimit, RefusalLimit, WaitingLimit } from './address-limits.js';
 import type { ApiLimits } from './api-limits.js';
 import type { TokenVerifier, VerifiedToken } from '../authentication.js';
 import type { BodyMemory, RequestMemory } from './request-memory.js';
 
 export interface ApiServices {
-  readonly host: WorkflowHost;
+  readonly host: Host;
   readonly limits: ApiLimits;
   readonly logger: Logger;
   /** Null: everybody may do everything. */

@@ -16,14 +16,15 @@ import type {
   PostedMessage,
   Store,
 } from '../../store/store.js';
-import { resentMessage, type ReportedResult } from './activity-results.js';
+import { resentMessage } from './activity-results.js';
 import type { Clock } from '../../base/clock.js';
-import type { PullRequest, WorkItem } from '../host.js';
+import type { PullRequest, WorkItem } from './activity-types.js';
 import { PeriodicTask } from '../../base/periodic-task.js';
 import { PollCounts, type PollCount } from './poll-counts.js';
 import type { Service } from '../../base/service.js';
 import type { WorkerReservations } from '../instances/unsaved-changes.js';
-import { WorkClaims, type PreparedClaim } from './work-claims.js';
+import type { PreparedClaim, WorkClaims } from './work-claims.js';
+import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 
 const SERVE_WIDTH_MAX = 16;
 
@@ -31,6 +32,8 @@ export interface ActivityBrokerOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly metrics: Pick<RuntimeMetrics, 'activity'>;
+  readonly claims: WorkClaims;
   readonly waitersMax: number;
   /** How often the store is asked for work that this node was not told of, while somebody waits. */
   readonly scanIntervalMs: () => number;
@@ -58,7 +61,6 @@ interface Reservation {
 
 export class ActivityBroker implements Service, WorkerReservations {
   readonly #options: ActivityBrokerOptions;
-  readonly #claims: WorkClaims;
   readonly #waiters = new Map<string, Set<Waiter>>();
   readonly #reservations = new Map<string, Reservation>();
   /** Names for which the store is being asked; true when it must be asked once more afterwards. */
@@ -70,9 +72,6 @@ export class ActivityBroker implements Service, WorkerReservations {
 
   constructor(options: ActivityBrokerOptions) {
     this.#options = options;
-    const { clock, logger, posted, store } = options;
-    const offer = (name: string): void => this.#announce(name);
-    this.#claims = new WorkClaims({ store, clock, logger, posted, offer });
     this.#scan = new PeriodicTask({
       name: 'look for work that waits',
       clock: options.clock,
@@ -93,7 +92,6 @@ export class ActivityBroker implements Service, WorkerReservations {
     for (const waiters of [...this.#waiters.values()]) {
       for (const waiter of [...waiters]) waiter.answer(null);
     }
-    await this.#claims.stop();
   }
 
   /** Names that workers wait for here first, then those that they asked for last. */
@@ -105,6 +103,7 @@ export class ActivityBroker implements Service, WorkerReservations {
     return this.#waiting;
   }
 
+  /** The oldest waiting item; null when none came in time. @throws AppError `too_many_requests`, `stopping` */
   async pull(request: PullRequest): Promise<WorkItem | null> {
     if (this.#stopping) {
       throw new AppError('stopping', 'The server is stopping', { retryAfterSeconds: 1 });
@@ -125,9 +124,10 @@ export class ActivityBroker implements Service, WorkerReservations {
     else if (this.#waiters.has(name)) void this.#serve(name);
   }
 
-  /** Work of an instance that was suspended may be handed out again. */
-  resumed(names: Iterable<string>): void {
-    for (const name of names) this.#announce(name);
+  /** Work of this name is there, for whoever waits on whichever node. */
+  announce(name: string): void {
+    this.offered(name);
+    this.#options.hintOthers(name);
   }
 
   // -- WorkerReservations: workers for activities that are just being created
@@ -135,7 +135,7 @@ export class ActivityBroker implements Service, WorkerReservations {
   reserve(name: string, activityId: string): ActivityClaim | null {
     const [waiter] = this.#takeWaiters(name, 1);
     if (waiter === undefined) return null;
-    const prepared = this.#claims.prepare(activityId, waiter);
+    const prepared = this.#options.claims.prepare(activityId, waiter);
     this.#reservations.set(activityId, { waiter, prepared });
     return prepared.claim;
   }
@@ -159,23 +159,9 @@ export class ActivityBroker implements Service, WorkerReservations {
       }
       this.#reservations.delete(activity.id);
       const { prepared, waiter } = reservation;
-      waiter.answer(this.#claims.handOut({ ...activity, attempt: 1 }, prepared));
+      waiter.answer(this.#options.claims.handOut({ ...activity, attempt: 1 }, prepared));
     }
-    for (const name of names) this.#announce(name);
-  }
-
-  // -- results
-
-  complete(token: string, result: ReportedResult): Promise<void> {
-    return this.#claims.complete(token, result);
-  }
-
-  extend(token: string, leaseMs: number | null): Promise<{ readonly tokenExpiresAt: number }> {
-    return this.#claims.extend(token, leaseMs);
-  }
-
-  releaseToken(token: string): Promise<void> {
-    return this.#claims.release(token);
+    for (const name of names) this.announce(name);
   }
 
   /** Results whose message to the instance may have been lost with a node. */
@@ -230,8 +216,11 @@ export class ActivityBroker implements Service, WorkerReservations {
   }
 
   async #handOver(item: WorkItem, signal: AbortSignal): Promise<WorkItem | null> {
-    if (!signal.aborted) return item;
-    await this.releaseToken(item.token).catch((error: unknown) => {
+    if (!signal.aborted) {
+      this.#options.metrics.activity('handed_out');
+      return item;
+    }
+    await this.#options.claims.giveBack(item.token).catch((error: unknown) => {
       this.#options.logger.warn(
         { err: error },
         'could not give back the work of a caller that is gone',
@@ -278,7 +267,7 @@ export class ActivityBroker implements Service, WorkerReservations {
   async #serveOne(waiter: Waiter): Promise<boolean> {
     let item: WorkItem | null;
     try {
-      item = await this.#claims.take(waiter.name, waiter);
+      item = await this.#options.claims.take(waiter.name, waiter);
     } catch (error) {
       waiter.fail(error);
       return false;
@@ -299,12 +288,6 @@ export class ActivityBroker implements Service, WorkerReservations {
     if (names.length === 0) return;
     const { clock, store } = this.#options;
     for (const name of await store.findAvailableActivities(names, clock.now())) this.offered(name);
-  }
-
-  /** Work of this name is there, for whoever waits on whichever node. */
-  #announce(name: string): void {
-    this.offered(name);
-    this.#options.hintOthers(name);
   }
 
   #takeWaiters(name: string, count: number): readonly Waiter[] {

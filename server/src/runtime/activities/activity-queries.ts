@@ -1,11 +1,10 @@
 /** Reading the queues of activities: how much waits, and what. */
 import { FAR_FUTURE_MS, type ActivityListItem, type Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
-import type { Page, PageRequest } from '../host.js';
+import { type Page, type PageRequest, decodeCursor, pageOf } from '../operations/paging.js';
 import { readExecutionKey } from '../../base/ids.js';
-import type { Polling } from '../operations/node-views.js';
-import type { ActivityItemView, ActivityQueueView } from '../operations/operator-views.js';
-import { decodeCursor, pageOf } from '../operations/paging.js';
+import type { Polling } from '../fleet/node-types.js';
+import type { ActivityItemView, ActivityQueueView } from './activity-types.js';
 
 const QUEUES_MAX = 500;
 
@@ -23,8 +22,8 @@ export class ActivityQueries {
     this.#options = options;
   }
 
-  /** The names with the most waiting items first. */
-  async queues(): Promise<readonly ActivityQueueView[]> {
+  /** The names with the most waiting items first; at most 500. */
+  async listQueues(): Promise<readonly ActivityQueueView[]> {
     const { clock, polling, store } = this.#options;
     const queues = await store.listActivityQueues(clock.now(), QUEUES_MAX);
     const pollsOf = await polling();
@@ -34,8 +33,8 @@ export class ActivityQueries {
     }));
   }
 
-  /** In the order of the queue. */
-  async items(name: string, page: PageRequest): Promise<Page<ActivityItemView>> {
+  /** In the order of the queue: what waits, the oldest first, then what is deferred, then what is held. */
+  async listItems(name: string, page: PageRequest): Promise<Page<ActivityItemView>> {
     const { clock, store } = this.#options;
     const list = `activity-items ${name}`;
     const position = decodeCursor(page.cursor, list);

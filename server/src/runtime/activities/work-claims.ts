@@ -21,7 +21,8 @@ import {
 } from '../../store/store.js';
 import { storedResult, type ReportedResult } from './activity-results.js';
 import type { Clock } from '../../base/clock.js';
-import type { PullRequest, WorkItem } from '../host.js';
+import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
+import type { PullRequest, WorkItem } from './activity-types.js';
 import { newToken, readExecutionKey, readToken, type ActivityToken } from '../../base/ids.js';
 import { readWork } from '../instances/message-codec.js';
 
@@ -46,6 +47,7 @@ export interface WorkClaimsOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly metrics: Pick<RuntimeMetrics, 'activity'>;
   readonly posted: (posted: PostedMessage, message: InboxMessage) => void;
   /** Work of this name is there again. */
   readonly offer: (name: string) => void;
@@ -124,12 +126,14 @@ export class WorkClaims {
     };
   }
 
+  /** @throws AppError `activity_not_found` for an unknown or stale token */
   async complete(token: string, result: ReportedResult): Promise<void> {
     const outcome = await this.#decide(token, (held) => this.#complete(held, result));
     if (outcome === 'stale') throw staleToken();
+    this.#options.metrics.activity(result.succeeded ? 'completed' : 'failed');
   }
 
-  /** @param leaseMs null: as long as the item was taken for */
+  /** `leaseMs` null: as long as the item was taken for. @throws AppError `activity_not_found` */
   async extend(
     token: string,
     leaseMs: number | null,
@@ -144,7 +148,14 @@ export class WorkClaims {
     return { tokenExpiresAt };
   }
 
+  /** For a worker that does not want the item. @throws AppError `activity_not_found` */
   async release(token: string): Promise<void> {
+    await this.giveBack(token);
+    this.#options.metrics.activity('released');
+  }
+
+  /** To the queue, at its old place. @throws AppError `activity_not_found` */
+  async giveBack(token: string): Promise<void> {
     const name = await this.#decide(token, ({ activityId, tokenHash }) =>
       this.#options.store.releaseActivity(activityId, tokenHash),
     );

@@ -18,7 +18,7 @@ import type { WorkflowInstance } from '../../engine/model/instance.js';
 import { AppError } from '../../base/errors.js';
 import type { InstanceSummary } from '../../store/store.js';
 import { ChangeBuffer } from './change-buffer.js';
-import { ChangeWatch, type ChangeFilter } from './change-watch.js';
+import { ChangeWatch, type ChangeFilter, type ChangeListener } from './change-watch.js';
 import type { Clock } from '../../base/clock.js';
 import { committedItem, listItem } from '../operations/instance-views.js';
 
@@ -54,8 +54,8 @@ export class ChangeFeed {
     return this.#watches.size;
   }
 
-  /** @throws AppError `too_many_requests`, `stopping` */
-  watch(filter: ChangeFilter): ChangeWatch {
+  /** What changes from now on, here and, where they can be heard, on other nodes. @throws AppError `too_many_requests`, `stopping` */
+  watch(filter: ChangeFilter): ChangeListener {
     if (this.#isClosed) {
       throw new AppError('stopping', 'The server is stopping', { retryAfterSeconds: 1 });
     }

@@ -12,7 +12,14 @@ export interface ChangeFilter {
   readonly definitionId?: string;
 }
 
-export class ChangeWatch {
+export interface ChangeListener {
+  /** The next changes, at once when there are some; an empty batch after `waitMs`; null when the server is stopping. */
+  next(waitMs: number): Promise<ChangeBatch | null>;
+  /** Must be called in the end; may be called twice. */
+  close(): void;
+}
+
+export class ChangeWatch implements ChangeListener {
   readonly #clock: Clock;
   readonly #filter: ChangeFilter;
   readonly #closed: (watch: ChangeWatch) => void;
@@ -48,7 +55,6 @@ export class ChangeWatch {
     this.#wake();
   }
 
-  /** The next changes, at once when there are some; an empty batch when none came in time; null when the watch is over. */
   async next(waitMs: number): Promise<ChangeBatch | null> {
     const deadline = this.#clock.now() + waitMs;
     await this.#until(this.#takenAt + BATCH_INTERVAL_MS, () => this.#isClosed);

@@ -12,13 +12,11 @@ import { DefinitionChecker } from './definition-checker.js';
 import type {
   DefinitionCheck,
   DefinitionSummary,
-  IdempotencyKey,
-  Page,
-  PageRequest,
   RegisteredDefinition,
-} from '../host.js';
+} from './definition-types.js';
+import type { IdempotencyKey } from '../operations/idempotency-key.js';
+import { type Page, type PageRequest, decodeCursor, pageOf } from '../operations/paging.js';
 import { hashOf } from '../../base/ids.js';
-import { decodeCursor, pageOf } from '../operations/paging.js';
 import type { StepScripts } from './step-scripts.js';
 
 /** How long the newest version is believed to be the newest without asking, when other nodes may add one. */
@@ -56,6 +54,7 @@ export class DefinitionCatalog {
     this.#checker = new DefinitionChecker(options);
   }
 
+  /** Strict: warnings count as errors. @throws AppError `invalid_definition` with every problem; `idempotency_conflict` */
   async register(
     document: unknown,
     idempotency: IdempotencyKey | null,
@@ -90,7 +89,7 @@ export class DefinitionCatalog {
     return { id, version, warnings };
   }
 
-  /** @throws AppError `invalid_definition` when it is strict and anything was found */
+  /** Stores nothing. @throws AppError `invalid_definition` when it is strict and anything was found */
   async check(document: unknown, strict = false): Promise<DefinitionCheck> {
     const { errors, warnings } = await this.#checker.check(document);
     const problems = [...errors, ...warnings];
@@ -98,6 +97,7 @@ export class DefinitionCatalog {
     return { valid: errors.length === 0, errors, warnings };
   }
 
+  /** The document with canonical member names and its version. @throws AppError `definition_not_found` */
   async get(
     id: string,
     version: number | 'latest',
@@ -114,7 +114,7 @@ export class DefinitionCatalog {
   }
 
   /** Newest first. @throws AppError `definition_not_found` */
-  async versions(id: string, page: PageRequest): Promise<Page<DefinitionSummary>> {
+  async listVersions(id: string, page: PageRequest): Promise<Page<DefinitionSummary>> {
     const list = `versions of ${id}`;
     const position = decodeCursor(page.cursor, list);
     const before = position === null ? null : Number(position[0]);

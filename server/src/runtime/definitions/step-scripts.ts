@@ -5,14 +5,8 @@ import { AppError } from '../../base/errors.js';
 import type { ScriptRuntime } from '../../scripts/script-runtime.js';
 import type { StepScriptRecord, Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
-import type {
-  Page,
-  PageRequest,
-  StepScriptSummary,
-  StepScriptView,
-  StoredScript,
-} from '../host.js';
-import { decodeCursor, pageOf } from '../operations/paging.js';
+import { type Page, type PageRequest, decodeCursor, pageOf } from '../operations/paging.js';
+import type { StepScriptSummary, StepScriptView, StoredScript } from './custom-step-types.js';
 import { scriptWarnings } from './script-warnings.js';
 
 /** How long a script is believed to be the newest when other nodes may put a newer one. */
@@ -45,7 +39,7 @@ export class StepScripts {
     this.#options = options;
   }
 
-  /** @throws AppError `invalid_script`, when it is strict also for what is only odd */
+  /** @throws AppError `invalid_script` with line and column, when strict also for warnings; `reserved_step_name` */
   async put(name: string, source: string, strict = false): Promise<StoredScript> {
     if (BUILT_IN_STEP_TYPES.some((type) => type.toLowerCase() === name.trim().toLowerCase())) {
       throw new AppError('reserved_step_name', `'${name}' is a step type of the server`, {
@@ -80,7 +74,7 @@ export class StepScripts {
   }
 
   /** Newest first. @throws AppError `step_not_found` */
-  async versions(name: string, page: PageRequest): Promise<Page<StepScriptSummary>> {
+  async listVersions(name: string, page: PageRequest): Promise<Page<StepScriptSummary>> {
     const list = `versions of ${name}`;
     const position = decodeCursor(page.cursor, list);
     const before = position === null ? null : Number(position[0]);

@@ -14,9 +14,12 @@ import type {
   Store,
 } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
-import type { PublishedEvent, PublishRequest } from '../host.js';
+import type { PublishedEvent, PublishRequest } from './event-types.js';
 import { hashOf, nameKeyOf, newId } from '../../base/ids.js';
+import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import { eventMessage } from '../instances/message-codec.js';
+import type { InstanceControl } from '../operations/instance-control.js';
+import type { InstanceQueries } from '../operations/instance-queries.js';
 
 const PAGE = 500;
 /** Of those that it was handed to, so many are kept by name. */
@@ -25,6 +28,9 @@ const TAKERS_MAX = 20;
 export interface EventPublisherOptions {
   readonly store: Store;
   readonly clock: Clock;
+  readonly metrics: Pick<RuntimeMetrics, 'eventPublished'>;
+  readonly queries: Pick<InstanceQueries, 'load'>;
+  readonly control: Pick<InstanceControl, 'notePublished'>;
   readonly posted: (posted: PostedMessage, message: InboxMessage) => void;
 }
 
@@ -35,7 +41,28 @@ export class EventPublisher {
     this.#options = options;
   }
 
+  /** Durable before it resolves. @throws AppError `idempotency_conflict`, `workflow_not_found` */
   async publish(request: PublishRequest): Promise<PublishedEvent> {
+    const { control, metrics, queries } = this.#options;
+    const { forWorkflow } = request;
+    // Refuses an instance that does not exist, before anything is stored.
+    if (forWorkflow !== undefined) await queries.load(forWorkflow.workflowId);
+    const published = await this.#publish(request);
+    if (forWorkflow !== undefined) {
+      await control.notePublished(forWorkflow.workflowId, request, forWorkflow.actor);
+    }
+    metrics.eventPublished();
+    return published;
+  }
+
+  /** Events that a node stored but did not hand to everybody before it stopped. */
+  async deliverLeftOver(publishedBefore: number): Promise<void> {
+    for (const event of await this.#options.store.findUndeliveredEvents(publishedBefore, PAGE)) {
+      await this.#deliver(event);
+    }
+  }
+
+  async #publish(request: PublishRequest): Promise<PublishedEvent> {
     const { name, key, idempotency } = request;
     const publishedAt = this.#options.clock.now();
     const event: EventRecord = {
@@ -60,13 +87,6 @@ export class EventPublisher {
       id: existing.id,
       deliveredTo: existing.deliveredTo ?? (await this.#deliver(existing)),
     };
-  }
-
-  /** Events that a node stored but did not hand to everybody before it stopped. */
-  async deliverLeftOver(publishedBefore: number): Promise<void> {
-    for (const event of await this.#options.store.findUndeliveredEvents(publishedBefore, PAGE)) {
-      await this.#deliver(event);
-    }
   }
 
   async #deliver(event: FoundEvent): Promise<number> {

@@ -7,17 +7,11 @@ import {
   type EventRecord,
   type Store,
 } from '../../store/store.js';
-import type { Page, PageRequest } from '../host.js';
+import { type Page, type PageRequest, decodeCursor, pageOf } from '../operations/paging.js';
 import { nameKeyOf, readExecutionKey } from '../../base/ids.js';
 import { memoryCost } from '../memory/memory-cost.js';
-import type { EventView, EventWaiterView, StoredEventView } from '../operations/operator-views.js';
-import { decodeCursor, pageOf } from '../operations/paging.js';
+import type { EventName, EventView, EventWaiterView, StoredEventView } from './event-types.js';
 import type { ReadingGate } from '../memory/reading-gate.js';
-
-export interface EventName {
-  readonly name: string;
-  readonly key: string;
-}
 
 export class EventQueries {
   readonly #store: Store;
@@ -62,7 +56,7 @@ export class EventQueries {
     });
   }
 
-  async waiters({ name, key }: EventName, page: PageRequest): Promise<Page<EventWaiterView>> {
+  async listWaiters({ name, key }: EventName, page: PageRequest): Promise<Page<EventWaiterView>> {
     const nameKey = nameKeyOf(name, key);
     const list = `event-waiters ${nameKey}`;
     const afterId = decodeCursor(page.cursor, list)?.[0] ?? null;

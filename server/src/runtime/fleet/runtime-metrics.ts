@@ -161,7 +161,7 @@ export class RuntimeMetrics {
     this.#events.inc();
   }
 
-  activity(what: 'offered' | 'handed_out' | 'completed' | 'failed' | 'released'): void {
+  activity(what: 'handed_out' | 'completed' | 'failed' | 'released'): void {
     this.#activities.inc({ what });
   }
 

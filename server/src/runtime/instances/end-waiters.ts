@@ -1,5 +1,5 @@
 /** Callers that wait for an instance to end. */
-import type { InstanceView } from '../host.js';
+import type { InstanceView } from '../operations/instance-types.js';
 
 export interface EndWait {
   /**
@@ -49,9 +49,5 @@ export class EndWaiters {
 
   endAll(): void {
     for (const id of [...this.#waiters.keys()]) this.ended(id);
-  }
-
-  get size(): number {
-    return this.#waiters.size;
   }
 }

@@ -25,7 +25,7 @@ import { tooManyDescendants } from './descendants.js';
 import { EmittedLines } from '../passes/emitted-lines.js';
 import type { Evaluator } from '../passes/evaluator.js';
 import { FailedAttemptsLog } from '../passes/failed-attempts-log.js';
-import type { InstanceView } from '../host.js';
+import type { InstanceView } from '../operations/instance-types.js';
 import { nameKeyOf } from '../../base/ids.js';
 import type { InstanceActor } from './instance-actor.js';
 import type { InstanceRunner } from './instance-runner.js';

@@ -19,12 +19,12 @@ import type {
 } from '../../store/store.js';
 import { storedResult, type ReportedResult } from '../activities/activity-results.js';
 import type { Clock } from '../../base/clock.js';
-import type { InstanceView } from '../host.js';
+import type { InstanceView } from './instance-types.js';
 import { newId, newToken } from '../../base/ids.js';
 import type { InstanceQueries } from './instance-queries.js';
 import { loadInstance, viewInstance } from './instance-views.js';
 import { inboxMessage } from '../instances/message-codec.js';
-import type { ControlOutcome, SteerAction } from './operator-views.js';
+import type { ControlOutcome, InstanceAction } from './control-types.js';
 import { compensateInstance, WITH_COMPENSATION } from './termination.js';
 
 export interface InstanceControlOptions {
@@ -51,8 +51,12 @@ export class InstanceControl {
     this.#options = options;
   }
 
-  /** @throws AppError `workflow_not_found`, `status_conflict`, `action_conflict` */
-  async steer(id: string, action: SteerAction, actor: string): Promise<InstanceView> {
+  /**
+   * Suspends, resumes, terminates (with or without compensation), or retries failed steps at once. Terminating leaves an
+   * instance that has ended as it is.
+   * @throws AppError `workflow_not_found`, `status_conflict`, `action_conflict`
+   */
+  async control(id: string, action: InstanceAction, actor: string): Promise<InstanceView> {
     if (action === 'retry') return viewInstance(await this.#retry(id, actor));
     const result = await this.#change(id, action, actor);
     if (result.outcome === 'missing') throw workflowNotFound(id);
@@ -68,15 +72,15 @@ export class InstanceControl {
   }
 
   /** Each by itself, a few at a time; in the order of the ids. */
-  async steerMany(
+  async controlMany(
     ids: readonly string[],
-    action: SteerAction,
+    action: InstanceAction,
     actor: string,
   ): Promise<readonly ControlOutcome[]> {
     const outcomes: ControlOutcome[] = [];
     for (let at = 0; at < ids.length; at += CONTROL_WIDTH) {
       const group = ids.slice(at, at + CONTROL_WIDTH);
-      outcomes.push(...(await Promise.all(group.map((id) => this.#steerOne(id, action, actor)))));
+      outcomes.push(...(await Promise.all(group.map((id) => this.#controlOne(id, action, actor)))));
     }
     return outcomes;
   }
@@ -86,7 +90,7 @@ export class InstanceControl {
    * worker's own answer one is accepted.
    * @throws AppError `workflow_not_found`, `execution_not_found`, `action_conflict`
    */
-  async answer(
+  async answerActivity(
     execution: { readonly workflowId: string; readonly executionId: number },
     reported: ReportedResult,
     actor: string,
@@ -121,8 +125,8 @@ export class InstanceControl {
     await this.#options.store.appendAudit(workflowId, entry);
   }
 
-  /** Newest first. @throws AppError `workflow_not_found` */
-  async actions(id: string): Promise<readonly AuditEntry[]> {
+  /** What was done to an instance and by whom, newest first. @throws AppError `workflow_not_found` */
+  async listActions(id: string): Promise<readonly AuditEntry[]> {
     const entries = await this.#options.store.listAudit(id);
     if (entries === null) throw workflowNotFound(id);
     return entries;
@@ -156,7 +160,7 @@ export class InstanceControl {
     return record;
   }
 
-  async #steerOne(id: string, action: SteerAction, actor: string): Promise<ControlOutcome> {
+  async #controlOne(id: string, action: InstanceAction, actor: string): Promise<ControlOutcome> {
     if (action !== 'retry') {
       const result = await this.#change(id, action, actor);
       if (result.outcome === 'missing') return { workflowId: id, outcome: 'missing', status: null };

@@ -2,34 +2,42 @@
 import { AppError } from '../../base/errors.js';
 import type { InstanceFilter, InstanceRecord, Store } from '../../store/store.js';
 import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
-import type * as Host from '../host.js';
-import { listItem, loadInstance } from './instance-views.js';
+import type { Clock } from '../../base/clock.js';
+import type { NodeRegistry } from '../fleet/node-registry.js';
+import { explainWorkflow } from './explain/explain-workflow.js';
+import type { Explanation } from './explain/explanation.js';
+import type {
+  InstanceListItem,
+  InstanceListRequest,
+  InstanceView,
+  StepListRequest,
+  StepView,
+} from './instance-types.js';
+import { listItem, loadInstance, viewInstance } from './instance-views.js';
 import { memoryCost } from '../memory/memory-cost.js';
-import { decodeCursor, pageOf } from './paging.js';
+import { decodeCursor, pageOf, type Page } from './paging.js';
 import type { ReadingGate } from '../memory/reading-gate.js';
 import { listSteps } from './step-list.js';
 
 export interface InstanceQueriesOptions {
   readonly store: Store;
+  readonly clock: Clock;
+  readonly nodes: NodeRegistry;
   readonly catalog: DefinitionCatalog;
   /** Shared by all that reads whole instances and events. */
   readonly reading: ReadingGate;
 }
 
 export class InstanceQueries {
-  readonly #store: Store;
-  readonly #catalog: DefinitionCatalog;
-  readonly #reading: ReadingGate;
+  readonly #options: InstanceQueriesOptions;
 
-  constructor({ catalog, reading, store }: InstanceQueriesOptions) {
-    this.#store = store;
-    this.#reading = reading;
-    this.#catalog = catalog;
+  constructor(options: InstanceQueriesOptions) {
+    this.#options = options;
   }
 
   /** @throws AppError `workflow_not_found` */
   async load(id: string): Promise<InstanceRecord> {
-    const record = await this.#store.getInstance(id);
+    const record = await this.#options.store.getInstance(id);
     if (record !== null) return record;
     throw new AppError('workflow_not_found', `There is no workflow '${id}'`, {
       fields: { workflowId: id },
@@ -42,18 +50,24 @@ export class InstanceQueries {
    * @throws AppError `workflow_not_found`, `overloaded`
    */
   read<View>(id: string, view: (record: InstanceRecord) => View | Promise<View>): Promise<View> {
-    return this.#reading.read(
+    return this.#options.reading.read(
       () => this.load(id),
       ({ state }) => memoryCost(state),
       view,
     );
   }
 
-  async list(request: Host.InstanceListRequest): Promise<Host.Page<Host.InstanceListItem>> {
+  /** @throws AppError `workflow_not_found` */
+  get(id: string): Promise<InstanceView> {
+    return this.read(id, viewInstance);
+  }
+
+  /** @throws AppError `invalid_request` for a cursor of another list */
+  async list(request: InstanceListRequest): Promise<Page<InstanceListItem>> {
     const { cursor, limit, ...filter } = request;
     const { list, timeOf } = orderOf(filter);
     const position = decodeCursor(cursor, list);
-    const summaries = await this.#store.listInstances({
+    const summaries = await this.#options.store.listInstances({
       filter,
       after: position === null ? null : { time: Number(position[0]), id: position[1] ?? '' },
       limit: limit + 1,
@@ -61,21 +75,26 @@ export class InstanceQueries {
     return pageOf(summaries.map(listItem), limit, list, (item) => [String(timeOf(item)), item.id]);
   }
 
-  /** @throws AppError `workflow_not_found`, `invalid_request` for a cursor of another list */
-  listSteps(id: string, request: Host.StepListRequest): Promise<Host.Page<Host.StepView>> {
+  /** What ran, and what is open. @throws AppError `workflow_not_found`, `invalid_request` for a cursor of another list */
+  listSteps(id: string, request: StepListRequest): Promise<Page<StepView>> {
     return this.read(id, async (record) => {
       const instance = await loadInstance(record);
-      const definition = await this.#catalog.find(instance.definitionId, instance.version);
+      const definition = await this.#options.catalog.find(instance.definitionId, instance.version);
       const context = { workflowId: id, definition };
-      return listSteps({ store: this.#store, instance, context }, request);
+      return listSteps({ store: this.#options.store, instance, context }, request);
     });
+  }
+
+  /** Why it stands where it stands, in words. @throws AppError `workflow_not_found` */
+  explain(id: string): Promise<Explanation> {
+    return this.read(id, (record) => explainWorkflow(record, this.#options));
   }
 }
 
 /** Each order has cursors of its own. */
 function orderOf(filter: InstanceFilter): {
   readonly list: string;
-  readonly timeOf: (item: Host.InstanceListItem) => number;
+  readonly timeOf: (item: InstanceListItem) => number;
 } {
   if (filter.failedFrom !== undefined) {
     return { list: 'failed-workflows', timeOf: ({ failureTime }) => failureTime ?? 0 };

@@ -19,7 +19,7 @@ import type {
   StepErrorView,
   StepView,
   WaitView,
-} from '../host.js';
+} from './instance-types.js';
 import { readStored } from '../instances/long-states.js';
 
 /** @throws AppError `internal` when the stored state cannot be read */

@@ -1,6 +1,5 @@
 /** Cursors: opaque to clients, and only good for the list that they came from. */
 import { AppError } from '../../base/errors.js';
-import type { Page } from '../host.js';
 
 export function encodeCursor(list: string, position: readonly string[]): string {
   return Buffer.from(JSON.stringify([list, ...position])).toString('base64url');
@@ -37,4 +36,15 @@ export function pageOf<Item>(
   const last = shown.at(-1);
   const hasMore = items.length > limit && last !== undefined;
   return { items: shown, nextCursor: hasMore ? encodeCursor(list, positionOf(last)) : null };
+}
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  /** Opaque; null on the last page. */
+  readonly nextCursor: string | null;
+}
+
+export interface PageRequest {
+  readonly cursor: string | null;
+  readonly limit: number;
 }

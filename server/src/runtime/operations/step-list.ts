@@ -6,9 +6,9 @@
 import { readJson } from '../../engine/values/exact-json.js';
 import type { StepRecord, WorkflowInstance } from '../../engine/model/instance.js';
 import type { Store } from '../../store/store.js';
-import type * as Host from '../host.js';
+import type { StepListRequest, StepView } from './instance-types.js';
 import { viewPointer, viewRecord, type ViewContext } from './instance-views.js';
-import { decodeCursor, encodeCursor } from './paging.js';
+import { decodeCursor, encodeCursor, type Page } from './paging.js';
 
 /** The history cannot be searched for a step but by reading it: so many entries for a page, so many at once. */
 const ENTRIES_READ_MAX = 2000;
@@ -18,7 +18,7 @@ interface Entry {
   readonly stepId: string;
   /** Where the list goes on after this one. */
   readonly position: readonly string[];
-  readonly view: () => Host.StepView;
+  readonly view: () => StepView;
 }
 
 interface Walk {
@@ -33,13 +33,13 @@ interface Walk {
 /** A page may hold fewer than its limit, or none, and still have a next one: it was looked for long enough. */
 export async function listSteps(
   source: Omit<Walk, 'position' | 'blockSize'>,
-  { cursor, limit, order, stepId }: Host.StepListRequest,
-): Promise<Host.Page<Host.StepView>> {
+  { cursor, limit, order, stepId }: StepListRequest,
+): Promise<Page<StepView>> {
   const list = ['workflow-steps', order, ...(stepId === null ? [] : [stepId])].join(' ');
   const position = decodeCursor(cursor, list);
   const blockSize = stepId === null ? limit + 1 : BLOCK_SIZE;
   const walk = { ...source, position, blockSize };
-  const items: Host.StepView[] = [];
+  const items: StepView[] = [];
   let last: Entry | null = null;
   let read = 0;
   for await (const entry of order === 'asc' ? forwards(walk) : backwards(walk)) {
@@ -68,7 +68,7 @@ async function* forwards(walk: Walk): AsyncGenerator<Entry, void, undefined> {
   }
   for (const pointer of [...instance.pointers.values()].slice(at - ended)) {
     at += 1;
-    const view = (): Host.StepView => viewPointer(pointer, context, instance.endTime);
+    const view = (): StepView => viewPointer(pointer, context, instance.endTime);
     yield { stepId: pointer.stepId, position: [String(at)], view };
   }
 }
@@ -80,7 +80,7 @@ async function* backwards(walk: Walk): AsyncGenerator<Entry, void, undefined> {
   if (region === 'open') {
     const open = [...instance.pointers.values()].filter(({ id }) => id < Number(number));
     for (const pointer of open.sort((a, b) => b.id - a.id)) {
-      const view = (): Host.StepView => viewPointer(pointer, context, instance.endTime);
+      const view = (): StepView => viewPointer(pointer, context, instance.endTime);
       yield { stepId: pointer.stepId, position: ['open', String(pointer.id)], view };
     }
   }

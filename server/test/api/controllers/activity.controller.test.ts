@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/base/errors.js';
-import type { PullRequest, WorkItem } from '../../../src/runtime/host.js';
+import type { PullRequest, WorkItem } from '../../../src/runtime/activities/activity-types.js';
 import { FAR_FUTURE_MS } from '../../../src/store/store.js';
 import { problemOf, startApi } from '../support/api-server.js';
 import { deferred } from '../support/deferred.js';
@@ -34,7 +34,7 @@ const WIRE_ITEM = {
 
 describe('GET /api/activity/{name}', () => {
   it('hands out an item that never expires', async () => {
-    const api = await startApi({ host: { pullActivity: async () => ITEM } });
+    const api = await startApi({ host: { 'activities.pull': async () => ITEM } });
     const response = await api.fetch('/api/activity/charge?workerId=me');
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual(WIRE_ITEM);
@@ -49,13 +49,13 @@ describe('GET /api/activity/{name}', () => {
     [Date.UTC(2026, 4, 4, 10, 20, 30, 5), '2026-05-04T10:20:30.005Z'],
   ])('shows the expiry %i as %s', async (tokenExpiresAt, tokenExpiry) => {
     const api = await startApi({
-      host: { pullActivity: async () => ({ ...ITEM, tokenExpiresAt }) },
+      host: { 'activities.pull': async () => ({ ...ITEM, tokenExpiresAt }) },
     });
     expect(await (await api.fetch('/api/activity/charge')).json()).toMatchObject({ tokenExpiry });
   });
 
   it('answers 404 when no work came', async () => {
-    const api = await startApi({ host: { pullActivity: async () => null } });
+    const api = await startApi({ host: { 'activities.pull': async () => null } });
     const response = await api.fetch('/api/activity/charge');
     expect(response.status).toBe(404);
     expect(await problemOf(response)).toMatchObject({ code: 'no_work' });
@@ -68,7 +68,7 @@ describe('GET /api/activity/{name}', () => {
     ['lease=99999999', { leaseMs: 86_400_000 }],
     ['', { timeoutMs: 0, workerId: '' }],
   ])('understands ?%s', async (query, expected) => {
-    const api = await startApi({ host: { pullActivity: async () => ITEM } });
+    const api = await startApi({ host: { 'activities.pull': async () => ITEM } });
     expect((await api.fetch(`/api/activity/charge?${query}`)).status).toBe(200);
     expect(api.calls[0]!.args).toMatchObject([expected]);
   });
@@ -107,14 +107,14 @@ describe('GET /api/activity/{name}', () => {
 
   it('tells the host when the poller hangs up', async () => {
     const { promise: aborted, resolve } = deferred<null>();
-    const pullActivity = ({ signal }: PullRequest) =>
+    const pull = ({ signal }: PullRequest) =>
       new Promise<null>((answer) => {
         signal.addEventListener('abort', () => {
           resolve(null);
           answer(null);
         });
       });
-    const api = await startApi({ host: { pullActivity } });
+    const api = await startApi({ host: { 'activities.pull': pull } });
     const hangUp = new AbortController();
     const poll = api.fetch('/api/activity/charge?timeout=60', { signal: hangUp.signal });
     poll.catch(() => undefined);
@@ -129,11 +129,11 @@ describe('GET /api/activity/{name}', () => {
     const released = deferred<string>();
     const api = await startApi({
       host: {
-        pullActivity: (request) => {
+        'activities.pull': (request) => {
           pulled.resolve(request);
           return item.promise;
         },
-        releaseActivity: async (token) => released.resolve(token),
+        'activities.release': async (token) => released.resolve(token),
       },
     });
     const socket = connect(api.port, '127.0.0.1', () =>
@@ -152,8 +152,8 @@ describe('GET /api/activity/{name}', () => {
     const parameters = 'x'.repeat(50_000_000);
     const api = await startApi({
       host: {
-        pullActivity: async () => ({ ...ITEM, parameters }),
-        releaseActivity: async (token) => released.resolve(token),
+        'activities.pull': async () => ({ ...ITEM, parameters }),
+        'activities.release': async (token) => released.resolve(token),
       },
     });
     const socket = connect(api.port, '127.0.0.1', () =>
@@ -165,13 +165,13 @@ describe('GET /api/activity/{name}', () => {
   });
 
   it('keeps an item that was delivered', async () => {
-    const api = await startApi({ host: { pullActivity: async () => ITEM } });
+    const api = await startApi({ host: { 'activities.pull': async () => ITEM } });
     for (let round = 0; round < 20; round += 1) {
       await (await api.fetch('/api/activity/charge')).text();
     }
     const again = await api.fetch('/api/activity/charge', { headers: { connection: 'close' } });
     await again.text();
-    expect(api.calls.map(({ method }) => method)).not.toContain('releaseActivity');
+    expect(api.calls.map(({ method }) => method)).not.toContain('activities.release');
   });
 });
 
@@ -183,11 +183,11 @@ describe('answers of workers', () => {
     ['fail', '"no funds"', { succeeded: false, data: 'no funds', retryable: true }],
     ['fail', '', { succeeded: false, data: null, retryable: true }],
   ])('%s with %j', async (outcome, body, expected) => {
-    const api = await startApi({ host: { completeActivity: async () => undefined } });
+    const api = await startApi({ host: { 'activities.complete': async () => undefined } });
     const response = await api.post(`/api/activity/${outcome}/t-1`, body, 'application/json');
     expect(response.status).toBe(202);
     expect(await response.text()).toBe('');
-    expect(api.calls).toEqual([{ method: 'completeActivity', args: ['t-1', expected] }]);
+    expect(api.calls).toEqual([{ method: 'activities.complete', args: ['t-1', expected] }]);
   });
 
   it.each([
@@ -195,7 +195,7 @@ describe('answers of workers', () => {
     ['Retry=false', false],
     ['retry=true', true],
   ])('fail?%s says whether another attempt may succeed', async (query, retryable) => {
-    const api = await startApi({ host: { completeActivity: async () => undefined } });
+    const api = await startApi({ host: { 'activities.complete': async () => undefined } });
     const response = await api.post(`/api/activity/fail/t-1?${query}`, '1', 'application/json');
     expect(response.status).toBe(202);
     expect(api.calls[0]!.args).toEqual(['t-1', { succeeded: false, data: 1, retryable }]);
@@ -214,7 +214,7 @@ describe('answers of workers', () => {
   it('with a stale token are 404', async () => {
     const api = await startApi({
       host: {
-        completeActivity: async () => {
+        'activities.complete': async () => {
           throw new AppError('activity_not_found', 'The token is stale');
         },
       },
@@ -226,7 +226,7 @@ describe('answers of workers', () => {
 
   it('extend a lease', async () => {
     const tokenExpiresAt = Date.UTC(2026, 0, 1);
-    const api = await startApi({ host: { extendActivity: async () => ({ tokenExpiresAt }) } });
+    const api = await startApi({ host: { 'activities.extend': async () => ({ tokenExpiresAt }) } });
     const response = await api.fetch('/api/activity/t-1/heartbeat?lease=30', { method: 'PUT' });
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual({ tokenExpiry: '2026-01-01T00:00:00.000Z' });
@@ -235,16 +235,16 @@ describe('answers of workers', () => {
 
   it('extend a lease by as much as it was taken for where they do not say', async () => {
     const tokenExpiresAt = Date.UTC(2026, 0, 1);
-    const api = await startApi({ host: { extendActivity: async () => ({ tokenExpiresAt }) } });
+    const api = await startApi({ host: { 'activities.extend': async () => ({ tokenExpiresAt }) } });
     const response = await api.fetch('/api/activity/t-1/heartbeat', { method: 'PUT' });
     expect(response.status).toBe(200);
     expect(api.calls[0]!.args).toEqual(['t-1', null]);
   });
 
   it('release an item', async () => {
-    const api = await startApi({ host: { releaseActivity: async () => undefined } });
+    const api = await startApi({ host: { 'activities.release': async () => undefined } });
     const response = await api.fetch('/api/activity/t-1', { method: 'DELETE' });
     expect(response.status).toBe(202);
-    expect(api.calls).toEqual([{ method: 'releaseActivity', args: ['t-1'] }]);
+    expect(api.calls).toEqual([{ method: 'activities.release', args: ['t-1'] }]);
   });
 });

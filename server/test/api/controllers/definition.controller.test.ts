@@ -15,7 +15,7 @@ const SUMMARY = { id: 'order', version: 4, description: null, createdAt: Date.UT
 describe('POST /api/definition', () => {
   it('stores the document as it was sent', async () => {
     const registered = { id: 'order', version: 4, warnings: [] };
-    const api = await startApi({ host: { registerDefinition: async () => registered } });
+    const api = await startApi({ host: { 'definitions.register': async () => registered } });
     const response = await api.post('/api/definition', '{"ID":"order","steps":[{}]}', 'text/json');
     expect(response.status).toBe(201);
     expect(response.headers.get('location')).toBe('/api/definition/order');
@@ -26,7 +26,7 @@ describe('POST /api/definition', () => {
   it('gives line and column of every problem in YAML', async () => {
     const api = await startApi({
       host: {
-        registerDefinition: async () => {
+        'definitions.register': async () => {
           throw new AppError('invalid_definition', 'Two problems', { problems: PROBLEMS });
         },
       },
@@ -45,7 +45,7 @@ describe('POST /api/definition', () => {
   it('gives line and column for JSON, too', async () => {
     const api = await startApi({
       host: {
-        registerDefinition: async () => {
+        'definitions.register': async () => {
           throw new AppError('invalid_definition', 'Two problems', { problems: PROBLEMS });
         },
       },
@@ -64,7 +64,7 @@ describe('POST /api/definition', () => {
 
   it('passes a document on that is not an object, for the engine to judge', async () => {
     const api = await startApi({
-      host: { registerDefinition: async () => ({ id: 'x', version: 1, warnings: [] }) },
+      host: { 'definitions.register': async () => ({ id: 'x', version: 1, warnings: [] }) },
     });
     await api.post('/api/definition', 'just text', 'application/yaml');
     expect(api.calls[0]!.args[0]).toBe('just text');
@@ -74,7 +74,7 @@ describe('POST /api/definition', () => {
 describe('POST /api/definition/validate', () => {
   it('answers 200 with what was found, and stores nothing', async () => {
     const check = { valid: false, errors: [PROBLEMS[0]!], warnings: [PROBLEMS[1]!] };
-    const api = await startApi({ host: { checkDefinition: async () => check } });
+    const api = await startApi({ host: { 'definitions.check': async () => check } });
     const response = await api.post('/api/definition/validate', YAML_DOCUMENT, 'text/yaml');
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual({
@@ -82,7 +82,7 @@ describe('POST /api/definition/validate', () => {
       errors: [{ ...PROBLEMS[0], line: 5, column: 9 }],
       warnings: [{ ...PROBLEMS[1], line: 5, column: 5 }],
     });
-    expect(api.calls.map(({ method }) => method)).toEqual(['checkDefinition']);
+    expect(api.calls.map(({ method }) => method)).toEqual(['definitions.check']);
   });
 });
 
@@ -90,7 +90,7 @@ describe('GET /api/definition', () => {
   it('shows the newest version, or the one that is asked for', async () => {
     const document = { id: 'order', version: 1, steps: [{ id: 'a', stepType: 'NoOp' }] };
     const api = await startApi({
-      host: { getDefinition: async () => ({ document, summary: SUMMARY }) },
+      host: { 'definitions.get': async () => ({ document, summary: SUMMARY }) },
     });
     const newest = await api.fetch('/api/definition/order');
     expect(await newest.json()).toEqual({ ...document, version: 4 });
@@ -108,7 +108,7 @@ describe('GET /api/definition', () => {
 
   it('lists pages', async () => {
     const page = { items: [SUMMARY], nextCursor: 'next' };
-    const api = await startApi({ host: { listDefinitions: async () => page } });
+    const api = await startApi({ host: { 'definitions.list': async () => page } });
     const response = await api.fetch('/api/definition?limit=1&cursor=here');
     expect(await response.json()).toEqual({
       items: [{ ...SUMMARY, createdAt: '2026-01-02T00:00:00.000Z' }],

@@ -12,7 +12,7 @@ describe('/api/step', () => {
     'stores a script as %s',
     async (type) => {
       const api = await startApi({
-        host: { putStepScript: async () => ({ ...STORED, warnings: [] }) },
+        host: { 'customSteps.put': async () => ({ ...STORED, warnings: [] }) },
       });
       const response = await api.post('/api/step/add', SCRIPT, type);
       expect(response.status).toBe(200);
@@ -23,7 +23,7 @@ describe('/api/step', () => {
 
   it('answers warnings with their place, and passes on that they are not wanted', async () => {
     const api = await startApi({
-      host: { putStepScript: async () => ({ ...STORED, warnings: [WARNING] }) },
+      host: { 'customSteps.put': async () => ({ ...STORED, warnings: [WARNING] }) },
     });
     const response = await api.post('/api/step/add?strict=true', SCRIPT, 'text/x-python');
     expect(await response.json()).toEqual({
@@ -41,7 +41,7 @@ describe('/api/step', () => {
   it('says where the script is wrong', async () => {
     const api = await startApi({
       host: {
-        putStepScript: async () => {
+        'customSteps.put': async () => {
           throw new AppError('invalid_script', 'invalid syntax', {
             fields: { line: 3, column: 5 },
           });
@@ -54,7 +54,7 @@ describe('/api/step', () => {
   });
 
   it('answers the script as it was stored, whatever the caller accepts', async () => {
-    const api = await startApi({ host: { getStepScript: async () => STORED } });
+    const api = await startApi({ host: { 'customSteps.get': async () => STORED } });
     const response = await api.fetch('/api/step/add', { headers: { accept: 'application/json' } });
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('text/x-python; charset=utf-8');
@@ -63,7 +63,7 @@ describe('/api/step', () => {
 
   it('lists names', async () => {
     const page = { items: [STORED], nextCursor: null };
-    const api = await startApi({ host: { listStepScripts: async () => page } });
+    const api = await startApi({ host: { 'customSteps.list': async () => page } });
     expect(await (await api.fetch('/api/step')).json()).toEqual({
       items: [{ name: 'add', version: 2, createdAt: '2026-01-02T00:00:00.000Z' }],
       nextCursor: null,

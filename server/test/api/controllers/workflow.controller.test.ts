@@ -22,7 +22,7 @@ const SOME_WORKFLOW = {
 
 describe('POST /api/workflow/{id}', () => {
   it('starts with the data of the body and answers 201 with the place of the instance', async () => {
-    const api = await startApi({ host: { startWorkflow: async () => SOME_INSTANCE } });
+    const api = await startApi({ host: { 'instances.start': async () => SOME_INSTANCE } });
     const response = await api.post(
       '/api/workflow/greeting?reference=r-1',
       '{"name":"Ada"}',
@@ -33,7 +33,7 @@ describe('POST /api/workflow/{id}', () => {
     expect(await response.json()).toEqual(SOME_WORKFLOW);
     expect(api.calls).toEqual([
       {
-        method: 'startWorkflow',
+        method: 'instances.start',
         args: [
           { definitionId: 'greeting', data: { name: 'Ada' }, reference: 'r-1', idempotency: null },
         ],
@@ -42,7 +42,7 @@ describe('POST /api/workflow/{id}', () => {
   });
 
   it('starts with {} without a body', async () => {
-    const api = await startApi({ host: { startWorkflow: async () => SOME_INSTANCE } });
+    const api = await startApi({ host: { 'instances.start': async () => SOME_INSTANCE } });
     const response = await api.fetch('/api/workflow/greeting', { method: 'POST' });
     expect(response.status).toBe(201);
     expect(api.calls[0]!.args).toMatchObject([{ data: {} }]);
@@ -58,7 +58,7 @@ describe('POST /api/workflow/{id}', () => {
   it('says that there is no such definition', async () => {
     const api = await startApi({
       host: {
-        startWorkflow: async () => {
+        'instances.start': async () => {
           throw new AppError('definition_not_found', "There is no definition 'nope'", {
             fields: { definitionId: 'nope' },
           });
@@ -81,7 +81,7 @@ describe('POST /api/workflow/{id}', () => {
 
 describe('GET /api/workflow/{id}', () => {
   it('answers at once without wait', async () => {
-    const api = await startApi({ host: { getWorkflow: async () => SOME_INSTANCE } });
+    const api = await startApi({ host: { 'instances.get': async () => SOME_INSTANCE } });
     expect(await (await api.fetch('/api/workflow/w1')).json()).toEqual(SOME_WORKFLOW);
     expect((await api.fetch('/api/workflow/w1?wait=0')).status).toBe(200);
     expect(api.calls.map(({ args }) => args)).toEqual([['w1'], ['w1']]);
@@ -91,7 +91,7 @@ describe('GET /api/workflow/{id}', () => {
     ['5', 5_000],
     ['99999', 120_000],
   ])('waits for %s seconds, up to a limit', async (wait, waitMs) => {
-    const api = await startApi({ host: { waitForWorkflow: async () => SOME_INSTANCE } });
+    const api = await startApi({ host: { 'instances.wait': async () => SOME_INSTANCE } });
     expect((await api.fetch(`/api/workflow/w1?wait=${wait}`)).status).toBe(200);
     expect(api.calls[0]!.args.slice(0, 2)).toEqual(['w1', waitMs]);
   });
@@ -114,7 +114,7 @@ describe('GET /api/workflow/{id}', () => {
       time: 0,
     };
     const api = await startApi({
-      host: { getWorkflow: async () => ({ ...SOME_INSTANCE, lastError, endTime: 0 }) },
+      host: { 'instances.get': async () => ({ ...SOME_INSTANCE, lastError, endTime: 0 }) },
     });
     expect(await (await api.fetch('/api/workflow/w1')).json()).toEqual({
       ...SOME_WORKFLOW,
@@ -131,16 +131,16 @@ describe('control of a workflow', () => {
     ['PUT', '/api/workflow/w1/retry', 'retry'],
     ['DELETE', '/api/workflow/w1', 'terminate'],
   ])('%s %s answers the instance', async (method, path, action) => {
-    const api = await startApi({ host: { controlWorkflow: async () => SOME_INSTANCE } });
+    const api = await startApi({ host: { 'instances.control': async () => SOME_INSTANCE } });
     const response = await api.fetch(path, { method });
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual(SOME_WORKFLOW);
-    expect(api.calls).toEqual([{ method: 'controlWorkflow', args: ['w1', action, 'anonymous'] }]);
+    expect(api.calls).toEqual([{ method: 'instances.control', args: ['w1', action, 'anonymous'] }]);
   });
 });
 
 describe('GET /api/workflow', () => {
-  const host = { listWorkflows: async () => ({ items: [SOME_INSTANCE], nextCursor: null }) };
+  const host = { 'instances.list': async () => ({ items: [SOME_INSTANCE], nextCursor: null }) };
 
   it('answers instances without their data', async () => {
     const api = await startApi({ host });
@@ -268,7 +268,7 @@ describe('GET /api/workflow/{id}/steps', () => {
     ],
   ] as const)('shows that a step waits for %j', async (waitsFor, shown) => {
     const page = { items: [{ ...step, waitsFor }], nextCursor: 'c' };
-    const api = await startApi({ host: { listWorkflowSteps: async () => page } });
+    const api = await startApi({ host: { 'instances.listSteps': async () => page } });
     const response = await api.fetch('/api/workflow/w1/steps?limit=2');
     expect(await response.json()).toEqual({
       items: [{ ...step, startTime: '1970-01-01T00:00:00.000Z', waitsFor: shown }],

@@ -26,7 +26,7 @@ describe('answers', () => {
     ['application/xml', JSON_TYPE],
     ['nonsense', JSON_TYPE],
   ])('for Accept: %s have the type %s', async (accept, type) => {
-    const api = await startApi({ host: { getWorkflow: async () => SOME_INSTANCE } });
+    const api = await startApi({ host: { 'instances.get': async () => SOME_INSTANCE } });
     // fetch sends */* by itself; an empty value stands for none.
     const headers = accept === null ? { accept: '' } : { accept };
     const response = await api.fetch('/api/workflow/w1', { headers });
@@ -38,7 +38,9 @@ describe('answers', () => {
 
   it('keep own __proto__ members in both formats', async () => {
     const data = JSON.parse('{"__proto__":{"x":1}}') as typeof SOME_INSTANCE.data;
-    const api = await startApi({ host: { getWorkflow: async () => ({ ...SOME_INSTANCE, data }) } });
+    const api = await startApi({
+      host: { 'instances.get': async () => ({ ...SOME_INSTANCE, data }) },
+    });
     const json = await (await api.fetch('/api/workflow/w1')).text();
     expect(json).toContain('"data":{"__proto__":{"x":1}}');
     const accept = { headers: { accept: 'application/yaml' } };
@@ -47,7 +49,9 @@ describe('answers', () => {
 
   it('are the same when they are long', async () => {
     const data = { rows: Array.from({ length: 30_000 }, (_, at) => ({ at, name: `row ${at}` })) };
-    const api = await startApi({ host: { getWorkflow: async () => ({ ...SOME_INSTANCE, data }) } });
+    const api = await startApi({
+      host: { 'instances.get': async () => ({ ...SOME_INSTANCE, data }) },
+    });
     const json = (await (await api.fetch('/api/workflow/w1')).json()) as { data: unknown };
     expect(json.data).toEqual(data);
     const accept = { headers: { accept: 'application/yaml' } };
@@ -63,7 +67,9 @@ describe('answers', () => {
     let deep: Json = Array.from({ length: 60_000 }, () => 1);
     for (let depth = 0; depth < 90; depth += 1) deep = [deep];
     const data = { deep };
-    const api = await startApi({ host: { getWorkflow: async () => ({ ...SOME_INSTANCE, data }) } });
+    const api = await startApi({
+      host: { 'instances.get': async () => ({ ...SOME_INSTANCE, data }) },
+    });
     const accept = { headers: { accept: 'application/yaml' } };
     const response = await api.fetch('/api/workflow/w1', accept);
     expect(response.headers.get('content-type')).toBe(JSON_TYPE);
@@ -71,14 +77,14 @@ describe('answers', () => {
   });
 
   it('are not kept by caches', async () => {
-    const api = await startApi({ host: { getWorkflow: async () => SOME_INSTANCE } });
+    const api = await startApi({ host: { 'instances.get': async () => SOME_INSTANCE } });
     const response = await api.fetch('/api/workflow/w1');
     expect(response.headers.get('cache-control')).toBe('no-store');
     expect(response.headers.get('etag')).toBeNull();
   });
 
   it('have no body for HEAD', async () => {
-    const api = await startApi({ host: { getWorkflow: async () => SOME_INSTANCE } });
+    const api = await startApi({ host: { 'instances.get': async () => SOME_INSTANCE } });
     const response = await api.fetch('/api/workflow/w1', { method: 'HEAD' });
     expect(response.status).toBe(200);
     expect(Number(response.headers.get('content-length'))).toBeGreaterThan(100);

@@ -12,7 +12,7 @@ import {
 
 function startEventApi(options: ApiServerOptions = {}): Promise<ApiServer> {
   return startApi({
-    host: { publishEvent: async () => ({ id: 'e1', deliveredTo: 0 }) },
+    host: { 'events.publish': async () => ({ id: 'e1', deliveredTo: 0 }) },
     ...options,
   });
 }

@@ -4,7 +4,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ChangeBatch } from '../../../src/backplane/backplane.js';
-import type { ChangeListener } from '../../../src/runtime/host.js';
+import type { ChangeListener } from '../../../src/runtime/changes/change-watch.js';
 import { problemOf, startApi } from '../support/api-server.js';
 
 const NOTHING: ChangeBatch = { workflows: [], definitions: [], lagged: false };
@@ -53,7 +53,7 @@ describe('GET /api/stream', () => {
       NOTHING,
       null,
     ]);
-    const api = await startApi({ host: { watchChanges: () => changes } });
+    const api = await startApi({ host: { 'changes.watch': () => changes } });
     const response = await api.fetch('/api/stream?definitionId=d');
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
@@ -73,12 +73,12 @@ describe('GET /api/stream', () => {
         '',
       ].join('\n\n'),
     );
-    expect(api.calls).toEqual([{ method: 'watchChanges', args: [{ definitionId: 'd' }] }]);
+    expect(api.calls).toEqual([{ method: 'changes.watch', args: [{ definitionId: 'd' }] }]);
     expect(changes.closed).toBeGreaterThan(0);
   });
 
   it('says at once that it listens, before anything happens', async () => {
-    const api = await startApi({ host: { watchChanges: () => listener([]) } });
+    const api = await startApi({ host: { 'changes.watch': () => listener([]) } });
     const hangUp = new AbortController();
     const response = await api.fetch('/api/stream', { signal: hangUp.signal });
     const chunks = response.body as ReadableStream<Uint8Array>;
@@ -91,7 +91,7 @@ describe('GET /api/stream', () => {
 
   it('lets go of the listener when the caller hangs up', async () => {
     const changes = listener([]);
-    const api = await startApi({ host: { watchChanges: () => changes } });
+    const api = await startApi({ host: { 'changes.watch': () => changes } });
     const hangUp = new AbortController();
     await api.fetch('/api/stream', { signal: hangUp.signal });
     expect(changes.closed).toBe(0);
@@ -102,7 +102,7 @@ describe('GET /api/stream', () => {
   it('keeps nothing for a caller that does not read', async () => {
     const big = Array.from({ length: 1000 }, () => CHANGE);
     const changes = listener(Array.from({ length: 2000 }, () => ({ ...NOTHING, workflows: big })));
-    const api = await startApi({ host: { watchChanges: () => changes } });
+    const api = await startApi({ host: { 'changes.watch': () => changes } });
     const socket = connect(api.port, '127.0.0.1');
     onTestFinished(() => void socket.destroy());
     socket.pause();
@@ -126,7 +126,7 @@ describe('GET /api/stream', () => {
 
   it('counts with the calls of an address that wait', async () => {
     const api = await startApi({
-      host: { watchChanges: () => listener([]) },
+      host: { 'changes.watch': () => listener([]) },
       limits: { waitingPerAddressMax: 1 },
     });
     const hangUp = new AbortController();
@@ -155,7 +155,7 @@ describe('GET /api/stream', () => {
       close: () => undefined,
     };
     const api = await startApi({
-      host: { watchChanges: () => changes },
+      host: { 'changes.watch': () => changes },
       auth: { enabled: true, algorithm: 'ES256', lifetimeSecondsMax: 3600, publicKey },
     });
     const token = await new SignJWT({ scope: 'conductor:viewer' })

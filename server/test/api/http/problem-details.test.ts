@@ -40,7 +40,7 @@ const STATUSES: Record<ErrorCode, number> = {
 function failingWith(error: Error) {
   return startApi({
     host: {
-      getWorkflow: async () => {
+      'instances.get': async () => {
         throw error;
       },
     },

@@ -14,7 +14,7 @@ const DOCUMENT = JSON.parse(
 ) as { readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> };
 
 async function problemAt(path: string, method = 'GET') {
-  const api = await startApi({ host: { getWorkflow: async () => SOME_INSTANCE } });
+  const api = await startApi({ host: { 'instances.get': async () => SOME_INSTANCE } });
   const response = await api.fetch(path, { method });
   expect(response.status).toBe(400);
   return problemOf(response);
@@ -52,7 +52,7 @@ describe('query parameters', () => {
       const polls: unknown[] = [];
       const api = await startApi({
         host: {
-          pullActivity: async (poll) => {
+          'activities.pull': async (poll) => {
             polls.push(poll);
             return null;
           },

@@ -2,33 +2,55 @@
  * A host for tests of what the API does with a call: it answers what the test wrote down and keeps what it was asked.
  * What the real host does is tested with the real host.
  */
-import type { InstanceView, WorkflowHost } from '../../../src/runtime/host.js';
+import type { Host } from '../../../src/runtime/host.js';
+import type { InstanceView } from '../../../src/runtime/operations/instance-types.js';
 
 export interface HostCall {
+  /** `area.method`, or the name of a method of the host itself. */
   readonly method: string;
   readonly args: readonly unknown[];
 }
 
-export type HostAnswers = Partial<WorkflowHost>;
+type OwnMethod = 'info' | 'readiness' | 'metrics';
+type Area = Exclude<keyof Host, OwnMethod | 'start' | 'stop' | 'memoryUsed'>;
+
+/** The methods of an area, by `area.method`. */
+type AreaAnswers<Name extends Area> = {
+  readonly [Method in keyof Host[Name] & string as `${Name}.${Method}`]?: Host[Name][Method];
+};
+
+export type HostAnswers = AreaAnswers<'definitions'> &
+  AreaAnswers<'customSteps'> &
+  AreaAnswers<'instances'> &
+  AreaAnswers<'events'> &
+  AreaAnswers<'activities'> &
+  AreaAnswers<'nodes'> &
+  AreaAnswers<'changes'> &
+  Partial<Pick<Host, OwnMethod>>;
 
 export interface ScriptedHost {
-  readonly host: WorkflowHost;
+  readonly host: Host;
   readonly calls: HostCall[];
 }
+
+const OWN_METHODS: ReadonlySet<string> = new Set<OwnMethod>(['info', 'readiness', 'metrics']);
 
 /** A call that the test did not write down fails the request with 500, and so the test. */
 export function scriptedHost(answers: HostAnswers): ScriptedHost {
   const calls: HostCall[] = [];
-  const host = new Proxy({} as WorkflowHost, {
-    get(_target, method: string) {
-      return (...args: unknown[]) => {
-        calls.push({ method, args });
-        const answer = answers[method as keyof WorkflowHost] as
-          ((...given: unknown[]) => unknown) | undefined;
-        if (answer === undefined) throw new Error(`The test expects no call of ${method}`);
-        return answer(...args);
-      };
-    },
+  const answering =
+    (method: string) =>
+    (...args: unknown[]): unknown => {
+      calls.push({ method, args });
+      const answer = answers[method as keyof HostAnswers] as
+        ((...given: unknown[]) => unknown) | undefined;
+      if (answer === undefined) throw new Error(`The test expects no call of ${method}`);
+      return answer(...args);
+    };
+  const areaOf = (area: string): object =>
+    new Proxy({}, { get: (_target, method: string) => answering(`${area}.${method}`) });
+  const host = new Proxy({} as Host, {
+    get: (_target, name: string) => (OWN_METHODS.has(name) ? answering(name) : areaOf(name)),
   });
   return { host, calls };
 }

@@ -81,6 +81,7 @@ function startNode() {
     store,
     clock,
     logger,
+    metrics: { activity: ignore },
     posted: ({ instanceId }) => void posted.push(instanceId),
     offer: ignore,
   });

@@ -4,7 +4,7 @@ import type { ChangeBatch, Hint, WorkflowChange } from '../../../src/backplane/b
 import { readHint, writeHint } from '../../../src/backplane/hint-codec.js';
 import type { WorkflowInstance } from '../../../src/engine/model/instance.js';
 import { ChangeFeed } from '../../../src/runtime/changes/change-feed.js';
-import type { ChangeWatch } from '../../../src/runtime/changes/change-watch.js';
+import type { ChangeListener } from '../../../src/runtime/changes/change-watch.js';
 import { ManualClock } from '../support/manual-clock.js';
 
 const clock = new ManualClock();
@@ -47,7 +47,7 @@ function instance(id: string, members: Partial<WorkflowInstance> = {}): Workflow
 }
 
 /** The next batch, the clock moved to where the watch gives it. */
-async function next(watch: ChangeWatch, waitMs = 60_000): Promise<ChangeBatch | null> {
+async function next(watch: ChangeListener, waitMs = 60_000): Promise<ChangeBatch | null> {
   const batch = watch.next(waitMs);
   clock.advance(100);
   await Promise.resolve();

@@ -7,7 +7,7 @@ import {
   writeDetails,
   type NodeDetails,
 } from '../../../src/runtime/fleet/node-details.js';
-import { pollingOf } from '../../../src/runtime/operations/node-views.js';
+import { pollingOf } from '../../../src/runtime/fleet/node-views.js';
 import { PollCounts } from '../../../src/runtime/activities/poll-counts.js';
 import type { NodeRecord } from '../../../src/store/store.js';
 

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { StepRecord, WorkflowInstance } from '../../../src/engine/model/instance.js';
 import type { Pointer } from '../../../src/engine/model/pointer.js';
-import type { StepListRequest, StepView } from '../../../src/runtime/host.js';
+import type { StepListRequest, StepView } from '../../../src/runtime/operations/instance-types.js';
 import { listSteps } from '../../../src/runtime/operations/step-list.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
 import { instanceOf, NO_SIDE } from '../../store/records.js';

@@ -1,7 +1,7 @@
 /** What clients do in a simulation: they start workflows, publish events, suspend, resume and terminate. */
 import { AppError } from '../../../src/base/errors.js';
 import type { JsonObject } from '../../../src/engine/values/json.js';
-import type { StepwrightHost } from '../../../src/runtime/workflow-host.js';
+import type { Host } from '../../../src/runtime/host.js';
 import { canBeUndone, takesEvents, WORKFLOWS } from './definitions.js';
 import { RUNAWAY } from './restless.js';
 import { hold } from './violation.js';
@@ -60,7 +60,7 @@ export class Scenario {
   async #startKeyed(): Promise<string> {
     const idempotency = { key: `start ${this.index}`, requestHash: 'hash' };
     const view = await this.#world.persist((host) =>
-      host.startWorkflow({
+      host.instances.start({
         definitionId: this.name,
         data: this.data,
         reference: null,
@@ -74,7 +74,7 @@ export class Scenario {
   /** Without a key a client that does not know what happened starts another one. */
   async #startOnce(): Promise<string> {
     const view = await this.#world.persist((host) =>
-      host.startWorkflow({
+      host.instances.start({
         definitionId: this.name,
         data: this.data,
         reference: null,
@@ -102,7 +102,7 @@ export class Scenario {
       try {
         const data = letter.toUpperCase();
         await this.#world.request((host) =>
-          host.publishEvent({ ...request, data, idempotency: null }),
+          host.events.publish({ ...request, data, idempotency: null }),
         );
         return;
       } catch (error) {
@@ -113,7 +113,7 @@ export class Scenario {
     this.published.add(letter);
     const idempotency = { key: `${this.index} ${letter}`, requestHash: 'hash' };
     const send = (): Promise<unknown> =>
-      this.#world.persist((host) => host.publishEvent({ ...request, idempotency }));
+      this.#world.persist((host) => host.events.publish({ ...request, idempotency }));
     await Promise.all(random.chance(0.2) ? [send(), send()] : [send()]);
   }
 
@@ -121,11 +121,11 @@ export class Scenario {
     const { random, scheduler } = this.#world;
     await scheduler.pause('a controller waits', random.below(1500));
     await this.#control(() =>
-      this.#askFor(id, (host) => host.controlWorkflow(id, 'suspend', 'somebody')),
+      this.#askFor(id, (host) => host.instances.control(id, 'suspend', 'somebody')),
     );
     await scheduler.pause('a controller waits', random.below(4000));
     await this.#control(() =>
-      this.#askFor(id, (host) => host.controlWorkflow(id, 'resume', 'somebody')),
+      this.#askFor(id, (host) => host.instances.control(id, 'resume', 'somebody')),
     );
   }
 
@@ -134,7 +134,7 @@ export class Scenario {
     await scheduler.pause('a controller waits', random.below(2500));
     this.isTerminated = true;
     const action = compensates ? 'compensate' : 'terminate';
-    const ask = () => this.#askFor(id, (host) => host.controlWorkflow(id, action, 'somebody'));
+    const ask = () => this.#askFor(id, (host) => host.instances.control(id, action, 'somebody'));
     const view = await ask();
     if (view === null) return;
     if (compensates) {
@@ -149,26 +149,23 @@ export class Scenario {
   /** The server stops it for all the steps that it ran without a wait; then its client ends it. */
   async #endRunaway(id: string): Promise<void> {
     for (;;) {
-      const { lastError, status } = await this.#world.persist((host) => host.getWorkflow(id));
+      const { lastError, status } = await this.#world.persist((host) => host.instances.get(id));
       if (status === 'Terminated') return;
       if (status === 'Suspended' && lastError?.type === 'StepLimit') break;
       await this.#world.scheduler.pause('a client looks again', 1000);
     }
     this.isTerminated = true;
-    await this.#world.persist((host) => host.controlWorkflow(id, 'terminate', 'somebody'));
+    await this.#world.persist((host) => host.instances.control(id, 'terminate', 'somebody'));
   }
 
   /** What was answered is there for everybody. */
   async #look(id: string): Promise<void> {
-    const view = await this.#askFor(id, (host) => host.getWorkflow(id));
+    const view = await this.#askFor(id, (host) => host.instances.get(id));
     hold(view === null || view.id === id, 'I1 an answered start exists', () => id);
   }
 
   /** Null: it has been removed, as its end was long ago. */
-  async #askFor<Answer>(
-    id: string,
-    call: (host: StepwrightHost) => Promise<Answer>,
-  ): Promise<Answer | null> {
+  async #askFor<Answer>(id: string, call: (host: Host) => Promise<Answer>): Promise<Answer | null> {
     try {
       return await this.#world.persist(call);
     } catch (error) {

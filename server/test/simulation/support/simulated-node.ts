@@ -3,7 +3,7 @@ import type { Hint } from '../../../src/backplane/backplane.js';
 import type { LogFields, Logger, LogMethod } from '../../../src/base/logger.js';
 import { FAILED_ATTEMPT_CODE } from '../../../src/runtime/passes/failed-attempts-log.js';
 import { RuntimeMetrics } from '../../../src/runtime/fleet/runtime-metrics.js';
-import { StepwrightHost } from '../../../src/runtime/workflow-host.js';
+import { Host } from '../../../src/runtime/host.js';
 import { observeStore } from '../../../src/store/observed-store.js';
 import { StoreUnavailableError, type Store } from '../../../src/store/store.js';
 import { Violation } from './violation.js';
@@ -36,7 +36,7 @@ export class SimulatedNode implements Life {
   cutOffUntil = 0;
   isReady = false;
   isStopping = false;
-  readonly host: StepwrightHost;
+  readonly host: Host;
   readonly #world: World;
   readonly #callers = new Set<() => void>();
   #heard: (hint: Hint) => void = () => undefined;
@@ -46,7 +46,7 @@ export class SimulatedNode implements Life {
     this.name = name;
     const { plan, random, scheduler } = world;
     this.skewMs = plan.skewMs === 0 ? 0 : random.between(-plan.skewMs, plan.skewMs);
-    this.host = new StepwrightHost({
+    this.host = new Host({
       // Asked once, before anything else: a step of the schedule for it would only change what each seed means.
       store: { ...this.#watch(store), probeAtomicity: () => Promise.resolve(true) },
       backplane: {
@@ -122,7 +122,7 @@ export class SimulatedNode implements Life {
   }
 
   /** A call of a client: it ends with the life of the node, if not before. */
-  ask<Value>(call: (host: StepwrightHost) => Promise<Value>): Promise<Value> {
+  ask<Value>(call: (host: Host) => Promise<Value>): Promise<Value> {
     return new Promise((resolve, reject) => {
       const hangUp = (): void => reject(new ConnectionLost());
       if (this.dead) {

@@ -1,7 +1,7 @@
 /** Workers of all kinds: they finish, fail, vanish, answer late, twice or from two sides, give back, hang up. */
 import { AppError } from '../../../src/base/errors.js';
 import type { Json } from '../../../src/engine/values/json.js';
-import type { WorkItem } from '../../../src/runtime/host.js';
+import type { WorkItem } from '../../../src/runtime/activities/activity-types.js';
 import { readToken } from '../../../src/base/ids.js';
 import { hold } from './violation.js';
 import { isUnknown, type World } from './world.js';
@@ -72,7 +72,7 @@ export class SimulatedWorker {
     const { signal } = controller;
     const request = { name: 'work', workerId: this.#name, timeoutMs, leaseMs, signal };
     try {
-      return await this.#world.request((host) => host.pullActivity(request));
+      return await this.#world.request((host) => host.activities.pull(request));
     } catch (error) {
       if (!isUnknown(error)) throw error;
       return null;
@@ -93,10 +93,10 @@ export class SimulatedWorker {
       case 'vanish':
         return;
       case 'release':
-        await this.#tell(() => this.#world.persist((host) => host.releaseActivity(token)));
+        await this.#tell(() => this.#world.persist((host) => host.activities.release(token)));
         return;
       case 'extend':
-        await this.#tell(() => this.#world.persist((host) => host.extendActivity(token, 3000)));
+        await this.#tell(() => this.#world.persist((host) => host.activities.extend(token, 3000)));
         await scheduler.pause(`${this.#name} works on`, random.below(4000));
         break;
       case 'late':
@@ -115,7 +115,7 @@ export class SimulatedWorker {
 
   async #complete(token: string, succeeded: boolean, data: Json): Promise<void> {
     const isAccepted = await this.#tell(() =>
-      this.#world.persist((host) => host.completeActivity(token, { succeeded, data })),
+      this.#world.persist((host) => host.activities.complete(token, { succeeded, data })),
     );
     if (isAccepted) this.#accepted.add(token, succeeded, data);
   }

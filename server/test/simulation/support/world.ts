@@ -1,7 +1,7 @@
 /** What the nodes and clients of one simulation share: chance, time, the store, the network, and who lives. */
 import { AppError } from '../../../src/base/errors.js';
 import type { Hint } from '../../../src/backplane/backplane.js';
-import type { StepwrightHost } from '../../../src/runtime/workflow-host.js';
+import type { Host } from '../../../src/runtime/host.js';
 import type { Store } from '../../../src/store/store.js';
 import { isRestless, isTimed, workflowNames } from './definitions.js';
 import { Archive } from './archive.js';
@@ -148,7 +148,7 @@ export class World {
   // -- clients
 
   /** One request to some node. It may fail in any way. */
-  async ask<Value>(call: (host: StepwrightHost) => Promise<Value>): Promise<Value> {
+  async ask<Value>(call: (host: Host) => Promise<Value>): Promise<Value> {
     for (;;) {
       const ready = this.nodes.filter(({ isReady, isStopping }) => isReady && !isStopping);
       if (ready.length > 0) return this.random.pick(ready).ask(call);
@@ -157,7 +157,7 @@ export class World {
   }
 
   /** Asks again while the request was refused by a server that stops, starts or has no memory: nothing has happened then. */
-  async request<Value>(call: (host: StepwrightHost) => Promise<Value>): Promise<Value> {
+  async request<Value>(call: (host: Host) => Promise<Value>): Promise<Value> {
     for (;;) {
       try {
         return await this.ask(call);
@@ -169,7 +169,7 @@ export class World {
   }
 
   /** Asks until there is an answer; for requests that can be repeated. */
-  async persist<Value>(call: (host: StepwrightHost) => Promise<Value>): Promise<Value> {
+  async persist<Value>(call: (host: Host) => Promise<Value>): Promise<Value> {
     for (;;) {
       try {
         return await this.request(call);

@@ -1,6 +1,5 @@
 /** Activities between the host and the wire. */
-import type * as host from '../../../runtime/host.js';
-import type * as views from '../../../runtime/operations/operator-views.js';
+import type * as host from '../../../runtime/activities/activity-types.js';
 import type * as wire from '../models/activity.js';
 import { toTokenExpiry, toWireTime, toWireTimeOrNull } from './time.js';
 
@@ -18,7 +17,7 @@ export function toWorkItem(item: host.WorkItem): wire.WorkItem {
   };
 }
 
-export function toActivityQueue(queue: views.ActivityQueueView): wire.ActivityQueue {
+export function toActivityQueue(queue: host.ActivityQueueView): wire.ActivityQueue {
   const { activityName, held, pollers, waiting } = queue;
   return {
     ...{ activityName, waiting, held, pollers },
@@ -27,7 +26,7 @@ export function toActivityQueue(queue: views.ActivityQueueView): wire.ActivityQu
   };
 }
 
-export function toActivityItem(item: views.ActivityItemView): wire.ActivityItem {
+export function toActivityItem(item: host.ActivityItemView): wire.ActivityItem {
   const { attempt, executionId, state, workerId, workflowId } = item;
   return {
     ...{ workflowId, executionId, attempt, state, workerId },

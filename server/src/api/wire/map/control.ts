@@ -1,12 +1,15 @@
 /** What is done to workflows, between the host and the wire. */
 import { AppError } from '../../../base/errors.js';
-import type { ControlOutcome, SteerAction } from '../../../runtime/operations/operator-views.js';
+import type { ControlOutcome, InstanceAction } from '../../../runtime/operations/control-types.js';
 import type { AuditEntry } from '../../../store/store.js';
 import type * as wire from '../models/control.js';
 import { toWireTime } from './time.js';
 
 /** @throws AppError `invalid_request` */
-export function toSteerAction({ action, compensate = false }: wire.ControlRequest): SteerAction {
+export function toInstanceAction({
+  action,
+  compensate = false,
+}: wire.ControlRequest): InstanceAction {
   if (!compensate) return action;
   if (action === 'terminate') return 'compensate';
   throw new AppError(

@@ -1,6 +1,6 @@
 /** Definitions between the host and the wire. */
 import type { Request } from 'express';
-import type * as host from '../../../runtime/host.js';
+import type * as host from '../../../runtime/definitions/definition-types.js';
 import type { JsonObject } from '../../../engine/values/json.js';
 import type * as wire from '../models/definition.js';
 import { itemsWithPosition } from './problem-items.js';

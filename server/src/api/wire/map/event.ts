@@ -1,8 +1,8 @@
 /** Events between the host and the wire. */
 import { EVENT_KEY_LENGTH_MAX } from '../../../engine/model/names.js';
 import { AppError } from '../../../base/errors.js';
-import type { EventName } from '../../../runtime/events/event-queries.js';
-import type * as views from '../../../runtime/operations/operator-views.js';
+import type { EventName } from '../../../runtime/events/event-types.js';
+import type * as host from '../../../runtime/events/event-types.js';
 import type * as wire from '../models/event.js';
 import { checkedName } from './name.js';
 import { toWireTime } from './time.js';
@@ -25,7 +25,7 @@ export function toEventFilter(name: string | undefined, key: string | undefined)
   });
 }
 
-export function toEventSummary(event: views.EventView): wire.EventSummary {
+export function toEventSummary(event: host.EventView): wire.EventSummary {
   const { data, dataOmitted, deliveredTo, id, key, name, publishTime, takenBy } = event;
   return {
     ...{ id, name, key, data, dataOmitted },
@@ -35,11 +35,11 @@ export function toEventSummary(event: views.EventView): wire.EventSummary {
   };
 }
 
-export function toStoredEvent(event: views.StoredEventView): wire.StoredEvent {
+export function toStoredEvent(event: host.StoredEventView): wire.StoredEvent {
   return { ...event, publishTime: toWireTime(event.publishTime) };
 }
 
-export function toEventWaiter(waiter: views.EventWaiterView): wire.EventWaiter {
+export function toEventWaiter(waiter: host.EventWaiterView): wire.EventWaiter {
   const { executionId, since, workflowId } = waiter;
   return { workflowId, executionId, since: toWireTime(since) };
 }

@@ -1,5 +1,5 @@
 /** What the server tells about itself. */
-import type * as host from '../../../runtime/host.js';
+import type * as host from '../../../runtime/fleet/node-types.js';
 import type * as wire from '../models/info.js';
 import { toWireTime } from './time.js';
 

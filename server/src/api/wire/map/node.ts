@@ -1,5 +1,5 @@
 /** Nodes between the host and the wire. */
-import type * as host from '../../../runtime/host.js';
+import type * as host from '../../../runtime/fleet/node-types.js';
 import type * as wire from '../models/node.js';
 import { toWireTime } from './time.js';
 

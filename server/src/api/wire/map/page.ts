@@ -1,5 +1,5 @@
 /** Pages of lists. */
-import type { Page, PageRequest } from '../../../runtime/host.js';
+import type { Page, PageRequest } from '../../../runtime/operations/paging.js';
 import { AppError } from '../../../base/errors.js';
 
 /** A cursor of ours is short; what is longer is not worth decoding. */

@@ -1,6 +1,6 @@
 /** Custom steps between the host and the wire. */
 import type { Request } from 'express';
-import type * as host from '../../../runtime/host.js';
+import type * as host from '../../../runtime/definitions/custom-step-types.js';
 import type * as wire from '../models/step.js';
 import { itemsWithPosition } from './problem-items.js';
 import { toWireTime } from './time.js';

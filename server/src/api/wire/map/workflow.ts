@@ -1,7 +1,8 @@
 /** Workflow instances and their steps between the host and the wire. */
 import { isJsonObject, type JsonObject } from '../../../engine/values/json.js';
 import { AppError } from '../../../base/errors.js';
-import type * as host from '../../../runtime/host.js';
+import type * as host from '../../../runtime/operations/instance-types.js';
+import type { PageRequest } from '../../../runtime/operations/paging.js';
 import type * as wire from '../models/workflow.js';
 import { checkedName } from './name.js';
 import { fromWireTime, toWireTime, toWireTimeOrNull } from './time.js';
@@ -15,8 +16,8 @@ export function toStartData(body: unknown): JsonObject {
 
 /** @throws AppError `invalid_request` */
 export function toListRequest(
-  page: host.PageRequest,
-  query: Omit<wire.WorkflowQuery, keyof host.PageRequest>,
+  page: PageRequest,
+  query: Omit<wire.WorkflowQuery, keyof PageRequest>,
 ): host.InstanceListRequest {
   const { status, definitionId, version, reference, startedFrom, startedTo } = query;
   const { failedFrom, outcome, parent, unchangedSince } = query;

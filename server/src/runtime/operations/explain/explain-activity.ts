@@ -1,6 +1,6 @@
 /** Who has an activity, or why nobody has it, in words. */
 import { FAR_FUTURE_MS } from '../../../store/store.js';
-import type { Polling } from '../node-views.js';
+import type { Polling } from '../../fleet/node-types.js';
 import type { PointerFacts, WaitReason } from './explanation.js';
 import { plainDuration } from './plain-duration.js';
 

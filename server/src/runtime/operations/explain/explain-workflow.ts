@@ -17,11 +17,11 @@ import type {
 } from '../../../store/store.js';
 import type { Clock } from '../../../base/clock.js';
 import type { DefinitionCatalog } from '../../definitions/definition-catalog.js';
-import { ANONYMOUS } from '../../host.js';
+import { ANONYMOUS } from '../control-types.js';
 import { nameKeyOf } from '../../../base/ids.js';
 import { readStored } from '../../instances/long-states.js';
 import type { NodeRegistry } from '../../fleet/node-registry.js';
-import { pollingOf } from '../node-views.js';
+import { pollingOf } from '../../fleet/node-views.js';
 import { explainInstance } from './explain-instance.js';
 import type { Explanation, InstanceFacts, PointerFacts } from './explanation.js';
 

@@ -4,7 +4,7 @@ import type { StepError, WorkflowInstance } from '../../../engine/model/instance
 import type { Json } from '../../../engine/values/json.js';
 import type { Pointer } from '../../../engine/model/pointer.js';
 import type { ActivityRecord, InstanceOutcome, InstanceStatus } from '../../../store/store.js';
-import type { Polling } from '../node-views.js';
+import type { Polling } from '../../fleet/node-types.js';
 
 export type ReasonKind =
   /** By an operator, or by a step that failed. */

@@ -1,8 +1,8 @@
 /** Nodes as operators see them, from their records. */
 import type { NodeRecord } from '../../store/store.js';
-import type { NodeView } from '../host.js';
-import { readDetails } from '../fleet/node-details.js';
-import type { NodeRegistry } from '../fleet/node-registry.js';
+import type { NodeView, Polling } from './node-types.js';
+import { readDetails } from './node-details.js';
+import type { NodeRegistry } from './node-registry.js';
 
 type Judge = Pick<NodeRegistry, 'id' | 'isBeating' | 'looksAlive'>;
 
@@ -26,13 +26,6 @@ export function viewNode(
     store: { kind, reachable: isThis ? nodes.isBeating : isAlive },
     details: readDetails(details),
   };
-}
-
-/** Who polls for an activity, over all nodes. Of nodes that died only when they were last asked. */
-export interface Polling {
-  readonly pollers: number;
-  /** Milliseconds since 1970; null: never, as far as any node remembers. */
-  readonly lastPollTime: number | null;
 }
 
 export function pollingOf(

@@ -1,0 +1,17 @@
+/** What clients see of custom steps. Times are milliseconds since 1970. */
+import type { DocumentProblem } from '../../engine/model/definition.js';
+
+export interface StepScriptView {
+  readonly name: string;
+  readonly version: number;
+  readonly source: string;
+  readonly createdAt: number;
+}
+
+/** A script that was stored just now. */
+export interface StoredScript extends StepScriptView {
+  readonly warnings: readonly DocumentProblem[];
+}
+
+/** A script in a list. */
+export type StepScriptSummary = Omit<StepScriptView, 'source'>;

@@ -1,0 +1,112 @@
+/** Starts instances: for clients, who may ask twice with one Idempotency-Key, and for SubWorkflow steps. */
+import { toObject, toText } from '../../engine/values/convert-input.js';
+import { referenceOf } from '../../engine/primitives/effects.js';
+import type { JsonObject } from '../../engine/values/json.js';
+import type { Clock } from '../../base/clock.js';
+import { AppError } from '../../base/errors.js';
+import { hashOf, newId } from '../../base/ids.js';
+import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
+import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
+import type { InstanceRunner } from '../instances/instance-runner.js';
+import type { ChildStart, NodeEnvironment } from '../instances/node-environment.js';
+import type { InstanceView, StartRequest } from './instance-types.js';
+import { viewNew, viewStarted } from './instance-views.js';
+
+export interface WorkflowStartsOptions {
+  readonly clock: Clock;
+  readonly metrics: RuntimeMetrics;
+  readonly catalog: DefinitionCatalog;
+  readonly runner: Pick<InstanceRunner, 'startInstance'>;
+  readonly environment: Pick<NodeEnvironment, 'retryStore'>;
+  /** Starts of clients that may be under way at the same time; more are refused. */
+  readonly startsMax: number;
+  readonly isStopping: () => boolean;
+}
+
+export class WorkflowStarts {
+  readonly #options: WorkflowStartsOptions;
+  #underWay = 0;
+
+  constructor(options: WorkflowStartsOptions) {
+    this.#options = options;
+  }
+
+  /** @throws AppError `definition_not_found`, `idempotency_conflict` */
+  async start(request: StartRequest): Promise<InstanceView> {
+    if (this.#underWay >= this.#options.startsMax) {
+      throw new AppError('overloaded', 'Too many workflows are being started', {
+        retryAfterSeconds: 1,
+      });
+    }
+    this.#underWay += 1;
+    try {
+      return await this.#start(request);
+    } finally {
+      this.#underWay -= 1;
+    }
+  }
+
+  async #start(request: StartRequest): Promise<InstanceView> {
+    const { data, definitionId, idempotency, reference } = request;
+    const definition = await this.#options.catalog.latest(definitionId);
+    const id =
+      idempotency === null
+        ? newId(this.#options.clock.now())
+        : `k-${hashOf('start', definitionId, idempotency.key)}`;
+    const requestHash = idempotency?.requestHash ?? null;
+    const startTime = this.#options.clock.now();
+    const result = await this.#options.runner.startInstance({
+      id,
+      definition,
+      data,
+      reference,
+      parent: null,
+      requestHash,
+      startTime,
+    });
+    if (result.outcome === 'exists') {
+      if (result.record.requestHash === requestHash) return viewStarted(result.record, data);
+      throw new AppError(
+        'idempotency_conflict',
+        'This Idempotency-Key was used for a start with other data',
+        { fields: { workflowId: id } },
+      );
+    }
+    this.#options.metrics.workflowStarted();
+    return viewNew(id, definition, request, startTime);
+  }
+
+  /** `full`: its root has as many open descendants as it may have. */
+  async startChild(
+    inputs: JsonObject,
+    { parent, workflowId }: ChildStart,
+  ): Promise<'started' | 'full'> {
+    const { catalog, clock, environment, isStopping, metrics, runner } = this.#options;
+    const definitionId = toText(inputs['DefinitionId'] ?? null);
+    const data = toObject(inputs['Data'] ?? {});
+    if (!definitionId.ok) throw new AppError('invalid_request', definitionId.message);
+    if (!data.ok) throw new AppError('invalid_request', `The input Data: ${data.message}`);
+    const definition = await environment.retryStore(
+      () => catalog.latest(definitionId.value),
+      isStopping,
+    );
+    if (definition === null) throw new AppError('stopping', 'The server is stopping');
+    const result = await environment.retryStore(
+      () =>
+        runner.startInstance({
+          id: workflowId,
+          definition,
+          data: data.value,
+          reference: referenceOf(inputs),
+          parent,
+          requestHash: null,
+          startTime: clock.now(),
+        }),
+      isStopping,
+    );
+    if (result === null) throw new AppError('stopping', 'The server is stopping');
+    if (result.outcome === 'full') return result.outcome;
+    metrics.workflowStarted();
+    return 'started';
+  }
+}
