@@ -10,6 +10,8 @@ import { Workload } from './support/workload.js';
 const RUNS = 80;
 const PER_SECOND = 8;
 const OUTAGE_MS = 6000;
+/** So long after its last heartbeat the node says that it is not ready, which must be well before the outage ends. */
+const settings = { NODE_LEASE_MS: '3000' };
 
 /** The size that a file of the process may grow to; what is written beyond it fails, as on a full disk. */
 function limitFiles(pid: number, bytes: '0' | 'unlimited'): boolean {
@@ -35,7 +37,7 @@ async function startOnce(url: string): Promise<Refusal> {
 
 describe('T-28 the disk is full for a while', () => {
   it('is said with 503, and nothing that was answered is lost', async ({ skip }) => {
-    await withFleet({ count: 1, store: 'sqlite' }, async ({ fleet, ledger, random }) => {
+    await withFleet({ count: 1, store: 'sqlite', settings }, async ({ fleet, ledger, random }) => {
       const { pid, url } = fleet.node(0);
       if (!limitFiles(pid, 'unlimited')) skip('prlimit sets the limit, which is Linux only');
       const workload = new Workload({ urls: () => fleet.urls, ledger, random });
