@@ -1,50 +1,129 @@
 /** Where in a JSON text JSON pointers point to. The text is known to be JSON: it was parsed before. */
-import { parseTree, type Node } from 'jsonc-parser';
+import { endOfString } from '../../engine/values/json-string.js';
 import { pointerSegments } from './pointer-segments.js';
 import type { TextPosition } from './request-context.js';
 import { positionsIn } from './text-position.js';
 
 /** Finds many places in one text, which is read again when the first is asked for. */
 export function jsonLocator(text: string): (pointer: string) => TextPosition | null {
-  let root: Node | undefined;
+  let places: JsonPlaces | undefined;
   let at: ((offset: number) => TextPosition) | undefined;
-  const members = new Members();
   return (pointer) => {
-    root ??= parseTree(text);
-    if (root === undefined) return null;
+    places ??= new JsonPlaces(text);
     at ??= positionsIn(text);
-    return at(find(root, pointer, members));
+    return at(places.offsetOf(pointer));
   };
 }
 
-/** The offset of the nearest place that exists: for a member that is missing, that of its parent. */
-function find(root: Node, pointer: string, members: Members): number {
-  let node = root;
-  for (const segment of pointerSegments(pointer)) {
-    const child = members.childOf(node, segment);
-    if (child === undefined) break;
-    node = child;
-  }
-  // People look for an object or list at its name.
-  const member =
-    node.children !== undefined && node.parent?.type === 'property' ? node.parent : node;
-  return member.offset;
+const [QUOTE, COMMA] = [0x22, 0x2c];
+const [LIST, LIST_END, OBJECT, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/** An element, or a member of an object, which starts with its name. */
+interface Child {
+  readonly start: number;
+  readonly value: number;
 }
 
-/** The members of each object that was asked about: a hundred problems may lie in one with tens of thousands. */
-class Members {
-  readonly #values = new Map<Node, ReadonlyMap<unknown, Node | undefined>>();
+/**
+ * Reads the members of those objects and lists only that a pointer goes through, and each of them once: a hundred problems
+ * may lie in an object with tens of thousands.
+ */
+class JsonPlaces {
+  readonly #text: string;
+  /** Where each object and list ends, by its start. */
+  readonly #ends: ReadonlyMap<number, number>;
+  readonly #children = new Map<number, ReadonlyMap<string, Child>>();
 
-  childOf(node: Node, segment: string): Node | undefined {
-    if (node.type === 'array') return node.children?.[Number(segment)];
-    let values = this.#values.get(node);
-    if (values === undefined) {
-      // Of members with the same name the last one counts.
-      values = new Map(
-        (node.children ?? []).map(({ children }) => [children?.[0]?.value, children?.[1]]),
-      );
-      this.#values.set(node, values);
-    }
-    return values.get(segment);
+  constructor(text: string) {
+    this.#text = text;
+    this.#ends = endsOfContainers(text);
   }
+
+  /** The nearest place that exists: for a member that is missing, that of its parent. */
+  offsetOf(pointer: string): number {
+    const start = this.#skipBlanks(0);
+    let found: Child = { start, value: start };
+    for (const segment of pointerSegments(pointer)) {
+      const child = this.#childrenOf(found.value).get(segment);
+      if (child === undefined) break;
+      found = child;
+    }
+    // People look for an object or list at its name.
+    return this.#ends.has(found.value) ? found.start : found.value;
+  }
+
+  /** Of members with the same name the last one counts. */
+  #childrenOf(container: number): ReadonlyMap<string, Child> {
+    let children = this.#children.get(container);
+    if (children === undefined) {
+      children = this.#readChildren(container);
+      this.#children.set(container, children);
+    }
+    return children;
+  }
+
+  #readChildren(container: number): ReadonlyMap<string, Child> {
+    const children = new Map<string, Child>();
+    const end = this.#ends.get(container) ?? 0;
+    const isList = this.#text.charCodeAt(container) === LIST;
+    let start = this.#skipBlanks(container + 1);
+    for (let index = 0; start < end; index += 1) {
+      let [name, value] = [String(index), start];
+      if (!isList) {
+        const nameEnd = endOfString(this.#text, start) + 1;
+        name = stringIn(this.#text.slice(start, nameEnd));
+        const colon = this.#skipBlanks(nameEnd);
+        value = this.#skipBlanks(colon + 1);
+      }
+      children.set(name, { start, value });
+      const comma = this.#skipBlanks(this.#endOf(value));
+      start = this.#skipBlanks(comma + 1);
+    }
+    return children;
+  }
+
+  /** The offset behind the value. */
+  #endOf(value: number): number {
+    if (this.#text.charCodeAt(value) === QUOTE) return endOfString(this.#text, value) + 1;
+    const containerEnd = this.#ends.get(value);
+    if (containerEnd !== undefined) return containerEnd + 1;
+    let end = value;
+    while (end < this.#text.length && !isEndOfWord(this.#text.charCodeAt(end))) end += 1;
+    return end;
+  }
+
+  #skipBlanks(offset: number): number {
+    let at = offset;
+    while (isBlank(this.#text.charCodeAt(at))) at += 1;
+    return at;
+  }
+}
+
+function endsOfContainers(text: string): ReadonlyMap<number, number> {
+  const ends = new Map<number, number>();
+  const open: number[] = [];
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === QUOTE) {
+      index = endOfString(text, index);
+    } else if (code === OBJECT || code === LIST) {
+      open.push(index);
+    } else if (code === OBJECT_END || code === LIST_END) {
+      ends.set(open.pop() ?? 0, index);
+    }
+  }
+  return ends;
+}
+
+function stringIn(quoted: string): string {
+  return quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
+}
+
+/** Of a number, `true`, `false` or `null`. */
+function isEndOfWord(code: number): boolean {
+  return code === COMMA || code === OBJECT_END || code === LIST_END || isBlank(code);
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
