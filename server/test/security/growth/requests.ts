@@ -70,9 +70,14 @@ const DEFINITION: Json = {
   ],
 };
 
-const WORKFLOW_DATA: Json = { text: 'x', number: 1.5, list: [{ a: 1 }], object: { a: { b: 'c' } } };
+export const WORKFLOW_DATA: Json = {
+  text: 'x',
+  number: 1.5,
+  list: [{ a: 1 }],
+  object: { a: { b: 'c' } },
+};
 const SCRIPT = 'c = a + b\n';
-const BODY_BYTES_MAX = 1024 * 1024;
+export const BODY_BYTES_MAX = 1024 * 1024;
 /** Request lines and header fields together may take 16 KiB. */
 const HEADER_BYTES_MAX = 12 * 1024;
 

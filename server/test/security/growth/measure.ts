@@ -1,0 +1,152 @@
+/**
+ * What something costs the server, read from the kernel, so that a busy machine changes nothing, and what of it is too much.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import type { SpawnedServer } from '../../support/spawned-server.js';
+
+export interface Cost {
+  /** CPU time of the thread that answers requests. */
+  readonly cpuMs: number;
+  /** The most of it during which it answered nobody. */
+  readonly stallMs: number;
+  /** The most memory that was in use at a time, above what was in use before. */
+  readonly peakMb: number;
+}
+
+/** Something that is sent, in any size. */
+export interface Growing<Value> {
+  readonly name: string;
+  /** Throws RangeError where this size cannot be written down. */
+  readonly grow: (size: number) => Value;
+}
+
+const STALL_MS_MAX = 200;
+/** A request takes 1 MiB at the most. */
+const PEAK_MB_MAX = 256;
+/** Eight times the size may cost this many times as much; below the time it is lost in what every request costs. */
+const GROWTH_MAX = 8 * 2.5;
+const WORTH_COMPARING_MS = 50;
+const SIZE_MAX = 262_144;
+const TRIES = 3;
+/** A processor that does something else besides makes everything slower: what is too much is tried again. */
+const TRIES_OF_TOO_MUCH = 8;
+
+function mainThreadMs(pid: number): number {
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
+}
+
+function megabytes(pid: number, what: 'VmRSS' | 'VmHWM'): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(new RegExp(`${what}:\\s+(\\d+)`).exec(status)?.[1]) / 1024;
+}
+
+/** All that the work costs is taken for one stall. */
+export async function costOf(server: SpawnedServer, work: () => Promise<void>): Promise<Cost> {
+  const { pid } = server;
+  // The kernel forgets the peak up to now.
+  writeFileSync(`/proc/${pid}/clear_refs`, '5');
+  const usedMb = megabytes(pid, 'VmRSS');
+  const before = mainThreadMs(pid);
+  await work();
+  const cpuMs = mainThreadMs(pid) - before;
+  return { cpuMs, stallMs: cpuMs, peakMb: megabytes(pid, 'VmHWM') - usedMb };
+}
+
+/** Work of many turns: somebody else asks all the time, and a stall is what the server works between two answers. */
+export async function costAmongOthers(
+  server: SpawnedServer,
+  work: () => Promise<void>,
+): Promise<Cost> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  let stallMs = 0;
+  let isOver = false;
+  const others = async (): Promise<void> => {
+    let before = mainThreadMs(server.pid);
+    while (!isOver) {
+      await ask(`${server.url}/health/live`, agent);
+      const now = mainThreadMs(server.pid);
+      stallMs = Math.max(stallMs, now - before);
+      before = now;
+    }
+  };
+  await ask(`${server.url}/health/live`, agent);
+  const asking = others();
+  try {
+    const cost = await costOf(server, work);
+    isOver = true;
+    await asking;
+    return { ...cost, stallMs };
+  } finally {
+    isOver = true;
+    agent.destroy();
+  }
+}
+
+function ask(url: string, agent: Agent): Promise<void> {
+  return new Promise((resolve, reject) => {
+    request(url, { agent }, (response) => response.resume().on('end', resolve).on('error', reject))
+      .on('error', reject)
+      .end();
+  });
+}
+
+/** The least of some tries: what else the thread had to do must not count. */
+async function leastCost(measure: () => Promise<Cost>): Promise<Cost> {
+  let least = await measure();
+  const wantsAnother = (tries: number): boolean =>
+    isTooMuch(least)
+      ? tries < TRIES_OF_TOO_MUCH
+      : least.cpuMs > WORTH_COMPARING_MS && tries < TRIES;
+  for (let tries = 1; wantsAnother(tries); tries += 1) {
+    const cost = await measure();
+    least = {
+      cpuMs: Math.min(least.cpuMs, cost.cpuMs),
+      stallMs: Math.min(least.stallMs, cost.stallMs),
+      peakMb: Math.min(least.peakMb, cost.peakMb),
+    };
+  }
+  return least;
+}
+
+function isTooMuch({ peakMb, stallMs }: Cost): boolean {
+  return stallMs > STALL_MS_MAX || peakMb > PEAK_MB_MAX;
+}
+
+/**
+ * The largest that can be written down, by doubling. It is made once: what is almost too deep to be written down may be too
+ * deep the next time.
+ */
+function largest<Value>({ grow }: Growing<Value>): {
+  readonly size: number;
+  readonly grown: Value;
+} {
+  let found = { size: 1, grown: grow(1) };
+  for (let size = 2; size <= SIZE_MAX; size *= 2) {
+    try {
+      found = { size, grown: grow(size) };
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      break;
+    }
+  }
+  return found;
+}
+
+/** What is wrong at the largest size that can be sent; null when nothing is. */
+export async function findingOf<Value>(
+  growing: Growing<Value>,
+  costAt: (grown: Value) => Promise<Cost>,
+): Promise<string | null> {
+  const { grown, size } = largest(growing);
+  const { cpuMs, peakMb, stallMs } = await leastCost(() => costAt(grown));
+  const finding = (what: string): string => `${growing.name}: ${what} at size ${size}`;
+  if (stallMs > STALL_MS_MAX) return finding(`a stall of ${Math.round(stallMs)} ms`);
+  if (peakMb > PEAK_MB_MAX) return finding(`${Math.round(peakMb)} MB`);
+  if (cpuMs < WORTH_COMPARING_MS || size < 64) return null;
+  const eighth = growing.grow(size / 8);
+  const { cpuMs: eighthMs } = await leastCost(() => costAt(eighth));
+  if (cpuMs <= GROWTH_MAX * Math.max(eighthMs, 1)) return null;
+  const times = Math.round(cpuMs / eighthMs);
+  return finding(`${Math.round(cpuMs)} ms, ${times} times as much as an eighth`);
+}
