@@ -1,5 +1,5 @@
 /**
- * Python, as the rest of the server sees it: expressions in batches, scripts, and syntax checks.
+ * Expressions and scripts, as the rest of the server sees them: evaluated in batches, run, and checked. They are Python.
  *
  * Owns: everything about how Python is run and kept apart from the host. Must not know: workflows, steps, stores.
  *
@@ -21,14 +21,17 @@ export interface EvaluationVariables {
   readonly step?: JsonObject;
 }
 
-export interface ExpressionRequest {
-  /** At most 16 KiB (see engine/values/expression-length.ts), unless it is a constant. */
-  readonly source: string;
-  /** The server wrote it, from a constant of the definition. */
-  readonly isConstant?: boolean;
+/** An expression, or a constant of the definition that stands between expressions of a batch. */
+export type EvaluationRequest = (
+  | {
+      /** At most 16 KiB (see engine/values/expression-length.ts). */
+      readonly source: string;
+    }
+  | { readonly constant: Json }
+) & {
   /** The value also becomes `data[assignTo]`, seen by the expressions that follow in the same batch. */
   readonly assignTo?: string;
-}
+};
 
 export interface CallOptions {
   /**
@@ -105,13 +108,16 @@ export interface ScriptRuntime extends Service {
   /** True once an interpreter has booted; evaluations before that wait for it. */
   readonly ready: boolean;
 
+  /** Resolves when evaluations need not wait for an interpreter any more, or there will be none for a while. */
+  waitUntilReady(): Promise<void>;
+
   /**
    * Evaluates the expressions one after another, in order, and stops at the first failure.
    * Answers synchronously where no Python is needed (see expressions/plain-expression.ts), which is most of the time.
    * Never rejects: every failure, also of the runtime itself, is a result.
    */
   evaluate(
-    expressions: readonly ExpressionRequest[],
+    requests: readonly EvaluationRequest[],
     variables: EvaluationVariables,
     options?: CallOptions,
   ): EvaluationResult | Promise<EvaluationResult>;

@@ -18,7 +18,6 @@ const OWN_JSON = [
   'engine/values/exact-json.ts',
   'runtime/fleet/node-details.ts',
   'runtime/operations/paging.ts',
-  'runtime/passes/evaluator.ts',
   'runtime/passes/failed-attempts-log.ts',
   'scripts/pyodide/boot-python.ts',
   'scripts/pyodide/child-main.ts',

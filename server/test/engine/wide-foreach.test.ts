@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { cancelStep, takeCancelChecks } from '../../src/engine/failure/cancel.js';
 import { failStep } from '../../src/engine/failure/fail-step.js';
-import type { StepRecord } from '../../src/engine/model/instance.js';
+import type { StepRecord } from '../../src/engine/model/step-record.js';
 import type { Json, JsonObject } from '../../src/engine/values/json.js';
 import { startRun, takeUpRun } from '../../src/engine/flow/lifecycle.js';
 import { noChanges, type Run } from '../../src/engine/flow/run.js';

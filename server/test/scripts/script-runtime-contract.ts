@@ -9,7 +9,7 @@ import type { Json, JsonObject } from '../../src/engine/values/json.js';
 import type {
   EvaluationResult,
   EvaluationVariables,
-  ExpressionRequest,
+  EvaluationRequest,
   ScriptRuntime,
 } from '../../src/scripts/script-runtime.js';
 
@@ -40,7 +40,7 @@ export function describeScriptRuntime(
   let runtime: ScriptRuntime;
 
   const evaluateAll = async (
-    expressions: readonly (string | ExpressionRequest)[],
+    expressions: readonly (string | EvaluationRequest)[],
     variables: Partial<EvaluationVariables> = {},
   ): Promise<EvaluationResult> =>
     runtime.evaluate(
@@ -387,11 +387,35 @@ export function describeScriptRuntime(
         expect(problems.map(({ index }) => index)).toEqual(open.map((_, at) => 8 + at));
       });
 
-      it('has no limit for a constant that the server wrote', async () => {
-        const source = `json.loads("[${'1,'.repeat(20_000)}1]")`;
-        const result = await evaluateAll([{ source, isConstant: true }]);
-        expect(result.ok && result.values[0]).toHaveLength(20_001);
+      it('has no limit for a constant, whether Python sees it or not', async () => {
+        const constant = Array.from({ length: 20_000 }, (_, at) => `${at}`);
+        const alone = await evaluateAll([{ constant, assignTo: 'list' }]);
+        expect(alone).toEqual({ ok: true, values: [constant] });
+        const seen = await evaluateAll([
+          { constant, assignTo: 'list' },
+          'sum(len(text) for text in data.list)',
+        ]);
+        expect(seen).toEqual({ ok: true, values: [constant, constant.join('').length] });
       });
+
+      it.each<[string, Json]>([
+        ['None', null],
+        ['True', true],
+        ['False', false],
+        ['a fraction', -1.5],
+        ['a long integer', 2n ** 70n],
+        ['a text', '"quotes", \\\\, \n and 漢😀'],
+        ['an object', { 'a "b"': [null, { c: '\\\\u0041' }] }],
+      ])(
+        'gives %s as a constant back as it is, before and after expressions',
+        async (_name, constant) => {
+          const requests = [{ constant, assignTo: 'x' }, { source: 'repr(1)' }, { constant }];
+          expect(await evaluateAll(requests)).toEqual({
+            ok: true,
+            values: [constant, '1', constant],
+          });
+        },
+      );
     });
 
     describe('expressions as they are written', () => {

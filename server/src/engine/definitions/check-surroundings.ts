@@ -1,15 +1,13 @@
 /** What is odd about a step because of what it stands in: retry settings without effect, waits without end in a saga. */
 import type { ErrorBehavior, StepDefinition } from '../model/definition.js';
-import { label, type MemberReader } from './member-reader.js';
-import type { ParseState } from './parse-state.js';
+import { label } from './member-reader.js';
+import type { ParseState, PostedStep } from './parse-state.js';
 import type { StepMember } from './step-members.js';
-
-type StepReader = MemberReader<StepMember>;
 
 /** A step with everything around it, from the inside out. */
 interface Placed {
   readonly step: StepDefinition;
-  readonly reader: StepReader;
+  readonly posted: PostedStep;
   readonly enclosing: readonly StepDefinition[];
   /** Whether it is part of a CompensateWith: then what follows a failure depends on what is being undone. */
   readonly undoes: boolean;
@@ -26,12 +24,12 @@ export function checkSurroundings(defaults: DefinitionDefaults, state: ParseStat
   const { errorBehavior: defaultBehavior, retryIntervalPointer } = defaults;
   let usesInterval = false;
   const idByPointer = new Map([...state.stepPointers].map(([id, pointer]) => [pointer, id]));
-  for (const [id, reader] of state.stepReaders) {
+  for (const [id, posted] of state.postedSteps) {
     const step = state.steps.get(id);
     if (step === undefined) continue;
-    const placed = { step, reader, ...surroundingsOf(reader.pointer, idByPointer, state) };
-    warnAboutRetries(placed, defaultBehavior);
-    warnAboutWait(placed);
+    const placed = { step, posted, ...surroundingsOf(posted.pointer, idByPointer, state) };
+    warnAboutRetries(placed, defaultBehavior, state);
+    warnAboutWait(placed, state);
     usesInterval ||= takesDefaultInterval(placed, defaultBehavior);
   }
   if (retryIntervalPointer === null || usesInterval) return;
@@ -61,8 +59,12 @@ function surroundingsOf(
 
 const RETRY_MEMBERS = ['retryInterval', 'maxRetries', 'retryBackoff', 'retryJitter'] as const;
 
-function warnAboutRetries({ enclosing, reader, step, undoes }: Placed, behavior: ErrorBehavior) {
-  const given = retryMembersOf(reader);
+function warnAboutRetries(
+  { enclosing, posted, step, undoes }: Placed,
+  behavior: ErrorBehavior,
+  { warnings }: ParseState,
+): void {
+  const given = retryMembersOf(posted);
   const [first] = given;
   if (first === undefined || undoes) return;
   const why = whyNotRetried(step, given, { enclosing, behavior });
@@ -70,16 +72,16 @@ function warnAboutRetries({ enclosing, reader, step, undoes }: Placed, behavior:
   const which = given.map(label).join(' and ');
   const verb = given.length === 1 ? 'has' : 'have';
   const message = `${which} ${verb} no effect here: ${why} Write ErrorBehavior: Retry where the step shall be tried again.`;
-  reader.state.warnings.add('retry_without_effect', reader.pointerOf(first), message);
+  warnings.add('retry_without_effect', posted.pointerOf(first), message);
 }
 
-function retryMembersOf(reader: StepReader): readonly (typeof RETRY_MEMBERS)[number][] {
-  return RETRY_MEMBERS.filter((name) => reader.value(name) !== null);
+function retryMembersOf(posted: PostedStep): readonly (typeof RETRY_MEMBERS)[number][] {
+  return RETRY_MEMBERS.filter((name) => posted.value(name) !== null);
 }
 
 function takesDefaultInterval(placed: Placed, behavior: ErrorBehavior): boolean {
-  const { enclosing, reader, step, undoes } = placed;
-  const given = retryMembersOf(reader);
+  const { enclosing, posted, step, undoes } = placed;
+  const given = retryMembersOf(posted);
   if (given.includes('retryInterval')) return false;
   return undoes || whyNotRetried(step, given, { enclosing, behavior }) === null;
 }
@@ -104,7 +106,10 @@ function whyNotRetried(
 const ENDLESS_WAITS: ReadonlySet<string> = new Set(['WaitFor', 'Activity']);
 
 /** What a saga has done stays half done for as long as one of its steps waits. */
-function warnAboutWait({ enclosing, reader, step, undoes }: Placed): void {
+function warnAboutWait(
+  { enclosing, posted, step, undoes }: Placed,
+  { warnings }: ParseState,
+): void {
   if (undoes || step.type === null || !ENDLESS_WAITS.has(step.type)) return;
   const saga = enclosing.find((outer) => outer.saga);
   if (saga === undefined) return;
@@ -114,5 +119,5 @@ function warnAboutWait({ enclosing, reader, step, undoes }: Placed): void {
   );
   if (ends || step.inputs.some(({ name }) => name === 'Timeout')) return;
   const message = `This ${step.type} may wait for ever, and the saga around it is neither finished nor undone meanwhile. Give it a Timeout.`;
-  reader.state.warnings.add('wait_without_timeout', reader.pointer, message);
+  warnings.add('wait_without_timeout', posted.pointer, message);
 }

@@ -4,7 +4,7 @@
  * It is made from the same tables as the parser. Whatever the parser accepts, the schema accepts (a test says so); the
  * other way round it does not: unique ids, targets and expressions are beyond it.
  */
-import { BUILT_IN_STEP_TYPES, ERROR_BEHAVIORS } from '../model/definition.js';
+import { ERROR_BEHAVIORS } from '../model/definition.js';
 import type { JsonObject } from '../values/json.js';
 import {
   DEFINITION_MEMBER_SUMMARIES,
@@ -12,6 +12,7 @@ import {
   type DefinitionMember,
   type StepMember,
 } from './step-members.js';
+import { BUILT_IN_STEP_TYPES } from './step-type-names.js';
 import { builtInStepType, type StepType } from './step-types.js';
 
 const NAME: JsonObject = { type: ['string', 'number'], maxLength: 200, pattern: '\\S' };

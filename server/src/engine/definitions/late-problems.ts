@@ -3,7 +3,8 @@
  * what is Python to Python.
  */
 import { quoteText } from '../values/convert-input.js';
-import { BUILT_IN_STEP_TYPES, type DocumentProblem } from '../model/definition.js';
+import type { DocumentProblem } from '../model/definition.js';
+import { BUILT_IN_STEP_TYPES } from './step-type-names.js';
 import type { CustomStepUse, ExpressionSource } from './parse-state.js';
 import { suggestName } from './suggest-name.js';
 

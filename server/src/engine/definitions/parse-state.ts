@@ -1,5 +1,4 @@
 import type { StepDefinition } from '../model/definition.js';
-import type { MemberReader } from './member-reader.js';
 import { ProblemList, type DocumentErrorCode, type DocumentWarningCode } from './problem-list.js';
 import type { StepMember } from './step-members.js';
 import type { StepType } from './step-types.js';
@@ -52,13 +51,20 @@ export interface StepReference {
   readonly pointer: string;
 }
 
+/** The members of a step as they were posted, and where they stand. */
+export interface PostedStep {
+  readonly pointer: string;
+  value(name: StepMember): unknown;
+  pointerOf(name: StepMember): string;
+}
+
 /** Everything that is gathered on the way through one document. */
 export class ParseState {
   readonly errors = new ProblemList<DocumentErrorCode>();
   readonly warnings = new ProblemList<DocumentWarningCode>();
   readonly expressions: ExpressionSource[] = [];
   readonly literalTexts: LiteralText[] = [];
-  readonly stepReaders = new Map<string, MemberReader<StepMember>>();
+  readonly postedSteps = new Map<string, PostedStep>();
   readonly customSteps: CustomStepUse[] = [];
   readonly references: StepReference[] = [];
   /** Where each step id was given first, in document order. */

@@ -102,7 +102,7 @@ function parseStep(reader: StepReader, place: StepsPlace): string | null {
   };
   if (id !== null) {
     state.steps.set(id, step);
-    state.stepReaders.set(id, reader);
+    state.postedSteps.set(id, reader);
   }
   return id;
 }

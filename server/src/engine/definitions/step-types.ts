@@ -1,11 +1,12 @@
 /**
  * The built-in step types: the one table that the parser, the JSON Schema and the reference for authors agree on.
  *
- * Owns: names, inputs, outputs and their one-sentence explanations. Must not know: how a step runs.
+ * Owns: inputs, outputs and their one-sentence explanations, and what the rest of the server has to know of a type to
+ * treat it rightly. Nobody else asks for a type by its name. Must not know: how a step runs.
  */
-import { BUILT_IN_STEP_TYPES, type BuiltInStepType } from '../model/definition.js';
 import { INSTANCE_OUTCOMES } from '../model/instance.js';
 import { EMIT_LEVELS, HTTP_FORMATS, HTTP_METHODS } from '../values/input-choices.js';
+import { BUILT_IN_STEP_TYPES, type BuiltInStepType } from './step-type-names.js';
 
 /** What an input is converted to before the step sees it; `any` stays as it is. */
 export type InputKind =
@@ -38,6 +39,18 @@ export interface StepTypeOutput {
   readonly summary: string;
 }
 
+/** What a step of a type needs from the parts of the server that run it. */
+export interface StepTraits {
+  /** Which body does the work outside the engine; null: the engine does it, or another instance. */
+  readonly body: 'http' | 'script' | null;
+  /** It starts another instance. */
+  readonly startsInstance: boolean;
+  /** Its result tells of something that happened outside, so that it is committed before anything else runs. */
+  readonly hasSideEffects: boolean;
+  /** Inputs whose fields may be credentials, which the history does not show. */
+  readonly inputsWithCredentials: readonly string[];
+}
+
 export interface StepType {
   readonly name: BuiltInStepType;
   readonly summary: string;
@@ -46,11 +59,23 @@ export interface StepType {
   readonly inputs: readonly StepTypeInput[];
   /** The fields of `step` in its Outputs. */
   readonly outputs: readonly StepTypeOutput[];
+  readonly traits: StepTraits;
 }
+
+const INSIDE: StepTraits = {
+  body: null,
+  startsInstance: false,
+  hasSideEffects: false,
+  inputsWithCredentials: [],
+};
+
+const CUSTOM: StepTraits = { ...INSIDE, body: 'script' };
+
+type StepTypeEntry = Omit<StepType, 'name' | 'traits'> & { readonly traits?: Partial<StepTraits> };
 
 const CONDITION = required('Condition', 'boolean', 'Decides by Python truth.');
 
-const STEP_TYPES: Readonly<Record<BuiltInStepType, Omit<StepType, 'name'>>> = {
+const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
   EmitLog: {
     summary: 'Writes one structured line to the server log.',
     runsDo: false,
@@ -195,6 +220,11 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, Omit<StepType, 'name'>>> = {
     summary:
       'Calls an HTTP service; every answer is a result, not an error, unless SucceedOn says otherwise.',
     runsDo: false,
+    traits: {
+      body: 'http',
+      hasSideEffects: true,
+      inputsWithCredentials: ['Headers', 'Parameters'],
+    },
     inputs: [
       required('BaseUrl', 'text', 'The address, with http:// or https://.'),
       optional('Resource', 'text', { summary: 'Path that is added to BaseUrl.' }),
@@ -232,6 +262,7 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, Omit<StepType, 'name'>>> = {
   SubWorkflow: {
     summary: 'Starts another workflow and waits for it.',
     runsDo: false,
+    traits: { startsInstance: true, hasSideEffects: true },
     inputs: [
       required('DefinitionId', 'text', 'Which definition to start, in its newest version.'),
       optional('Data', 'object', {
@@ -272,12 +303,24 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, Omit<StepType, 'name'>>> = {
   },
 };
 
+// A list of pairs forgets which names it has.
+const BY_NAME = Object.fromEntries(
+  BUILT_IN_STEP_TYPES.map((name) => {
+    const { traits, ...about } = STEP_TYPES[name];
+    return [name, { ...about, name, traits: { ...INSIDE, ...traits } }];
+  }),
+) as Readonly<Record<BuiltInStepType, StepType>>;
+
 const BY_LOWER_CASE: ReadonlyMap<string, StepType> = new Map(
-  BUILT_IN_STEP_TYPES.map((name) => [name.toLowerCase(), builtInStepType(name)]),
+  Object.values(BY_NAME).map((type) => [type.name.toLowerCase(), type]),
 );
 
 export function builtInStepType(name: BuiltInStepType): StepType {
-  return { name, ...STEP_TYPES[name] };
+  return BY_NAME[name];
+}
+
+export function traitsOf({ type }: { readonly type: BuiltInStepType | null }): StepTraits {
+  return type === null ? CUSTOM : BY_NAME[type].traits;
 }
 
 /** The built-in type of that name in any casing, with any space around it; null: not built in. */

@@ -10,18 +10,9 @@
 import { cancelEach } from './cancel-inside.js';
 import { entryOf, withAncestors } from './completed-steps.js';
 import { endInstance, withdrawAnnouncement } from '../flow/end-instance.js';
-import { isEnded, type InstanceStatus } from '../model/instance.js';
+import { isEnded, type CleanUp, type InstanceStatus } from '../model/instance.js';
 import type { CompensationEntry, Pointer, PointerState } from '../model/pointer.js';
 import { isOver, itemOf, openPointer, parentOf, stepById, stepOf, type Run } from '../flow/run.js';
-
-/** How far the clean-up of an instance is. */
-export interface CleanUp {
-  readonly plan: readonly CompensationEntry[];
-  /** `plan[next]` is the one that starts when nothing is open any more. */
-  readonly next: number;
-  /** Completed steps that were too many to be kept, and are not compensated. */
-  readonly forgotten: number;
-}
 
 /**
  * Begins the clean-up, unless it has begun before or the instance has ended.

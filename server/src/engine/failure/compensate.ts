@@ -13,7 +13,8 @@ import { cancelInside } from './cancel-inside.js';
 import { entryOf, withAncestors } from './completed-steps.js';
 import { dropPointer, nextStepOf, openSuccessors } from '../flow/end-path.js';
 import { isRetryable, suspendOnError, terminate, tryRetry } from './error-behaviors.js';
-import type { InstanceOutcome, StepError } from '../model/instance.js';
+import type { InstanceOutcome } from '../model/instance.js';
+import type { StepError } from '../model/step-record.js';
 import type { CompensationEntry, Pointer, PointerState } from '../model/pointer.js';
 import {
   insideOf,

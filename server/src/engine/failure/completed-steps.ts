@@ -11,7 +11,7 @@ import { itemOf, parentOf, stepOf, type Run } from '../flow/run.js';
 
 /** An instance keeps so many entries … */
 export const COMPLETED_STEPS_MAX = 1000;
-/** … with items of so many characters of JSON. */
+/** … with items of so many bytes of JSON. */
 export const COMPLETED_ITEMS_LENGTH_MAX = 1_000_000;
 /** What an entry takes in the stored state, apart from its item. */
 const ENTRY_LENGTH = 100;

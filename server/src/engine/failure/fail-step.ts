@@ -3,7 +3,7 @@ import { cancelInside } from './cancel-inside.js';
 import { compensate, endFailed, findHandler } from './compensate.js';
 import type { ErrorBehavior, ExhaustedBehavior } from '../model/definition.js';
 import { isRetryable, suspendOnError, terminate, tryRetry } from './error-behaviors.js';
-import type { StepError } from '../model/instance.js';
+import type { StepError } from '../model/step-record.js';
 import type { Json } from '../values/json.js';
 import type { Pointer } from '../model/pointer.js';
 import { stepOf, stopWaiting, writeRecord, type NextAction, type Run } from '../flow/run.js';

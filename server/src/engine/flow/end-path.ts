@@ -1,7 +1,7 @@
 /** What happens when a pointer ends: its successors are opened, and a container whose last path ended has joined. */
 import { nextCleanUp } from '../failure/clean-up.js';
 import { completeInstance } from './end-instance.js';
-import type { StepRecordStatus } from '../model/instance.js';
+import type { StepRecordStatus } from '../model/step-record.js';
 import type { Json } from '../values/json.js';
 import type { Pointer } from '../model/pointer.js';
 import {

@@ -2,7 +2,8 @@
 import { addToPlan, beginCleanUp, tellChild } from '../failure/clean-up.js';
 import { completeIfDone, endCancelled } from './end-path.js';
 import { failStep, type Failure } from '../failure/fail-step.js';
-import type { InstanceOutcome, InstanceStatus, StepError } from '../model/instance.js';
+import type { InstanceOutcome, InstanceStatus } from '../model/instance.js';
+import type { StepError } from '../model/step-record.js';
 import { acceptsOutcome } from '../primitives/effects.js';
 import type { Json, JsonObject } from '../values/json.js';
 import { executionKey, type Pointer, type PointerState } from '../model/pointer.js';

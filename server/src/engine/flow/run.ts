@@ -6,12 +6,8 @@
  */
 import type { EmitLevel } from '../values/input-choices.js';
 import type { StepDefinition, WorkflowDefinition } from '../model/definition.js';
-import type {
-  StepError,
-  StepRecord,
-  StepRecordStatus,
-  WorkflowInstance,
-} from '../model/instance.js';
+import type { WorkflowInstance } from '../model/instance.js';
+import type { StepError, StepRecord, StepRecordStatus } from '../model/step-record.js';
 import { invariant } from '../model/invariant.js';
 import { jsonLength } from '../values/json-length.js';
 import type { Json, JsonObject } from '../values/json.js';
@@ -117,7 +113,7 @@ export interface Run {
   cancelCheckDue: boolean;
   /** When conditions that could not be evaluated are checked again; null: there are none. */
   cancelRecheckAt: number | null;
-  /** About how many characters the instance and what it asks for have grown by since the last commit: never too few. */
+  /** About how many bytes of JSON the instance and what it asks for have grown by since the last commit: never too few. */
   grown: number;
   /** When everything waited the last time: what was due by then was not waited for. Moved on by the runner. */
   restingSince: number;

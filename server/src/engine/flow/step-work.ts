@@ -5,6 +5,7 @@
  * its inputs and goes on with `enterStep`; one in `finishing` needs outputs and selectors and goes on with `leaveStep`;
  * whatever fails on the way goes to `failStep`.
  */
+import { traitsOf } from '../definitions/step-types.js';
 import type { InputValue, StepDefinition } from '../model/definition.js';
 import { endPointer, openSuccessors } from './end-path.js';
 import { failStep, type Failure } from '../failure/fail-step.js';
@@ -111,7 +112,7 @@ export function leaveStep(run: Run, pointer: Pointer, result: StepResult): void 
     run.grown += jsonLength(value);
   }
   if (result.outputs.length > 0) run.cancelCheckDue = true;
-  if (step.type === 'HttpRequest' || step.type === 'SubWorkflow') run.commitDue = true;
+  if (traitsOf(step).hasSideEffects) run.commitDue = true;
 
   const successors = [...(step.nextStepId === null ? [] : [step.nextStepId]), ...result.selected];
   const primitive = primitiveOf(run, pointer);

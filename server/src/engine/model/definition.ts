@@ -2,6 +2,7 @@
  * A workflow definition in the form that the engine runs: validated, with canonical step types, durations in
  * milliseconds and every expression already found. `parse-definition.ts` makes it from a posted document.
  */
+import type { BuiltInStepType } from '../definitions/step-type-names.js';
 import type { Json } from '../values/json.js';
 
 export const ERROR_BEHAVIORS = ['Retry', 'Suspend', 'Terminate', 'Compensate'] as const;
@@ -9,27 +10,6 @@ export type ErrorBehavior = (typeof ERROR_BEHAVIORS)[number];
 
 /** What a retried step does once its retries are used up. */
 export type ExhaustedBehavior = Exclude<ErrorBehavior, 'Retry'>;
-
-/** The step types that the server brings along, in their canonical spelling. */
-export const BUILT_IN_STEP_TYPES = [
-  'EmitLog',
-  'NoOp',
-  'Decide',
-  'If',
-  'While',
-  'Foreach',
-  'Parallel',
-  'Sequence',
-  'Delay',
-  'Schedule',
-  'Recur',
-  'WaitFor',
-  'Activity',
-  'HttpRequest',
-  'SubWorkflow',
-  'Fail',
-] as const;
-export type BuiltInStepType = (typeof BUILT_IN_STEP_TYPES)[number];
 
 /**
  * How one input gets its value.

@@ -5,50 +5,15 @@
  * the stored one again. Nothing in it is shared between instances, and values inside `data` are never changed in
  * place, only replaced, so references to them may be kept.
  */
-import type { CleanUp } from '../failure/clean-up.js';
-import type { Json, JsonObject } from '../values/json.js';
+import type { JsonObject } from '../values/json.js';
 import type { CompensationEntry, Pointer } from './pointer.js';
+import type { StepError, StepRecord } from './step-record.js';
 
 export type InstanceStatus = 'Runnable' | 'Suspended' | 'Complete' | 'Terminated';
 
 /** How an ended instance ended; `status` alone does not tell. */
 export const INSTANCE_OUTCOMES = ['Succeeded', 'Compensated', 'Failed', 'Terminated'] as const;
 export type InstanceOutcome = (typeof INSTANCE_OUTCOMES)[number];
-
-/** Why a step failed, as it is kept and shown. */
-export interface StepError {
-  readonly stepId: string;
-  /** Where the failing execution is or was. */
-  readonly pointerId: number;
-  readonly type: string;
-  readonly message: string;
-  readonly traceback: string | null;
-  /** What an activity worker reported, or the Data of a Fail step; null otherwise. */
-  readonly data: Json;
-  readonly attempt: number;
-  readonly time: number;
-  /** Only where another attempt cannot succeed: nothing retries the step, nor the saga around it. */
-  readonly retryable?: false;
-}
-
-export type StepRecordStatus = 'Complete' | 'Failed' | 'Cancelled' | 'Compensated';
-
-/** One line of an instance's history: one attempt of one step that has ended. */
-export interface StepRecord {
-  readonly pointerId: number;
-  readonly stepId: string;
-  readonly status: StepRecordStatus;
-  readonly attempt: number;
-  readonly startTime: number;
-  readonly endTime: number;
-  readonly item?: Json;
-  readonly index?: number;
-  readonly inputs: Json;
-  readonly outputs: Json;
-  readonly error: StepError | null;
-  /** The attempt that got the result, where only outputs and selectors were evaluated again since. */
-  readonly bodyAttempt?: number;
-}
 
 /** Which events of one name and key an instance has already taken. */
 export interface TakenEvents {
@@ -62,6 +27,15 @@ export interface TakenEvents {
 export interface EventPosition {
   readonly publishedAt: number;
   readonly id: string;
+}
+
+/** How far the clean-up of an instance is. */
+export interface CleanUp {
+  readonly plan: readonly CompensationEntry[];
+  /** `plan[next]` is the one that starts when nothing is open any more. */
+  readonly next: number;
+  /** Completed steps that were too many to be kept, and are not compensated. */
+  readonly forgotten: number;
 }
 
 /** Something to tell another instance; sent after the commit that contains it, removed by a later one. */
@@ -136,7 +110,7 @@ export interface WorkflowInstance {
   outbox: OutboxMessage[];
   /** Steps outside of sagas that completed and can be compensated, in order of completion: the newest ones. */
   completed: CompensationEntry[];
-  /** How many characters of JSON their items have. */
+  /** How many bytes of JSON their items have. */
   completedItemsLength: number;
   /** How many more there were. */
   forgotten: number;

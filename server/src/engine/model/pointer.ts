@@ -36,7 +36,7 @@
  *  E9 A result is got once: when outputs or selectors fail, a retry or a resume evaluates them again with the same result.
  *  E10 A clean-up compensates each step that completed once, the newest first, one after another.
  */
-import type { StepError } from './instance.js';
+import type { StepError } from './step-record.js';
 import type { Json, JsonObject } from '../values/json.js';
 
 export type PointerState =

@@ -3,20 +3,19 @@
  *
  * What the store has in columns of its own (id, definition, status, times) is not repeated in the text.
  */
-import type { CleanUp } from '../failure/clean-up.js';
 import { readJson, writeJson } from '../values/exact-json.js';
 import { isLight, writeJsonParts } from '../values/json-parts.js';
 import { readJsonParts } from '../values/read-json-parts.js';
 import type {
+  CleanUp,
   InstanceOutcome,
   InstanceStatus,
   OutboxMessage,
   ParentLink,
-  StepError,
-  StepRecord,
   TakenEvents,
   WorkflowInstance,
 } from './instance.js';
+import type { StepError, StepRecord } from './step-record.js';
 import { isJsonObject, type Json, type JsonObject } from '../values/json.js';
 import type { CompensationEntry, Pointer } from './pointer.js';
 

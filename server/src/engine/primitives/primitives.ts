@@ -1,5 +1,5 @@
 /** Which primitive each step type is. */
-import type { BuiltInStepType } from '../model/definition.js';
+import type { BuiltInStepType } from '../definitions/step-type-names.js';
 import type { Pointer } from '../model/pointer.js';
 import { stepOf, type Run } from '../flow/run.js';
 import { activity } from './activity.js';

@@ -32,8 +32,8 @@ export function planInputs(inputs: StepDefinition['inputs']): InputPlan {
   return plan;
 }
 
-/** The one expression of an output, selector or condition, with constants written as what they are. */
-export function singleSource(value: InputValue): { source: string } | { constant: Json } {
+/** The one expression of an output, selector or condition, or its constant. */
+export function requestOf(value: InputValue): { source: string } | { constant: Json } {
   return value.kind === 'expression' ? { source: value.source } : { constant: constantOf(value) };
 }
 

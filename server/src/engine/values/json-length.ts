@@ -21,38 +21,49 @@ export function jsonLength(value: Json): number {
   return length;
 }
 
-/** What is left of so many bytes when the value is written; negative when it is longer. It ends as soon as it is. */
-export function leftOf(value: Json, bytes: number): number {
+/** What `leftOf` answers for a value that nests more levels than it may. */
+export const TOO_DEEP = -Infinity;
+
+/** No value in memory nests deeper. */
+const ANY_DEPTH = 2 ** 30;
+
+/**
+ * What is left of so many bytes when the value is written; negative when it is longer, or nests deeper than `levels`. It
+ * ends as soon as it is: a value that contains one object twice, and so on, is longer than any limit while it needs
+ * hardly any memory.
+ */
+export function leftOf(value: Json, bytes: number, levels = ANY_DEPTH): number {
   if (typeof value === 'string') return bytes - textLength(value, bytes);
   if (typeof value !== 'object' || value === null) return bytes - scalarLength(value);
+  if (levels === 0) return TOO_DEEP;
   // Each item brings a comma or, the last one, an end.
   let left = bytes - 1;
   let isEmpty = true;
   if (isJsonObject(value)) {
     for (const key in value) {
       if (left < 0) return left;
-      left = leftOf(value[key] ?? null, left - textLength(key, left) - 2);
+      left = leftOf(value[key] ?? null, left - textLength(key, left) - 2, levels - 1);
       isEmpty = false;
     }
     return isEmpty ? left - 1 : left;
   }
   for (const item of value) {
     if (left < 0) return left;
-    left = leftOf(item, left - 1);
+    left = leftOf(item, left - 1, levels - 1);
     isEmpty = false;
   }
   return isEmpty ? left - 1 : left;
 }
 
 /** Of a value that is neither a text nor has parts. */
-export function scalarLength(value: number | bigint | boolean | null): number {
+function scalarLength(value: number | bigint | boolean | null): number {
   if (value === null || value === true) return 4;
   if (value === false) return 5;
   return writeNumber(value).length;
 }
 
 /** Of a text with its quotes and escapes. One that is longer than `enough` may be counted as shorter than it is. */
-export function textLength(text: string, enough = LENGTH_MAX): number {
+function textLength(text: string, enough = LENGTH_MAX): number {
   let bytes = text.length + 2;
   if (bytes > enough) return bytes;
   for (let index = 0; index < text.length; index += 1) {

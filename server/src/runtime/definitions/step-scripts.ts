@@ -1,6 +1,7 @@
 /** Custom steps: scripts by name, the newest one counts. */
 import { LRUCache } from 'lru-cache';
-import { BUILT_IN_STEP_TYPES, type DocumentProblem } from '../../engine/model/definition.js';
+import { findStepType } from '../../engine/definitions/step-types.js';
+import type { DocumentProblem } from '../../engine/model/definition.js';
 import { AppError } from '../../base/errors.js';
 import type { ScriptRuntime } from '../../scripts/script-runtime.js';
 import type { StepScriptRecord, Store } from '../../store/store.js';
@@ -41,7 +42,7 @@ export class StepScripts {
 
   /** @throws AppError `invalid_script` with line and column, when strict also for warnings; `reserved_step_name` */
   async put(name: string, source: string, strict = false): Promise<StoredScript> {
-    if (BUILT_IN_STEP_TYPES.some((type) => type.toLowerCase() === name.trim().toLowerCase())) {
+    if (findStepType(name) !== null) {
       throw new AppError('reserved_step_name', `'${name}' is a step type of the server`, {
         fields: { stepName: name },
       });

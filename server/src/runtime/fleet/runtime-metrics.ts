@@ -1,5 +1,5 @@
 /** Counts and durations for /metrics, under names with few distinct labels. */
-import type { StepRecordStatus } from '../../engine/model/instance.js';
+import type { StepRecordStatus } from '../../engine/model/step-record.js';
 import type { EndedAttempt } from '../../engine/flow/run.js';
 import type { StoreStatistics } from '../../store/store.js';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';

@@ -1,4 +1,5 @@
 /** The effects of one instance that are under way: started after a commit, aborted when their step is cancelled. */
+import { traitsOf } from '../../engine/definitions/step-types.js';
 import type { WorkflowInstance } from '../../engine/model/instance.js';
 import type { EffectResult } from '../../engine/flow/messages.js';
 import type { Pointer } from '../../engine/model/pointer.js';
@@ -44,7 +45,7 @@ export class EffectRunner {
       if (this.#underWay.has(pointerId)) continue;
       const { attempt } = pointer;
       const controller = new AbortController();
-      const isCall = kind === 'effect' && stepOf(run, pointer).type === 'HttpRequest';
+      const isCall = kind === 'effect' && traitsOf(stepOf(run, pointer)).body === 'http';
       this.#underWay.set(pointerId, { controller, isCall });
       void this.#environment
         .runBody(run, pointer, controller.signal)

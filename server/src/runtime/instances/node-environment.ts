@@ -1,4 +1,5 @@
 /** What the actors of a node share: turns to work, bodies of steps, the way to other instances. */
+import { traitsOf } from '../../engine/definitions/step-types.js';
 import { parentLinkOf, rootOf } from '../../engine/model/child-id.js';
 import { readJson } from '../../engine/values/exact-json.js';
 import type { OutboxMessage, ParentLink, WorkflowInstance } from '../../engine/model/instance.js';
@@ -142,7 +143,7 @@ export class NodeEnvironment implements ActorEnvironment {
     const { customStep, httpRequest } = this.#options;
     this.#callsUnderWay += 1;
     try {
-      return await (step.type === 'HttpRequest'
+      return await (traitsOf(step).body === 'http'
         ? httpRequest.run(inputs, context)
         : customStep.run(step.typeName, inputs, context));
     } finally {

@@ -6,7 +6,7 @@
  */
 import { writeJson } from '../../engine/values/exact-json.js';
 import { noChanges, type Changes, type Run } from '../../engine/flow/run.js';
-import type { StepRecord } from '../../engine/model/instance.js';
+import type { StepRecord } from '../../engine/model/step-record.js';
 import type {
   ActivityClaim,
   HistoryRecord,

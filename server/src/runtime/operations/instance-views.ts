@@ -1,12 +1,9 @@
 /** Instances and their steps as clients see them, from what the store keeps. */
+import { traitsOf } from '../../engine/definitions/step-types.js';
 import { childIdOf } from '../../engine/model/child-id.js';
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
-import type {
-  ParentLink,
-  StepError,
-  StepRecord,
-  WorkflowInstance,
-} from '../../engine/model/instance.js';
+import type { ParentLink, WorkflowInstance } from '../../engine/model/instance.js';
+import type { StepError, StepRecord } from '../../engine/model/step-record.js';
 import type { JsonObject } from '../../engine/values/json.js';
 import type { Pointer } from '../../engine/model/pointer.js';
 import { AppError } from '../../base/errors.js';
@@ -147,7 +144,7 @@ export function viewRecord(record: StepRecord, { definition, workflowId }: ViewC
     error: record.error === null ? null : viewError(record.error),
     waitsFor: null,
     childWorkflowId:
-      isSubWorkflow(record.stepId, definition) && hasStarted
+      startsInstance(record.stepId, definition) && hasStarted
         ? childIdOf(workflowId, { id, attempt })
         : null,
   };
@@ -191,7 +188,7 @@ function childOf(
   { definition, workflowId }: ViewContext,
 ): string | null {
   if (state.kind === 'child') return childIdOf(workflowId, { id, attempt });
-  if (!isSubWorkflow(stepId, definition)) return null;
+  if (!startsInstance(stepId, definition)) return null;
   if (state.kind === 'finishing') {
     return childIdOf(workflowId, { id, attempt: state.bodyAttempt ?? attempt });
   }
@@ -246,8 +243,9 @@ function waitOf(pointer: Pointer): WaitView | null {
   }
 }
 
-function isSubWorkflow(stepId: string, definition: WorkflowDefinition | null): boolean {
-  return definition?.steps.get(stepId)?.type === 'SubWorkflow';
+function startsInstance(stepId: string, definition: WorkflowDefinition | null): boolean {
+  const step = definition?.steps.get(stepId);
+  return step !== undefined && traitsOf(step).startsInstance;
 }
 
 function stepNames(

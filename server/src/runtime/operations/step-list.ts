@@ -4,7 +4,8 @@
  * reads.
  */
 import { readJson } from '../../engine/values/exact-json.js';
-import type { StepRecord, WorkflowInstance } from '../../engine/model/instance.js';
+import type { WorkflowInstance } from '../../engine/model/instance.js';
+import type { StepRecord } from '../../engine/model/step-record.js';
 import type { Store } from '../../store/store.js';
 import type { StepListRequest, StepView } from './instance-types.js';
 import { viewPointer, viewRecord, type ViewContext } from './instance-views.js';

@@ -2,7 +2,7 @@
 import { toBoolean } from '../../engine/values/convert-input.js';
 import type { InputValue, StepDefinition } from '../../engine/model/definition.js';
 import { writeJson } from '../../engine/values/exact-json.js';
-import { planInputs, singleSource } from '../../engine/values/expression-plan.js';
+import { planInputs, requestOf } from '../../engine/values/expression-plan.js';
 import type { Failure } from '../../engine/failure/fail-step.js';
 import type { WorkflowInstance } from '../../engine/model/instance.js';
 import { setField, type Json, type JsonObject } from '../../engine/values/json.js';
@@ -10,8 +10,8 @@ import { idempotencyKey, type Pointer } from '../../engine/model/pointer.js';
 import type { StepResult } from '../../engine/flow/step-work.js';
 import type {
   CallOptions,
+  EvaluationRequest,
   EvaluationResult,
-  ExpressionRequest,
   ScriptError,
   ScriptRuntime,
 } from '../../scripts/script-runtime.js';
@@ -40,9 +40,7 @@ export class Evaluator {
 
   /** Resolves when there is an interpreter, or there will be none. */
   async ready(): Promise<void> {
-    if (this.#scripts.ready) return;
-    // It waits for the first one to boot.
-    await this.#scripts.checkSyntax('expression', ['None']).catch(() => undefined);
+    await this.#scripts.waitUntilReady();
   }
 
   inputs(
@@ -72,7 +70,7 @@ export class Evaluator {
     if (outputs.length === 0 && selectors.length === 0) {
       return { ok: true, value: { outputs: [], selected: [], shown: {} } };
     }
-    const expressions: ExpressionRequest[] = [
+    const expressions: EvaluationRequest[] = [
       ...outputs.map(({ key, value }) => ({ ...requestOf(value), assignTo: key })),
       ...selectors.map(({ condition }) => requestOf(condition)),
     ];
@@ -118,21 +116,6 @@ function isTrue(value: Json): boolean {
   return converted.ok && converted.value;
 }
 
-/** Constants are written as the Python that gives them, so that one batch holds everything in order. */
-function requestOf(value: InputValue): ExpressionRequest {
-  const single = singleSource(value);
-  if ('source' in single) return { source: single.source };
-  return { source: pythonLiteral(single.constant), isConstant: true };
-}
-
-function pythonLiteral(value: Json): string {
-  if (value === null) return 'None';
-  if (value === true) return 'True';
-  if (value === false) return 'False';
-  if (typeof value === 'object') return `json.loads(${JSON.stringify(writeJson(value))})`;
-  return writeJson(value);
-}
-
 function optionsOf({ instance, pending }: EvaluationPlace): CallOptions {
   const { definitionId } = instance;
   if (pending === undefined) return { definitionId };
@@ -167,13 +150,17 @@ function contextOf({ instance, pointer }: EvaluationPlace): JsonObject {
   };
 }
 
-function failureOf(error: ScriptError, expression: ExpressionRequest | undefined): Failure {
-  const where = expression === undefined ? '' : ` in expression '${shorten(expression.source)}'`;
+function failureOf(error: ScriptError, expression: EvaluationRequest | undefined): Failure {
+  const where = expression === undefined ? '' : ` in expression '${shorten(textOf(expression))}'`;
   return {
     type: error.type,
     message: `${error.message}${where}`,
     traceback: error.traceback ?? null,
   };
+}
+
+function textOf(expression: EvaluationRequest): string {
+  return 'source' in expression ? expression.source : writeJson(expression.constant);
 }
 
 function shorten(source: string): string {

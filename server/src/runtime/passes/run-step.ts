@@ -34,9 +34,9 @@ export async function runStep(
     const evaluated = settled(evaluator.inputs(place, work.inputs));
     const inputs = evaluated instanceof Promise ? await evaluated : evaluated;
     run.now = clock.now();
-    const { type } = stepOf(run, pointer);
     if (pending.wasCalledOff(inputs)) returnWork(run, work);
-    else if (inputs.ok) enterStep(run, pointer, inputs.value, shownInputs(type, inputs.value));
+    else if (inputs.ok)
+      enterStep(run, pointer, inputs.value, shownInputs(stepOf(run, pointer), inputs.value));
     else failStep(run, pointer, inputs.failure);
     return;
   }

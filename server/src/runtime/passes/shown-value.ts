@@ -1,8 +1,10 @@
 /** What the history keeps of a value: the value itself when it is small, otherwise a note that it was large. */
+import { traitsOf } from '../../engine/definitions/step-types.js';
+import type { StepDefinition } from '../../engine/model/definition.js';
 import { leftOf } from '../../engine/values/json-length.js';
 import { isJsonObject, setField, type Json, type JsonObject } from '../../engine/values/json.js';
 
-/** Roughly the characters of JSON text that one record may keep of inputs or outputs. */
+/** The bytes of JSON that one record may keep of inputs or outputs. */
 const LENGTH_MAX = 4096;
 
 /** The cost is bounded by the limit, not by the value. */
@@ -13,13 +15,13 @@ export function shownValue(value: Json): Json {
 /** Names of HTTP headers and query parameters that carry credentials. */
 const CREDENTIAL = /auth|cookie|token|secret|passw|api[-_]?key|credential|signature/i;
 
-/** The inputs of a step as the history shows them. What an HttpRequest proves itself with is nobody's to read there. */
-export function shownInputs(stepType: string | null, inputs: JsonObject): Json {
-  if (stepType !== 'HttpRequest') return shownValue(inputs);
+/** The inputs of a step as the history shows them, without the credentials with which it calls others. */
+export function shownInputs(step: Pick<StepDefinition, 'type'>, inputs: JsonObject): Json {
+  const { inputsWithCredentials } = traitsOf(step);
   const shown = shownValue(inputs);
-  if (shown !== inputs) return shown;
+  if (inputsWithCredentials.length === 0 || shown !== inputs) return shown;
   const hidden: JsonObject = { ...inputs };
-  for (const name of ['Headers', 'Parameters']) {
+  for (const name of inputsWithCredentials) {
     const fields = inputs[name];
     if (isJsonObject(fields)) hidden[name] = withoutCredentials(fields);
   }

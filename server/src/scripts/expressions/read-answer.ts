@@ -6,10 +6,10 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { IntegerTooLong, readJson } from '../../engine/values/exact-json.js';
+import { leftOf, TOO_DEEP } from '../../engine/values/json-length.js';
 import { isJsonObject, setField, type Json, type JsonObject } from '../../engine/values/json.js';
 import { endOfString } from '../../engine/values/json-string.js';
 import type { EvaluationResult, ScriptError } from '../script-runtime.js';
-import { measureJson } from './measure-json.js';
 
 /** Documents of the stores nest at most 100 deep, and values are put into others. */
 export const MAX_NESTING = 90;
@@ -159,9 +159,9 @@ function tooLongInteger({ message }: IntegerTooLong): ScriptError {
 /** The same limits for a value that did not come out of an interpreter. */
 export function findStorageProblem(value: Json, limitBytes: number): ScriptError | null {
   if (typeof value !== 'object' || value === null) return null;
-  const measured = measureJson(value, { limitBytes, maxNesting: MAX_NESTING });
-  if (measured === 'too deep') return tooDeep();
-  if (measured === 'too large') {
+  const left = leftOf(value, limitBytes, MAX_NESTING);
+  if (left === TOO_DEEP) return tooDeep();
+  if (left < 0) {
     return { type: 'ResultTooLarge', message: `the result is larger than ${limitBytes} bytes` };
   }
   return null;

@@ -4,21 +4,27 @@
  * See pyodide-script-runtime.ts for the promises PY1 to PY4.
  */
 import { EXPRESSION_TOO_LONG, isExpressionTooLong } from '../../engine/values/expression-length.js';
-import { jsonLength } from '../../engine/values/json-length.js';
+import { leftOf } from '../../engine/values/json-length.js';
 import { setField, type Json, type JsonObject } from '../../engine/values/json.js';
 import type {
   CallOptions,
+  EvaluationRequest,
   EvaluationResult,
   EvaluationVariables,
-  ExpressionRequest,
   ScriptError,
 } from '../script-runtime.js';
 import { ExpressionAnalyser, type AnalysedExpression } from '../expressions/analyse-expression.js';
-import type { VariablePath } from '../expressions/classify-expression.js';
+import type { Classification, VariablePath } from '../expressions/classify-expression.js';
 import { evaluatePlain } from '../expressions/evaluate-plain-expression.js';
+import type { PlainExpression } from '../expressions/plain-expression.js';
 import { placeInSource } from '../expressions/prepare-expression.js';
 import { projectVariables } from '../expressions/project-variables.js';
-import { findStorageProblem, readExpressionAnswer } from '../expressions/read-answer.js';
+import { pythonLiteral } from '../expressions/python-literal.js';
+import {
+  findStorageProblem,
+  MAX_NESTING,
+  readExpressionAnswer,
+} from '../expressions/read-answer.js';
 import { LongWork } from '../../base/slices.js';
 import { queueOptions, type AskInterpreter } from './interpreter-call.js';
 import type { RuntimeLogger } from './runtime-options.js';
@@ -31,10 +37,18 @@ export interface ExpressionEvaluatorOptions {
 }
 
 /** Characters of expressions that are seen for the first time. */
-const MAX_ANALYSED_AT_ONCE = 8_192;
+const ANALYSED_AT_ONCE_MAX = 8_192;
 
-/** An expression to evaluate, with what is known about it. */
-interface Item extends ExpressionRequest, AnalysedExpression {}
+/** An expression or a constant to evaluate, with what is known about it. */
+interface Item {
+  readonly request: EvaluationRequest;
+  /** Present when it can be answered without Python, depending on the values that it meets. */
+  readonly plain: PlainExpression | null;
+  /** Null for a constant. */
+  readonly analysed: AnalysedExpression | null;
+}
+
+const CONSTANT: Classification = { pure: true, reads: [] };
 
 export class ExpressionEvaluator {
   readonly #options: ExpressionEvaluatorOptions;
@@ -49,18 +63,17 @@ export class ExpressionEvaluator {
   }
 
   evaluate(
-    expressions: readonly ExpressionRequest[],
+    requests: readonly EvaluationRequest[],
     variables: EvaluationVariables,
     options: CallOptions = {},
   ): EvaluationResult | Promise<EvaluationResult> {
-    const tooLong = expressions.findIndex(
-      ({ isConstant, source }) => isConstant !== true && isExpressionTooLong(source),
+    const tooLong = requests.findIndex(
+      (request) => 'source' in request && isExpressionTooLong(request.source),
     );
     if (tooLong !== -1) return { ok: false, index: tooLong, error: TOO_LONG };
-    if (this.#isMuchToAnalyse(expressions))
-      return this.#evaluateInTurns(expressions, variables, options);
+    if (this.#isMuchToAnalyse(requests)) return this.#evaluateInTurns(requests, variables, options);
     return this.#evaluateItems(
-      expressions.map((expression) => this.#toItem(expression)),
+      requests.map((request) => this.#toItem(request)),
       variables,
       options,
     );
@@ -76,27 +89,31 @@ export class ExpressionEvaluator {
     );
   }
 
-  #toItem(expression: ExpressionRequest): Item {
-    return { ...expression, ...this.#analyser.analyse(expression.source) };
+  #toItem(request: EvaluationRequest): Item {
+    if ('constant' in request) {
+      return { request, plain: { kind: 'constant', value: request.constant }, analysed: null };
+    }
+    const analysed = this.#analyser.analyse(request.source);
+    return { request, plain: analysed.plain, analysed };
   }
 
   /** The parser takes up to 2 ms for a kilobyte. */
-  #isMuchToAnalyse(expressions: readonly ExpressionRequest[]): boolean {
+  #isMuchToAnalyse(requests: readonly EvaluationRequest[]): boolean {
     let length = 0;
-    for (const { source } of expressions) length += source.length;
-    if (length <= MAX_ANALYSED_AT_ONCE) return false;
-    return expressions.some(({ source }) => !this.#analyser.knows(source));
+    for (const request of requests) if ('source' in request) length += request.source.length;
+    if (length <= ANALYSED_AT_ONCE_MAX) return false;
+    return requests.some((request) => 'source' in request && !this.#analyser.knows(request.source));
   }
 
   async #evaluateInTurns(
-    expressions: readonly ExpressionRequest[],
+    requests: readonly EvaluationRequest[],
     variables: EvaluationVariables,
     options: CallOptions,
   ): Promise<EvaluationResult> {
     const work = new LongWork();
     const items: Item[] = [];
-    for (const expression of expressions) {
-      items.push(this.#toItem(expression));
+    for (const request of requests) {
+      items.push(this.#toItem(request));
       await work.giveWay();
     }
     return this.#evaluateItems(items, variables, options);
@@ -109,15 +126,17 @@ export class ExpressionEvaluator {
     let ownsData = false;
     const { resultLimitBytes } = this.#options;
     let bytesLeft = resultLimitBytes;
-    for (const [index, { plain, assignTo }] of items.entries()) {
+    for (const [index, { plain, request }] of items.entries()) {
       const value = plain === null ? undefined : evaluatePlain(plain, current);
       if (value === undefined) return null;
-      const problem = findStorageProblem(value, resultLimitBytes);
-      if (problem !== null) return { ok: false, index, error: problem };
       // Together, as Python measures them: thousands of outputs may be the same large value.
-      bytesLeft -= jsonLength(value);
-      if (bytesLeft < 0) return { ok: false, index, error: tooLarge(resultLimitBytes) };
+      bytesLeft = leftOf(value, bytesLeft, MAX_NESTING);
+      if (bytesLeft < 0) {
+        const problem = findStorageProblem(value, resultLimitBytes);
+        return { ok: false, index, error: problem ?? tooLarge(resultLimitBytes) };
+      }
       values.push(value);
+      const { assignTo } = request;
       if (assignTo === undefined) continue;
       if (!ownsData) current = { ...current, data: { ...current.data } };
       ownsData = true;
@@ -153,10 +172,10 @@ export class ExpressionEvaluator {
     const result = await this.#options.ask({
       request: {
         kind: 'expressions',
-        sources: items.map(({ prepared }) => prepared.text),
-        targets: items.map(({ assignTo }) => assignTo ?? null),
+        sources: items.map(sourceOf),
+        targets: items.map(({ request }) => request.assignTo ?? null),
         pure,
-        ...(pure ? {} : { changing: items.map(({ classification }) => !classification.pure) }),
+        ...(pure ? {} : { changing: items.map((item) => !classificationOf(item).pure) }),
       },
       variables,
       pure,
@@ -172,7 +191,7 @@ export class ExpressionEvaluator {
   }
 
   #distrust(items: readonly Item[]): void {
-    const sources = items.map(({ source }) => source);
+    const sources = items.flatMap(({ request }) => ('source' in request ? [request.source] : []));
     this.#options.logger.warn({ sources }, 'Python does not agree that these expressions are pure');
     for (const source of sources) this.#analyser.distrust(source);
   }
@@ -185,10 +204,21 @@ const UNPROVEN: ScriptError = {
   message: 'the interpreter refused to evaluate the expression',
 };
 
+/** What CPython compiles. */
+function sourceOf({ analysed, request }: Item): string {
+  if ('constant' in request) return pythonLiteral(request.constant);
+  return analysed?.prepared.text ?? request.source;
+}
+
+function classificationOf({ analysed }: Item): Classification {
+  return analysed?.classification ?? CONSTANT;
+}
+
 /** What all of them read together; null unless all of them are pure. */
 function findReads(items: readonly Item[]): readonly VariablePath[] | null {
   const reads: VariablePath[] = [];
-  for (const { classification } of items) {
+  for (const item of items) {
+    const classification = classificationOf(item);
     if (!classification.pure) return null;
     reads.push(...classification.reads);
   }
@@ -200,8 +230,9 @@ function wholeVariables({ data, context, step }: EvaluationVariables): JsonObjec
 }
 
 function placeError(error: ScriptError, item: Item | undefined): ScriptError {
-  if (error.line === undefined || item === undefined) return error;
-  return { ...error, line: placeInSource(item.prepared, error.line, null).line };
+  const prepared = item?.analysed?.prepared;
+  if (error.line === undefined || prepared === undefined) return error;
+  return { ...error, line: placeInSource(prepared, error.line, null).line };
 }
 
 function tooLarge(limitBytes: number): ScriptError {

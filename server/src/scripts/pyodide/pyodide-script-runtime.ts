@@ -13,9 +13,9 @@
 import type { JsonObject } from '../../engine/values/json.js';
 import type {
   CallOptions,
+  EvaluationRequest,
   EvaluationResult,
   EvaluationVariables,
-  ExpressionRequest,
   ScriptResult,
   ScriptRuntime,
   ScriptRuntimeStatistics,
@@ -61,6 +61,12 @@ class PyodideScriptRuntime implements ScriptRuntime {
   readonly examine = examineExpression;
   readonly findForbiddenImports = findForbiddenImports;
 
+  async waitUntilReady(): Promise<void> {
+    if (this.ready) return;
+    // A question waits for the first interpreter, and is refused where there will be none.
+    await this.checkSyntax('expression', ['None']).catch(() => undefined);
+  }
+
   /** Returns before an interpreter is ready: the server need not wait for Python. */
   async start(): Promise<void> {
     this.#pool.start();
@@ -75,11 +81,11 @@ class PyodideScriptRuntime implements ScriptRuntime {
   }
 
   evaluate(
-    expressions: readonly ExpressionRequest[],
+    requests: readonly EvaluationRequest[],
     variables: EvaluationVariables,
     options: CallOptions = {},
   ): EvaluationResult | Promise<EvaluationResult> {
-    return this.#evaluator.evaluate(expressions, variables, options);
+    return this.#evaluator.evaluate(requests, variables, options);
   }
 
   async runScript(

@@ -82,6 +82,7 @@ export function sharedPython(): ScriptRuntime {
     get ready() {
       return runtime.ready;
     },
+    waitUntilReady: () => runtime.waitUntilReady(),
     start: () => runtime.start(),
     // The servers come and go; it stays until the file is done.
     stop: () => Promise.resolve(),

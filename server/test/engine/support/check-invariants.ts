@@ -1,5 +1,6 @@
 /** The invariants E1 to E8 of `pointer.ts`, as far as they can be seen from one moment of a run and the moment before. */
-import { isEnded, type StepRecord } from '../../../src/engine/model/instance.js';
+import { isEnded } from '../../../src/engine/model/instance.js';
+import type { StepRecord } from '../../../src/engine/model/step-record.js';
 import type { Pointer } from '../../../src/engine/model/pointer.js';
 import type { Run } from '../../../src/engine/flow/run.js';
 

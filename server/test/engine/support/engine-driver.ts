@@ -15,9 +15,9 @@ import {
   isEnded,
   type EventPosition,
   type InstanceStatus,
-  type StepRecord,
   type WorkflowInstance,
 } from '../../../src/engine/model/instance.js';
+import type { StepRecord } from '../../../src/engine/model/step-record.js';
 import type { Json, JsonObject } from '../../../src/engine/values/json.js';
 import { applyStatus, startRun, takeUpRun } from '../../../src/engine/flow/lifecycle.js';
 import {

@@ -5,7 +5,7 @@
 import { compileFunction } from 'node:vm';
 import { toBoolean } from '../../../src/engine/values/convert-input.js';
 import type { InputValue } from '../../../src/engine/model/definition.js';
-import { planInputs, singleSource } from '../../../src/engine/values/expression-plan.js';
+import { planInputs, requestOf } from '../../../src/engine/values/expression-plan.js';
 import type { WorkflowInstance } from '../../../src/engine/model/instance.js';
 import { setField, type Json, type JsonObject } from '../../../src/engine/values/json.js';
 import type { Pointer } from '../../../src/engine/model/pointer.js';
@@ -76,7 +76,7 @@ export function evaluateOutputs(
   const data = { ...instance.data };
   const shown: JsonObject = {};
   const valueOf = (input: InputValue): Json => {
-    const single = singleSource(input);
+    const single = requestOf(input);
     return 'source' in single
       ? evaluate(single.source, { data, context, step: work.result, world })
       : single.constant;
@@ -97,7 +97,7 @@ export function evaluateCondition(
   condition: InputValue,
   world: World,
 ): boolean {
-  const single = singleSource(condition);
+  const single = requestOf(condition);
   if (!('source' in single)) return isTrue(single.constant);
   const variables = { data: instance.data, context: contextOf(instance, pointer), world };
   return isTrue(evaluate(single.source, variables));

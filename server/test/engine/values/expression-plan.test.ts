@@ -1,7 +1,7 @@
 /** Which expressions inputs consist of, and how their values go back into place. */
 import { describe, expect, it } from 'vitest';
 import type { InputValue } from '../../../src/engine/model/definition.js';
-import { planInputs, singleSource } from '../../../src/engine/values/expression-plan.js';
+import { planInputs, requestOf } from '../../../src/engine/values/expression-plan.js';
 
 const expression = (source: string): InputValue => ({ kind: 'expression', source });
 const constant = (value: number | string): InputValue => ({ kind: 'constant', value });
@@ -51,11 +51,11 @@ describe('planInputs', () => {
   });
 });
 
-describe('singleSource', () => {
+describe('requestOf', () => {
   it('is the expression, or the constant as it is', () => {
-    expect(singleSource(expression('a'))).toEqual({ source: 'a' });
-    expect(singleSource(constant(5))).toEqual({ constant: 5 });
+    expect(requestOf(expression('a'))).toEqual({ source: 'a' });
+    expect(requestOf(constant(5))).toEqual({ constant: 5 });
     const graph: InputValue = { kind: 'graph', fields: [['x', constant(1)]] };
-    expect(singleSource(graph)).toEqual({ constant: { x: 1 } });
+    expect(requestOf(graph)).toEqual({ constant: { x: 1 } });
   });
 });

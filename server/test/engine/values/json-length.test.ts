@@ -2,9 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { writeJson } from '../../../src/engine/values/exact-json.js';
-import { jsonLength, leftOf } from '../../../src/engine/values/json-length.js';
+import { jsonLength, leftOf, TOO_DEEP } from '../../../src/engine/values/json-length.js';
 import type { Json } from '../../../src/engine/values/json.js';
-import { measureJson } from '../../../src/scripts/expressions/measure-json.js';
 
 describe('the length of a value', () => {
   it('is that of its JSON in UTF-8', () => {
@@ -24,8 +23,6 @@ describe('the length of a value', () => {
         const value = json as Json;
         const bytes = Buffer.byteLength(writeJson(value));
         expect(jsonLength(value)).toBe(bytes);
-        expect(measureJson(value, { limitBytes: bytes, maxNesting: 100 })).toBe(bytes);
-        expect(measureJson(value, { limitBytes: bytes - 1, maxNesting: 100 })).toBe('too large');
         expect(leftOf(value, bytes)).toBe(0);
         expect(leftOf(value, bytes - 1)).toBeLessThan(0);
       }),
@@ -33,6 +30,13 @@ describe('the length of a value', () => {
     for (const number of [2n ** 70n, -(2n ** 60n), 1e16, -0, 1e-7]) {
       expect(jsonLength([number])).toBe(Buffer.byteLength(writeJson([number])));
     }
+  });
+
+  it('is not asked for beyond the levels that are allowed', () => {
+    expect(leftOf([{ a: [1] }], 11, 3)).toBe(0);
+    expect(leftOf([{ a: [1] }], 1000, 2)).toBe(TOO_DEEP);
+    expect(leftOf({ first: 1, second: [[]] }, 1000, 2)).toBe(TOO_DEEP);
+    expect(leftOf('text', 6, 0)).toBe(0);
   });
 
   it('counts what is shared each time', () => {

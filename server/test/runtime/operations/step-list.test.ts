@@ -1,6 +1,7 @@
 /** Goal: the steps of an instance are the same list from both ends and for one step, however long its history is. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { StepRecord, WorkflowInstance } from '../../../src/engine/model/instance.js';
+import type { WorkflowInstance } from '../../../src/engine/model/instance.js';
+import type { StepRecord } from '../../../src/engine/model/step-record.js';
 import type { Pointer } from '../../../src/engine/model/pointer.js';
 import type { StepListRequest, StepView } from '../../../src/runtime/operations/instance-types.js';
 import { listSteps } from '../../../src/runtime/operations/step-list.js';

@@ -52,10 +52,11 @@ function live(definition: ReturnType<typeof randomDefinition>): Life {
         return { ok: false, index: 0, error } satisfies EvaluationResult;
       }
       // The definitions name what the test changes behind the engine's back; here everything is healthy.
-      const healthy = expressions.map((each) => ({
-        ...each,
-        source: each.source.replaceAll('world.healthy', 'true'),
-      }));
+      const healthy = expressions.map((each) =>
+        'source' in each
+          ? { ...each, source: each.source.replaceAll('world.healthy', 'true') }
+          : each,
+      );
       return scripts.evaluate(healthy, variables);
     },
   });

@@ -11,7 +11,7 @@
  *     final.
  *  I8 What ended long ago is removed with its history, and nothing else is.
  */
-import type { StepRecord } from '../../../src/engine/model/instance.js';
+import type { StepRecord } from '../../../src/engine/model/step-record.js';
 import { isJsonObject, type JsonObject } from '../../../src/engine/values/json.js';
 import { nameKeyOf } from '../../../src/base/ids.js';
 import { FAR_FUTURE_MS, type InstanceRecord } from '../../../src/store/store.js';

@@ -7,9 +7,9 @@
 import { compileFunction } from 'node:vm';
 import type { Json, JsonObject } from '../../../src/engine/values/json.js';
 import type {
+  EvaluationRequest,
   EvaluationResult,
   EvaluationVariables,
-  ExpressionRequest,
   ScriptRuntime,
 } from '../../../src/scripts/script-runtime.js';
 
@@ -20,6 +20,7 @@ const COMPILED = new Map<string, Compiled>();
 export function createSimulatedScripts(answerLater: () => Promise<void> | null): ScriptRuntime {
   return {
     ready: true,
+    waitUntilReady: () => Promise.resolve(),
     start: () => Promise.resolve(),
     stop: () => Promise.resolve(),
     evaluate(expressions, variables) {
@@ -39,23 +40,35 @@ export function createSimulatedScripts(answerLater: () => Promise<void> | null):
 }
 
 function evaluate(
-  expressions: readonly ExpressionRequest[],
+  expressions: readonly EvaluationRequest[],
   { context, data, step }: EvaluationVariables,
 ): EvaluationResult {
   const seen = { ...data };
   const values: Json[] = [];
-  for (const [index, { assignTo, source }] of expressions.entries()) {
+  for (const [index, request] of expressions.entries()) {
+    const { assignTo } = request;
     try {
-      const value = compiled(source)(seen, context, step ?? {});
-      if (value === undefined) throw new Error(`${source} is nothing`);
-      values.push(value as Json);
-      if (assignTo !== undefined) seen[assignTo] = value as Json;
+      const value =
+        'constant' in request ? request.constant : evaluated(request.source, seen, context, step);
+      values.push(value);
+      if (assignTo !== undefined) seen[assignTo] = value;
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       return { ok: false, index, error: { type: 'AttributeError', message } };
     }
   }
   return { ok: true, values };
+}
+
+function evaluated(
+  source: string,
+  data: JsonObject,
+  context: JsonObject,
+  step: JsonObject = {},
+): Json {
+  const value = compiled(source)(data, context, step);
+  if (value === undefined) throw new Error(`${source} is nothing`);
+  return value as Json;
 }
 
 function compiled(source: string): Compiled {

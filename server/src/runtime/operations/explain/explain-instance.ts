@@ -1,7 +1,7 @@
 /** From what was found out about an instance to reasons and words. Pure: the same facts give the same explanation. */
 import { compensatedCount } from '../../../engine/failure/clean-up.js';
 import { COMPLETED_STEPS_MAX } from '../../../engine/failure/completed-steps.js';
-import type { StepError } from '../../../engine/model/instance.js';
+import type { StepError } from '../../../engine/model/step-record.js';
 import type { Pointer } from '../../../engine/model/pointer.js';
 import { explainPointer } from './explain-pointer.js';
 import type { Explanation, InstanceFacts, WaitReason } from './explanation.js';

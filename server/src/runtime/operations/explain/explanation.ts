@@ -1,6 +1,7 @@
 /** Why an instance stands where it stands, as values: what is found out, and what is made of it. */
 import type { WorkflowDefinition } from '../../../engine/model/definition.js';
-import type { StepError, WorkflowInstance } from '../../../engine/model/instance.js';
+import type { WorkflowInstance } from '../../../engine/model/instance.js';
+import type { StepError } from '../../../engine/model/step-record.js';
 import type { Json } from '../../../engine/values/json.js';
 import type { Pointer } from '../../../engine/model/pointer.js';
 import type { ActivityRecord, InstanceOutcome, InstanceStatus } from '../../../store/store.js';

@@ -1,0 +1,36 @@
+/**
+ * Nobody outside of `engine/definitions` and `engine/primitives` asks for a step type by its name: what the rest of the
+ * server has to know of a type is in the table of step types.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { BUILT_IN_STEP_TYPES } from '../../src/engine/definitions/step-type-names.js';
+import { traitsOf } from '../../src/engine/definitions/step-types.js';
+
+const SOURCES = fileURLToPath(new URL('../../src/', import.meta.url));
+const KNOWS_NAMES = /^(?:engine\/(?:definitions|primitives)|generated)\//;
+/** In code, not in a comment. */
+const NAME = new RegExp(`^(?!\\s*(?:\\*|//)).*(['"])(?:${BUILT_IN_STEP_TYPES.join('|')})\\1`, 'm');
+
+describe('the sources of the server', () => {
+  it('name a step type in the engine’s definitions and primitives only', () => {
+    const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
+      .map((file) => file.replaceAll('\\', '/'))
+      .filter((file) => file.endsWith('.ts'));
+    const named = files.filter((file) => NAME.test(readFileSync(`${SOURCES}${file}`, 'utf8')));
+    expect(named).toContain('engine/definitions/step-type-names.ts');
+    expect(named.filter((file) => !KNOWS_NAMES.test(file))).toEqual([]);
+  });
+});
+
+describe('the traits of a step type', () => {
+  it('say which steps change something outside', () => {
+    const types = BUILT_IN_STEP_TYPES.filter((type) => traitsOf({ type }).hasSideEffects);
+    expect(types).toEqual(['HttpRequest', 'SubWorkflow']);
+  });
+
+  it('give a custom step the body that runs scripts', () => {
+    expect(traitsOf({ type: null }).body).toBe('script');
+  });
+});
