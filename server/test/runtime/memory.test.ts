@@ -69,10 +69,21 @@ describe('a pool', () => {
 });
 
 describe('the memory of instances', () => {
-  function memoryOf(bytesMax: number): { memory: InstanceMemory; evicted: string[] } {
+  const comer = (id: string, bytes: number, rootId: string | null = null) => ({
+    id,
+    bytes,
+    rootId,
+  });
+
+  function memoryOf(
+    bytesMax: number,
+    countMax = 1000,
+  ): { memory: InstanceMemory; evicted: string[] } {
     const evicted: string[] = [];
     const memory = new InstanceMemory({
       bytesMax,
+      parkedMax: countMax,
+      concurrencyMax: 1,
       evict: (id) => {
         evicted.push(id);
         memory.forget(id);
@@ -83,20 +94,20 @@ describe('the memory of instances', () => {
 
   it('evicts what is parked, the least recently used first, and only as much as needed', () => {
     const { evicted, memory } = memoryOf(2048 * KB);
-    for (const id of ['a', 'b', 'c', 'd']) expect(memory.tryEnter(id, 200 * KB)).toBe(true);
+    for (const id of ['a', 'b', 'c', 'd']) expect(memory.tryEnter(comer(id, 200 * KB))).toBe(true);
     for (const id of ['b', 'c', 'd']) memory.parked(id);
-    expect(memory.tryEnter('e', 350 * KB)).toBe(true);
+    expect(memory.tryEnter(comer('e', 350 * KB))).toBe(true);
     expect(evicted).toEqual(['b']);
     // What is at work stays.
-    expect(memory.tryEnter('f', 900 * KB)).toBe(false);
+    expect(memory.tryEnter(comer('f', 900 * KB))).toBe(false);
     expect(evicted).toEqual(['b', 'c', 'd']);
   });
 
   it('keeps small and large instances apart', () => {
     const { memory } = memoryOf(2048 * KB);
-    expect(memory.tryEnter('large', 1024 * KB)).toBe(true);
-    expect(memory.tryEnter('another', 100 * KB)).toBe(false);
-    expect(memory.tryEnter('small', KB)).toBe(true);
+    expect(memory.tryEnter(comer('large', 1024 * KB))).toBe(true);
+    expect(memory.tryEnter(comer('another', 100 * KB))).toBe(false);
+    expect(memory.tryEnter(comer('small', KB))).toBe(true);
     // It has become large.
     memory.set('small', 100 * KB);
     memory.forget('large');
@@ -107,31 +118,77 @@ describe('the memory of instances', () => {
 
   it('lets one that needs more leave, and keeps a seat for all of it', async () => {
     const { memory } = memoryOf(2048 * KB);
-    memory.tryEnter('busy', 900 * KB);
-    memory.tryEnter('waits', KB);
+    memory.tryEnter(comer('busy', 900 * KB));
+    memory.tryEnter(comer('waits', KB));
     expect(memory.mayGrow('waits', 500 * KB)).toBe(false);
     memory.forget('waits');
     // It is small still, but comes for more.
-    expect(memory.tryEnter('waits', KB)).toBe(false);
-    const entering = memory.enter('waits', KB);
+    expect(memory.tryEnter(comer('waits', KB))).toBe(false);
+    const entering = memory.enter(comer('waits', KB));
     await settle();
     expect(memory.waiting).toBe(1);
     memory.forget('busy');
     expect(await entering).toBe(true);
-    memory.seat('waits', KB);
+    memory.seat(comer('waits', KB));
     expect(memory.used).toBeGreaterThan(500 * KB);
     expect(memory.mayGrow('waits', 500 * KB)).toBe(true);
     memory.set('waits', KB);
     expect(memory.used).toBeLessThan(10 * KB);
   });
 
+  it('evicts what is parked when there are too many, and lets others wait', async () => {
+    const { evicted, memory } = memoryOf(2048 * KB, 2);
+    for (const id of ['a', 'b']) expect(memory.tryEnter(comer(id, KB, 'root'))).toBe(true);
+    expect(memory.tryEnter(comer('c', KB, 'root'))).toBe(false);
+    memory.parked('a');
+    expect(memory.tryEnter(comer('c', KB, 'root'))).toBe(true);
+    expect(evicted).toEqual(['a']);
+    const entering = [memory.enter(comer('d', KB, 'root')), memory.enter(comer('e', KB, 'root'))];
+    await settle();
+    expect(memory.waiting).toBe(2);
+    memory.parked('b');
+    expect(await entering[0]).toBe(true);
+    memory.forget('c');
+    expect(await entering[1]).toBe(true);
+    expect(evicted).toEqual(['a', 'b']);
+    for (const id of ['d', 'e']) memory.notComing(id);
+    expect(memory).toMatchObject({ used: 0, waiting: 0, hasFreePlace: true });
+  });
+
+  it('keeps out of too many only those whose root has many', async () => {
+    const { evicted, memory } = memoryOf(2048 * KB, 100);
+    for (let n = 0; n < 100; n += 1) memory.tryEnter(comer(`bomb ${n}`, 100, 'bomb'));
+    const waiting = memory.enter(comer('one more', 100, 'bomb'));
+    for (let n = 0; n < 64; n += 1) {
+      expect(memory.tryEnter(comer(`other ${n}`, 100, 'other'))).toBe(true);
+    }
+    expect(memory.tryEnter(comer('65 others', 100, 'other'))).toBe(false);
+    expect(memory.tryEnter(comer('of a client', 100))).toBe(true);
+    // Those who were let in beyond the limit leave first.
+    for (let n = 0; n < 64; n += 1) memory.parked(`other ${n}`);
+    await settle();
+    expect(memory.waiting).toBe(1);
+    memory.forget('of a client');
+    memory.parked('bomb 0');
+    expect(await waiting).toBe(true);
+    expect(evicted).toHaveLength(65);
+  });
+
+  it('gives the place back of one for which there are no bytes', () => {
+    const { memory } = memoryOf(2048 * KB, 1);
+    memory.tryEnter(comer('busy', 1024 * KB));
+    expect(memory.tryEnter(comer('large', 1024 * KB, 'root'))).toBe(false);
+    memory.forget('busy');
+    expect(memory.tryEnter(comer('small', KB, 'root'))).toBe(true);
+  });
+
   it('lets nobody wait when the node stops', async () => {
     const { memory } = memoryOf(2048 * KB);
-    memory.tryEnter('busy', 1024 * KB);
-    const entering = memory.enter('waits', 1024 * KB);
+    memory.tryEnter(comer('busy', 1024 * KB));
+    const entering = memory.enter(comer('waits', 1024 * KB));
     memory.stop();
     expect(await entering).toBe(false);
-    expect(await memory.enter('late', 1024 * KB)).toBe(false);
+    expect(await memory.enter(comer('late', 1024 * KB))).toBe(false);
     expect(memory.mayGrow('busy', 10_000 * KB)).toBe(true);
   });
 });

@@ -183,6 +183,24 @@ describe('createSqliteStore', () => {
     });
   });
 
+  it('lets the event loop turn between many answers that come together', async () => {
+    await withStore({ path: newPath() }, async (store) => {
+      await insert(store, 'i');
+      const state = { turns: 0, areAnswered: false };
+      const turn = () => {
+        state.turns += 1;
+        if (!state.areAnswered) setImmediate(turn);
+      };
+      // One list of requests makes one list of replies.
+      const [first, ...others] = Array.from({ length: 400 }, () => store.getInstance('i'));
+      await first;
+      turn();
+      expect((await Promise.all(others)).every((record) => record?.id === 'i')).toBe(true);
+      state.areAnswered = true;
+      expect(state.turns).toBeGreaterThan(5);
+    });
+  });
+
   it('refuses what cannot be sent to the thread, and goes on', async () => {
     await withStore({ path: newPath() }, async (store) => {
       const notData = (() => 'a function') as unknown as string;

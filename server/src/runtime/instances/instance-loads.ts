@@ -4,7 +4,7 @@
  */
 import type { InstanceRecord } from '../../store/store.js';
 import type { ActorEnvironment } from './actor-environment.js';
-import type { InstanceMemory } from '../memory/instance-memory.js';
+import type { Comer, InstanceMemory } from '../memory/instance-memory.js';
 import { LoadGate, type LoadLimits, type LoadPermit } from '../memory/load-gate.js';
 import { BackgroundLoads } from './background-loads.js';
 import { recordCost } from './message-codec.js';
@@ -89,7 +89,7 @@ export class InstanceLoads {
     const { loaded, memory, reload } = this.#options;
     let lacking = await this.#loadWith(await admitted, id, load);
     while (lacking !== null) {
-      if (!(await memory.enter(id, lacking))) {
+      if (!(await memory.enter(lacking))) {
         loaded(id, false);
         return;
       }
@@ -97,15 +97,15 @@ export class InstanceLoads {
     }
   }
 
-  /** Answers the bytes for which there is no memory now; null: it was done, or need not be done. */
-  async #loadWith(permit: LoadPermit, id: string, load: Load): Promise<number | null> {
+  /** Answers an instance for which there is no memory now; null: it was done, or need not be done. */
+  async #loadWith(permit: LoadPermit, id: string, load: Load): Promise<Comer | null> {
     const { activate, environment, isHere, isStopping, isWorking, loaded, memory } = this.#options;
-    const attempt = async (): Promise<{ readonly lacking: number | null }> => {
+    const attempt = async (): Promise<{ readonly lacking: Comer | null }> => {
       const record = await load();
       if (record === null) return { lacking: null };
       permit.loaded(lengthOf(record));
-      const bytes = recordCost(record);
-      if (!memory.tryEnter(id, bytes)) return { lacking: bytes };
+      const comer = { id, rootId: record.rootId ?? id, bytes: recordCost(record) };
+      if (!memory.tryEnter(comer)) return { lacking: comer };
       await activate(record);
       return { lacking: null };
     };

@@ -29,7 +29,6 @@ import {
 } from '../../store/store.js';
 import type { ActorEnvironment } from './actor-environment.js';
 import { TRIAL_FROM } from '../recovery/crash-trials.js';
-import { RootCounts } from './descendants.js';
 import { DueScan } from './due-scan.js';
 import { InstanceActor } from './instance-actor.js';
 import { InstanceTooLargeError } from '../passes/instance-bounds.js';
@@ -52,21 +51,15 @@ const LOADS_MAX = 64;
 const LOADED_LENGTH_MAX = 16 * 1024 * 1024;
 /** Bytes that a start takes in memory until its first commit, for each character of its data. */
 const START_COST = 4;
-/** So many descendants of one root are begun at once, however full the memory is. */
-const ROOT_SHARE = 64;
-/** So many instances are looked at to make room for a start. */
-const CANDIDATES_MAX = 64;
 /** Clocks may be set back a little; what was done meanwhile is looked at again. */
 const FOLLOWED_MARGIN_MS = 2000;
 
 export class InstanceRunner implements Service {
   readonly #options: InstanceRunnerOptions;
   readonly #environment: ActorEnvironment;
-  /** Least recently used first. */
   readonly #actors = new Map<string, InstanceActor>();
   readonly #starts: InstanceStarts;
   readonly #loads: InstanceLoads;
-  readonly #roots = new RootCounts();
   readonly #memory: InstanceMemory;
   readonly #uncertain = new UncertainWrites();
   readonly #quarantine: Quarantine;
@@ -84,8 +77,9 @@ export class InstanceRunner implements Service {
     const { clock, store } = options.environment;
     const isStopping = (): boolean => this.#stopping;
     this.#quarantine = new Quarantine({ ...options.environment, changed: options.changed });
-    const { instanceMemoryMax: bytesMax } = options.environment.limits;
-    this.#memory = new InstanceMemory({ bytesMax, evict: (id) => this.#evictParked(id) });
+    const { instanceMemoryMax: bytesMax, ...limits } = options.environment.limits;
+    const evict = (id: string): void => this.#evictParked(id);
+    this.#memory = new InstanceMemory({ ...limits, bytesMax, evict });
     const lengthMax = Math.min(LOADED_LENGTH_MAX, bytesMax / 8);
     this.#loads = new InstanceLoads({
       ...{ environment: this.#environment, limits: { countMax: LOADS_MAX, lengthMax }, isStopping },
@@ -204,40 +198,20 @@ export class InstanceRunner implements Service {
     return this.#starts.start(start);
   }
 
-  /**
-   * What a client starts is always begun at once, and so are the first descendants of each: only what has many in a memory
-   * that is full waits in the store.
-   */
+  /** What a client starts is begun at once or refused; what a step starts waits in the store if need be. */
   #hasRoomFor(start: NewInstance): boolean {
-    const hasSeat = this.#memory.tryEnter(start.id, jsonLength(start.data) * START_COST);
-    if (start.parent === null && !hasSeat) {
-      this.#environment.metrics.memoryRefused('start');
-      const message = 'The workflows in memory take all that this server may use for them';
-      throw new AppError('overloaded', message, { retryAfterSeconds: 1 });
-    }
-    if (hasSeat && this.#hasPlaceFor(start)) return true;
-    this.#memory.notComing(start.id);
-    return false;
-  }
-
-  #hasPlaceFor(start: NewInstance): boolean {
-    const { parkedMax } = this.#environment.limits;
-    if (start.parent === null || this.#actors.size < parkedMax) return true;
-    if (this.#roots.of(rootOf(start)) < Math.min(ROOT_SHARE, parkedMax)) return true;
-    let looked = 0;
-    for (const candidate of this.#actors.values()) {
-      if (candidate.isDisposable) {
-        this.#evict(candidate);
-        return true;
-      }
-      looked += 1;
-      if (looked === CANDIDATES_MAX) return false;
-    }
-    return false;
+    const bytes = jsonLength(start.data) * START_COST;
+    const rootId = start.parent === null ? null : rootOf(start);
+    const comer = { id: start.id, rootId, bytes };
+    if (this.#memory.tryEnter(comer)) return true;
+    if (start.parent !== null) return false;
+    this.#environment.metrics.memoryRefused('start');
+    const message = 'The workflows in memory take all that this server may use for them';
+    throw new AppError('overloaded', message, { retryAfterSeconds: 1 });
   }
 
   #takeUpLeft(): void {
-    if (!this.#hasLeft || this.#stopping || this.#isCrowded()) return;
+    if (!this.#hasLeft || this.#stopping || !this.#memory.hasFreePlace) return;
     this.#hasLeft = false;
     void this.#scan.runOnce();
   }
@@ -333,17 +307,7 @@ export class InstanceRunner implements Service {
       this.#forget(actor);
       return;
     }
-    this.#actors.delete(actor.id);
-    this.#actors.set(actor.id, actor);
     if (actor.isDisposable) this.#memory.parked(actor.id);
-    for (const candidate of this.#actors.values()) {
-      if (!this.#isCrowded()) return;
-      if (candidate.isDisposable) this.#evict(candidate);
-    }
-  }
-
-  #isCrowded(): boolean {
-    return this.#actors.size > this.#environment.limits.parkedMax;
   }
 
   #evictParked(id: string): void {
@@ -444,7 +408,11 @@ export class InstanceRunner implements Service {
     if (this.#actorOf(record.id) !== undefined) return;
     this.#dueScan.cancel(record.id);
     this.#keep(actor);
-    this.#memory.seat(record.id, recordCost(record));
+    this.#memory.seat({
+      id: record.id,
+      rootId: record.rootId ?? record.id,
+      bytes: recordCost(record),
+    });
     // A wake time that has passed is replaced by a commit, or the scan would find it again and again.
     const isDue = record.wakeAt !== null && record.wakeAt <= this.#environment.clock.now();
     const isMarked = record.underWay && !hasUnderWay(actor.run.instance);
@@ -470,17 +438,13 @@ export class InstanceRunner implements Service {
   }
 
   #keep(actor: InstanceActor): void {
-    // One that has given up its instance may still be there.
-    const former = this.#actors.get(actor.id);
-    if (former !== undefined) this.#roots.remove(rootOf(former.run.instance));
+    // In the place of one that has given up its instance.
     this.#actors.set(actor.id, actor);
-    this.#roots.add(rootOf(actor.run.instance));
   }
 
   #forget(actor: InstanceActor): void {
     if (this.#actors.get(actor.id) !== actor) return;
     this.#actors.delete(actor.id);
-    this.#roots.remove(rootOf(actor.run.instance));
     this.#memory.forget(actor.id);
     this.#rested(actor.id);
   }

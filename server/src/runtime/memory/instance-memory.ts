@@ -1,10 +1,12 @@
 /**
- * The memory of instances: what each of them takes, who may come in, and who has to go.
+ * The memory of instances: what each of them takes, who may come in, and who has to go. Each needs a place (`InstancePlaces`)
+ * and bytes.
  *
  * Small and large instances have memory of their own, so that a few large ones that wait for each other never hold up the
  * many small ones, and many small ones never keep a large one out. What is parked is no obstacle: it is evicted when
  * its room is needed, the least recently used first.
  */
+import { InstancePlaces } from './instance-places.js';
 import { MemoryPool, type MemoryShare } from './memory-pool.js';
 
 /** An instance that takes more than this share of the memory of all is a large one. */
@@ -16,8 +18,21 @@ const BASE_BYTES = 6 * 1024;
 
 export interface InstanceMemoryOptions {
   readonly bytesMax: number;
+  /** Instances that may wait in memory. */
+  readonly parkedMax: number;
+  /** Instances that may be at work. */
+  readonly concurrencyMax: number;
   /** Removes a parked instance from memory, unless it has something under way that only memory has. */
   readonly evict: (instanceId: string) => void;
+}
+
+/** An instance that is about to come into memory. */
+export interface Comer {
+  readonly id: string;
+  /** The instance that a client started, from which it descends; null: it is about to be started by a client itself. */
+  readonly rootId: string | null;
+  /** What it takes. */
+  readonly bytes: number;
 }
 
 interface Class {
@@ -27,6 +42,7 @@ interface Class {
 }
 
 interface Seat {
+  readonly rootId: string | null;
   readonly of: Class;
   readonly share: MemoryShare;
 }
@@ -36,6 +52,7 @@ export class InstanceMemory {
   readonly #largeFrom: number;
   readonly #small: Class;
   readonly #large: Class;
+  readonly #places: InstancePlaces;
   readonly #seats = new Map<string, Seat>();
   /** Of instances that left to come back with more: what they will take. */
   readonly #expected = new Map<string, number>();
@@ -47,6 +64,10 @@ export class InstanceMemory {
     this.#largeFrom = options.bytesMax * LARGE_FROM;
     this.#small = newClass(options.bytesMax / 2);
     this.#large = newClass(options.bytesMax / 2);
+    const { concurrencyMax, parkedMax } = options;
+    const countMax = Math.max(parkedMax, concurrencyMax);
+    const evictOne = (): boolean => this.#evictOne();
+    this.#places = new InstancePlaces({ countMax, parkedMax, evictOne });
   }
 
   get used(): number {
@@ -54,7 +75,11 @@ export class InstanceMemory {
   }
 
   get waiting(): number {
-    return this.#small.pool.waiting + this.#large.pool.waiting;
+    return this.#small.pool.waiting + this.#large.pool.waiting + this.#places.waiting;
+  }
+
+  get hasFreePlace(): boolean {
+    return this.#places.hasFree;
   }
 
   /** How often an instance had to wait for memory since the start. */
@@ -64,21 +89,26 @@ export class InstanceMemory {
 
   /** What an instance takes now. It is in memory already, so it is counted in any case. */
   set(id: string, bytes: number): void {
+    const seat = this.#seats.get(id);
+    if (seat === undefined) return;
     const total = bytes + BASE_BYTES;
     const to = this.#classOf(total);
-    const seat = this.#seats.get(id);
-    if (seat?.of === to) seat.share.resize(total);
+    if (seat.of === to) seat.share.resize(total);
     else {
-      this.#leave(id);
-      this.#seats.set(id, { of: to, share: to.pool.take(total) });
+      leaveClass(id, seat);
+      this.#seats.set(id, { rootId: seat.rootId, of: to, share: to.pool.take(total) });
     }
     if (to.pool.isOver || to.pool.waiting > 0) this.#makeRoom(to, 0);
   }
 
   /** It has come into memory, where it takes at least this; a seat that is larger stays as it is. */
-  seat(id: string, bytes: number): void {
+  seat({ bytes, id, rootId }: Comer): void {
     const seat = this.#seats.get(id);
-    if (seat === undefined || seat.share.bytes < bytes + BASE_BYTES) this.set(id, bytes);
+    if (seat === undefined) {
+      this.#places.take(rootId);
+      this.#seats.set(id, { rootId, of: this.#small, share: this.#small.pool.take(0) });
+    }
+    if ((seat?.share.bytes ?? 0) < bytes + BASE_BYTES) this.set(id, bytes);
   }
 
   /** It may be evicted from now on. */
@@ -88,6 +118,7 @@ export class InstanceMemory {
     seat.of.parked.delete(id);
     seat.of.parked.add(id);
     if (seat.of.pool.isOver || seat.of.pool.waiting > 0) this.#makeRoom(seat.of, 0);
+    this.#places.parked();
   }
 
   /** It has left the memory. */
@@ -102,31 +133,37 @@ export class InstanceMemory {
   }
 
   /** Takes a seat for an instance that is about to come into memory; false: there is none now. */
-  tryEnter(id: string, bytes: number): boolean {
+  tryEnter({ bytes, id, rootId }: Comer): boolean {
     if (this.#seats.has(id)) return true;
     const total = this.#totalOf(id, bytes);
     const to = this.#classOf(total);
-    if (to.pool.waiting > 0) return false;
+    if (to.pool.waiting > 0 || !this.#places.tryTake(rootId)) return false;
     this.#makeRoom(to, total);
     const share = to.pool.tryTake(total);
-    if (share === null) return false;
-    this.#seats.set(id, { of: to, share });
+    if (share === null) {
+      this.#places.leave(rootId);
+      return false;
+    }
+    this.#seats.set(id, { rootId, of: to, share });
     this.#expected.delete(id);
     return true;
   }
 
   /** As `tryEnter`, and waits its turn. False: the node stops. */
-  async enter(id: string, bytes: number): Promise<boolean> {
+  async enter({ bytes, id, rootId }: Comer): Promise<boolean> {
     const total = this.#totalOf(id, bytes);
     const to = this.#classOf(total);
     this.#waits += 1;
+    if (!(await this.#places.enter(rootId))) return false;
     const entering = to.pool.enter(total);
     this.#makeRoom(to, 0);
     const share = await entering;
+    // Something else may have brought it in meanwhile.
+    if (share === null || this.#seats.has(id)) {
+      share?.release();
+      this.#places.leave(rootId);
+    } else this.#seats.set(id, { rootId, of: to, share });
     if (share === null) return false;
-    // Something else brought it in meanwhile.
-    if (this.#seats.has(id)) share.release();
-    else this.#seats.set(id, { of: to, share });
     this.#expected.delete(id);
     return true;
   }
@@ -151,6 +188,7 @@ export class InstanceMemory {
   /** Nobody waits any more. */
   stop(): void {
     this.#isStopped = true;
+    this.#places.close();
     this.#small.pool.close();
     this.#large.pool.close();
   }
@@ -173,13 +211,30 @@ export class InstanceMemory {
     }
   }
 
+  /** False: nothing is parked. */
+  #evictOne(): boolean {
+    for (const { parked } of [this.#small, this.#large]) {
+      for (const id of parked) {
+        parked.delete(id);
+        this.#options.evict(id);
+        if (!this.#seats.has(id)) return true;
+      }
+    }
+    return false;
+  }
+
   #leave(id: string): void {
     const seat = this.#seats.get(id);
     if (seat === undefined) return;
     this.#seats.delete(id);
-    seat.of.parked.delete(id);
-    seat.share.release();
+    leaveClass(id, seat);
+    this.#places.leave(seat.rootId);
   }
+}
+
+function leaveClass(id: string, { of, share }: Seat): void {
+  of.parked.delete(id);
+  share.release();
 }
 
 function newClass(bytesMax: number): Class {

@@ -5,10 +5,23 @@
  * another thread.
  */
 import type { Worker } from 'node:worker_threads';
+import { Queue } from '../../base/queue.js';
 import type { OperationArguments, StoreOperation } from '../operations.js';
 import { StoreUnavailableError } from '../store.js';
 import { startThread } from './start-thread.js';
-import type { FromThread, ThreadFailure, ThreadOptions, ThreadRequest } from './thread-protocol.js';
+import type {
+  FromThread,
+  ThreadFailure,
+  ThreadOptions,
+  ThreadReply,
+  ThreadRequest,
+} from './thread-protocol.js';
+
+/**
+ * Replies settled in one turn of the event loop. The thread may send hundreds at once, and each sets a workflow going:
+ * sockets and timers are served in between.
+ */
+const SETTLED_AT_ONCE = 32;
 
 interface Waiting {
   readonly resolve: (result: unknown) => void;
@@ -23,6 +36,7 @@ export class DatabaseThread {
   readonly #options: ThreadOptions;
   readonly #logger: ThreadLogger | null;
   readonly #waiting = new Map<number, Waiting>();
+  readonly #replies = new Queue<ThreadReply>();
   #queue: ThreadRequest[] = [];
   #lastId = 0;
   #worker: Promise<Worker> | null = null;
@@ -116,7 +130,7 @@ export class DatabaseThread {
     });
     return new Promise((resolve, reject) => {
       worker.on('message', (message: FromThread) => {
-        if (message.kind === 'replies') this.#settle(message.replies);
+        if (message.kind === 'replies') this.#receive(message.replies);
         else if (message.kind === 'failed') reject(errorOf(message.failure));
         else {
           this.#readyWorker = worker;
@@ -133,15 +147,31 @@ export class DatabaseThread {
     });
   }
 
-  #settle(replies: Extract<FromThread, { kind: 'replies' }>['replies']): void {
-    for (const reply of replies) {
-      const waiting = this.#take(reply.id);
-      if ('failure' in reply) waiting?.reject(errorOf(reply.failure));
-      else waiting?.resolve(reply.result);
-    }
+  #receive(replies: readonly ThreadReply[]): void {
+    const isSettling = !this.#replies.isEmpty;
+    for (const reply of replies) this.#replies.push(reply);
+    if (!isSettling) this.#settleSome();
   }
 
+  #settleSome(): void {
+    for (let count = 0; count < SETTLED_AT_ONCE; count += 1) {
+      if (!this.#settleNext()) return;
+    }
+    if (!this.#replies.isEmpty) setImmediate(() => this.#settleSome());
+  }
+
+  #settleNext(): boolean {
+    const reply = this.#replies.shift();
+    if (reply === undefined) return false;
+    const waiting = this.#take(reply.id);
+    if ('failure' in reply) waiting?.reject(errorOf(reply.failure));
+    else waiting?.resolve(reply.result);
+    return true;
+  }
+
+  /** What the thread has answered counts. */
   #failAll(error: Error): void {
+    while (this.#settleNext());
     this.#queue = [];
     for (const id of [...this.#waiting.keys()]) this.#take(id)?.reject(error);
   }

@@ -13,6 +13,11 @@ export interface ProbeReport {
   readonly worstMs: number;
   /** The same as the clock shows it. */
   readonly worstWallMs: number;
+  /**
+   * CPU time of the server's main thread during one call, at most: what it did before it answered. Other load on the machine
+   * does not change it. 0 where the kernel does not tell.
+   */
+  readonly worstCpuMs: number;
   readonly calls: number;
   /** Calls without an answer 200: the server was gone, or refused. */
   readonly failures: number;
@@ -24,15 +29,22 @@ const CALL_TIMEOUT_MS = 60_000;
 
 const [url = '', serverPid = ''] = process.argv.slice(2);
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-const report = { worstMs: 0, worstWallMs: 0, calls: 0, failures: 0 };
+const report = { worstMs: 0, worstWallMs: 0, worstCpuMs: 0, calls: 0, failures: 0 };
 
-/** Milliseconds that a thread has waited for a core; 0 where the kernel does not tell. */
-function waitedForCoreMs(pid: string | number): number {
+interface Usage {
+  /** Milliseconds on a core. */
+  readonly cpuMs: number;
+  /** Milliseconds ready to run, without a core. */
+  readonly waitedMs: number;
+}
+
+/** Of the main thread of a process; zeros where the kernel does not tell. */
+function usageOf(pid: string | number): Usage {
   try {
     const fields = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ');
-    return Number(fields[1]) / 1e6;
+    return { cpuMs: Number(fields[0]) / 1e6, waitedMs: Number(fields[1]) / 1e6 };
   } catch {
-    return 0;
+    return { cpuMs: 0, waitedMs: 0 };
   }
 }
 
@@ -48,14 +60,16 @@ function ask(): Promise<boolean> {
 }
 
 async function measure(): Promise<void> {
-  const waitedBefore = waitedForCoreMs(serverPid) + waitedForCoreMs(process.pid);
+  const before = [usageOf(serverPid), usageOf(process.pid)] as const;
   const began = performance.now();
   const isAlive = await ask();
   const wallMs = performance.now() - began;
-  const waitedMs = waitedForCoreMs(serverPid) + waitedForCoreMs(process.pid) - waitedBefore;
+  const after = [usageOf(serverPid), usageOf(process.pid)] as const;
+  const waitedMs = after[0].waitedMs + after[1].waitedMs - before[0].waitedMs - before[1].waitedMs;
   report.calls += 1;
   if (!isAlive) report.failures += 1;
   report.worstWallMs = Math.max(report.worstWallMs, Math.round(wallMs));
+  report.worstCpuMs = Math.max(report.worstCpuMs, Math.round(after[0].cpuMs - before[0].cpuMs));
   report.worstMs = Math.max(report.worstMs, Math.round(wallMs - waitedMs));
 }
 
