@@ -27,6 +27,7 @@ import { createPyodideRuntime } from './scripts/pyodide/pyodide-script-runtime.j
 import type { ScriptRuntime } from './scripts/script-runtime.js';
 import type { Config } from './config/settings.js';
 import { createCustomStepBody } from './step-bodies/custom-step.js';
+import { CallMemory } from './step-bodies/http-request/call-memory.js';
 import type { HttpRequestOptions } from './step-bodies/http-request.js';
 import { createAddressPolicy } from './step-bodies/http-request/address-policy.js';
 import type { StepBody } from './step-bodies/step-body.js';
@@ -59,7 +60,8 @@ export async function compose(options: ComposeOptions): Promise<Server> {
   const budget = memoryBudget(config.memory_budget_bytes ?? defaultBudget());
   logger.debug({ ...budget }, 'memory budget');
   const scripts = options.scripts ?? createScripts(options);
-  const httpRequest = createHttpRequest(config, logger);
+  const callMemory = new CallMemory(budget.calls);
+  const httpRequest = createHttpRequest(config, logger, callMemory);
   const nodeId = `${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`;
   // Nodes on an embedded store are on one machine, and have its clock.
   const sharedClock = config.dbhost === null ? null : new SharedClock(logger);
@@ -94,6 +96,7 @@ export async function compose(options: ComposeOptions): Promise<Server> {
   });
   metrics.showMemory(() => ({
     instances: { used: host.memoryUsed, limit: budget.instances },
+    calls: callMemory,
     ...requestMemory.usage,
   }));
   const app = createApp({
@@ -167,7 +170,7 @@ function createScripts({ config, environment, logger }: ComposeOptions): ScriptR
 }
 
 /** With the first call it takes a moment longer. */
-function createHttpRequest(config: Config, logger: Logger): StepBody {
+function createHttpRequest(config: Config, logger: Logger, memory: CallMemory): StepBody {
   const options: HttpRequestOptions = {
     timeoutMs: config.http_timeout_ms,
     responseBytesMax: config.http_response_bytes_max,
@@ -178,6 +181,7 @@ function createHttpRequest(config: Config, logger: Logger): StepBody {
     allowLoopback: config.http_allow_loopback,
     allowHosts: config.http_allow_hosts,
     denyHosts: config.http_deny_hosts,
+    memory,
     logger,
   };
   try {

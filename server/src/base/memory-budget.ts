@@ -13,6 +13,8 @@ export interface MemoryBudget {
   readonly bodies: number;
   /** Answers that are being made, or wait for their reader. */
   readonly answers: number;
+  /** What HttpRequest steps read. */
+  readonly calls: number;
   /** The longest state of one instance, as text. */
   readonly stateMax: number;
 }
@@ -31,9 +33,10 @@ export function defaultBudget(): number {
 
 export function memoryBudget(total: number): MemoryBudget {
   return {
-    instances: Math.floor(total * 0.6),
+    instances: Math.floor(total * 0.5),
     bodies: Math.floor(total * 0.2),
     answers: Math.floor(total * 0.2),
+    calls: Math.floor(total * 0.1),
     stateMax: Math.floor(total / 8),
   };
 }

@@ -8,7 +8,8 @@
  *     With SucceedOn, what it does not name, half of an answer and no answer are failures.
  *  HR2 Other failures are what the author can change: wrong inputs (`InputError`), refused addresses (`AddressRefused`).
  *  HR3 Every connection goes to an address that the policy allowed, also after redirects and when names change.
- *  HR4 A call ends within its time limit, and holds no more of an answer than `responseBytesMax`.
+ *  HR4 A call ends within its time limit, and holds no more of an answer than `responseBytesMax`. All that are being read
+ *     hold no more than `CallMemory` admits.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, errors, type Dispatcher } from 'undici';
@@ -16,9 +17,11 @@ import { setField, type Json, type JsonObject } from '../engine/values/json.js';
 import type { EffectResult } from '../engine/flow/messages.js';
 import { InputError } from '../engine/primitives/primitive.js';
 import type { Logger } from '../base/logger.js';
+import { memoryCost } from '../base/memory-cost.js';
 import { createAddressPolicy, type AddressPolicy } from './http-request/address-policy.js';
 import type { AddressPolicyOptions } from './http-request/address-policy.js';
 import { AnswerBodyError, decodeBody, readBytes, tooLarge } from './http-request/answer-body.js';
+import { CallMemory, type AnswerShare } from './http-request/call-memory.js';
 import { CallSlots } from './http-request/call-slots.js';
 import { Deadline } from './http-request/deadline.js';
 import { readHttpCall, type CallTerms, type HttpCall } from './http-request/http-call.js';
@@ -45,6 +48,8 @@ export interface HttpRequestOptions extends AddressPolicyOptions {
   readonly connectionsPerHost?: number;
   /** Calls under way, and connections kept open, at the same time in all; more calls wait. @default 256 */
   readonly connectionsMax?: number;
+  /** For answers that are being read. @default without a limit */
+  readonly memory?: CallMemory;
   readonly logger?: Logger;
   /** @default the operating system's resolution */
   readonly lookup?: AddressLookup;
@@ -83,10 +88,17 @@ interface Answer {
   readonly problem: string | null;
 }
 
+/** What a call may take. */
+interface Bounds {
+  readonly deadline: Deadline;
+  readonly share: AnswerShare;
+}
+
 class Caller implements HttpRequestBody {
   readonly #policy: AddressPolicy;
   readonly #agent: Agent;
   readonly #slots: CallSlots;
+  readonly #memory: CallMemory;
   readonly #timeoutMs: number;
   readonly #timeoutMsMax: number;
   readonly #responseBytesMax: number;
@@ -97,6 +109,7 @@ class Caller implements HttpRequestBody {
     const perHostMax = options.connectionsPerHost ?? DEFAULT_CONNECTIONS_PER_HOST;
     const totalMax = options.connectionsMax ?? DEFAULT_CONNECTIONS_MAX;
     this.#slots = new CallSlots({ perHostMax, totalMax });
+    this.#memory = options.memory ?? new CallMemory(Infinity);
     this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
     this.#timeoutMsMax = Math.max(options.timeoutMsMax ?? DEFAULT_TIMEOUT_MS_MAX, this.#timeoutMs);
     this.#responseBytesMax = options.responseBytesMax ?? DEFAULT_RESPONSE_BYTES_MAX;
@@ -127,14 +140,17 @@ class Caller implements HttpRequestBody {
     }
     if (context.signal.aborted) return aborted();
     const deadline = new Deadline(call.timeoutMs, context.signal);
+    const definitionId = context.definitionId ?? '';
+    const share = this.#memory.begin(definitionId, deadline.signal);
     try {
-      const answer = await this.#send(call, context.definitionId ?? '', deadline);
+      const answer = await this.#send(call, definitionId, { deadline, share });
       this.#log(call, context, answer.statusCode);
       return judged(call, answer);
     } catch (error) {
       return this.#withoutAnswer(error, { call, context, deadline });
     } finally {
       deadline.clear();
+      share.release();
     }
   }
 
@@ -142,12 +158,13 @@ class Caller implements HttpRequestBody {
     await this.#agent.destroy();
   }
 
-  async #send(first: HttpCall, definitionId: string, deadline: Deadline): Promise<Answer> {
+  async #send(first: HttpCall, definitionId: string, bounds: Bounds): Promise<Answer> {
+    const { signal } = bounds.deadline;
     let call = first;
     for (let redirects = 0; ; redirects += 1) {
-      const release = await this.#slots.take(call.url.origin, definitionId, deadline.signal);
+      const release = await this.#slots.take(call.url.origin, definitionId, signal);
       try {
-        const sent = await this.#sendOnce(call, redirects, deadline);
+        const sent = await this.#sendOnce(call, redirects, bounds);
         if ('answer' in sent) return sent.answer;
         call = sent.next;
       } finally {
@@ -160,12 +177,12 @@ class Caller implements HttpRequestBody {
   async #sendOnce(
     call: HttpCall,
     redirects: number,
-    deadline: Deadline,
+    bounds: Bounds,
   ): Promise<{ readonly answer: Answer } | { readonly next: HttpCall }> {
-    const response = await this.#request(call, deadline.signal);
+    const response = await this.#request(call, bounds.deadline.signal);
     const { statusCode, headers } = response;
     const next = this.#nextCall(call, response);
-    if (next === null) return { answer: await this.#readAnswer(call, response, deadline) };
+    if (next === null) return { answer: await this.#readAnswer(call, response, bounds) };
     discard(response.body);
     if (redirects < REDIRECTS_MAX) return { next };
     const problem = `more than ${REDIRECTS_MAX} redirects`;
@@ -197,11 +214,12 @@ class Caller implements HttpRequestBody {
   async #readAnswer(
     call: HttpCall,
     response: Dispatcher.ResponseData,
-    deadline: Deadline,
+    { deadline, share }: Bounds,
   ): Promise<Answer> {
     const { statusCode, headers } = response;
     try {
-      const bytes = await this.#readBody(call, response);
+      const bytes = await this.#readBody(call, response, share);
+      await share.grow(memoryCost(bytes.toString('latin1')));
       const body = decodeBody(bytes, field(headers, 'content-type') ?? '');
       return { statusCode, headers, body, problem: null };
     } catch (error) {
@@ -211,7 +229,11 @@ class Caller implements HttpRequestBody {
     }
   }
 
-  async #readBody(call: HttpCall, response: Dispatcher.ResponseData): Promise<Buffer> {
+  async #readBody(
+    call: HttpCall,
+    response: Dispatcher.ResponseData,
+    { grow }: AnswerShare,
+  ): Promise<Buffer> {
     const { statusCode, headers, body } = response;
     if (call.method === 'HEAD' || statusCode === 204 || statusCode === 304) {
       discard(body);
@@ -220,7 +242,7 @@ class Caller implements HttpRequestBody {
     const bytesMax = this.#responseBytesMax;
     // No need to read what is known to be refused.
     if (Number(field(headers, 'content-length') ?? 0) > bytesMax) throw tooLarge(bytesMax);
-    return readBytes(body, field(headers, 'content-encoding') ?? '', bytesMax);
+    return readBytes(body, field(headers, 'content-encoding') ?? '', bytesMax, grow);
   }
 
   #withoutAnswer(

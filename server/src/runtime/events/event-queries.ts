@@ -9,7 +9,7 @@ import {
 } from '../../store/store.js';
 import { type Page, type PageRequest, decodeCursor, pageOf } from '../operations/paging.js';
 import { nameKeyOf, readExecutionKey } from '../../base/ids.js';
-import { memoryCost } from '../memory/memory-cost.js';
+import { memoryCost } from '../../base/memory-cost.js';
 import type { EventName, EventView, EventWaiterView, StoredEventView } from './event-types.js';
 import type { ReadingGate } from '../memory/reading-gate.js';
 

@@ -4,7 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../engine/values/js
 import type { Message } from '../../engine/flow/messages.js';
 import type { Logger } from '../../base/logger.js';
 import { LONG_EVENT_LENGTH, type InboxMessage, type InstanceRecord } from '../../store/store.js';
-import { memoryCost } from '../memory/memory-cost.js';
+import { memoryCost } from '../../base/memory-cost.js';
 
 /** Where the data of an event is to be found that is too large to be sent along. */
 export interface EventReference {

@@ -1,5 +1,5 @@
 /** What one instance takes of the memory, and whether it may take in more where it is. */
-import { FollowedCost } from './memory-cost.js';
+import { FollowedCost } from '../../base/memory-cost.js';
 import { messageCost, type ArrivedMessage } from '../instances/message-codec.js';
 
 export class ActorMemory {

@@ -14,18 +14,24 @@ export class AnswerBodyError extends Error {
   override readonly name = 'AnswerBodyError' as const;
 }
 
+type Grow = (bytes: number) => Promise<void>;
+
 /** As with literal values in definitions. */
 const JSON_DEPTH_MAX = 64;
 const CODINGS_MAX = 3;
 
-/** @throws AnswerBodyError for a body beyond the limit or with broken compression; other errors are the connection's */
+/**
+ * @param grow told of so many bytes more in memory; nothing is read on until it resolves
+ * @throws AnswerBodyError for a body beyond the limit or with broken compression; other errors are the connection's
+ */
 export async function readBytes(
   body: Readable,
   contentEncoding: string,
   bytesMax: number,
+  grow: Grow = () => Promise.resolve(),
 ): Promise<Buffer> {
   const decoders = createDecoders(contentEncoding);
-  if (decoders.length === 0) return collect(body, bytesMax);
+  if (decoders.length === 0) return collect(body, bytesMax, grow);
   let stream: Readable = body;
   for (const decoder of decoders) {
     // Also between two decoders: a short text can become a long one that the next decoder makes nothing of.
@@ -34,7 +40,7 @@ export async function readBytes(
     stream = pipeline(source, decoder, () => undefined);
   }
   try {
-    return await collect(stream, bytesMax);
+    return await collect(stream, bytesMax, grow);
   } catch (error) {
     if (isZlibError(error)) throw new AnswerBodyError('its body could not be decompressed');
     throw error;
@@ -83,9 +89,12 @@ async function* limited(source: AsyncIterable<Buffer>, bytesMax: number): AsyncG
   }
 }
 
-async function collect(stream: Readable, bytesMax: number): Promise<Buffer> {
+async function collect(stream: Readable, bytesMax: number, grow: Grow): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  for await (const chunk of limited(stream, bytesMax)) chunks.push(chunk);
+  for await (const chunk of limited(stream, bytesMax)) {
+    chunks.push(chunk);
+    await grow(chunk.length);
+  }
   return Buffer.concat(chunks);
 }
 

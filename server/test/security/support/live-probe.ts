@@ -1,12 +1,13 @@
 /**
- * A process of its own that asks `/health/live` again and again, one call at a time, and says what the worst one took.
- * It sends "ready" after the first answer and `ProbeReport` when its parent asks for it.
+ * A process of its own that does what others do while a server is attacked, and says what the worst took: it asks
+ * `/health/live` again and again, one call at a time, and runs workflows that have nothing to do with the attack, one after
+ * the other. It sends "ready" after the first of each and `ProbeReport` when its parent asks for it.
  *
- * Only the server's share is counted. On Linux the kernel tells how long a thread was ready to run and had no core;
- * that time, of the server's main thread and of this one, is taken off, so that a busy machine does not fail a test.
+ * Only the server's share is counted. On Linux the kernel tells how long a thread was ready to run and had no core; that
+ * time, of the server's threads and of this one, is taken off, so that a busy machine does not fail a test.
  */
-import { readFileSync } from 'node:fs';
-import { Agent, get } from 'node:http';
+import { readdirSync, readFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
 
 export interface ProbeReport {
   /** Milliseconds of the slowest answer, without the time that the machine kept the threads waiting. */
@@ -21,15 +22,24 @@ export interface ProbeReport {
   readonly calls: number;
   /** Calls without an answer 200: the server was gone, or refused. */
   readonly failures: number;
+  /** Milliseconds from the start of the slowest unrelated workflow to its end, refused starts included, as `worstMs`. */
+  readonly worstRunMs: number;
+  /** Unrelated workflows that have ended well. */
+  readonly runs: number;
 }
 
 /** Between two calls; short against the bar, so that no stall hides between them. */
 const PAUSE_MS = 5;
+/** Between two unrelated workflows. */
+const RUN_PAUSE_MS = 50;
 const CALL_TIMEOUT_MS = 60_000;
 
-const [url = '', serverPid = ''] = process.argv.slice(2);
-const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-const report = { worstMs: 0, worstWallMs: 0, worstCpuMs: 0, calls: 0, failures: 0 };
+const [serverUrl = '', serverPid = ''] = process.argv.slice(2);
+const agent = new Agent({ keepAlive: true, maxSockets: 2 });
+const report = {
+  ...{ worstMs: 0, worstWallMs: 0, worstCpuMs: 0, calls: 0, failures: 0 },
+  ...{ worstRunMs: 0, runs: 0 },
+};
 
 interface Usage {
   /** Milliseconds on a core. */
@@ -38,50 +48,120 @@ interface Usage {
   readonly waitedMs: number;
 }
 
-/** Of the main thread of a process; zeros where the kernel does not tell. */
-function usageOf(pid: string | number): Usage {
+/** Of one thread; zeros where the kernel does not tell. */
+function usageOf(pid: string | number, thread: string | number = pid): Usage {
   try {
-    const fields = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ');
+    const fields = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ');
     return { cpuMs: Number(fields[0]) / 1e6, waitedMs: Number(fields[1]) / 1e6 };
   } catch {
     return { cpuMs: 0, waitedMs: 0 };
   }
 }
 
-function ask(): Promise<boolean> {
+/** By thread of the server: a run waits for its main thread and for that of its store. */
+function waitsOfServer(): ReadonlyMap<string, number> {
+  try {
+    const threads = readdirSync(`/proc/${serverPid}/task`);
+    return new Map(threads.map((thread) => [thread, usageOf(serverPid, thread).waitedMs]));
+  } catch {
+    return new Map();
+  }
+}
+
+interface Answer {
+  /** 0: none has come. */
+  readonly status: number;
+  readonly text: string;
+}
+
+function call(method: string, path: string, body?: object): Promise<Answer> {
   return new Promise((resolve) => {
-    const outgoing = get(`${url}/health/live`, { agent, timeout: CALL_TIMEOUT_MS }, (response) => {
-      response.resume();
-      response.once('end', () => resolve(response.statusCode === 200));
+    const headers = body === undefined ? {} : { 'content-type': 'application/json' };
+    const options = { agent, headers, method, timeout: CALL_TIMEOUT_MS };
+    const outgoing = request(serverUrl + path, options, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (part: string) => (text += part));
+      response.once('end', () => resolve({ status: response.statusCode ?? 0, text }));
     });
     outgoing.once('timeout', () => outgoing.destroy());
-    outgoing.once('error', () => resolve(false));
+    outgoing.once('error', () => resolve({ status: 0, text: '' }));
+    outgoing.end(body === undefined ? undefined : JSON.stringify(body));
   });
 }
 
 async function measure(): Promise<void> {
   const before = [usageOf(serverPid), usageOf(process.pid)] as const;
   const began = performance.now();
-  const isAlive = await ask();
+  const { status } = await call('GET', '/health/live');
   const wallMs = performance.now() - began;
   const after = [usageOf(serverPid), usageOf(process.pid)] as const;
   const waitedMs = after[0].waitedMs + after[1].waitedMs - before[0].waitedMs - before[1].waitedMs;
+  const cpuMs = after[0].cpuMs - before[0].cpuMs;
   report.calls += 1;
-  if (!isAlive) report.failures += 1;
+  if (status !== 200) report.failures += 1;
   report.worstWallMs = Math.max(report.worstWallMs, Math.round(wallMs));
-  report.worstCpuMs = Math.max(report.worstCpuMs, Math.round(after[0].cpuMs - before[0].cpuMs));
+  report.worstCpuMs = Math.max(report.worstCpuMs, Math.round(cpuMs));
   report.worstMs = Math.max(report.worstMs, Math.round(wallMs - waitedMs));
 }
 
-// Connecting and compiling are not the server's latency.
-await ask();
-process.send?.('ready');
+/** A step that needs Python between two that do not. */
+const UNRELATED = {
+  Id: `unrelated-${process.pid}`,
+  Steps: [
+    { Id: 'a', StepType: 'NoOp', Outputs: { a: '1' }, NextStepId: 'b' },
+    { Id: 'b', StepType: 'NoOp', Outputs: { b: 'sorted([3, 2, 1])' }, NextStepId: 'c' },
+    { Id: 'c', StepType: 'NoOp', Outputs: { c: 'data.b' } },
+  ],
+};
+
+async function runUnrelated(): Promise<void> {
+  const before = waitsOfServer();
+  const ownBefore = usageOf(process.pid).waitedMs;
+  const began = performance.now();
+  let started = await call('POST', `/api/workflow/${UNRELATED.Id}`, {});
+  while (started.status === 429 || started.status === 503) {
+    await pause(PAUSE_MS);
+    started = await call('POST', `/api/workflow/${UNRELATED.Id}`, {});
+  }
+  // The server is gone, which `failures` tells as well.
+  if (started.status === 0) return;
+  if (started.status !== 201) throw new Error(`${started.status} ${started.text}`);
+  const { workflowId } = JSON.parse(started.text) as { workflowId?: string };
+  const ended = await call('GET', `/api/workflow/${workflowId ?? ''}?wait=60`);
+  const wallMs = performance.now() - began;
+  const waits = [...waitsOfServer()].map(([thread, ms]) => ms - (before.get(thread) ?? ms));
+  const waitedMs = Math.max(0, ...waits) + usageOf(process.pid).waitedMs - ownBefore;
+  if (ended.text.includes('"Succeeded"')) report.runs += 1;
+  else if (ended.status !== 0) process.stderr.write(`unrelated: ${started.text} ${ended.text}\n`);
+  report.worstRunMs = Math.max(report.worstRunMs, Math.round(wallMs - waitedMs));
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
 const state = { isStopping: false };
+
+async function measureRuns(): Promise<void> {
+  while (!state.isStopping) {
+    await runUnrelated();
+    await pause(RUN_PAUSE_MS);
+  }
+}
+
+// Connecting and compiling are not the server's latency.
+await call('GET', '/health/live');
+const stored = await call('POST', '/api/definition', UNRELATED);
+if (stored.status !== 201) throw new Error(`${stored.status} ${stored.text}`);
+await runUnrelated();
+Object.assign(report, { worstRunMs: 0, runs: 0 });
+process.send?.('ready');
 process.once('message', () => (state.isStopping = true));
+const runs = measureRuns();
 while (!state.isStopping) {
   await measure();
-  await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  await pause(PAUSE_MS);
 }
-// One more call after the attack: what it left to do counts as well.
-await measure();
+// One more of each after the attack: what it left to do counts as well.
+await Promise.all([measure(), runs.then(runUnrelated)]);
 process.send?.(report satisfies ProbeReport, () => process.exit(0));

@@ -1,0 +1,123 @@
+/** Goal: answers that HttpRequest steps read take a bounded share of the memory, and nobody waits for ever. */
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it, vi } from 'vitest';
+import { CallMemory } from '../../../src/step-bodies/http-request/call-memory.js';
+import { contextOf, useCalls, valuesOf } from '../support/call.js';
+
+const KB = 1024;
+/** Lets promises that are settled run on. */
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+function setUp(limit: number) {
+  const memory = new CallMemory(limit);
+  const never = new AbortController().signal;
+  const begin = (definitionId: string, signal = never) => memory.begin(definitionId, signal);
+  /** Whether an answer got what it wanted, by now. */
+  const wanted = (growing: Promise<void>) => {
+    const state = { isDone: false, error: '' };
+    growing.then(
+      () => (state.isDone = true),
+      (error: unknown) => (state.error = String(error)),
+    );
+    return state;
+  };
+  return { memory, begin, wanted };
+}
+
+describe('the memory of calls', () => {
+  it('lets large answers wait for each other, and small ones never (M1, M2)', async () => {
+    const { begin, memory, wanted } = setUp(1000 * KB);
+    const first = begin('greedy');
+    await first.grow(700 * KB);
+    const second = begin('greedy');
+    const growing = wanted(second.grow(100 * KB));
+    const small = begin('greedy');
+    await small.grow(64 * KB);
+    // Another definition still finds room.
+    await begin('other').grow(100 * KB);
+    expect(growing.isDone).toBe(false);
+    expect(memory).toMatchObject({ used: 864 * KB, waiting: 1 });
+    first.release();
+    await settle();
+    expect(growing.isDone).toBe(true);
+    expect(memory).toMatchObject({ used: 264 * KB, waiting: 0 });
+  });
+
+  it('always reads the oldest on, so that all are read (M3)', async () => {
+    const { begin, memory, wanted } = setUp(1000 * KB);
+    const answers = Array.from({ length: 4 }, () => begin('same'));
+    for (const answer of answers) await answer.grow(180 * KB);
+    const growing = answers.map((answer) => wanted(answer.grow(900 * KB)));
+    for (const [at, answer] of answers.entries()) {
+      await settle();
+      expect(growing.map(({ isDone }) => isDone)).toEqual(answers.map((_, other) => other <= at));
+      answer.release();
+      answer.release();
+    }
+    expect(memory).toMatchObject({ used: 0, waiting: 0 });
+  });
+
+  it('lets nobody wait whose call is given up (M4)', async () => {
+    const { begin, memory, wanted } = setUp(100 * KB);
+    const oldest = begin('d');
+    await oldest.grow(500 * KB);
+    const controller = new AbortController();
+    const answer = begin('d', controller.signal);
+    const growing = wanted(answer.grow(100 * KB));
+    await settle();
+    expect(memory.waiting).toBe(1);
+    controller.abort();
+    await settle();
+    expect(growing.error).toContain('given up');
+    await expect(answer.grow(100 * KB)).rejects.toThrow('given up');
+    answer.release();
+    oldest.release();
+    expect(memory).toMatchObject({ used: 0, waiting: 0 });
+  });
+});
+
+describe('calls with large answers', () => {
+  const { body, serve } = useCalls();
+
+  it('are all answered, one after the other where they take much memory', async () => {
+    // 300 kB that become some 9 MB of objects, as plain text or compressed.
+    const text = `[${'{},'.repeat(100_000)}0]`;
+    const server = await serve((request, response) => {
+      const isZipped = request.url === '/zipped';
+      response.setHeader('content-type', 'application/json');
+      if (isZipped) response.setHeader('content-encoding', 'gzip');
+      response.end(isZipped ? gzipSync(text) : text);
+    });
+    const memory = new CallMemory(4 * 1024 * KB);
+    const worst = { waiting: 0, used: 0 };
+    const begin = memory.begin.bind(memory);
+    vi.spyOn(memory, 'begin').mockImplementation((...args) => {
+      const share = begin(...args);
+      return {
+        release: share.release,
+        grow: (bytes) => {
+          const grown = share.grow(bytes);
+          worst.used = Math.max(worst.used, memory.used);
+          worst.waiting = Math.max(worst.waiting, memory.waiting);
+          return grown;
+        },
+      };
+    });
+    const caller = body({ memory });
+    const results = await Promise.all(
+      Array.from({ length: 12 }, (_, at) =>
+        caller.run(
+          { BaseUrl: server.url, Resource: at % 2 === 0 ? 'zipped' : 'plain' },
+          contextOf({ definitionId: 'large' }),
+        ),
+      ),
+    );
+    for (const result of results) {
+      expect(valuesOf(result)).toMatchObject({ ResponseCode: 200, IsSuccessful: true });
+    }
+    expect(worst.waiting).toBeGreaterThan(0);
+    // The oldest one is read beyond the limit.
+    expect(worst.used).toBeLessThan((4 + 12) * 1024 * KB);
+    expect(memory).toMatchObject({ used: 0, waiting: 0 });
+  });
+});
