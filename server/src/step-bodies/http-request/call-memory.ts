@@ -1,10 +1,10 @@
 /**
  * The memory of answers that HttpRequest steps read: so many bytes in all, shared fairly by the definitions that call.
  *
- *  M1 What is small is read at once, however much the others take: so one that calls little never waits for large answers.
- *  M2 A definition may hold at most three times as many bytes as are free. What would be more waits, and is not read on.
- *  M3 The oldest of the large answers is always read on, so that those who wait never wait for each other.
- *  M4 An answer whose signal fires waits no longer.
+ *  CM1 What is small is read at once, however much the others take: so one that calls little never waits for large answers.
+ *  CM2 A definition may hold at most three times as many bytes as are free. What would be more waits, and is not read on.
+ *  CM3 The oldest of the large answers is always read on, so that those who wait never wait for each other.
+ *  CM4 An answer whose signal fires waits no longer.
  */
 
 /** Bytes of each answer that are never waited for. There are at most `http_connections_max` answers. */

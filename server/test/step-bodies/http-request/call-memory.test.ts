@@ -25,7 +25,7 @@ function setUp(limit: number) {
 }
 
 describe('the memory of calls', () => {
-  it('lets large answers wait for each other, and small ones never (M1, M2)', async () => {
+  it('lets large answers wait for each other, and small ones never (CM1, CM2)', async () => {
     const { begin, memory, wanted } = setUp(1000 * KB);
     const first = begin('greedy');
     await first.grow(700 * KB);
@@ -43,7 +43,7 @@ describe('the memory of calls', () => {
     expect(memory).toMatchObject({ used: 264 * KB, waiting: 0 });
   });
 
-  it('always reads the oldest on, so that all are read (M3)', async () => {
+  it('always reads the oldest on, so that all are read (CM3)', async () => {
     const { begin, memory, wanted } = setUp(1000 * KB);
     const answers = Array.from({ length: 4 }, () => begin('same'));
     for (const answer of answers) await answer.grow(180 * KB);
@@ -57,7 +57,7 @@ describe('the memory of calls', () => {
     expect(memory).toMatchObject({ used: 0, waiting: 0 });
   });
 
-  it('lets nobody wait whose call is given up (M4)', async () => {
+  it('lets nobody wait whose call is given up (CM4)', async () => {
     const { begin, memory, wanted } = setUp(100 * KB);
     const oldest = begin('d');
     await oldest.grow(500 * KB);
