@@ -95,9 +95,9 @@ function parseNumber(value: number, place: ValuePlace, state: ParseState): Input
 function parseList(value: object, place: LiteralPlace, state: ParseState): InputValue {
   const items: InputValue[] = [];
   const constants: Json[] = [];
+  if (!state.admitMembers(Object.keys(value), place.pointer)) return NULL_VALUE;
   for (const [index, item] of Object.entries(value)) {
     const pointer = childPointer(place.pointer, index);
-    if (!state.admitValues(1, pointer)) return NULL_VALUE;
     const itemPlace = { use: place.use, pointer, depth: place.depth + 1, isListItem: true };
     const parsed = parseLiteral(item, itemPlace, state);
     items.push(parsed);
@@ -112,9 +112,9 @@ function parseMap(source: JsonObject, place: LiteralPlace, state: ParseState): I
   const fields = new Map<string, InputValue>();
   const constants: JsonObject = {};
   let isConstant = true;
+  if (!state.admitMembers(Object.keys(source), place.pointer)) return NULL_VALUE;
   for (const [key, value] of Object.entries(source)) {
     const pointer = childPointer(place.pointer, key);
-    if (!state.admitValues(1, pointer)) return NULL_VALUE;
     const isEvaluated = key.startsWith('@');
     const name = isEvaluated ? key.slice(1) : key;
     if (isEvaluated && name === '') {

@@ -1,3 +1,4 @@
+import { childPointer } from './json-pointer.js';
 import type { StepDefinition } from '../model/definition.js';
 import { ProblemList, type DocumentErrorCode, type DocumentWarningCode } from './problem-list.js';
 import type { StepMember } from './step-members.js';
@@ -107,5 +108,15 @@ export class ParseState {
       this.errors.add('too_large', pointer, message);
     }
     return isWithin;
+  }
+
+  /**
+   * The same for the members of a list or map before any of them is read: what has too many costs no more than to count
+   * them. The error is at the first one too many.
+   */
+  admitMembers(names: readonly string[], pointer: string): boolean {
+    const firstTooMany = names[Math.max(0, this.#maxValues - this.#valueCount)];
+    const place = firstTooMany === undefined ? pointer : childPointer(pointer, firstTooMany);
+    return this.admitValues(names.length, place);
   }
 }

@@ -351,6 +351,12 @@ const REFUSED: readonly Case[] = [
     options: { maxValues: 12 },
     found: ['too_large /Steps/0/Inputs/a/3'],
   },
+  {
+    title: 'more members than are allowed, none of which is read',
+    document: documentWithInputs('custom', { a: { '@b': '1', '@': '1', c: Infinity, d: 4, e: 5 } }),
+    options: { maxValues: 12 },
+    found: ['too_large /Steps/0/Inputs/a/d'],
+  },
 ];
 
 const WARNED: readonly Case[] = [
