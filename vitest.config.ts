@@ -1,21 +1,41 @@
 // One project for each package. A package without tests yet is left out, as vitest fails on a project without a folder.
 import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import {
   defineConfig,
   type TestProjectConfiguration,
   type TestProjectInlineConfiguration,
 } from 'vitest/config';
 
-const UNIT = { include: ['test/**/*.test.ts'], testTimeout: 30_000, hookTimeout: 120_000 };
+// Vitest leaves one core to itself, which on a machine with two means one file at a time, although most tests wait for
+// something most of the time.
+const PARALLEL = { maxWorkers: Math.max(2, availableParallelism() - 1) };
 
-// Whole servers, databases and the machine's ports: one file at a time, after the quick tests.
+const UNIT = {
+  include: ['test/**/*.test.ts'],
+  testTimeout: 30_000,
+  hookTimeout: 120_000,
+  ...PARALLEL,
+};
+
+// Whole servers, databases and the machine's ports: one file at a time, after everything else.
 const END_TO_END = {
   include: ['**/*.test.ts'],
   // Tests wait for conditions, which come later on a machine that has much else to do.
   testTimeout: 600_000,
   hookTimeout: 300_000,
   fileParallelism: false,
+  sequence: { groupOrder: 2 },
+};
+
+// A server and a browser for each file.
+const PAGE = {
+  include: UNIT.include,
+  testTimeout: END_TO_END.testTimeout,
+  hookTimeout: END_TO_END.hookTimeout,
+  expect: { poll: { timeout: 60_000 } },
   sequence: { groupOrder: 1 },
+  ...PARALLEL,
 };
 
 // Faults that take long: `pnpm test:faults`.
@@ -37,11 +57,7 @@ export default defineConfig({
       ...project('server', { ...UNIT, globalSetup: ['test/support/mongo-container.ts'] }),
       ...project('sdk', UNIT),
       ...project('worker-sdk', UNIT),
-      ...project(
-        'ui',
-        { ...END_TO_END, include: UNIT.include, expect: { poll: { timeout: 60_000 } } },
-        'server/ui',
-      ),
+      ...project('ui', PAGE, 'server/ui'),
       ...project('e2e', {
         ...END_TO_END,
         include: [...END_TO_END.include, ...NIGHTLY],

@@ -5,6 +5,7 @@
  */
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { parse } from 'yaml';
 import { root } from '../tool.mjs';
 
 /** What the page is built from is in the files that the server ships. */
@@ -12,6 +13,7 @@ const PARTS = ['server', 'server/ui', 'sdk', 'worker-sdk'];
 
 /** Sorted by name and version; each once. The parts themselves are left out. */
 export function listPackages() {
+  const left = leftOut();
   const found = new Map();
   const queue = PARTS.filter((part) => existsSync(join(root, part, 'package.json'))).map(
     (part) => ({
@@ -27,6 +29,7 @@ export function listPackages() {
     if (!isOurs) found.set(`${name}@${version}`, { name, version, licence: licenceOf(manifest) });
     const needed = { ...manifest.dependencies, ...manifest.optionalDependencies };
     for (const dependency of Object.keys(needed)) {
+      if (left.has(`${name}>${dependency}`)) continue;
       const installed = findInstalled(folder, dependency);
       if (installed !== null) {
         queue.push({ folder: installed, isOurs: !installed.includes('node_modules') });
@@ -38,6 +41,13 @@ export function listPackages() {
   return [...found.values()].sort((a, b) =>
     `${a.name}@${a.version}` < `${b.name}@${b.version}` ? -1 : 1,
   );
+}
+
+/** `package>dependency`: what is not installed although a package names it; see `overrides` in pnpm-workspace.yaml. */
+function leftOut() {
+  const { overrides } = parse(readFileSync(join(root, 'pnpm-workspace.yaml'), 'utf8'));
+  const removed = Object.entries(overrides).filter(([, version]) => version === '-');
+  return new Set(removed.map(([names]) => names));
 }
 
 function licenceOf({ license, licenses }) {

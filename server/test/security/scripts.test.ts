@@ -109,6 +109,8 @@ describe('what is shipped', () => {
     expect(new Set(purls).size).toBe(purls.length);
     expect(purls.some((purl) => purl.startsWith('pkg:npm/express@'))).toBe(true);
     expect(purls.some((purl) => purl.startsWith('pkg:npm/vitest@'))).toBe(false);
+    // What tsoa could bring along.
+    expect(purls.filter((purl) => /(%40hapi|koa|multer|express@4)/.test(purl))).toEqual([]);
   });
 
   it('runs no install script but two that are named', () => {

@@ -58,6 +58,28 @@ const COLUMNS: readonly Column<ActivityItem>[] = [
   },
 ];
 
+interface Asked {
+  readonly item: ActivityItem;
+  readonly answer: Answer;
+}
+
+function answerColumn(onAsk: (asked: Asked) => void): Column<ActivityItem> {
+  return {
+    key: 'answer',
+    header: 'By hand',
+    cell: (item) => (
+      <span className="work-buttons">
+        <Button isSmall needs="controller" onPress={() => onAsk({ item, answer: 'complete' })}>
+          Complete
+        </Button>
+        <Button isSmall needs="controller" onPress={() => onAsk({ item, answer: 'fail' })}>
+          Fail
+        </Button>
+      </span>
+    ),
+  };
+}
+
 /** The items of one queue, oldest first; each can be completed or failed in place of a worker. */
 export function ActivityPage({ name }: { readonly name: string }): ReactNode {
   const { client } = useSession();
@@ -71,23 +93,8 @@ export function ActivityPage({ name }: { readonly name: string }): ReactNode {
   });
   useRereadOnChange(() => void items.refetch());
   const { data, error } = items;
-  const [asked, setAsked] = useState<{ readonly item: ActivityItem; readonly answer: Answer }>();
-  const columns: readonly Column<ActivityItem>[] = [
-    ...COLUMNS,
-    {
-      ...{ key: 'answer', header: 'By hand' },
-      cell: (item) => (
-        <span className="work-buttons">
-          <Button isSmall needs="controller" onPress={() => setAsked({ item, answer: 'complete' })}>
-            Complete
-          </Button>
-          <Button isSmall needs="controller" onPress={() => setAsked({ item, answer: 'fail' })}>
-            Fail
-          </Button>
-        </span>
-      ),
-    },
-  ];
+  const [asked, setAsked] = useState<Asked>();
+  const columns = [...COLUMNS, answerColumn(setAsked)];
   return (
     <Page title={name} heading={<bdi>{name}</bdi>}>
       {error !== null && <ProblemView error={error} onRetry={() => void items.refetch()} />}

@@ -58,16 +58,7 @@ function Editor({
   const preview = usePreview(settled);
   const completions = useMemo(() => help && definitionCompletion(help, format), [help, format]);
   const hover = useMemo(() => help && definitionHover(help), [help]);
-  const problems = useMemo(
-    () =>
-      check.data === undefined
-        ? []
-        : [
-            ...placeProblems(settled, check.data.errors, false),
-            ...placeProblems(settled, check.data.warnings, true),
-          ],
-    [check.data, settled],
-  );
+  const problems = useProblems(settled, check.data);
   const convert = (): void => {
     const document = readDocument(text);
     if (typeof document !== 'object' || document === null) return;
@@ -102,6 +93,19 @@ function Editor({
         <WorkflowGraph definition={preview} label="Preview of the steps" />
       </div>
     </Page>
+  );
+}
+
+function useProblems(text: string, check: ReturnType<typeof useCheck>['data']) {
+  return useMemo(
+    () =>
+      check === undefined
+        ? []
+        : [
+            ...placeProblems(text, check.errors, false),
+            ...placeProblems(text, check.warnings, true),
+          ],
+    [check, text],
   );
 }
 

@@ -53,15 +53,7 @@ export function PublishForm(props: PublishFormProps): ReactNode {
           <span>Key</span>
           <input required value={key} onChange={({ target }) => setKey(target.value)} />
         </label>
-        <label className="field">
-          <span>Data, any JSON value</span>
-          <textarea
-            rows={6}
-            spellCheck={false}
-            value={data}
-            onChange={({ target }) => setData(target.value)}
-          />
-        </label>
+        <DataField value={data} onChange={setData} />
         {error !== null && <ProblemView error={error} />}
         <p className="hint">
           Every run that waits for this name and key gets it, and runs that begin to wait later can.
@@ -74,6 +66,25 @@ export function PublishForm(props: PublishFormProps): ReactNode {
         </div>
       </form>
     </FormDialog>
+  );
+}
+
+interface DataFieldProps {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+function DataField({ value, onChange }: DataFieldProps): ReactNode {
+  return (
+    <label className="field">
+      <span>Data, any JSON value</span>
+      <textarea
+        rows={6}
+        spellCheck={false}
+        value={value}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    </label>
   );
 }
 

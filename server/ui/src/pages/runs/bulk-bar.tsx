@@ -79,14 +79,7 @@ export function BulkBar(props: BulkBarProps): ReactNode {
   };
   return (
     <div className="bulk-bar" role="group" aria-label="Actions on many runs">
-      <label className="bulk-everything">
-        <input
-          type="checkbox"
-          checked={isEverything}
-          onChange={({ target }) => onEverything(target.checked)}
-        />
-        <span>All that match</span>
-      </label>
+      <EverythingBox isEverything={isEverything} onEverything={onEverything} />
       {ACTIONS.map((entry) => (
         <Button
           key={entry.action}
@@ -99,15 +92,7 @@ export function BulkBar(props: BulkBarProps): ReactNode {
           {entry.label}
         </Button>
       ))}
-      <span className="quiet">
-        {isNothing
-          ? 'Select runs to act on them'
-          : isEverything
-            ? isCounting
-              ? 'Counting what matches …'
-              : 'All pages'
-            : `${selectedCount} selected`}
-      </span>
+      <span className="quiet">{isCounting ? 'Counting what matches …' : chosenText(props)}</span>
       {selectedCount > 0 && (
         <Button isSmall variant="quiet" onPress={onClear}>
           Clear selection
@@ -116,6 +101,27 @@ export function BulkBar(props: BulkBarProps): ReactNode {
       {job.progress !== null && <JobProgress progress={job.progress} job={job} />}
     </div>
   );
+}
+
+function EverythingBox({
+  isEverything,
+  onEverything,
+}: Pick<BulkBarProps, 'isEverything' | 'onEverything'>): ReactNode {
+  return (
+    <label className="bulk-everything">
+      <input
+        type="checkbox"
+        checked={isEverything}
+        onChange={({ target }) => onEverything(target.checked)}
+      />
+      <span>All that match</span>
+    </label>
+  );
+}
+
+function chosenText({ isEverything, selectedCount }: BulkBarProps): string {
+  if (isEverything) return 'All pages';
+  return selectedCount === 0 ? 'Select runs to act on them' : `${selectedCount} selected`;
 }
 
 interface Counting {

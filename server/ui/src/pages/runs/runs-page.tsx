@@ -188,12 +188,7 @@ function RunList({
         queryNow={() => untilNow(toQuery(filter, Date.now()))}
         onClear={() => setSelected(new Set())}
       />
-      {newCount > 0 && paging.pageNumber === 1 && (
-        <button type="button" className="new-runs" onClick={refetch}>
-          {newCount > NEW_COUNT_MAX ? `More than ${NEW_COUNT_MAX}` : newCount} new{' '}
-          {newCount === 1 ? 'run' : 'runs'} · show
-        </button>
-      )}
+      {newCount > 0 && paging.pageNumber === 1 && <NewRuns count={newCount} onShow={refetch} />}
       {rows.length === 0 ? (
         <NoRuns filter={filter} />
       ) : (
@@ -205,6 +200,20 @@ function RunList({
         </span>
       </Pager>
     </div>
+  );
+}
+
+interface NewRunsProps {
+  readonly count: number;
+  readonly onShow: () => void;
+}
+
+function NewRuns({ count, onShow }: NewRunsProps): ReactNode {
+  return (
+    <button type="button" className="new-runs" onClick={onShow}>
+      {count > NEW_COUNT_MAX ? `More than ${NEW_COUNT_MAX}` : count} new{' '}
+      {count === 1 ? 'run' : 'runs'} · show
+    </button>
   );
 }
 
