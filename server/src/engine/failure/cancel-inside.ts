@@ -1,7 +1,10 @@
 /** Ending pointers from outside, without letting anything go on afterwards. */
 import { passOnCompleted } from './completed-steps.js';
 import type { Pointer } from '../model/pointer.js';
-import { removePointer, stopWaiting, writeRecord, type Run } from '../flow/run.js';
+import { stopWaiting } from '../flow/pointer-states.js';
+import { removePointer } from '../flow/pointers.js';
+import type { Run } from '../flow/run.js';
+import { writeRecord } from '../flow/step-records.js';
 
 /** Ends everything inside a container; the container stays. `recorded` has its record already. */
 export function cancelInside(run: Run, container: Pointer, recorded?: Pointer): void {

@@ -5,7 +5,8 @@ import type { InputValue } from '../model/definition.js';
 import { endCancelled } from '../flow/end-path.js';
 import { invariant } from '../model/invariant.js';
 import type { Pointer } from '../model/pointer.js';
-import { isOver, setState, stepOf, stopWaiting, type Run } from '../flow/run.js';
+import { isOver, setState, stopWaiting } from '../flow/pointer-states.js';
+import { stepOf, type Run } from '../flow/run.js';
 import { settle } from '../flow/settle.js';
 
 export interface CancelCheck {

@@ -12,7 +12,9 @@ import { entryOf, withAncestors } from './completed-steps.js';
 import { endInstance, withdrawAnnouncement } from '../flow/end-instance.js';
 import { isEnded, type CleanUp, type InstanceStatus } from '../model/instance.js';
 import type { CompensationEntry, Pointer, PointerState } from '../model/pointer.js';
-import { isOver, itemOf, openPointer, parentOf, stepById, stepOf, type Run } from '../flow/run.js';
+import { isOver } from '../flow/pointer-states.js';
+import { itemOf, openPointer, parentOf } from '../flow/pointers.js';
+import { stepById, stepOf, type Run } from '../flow/run.js';
 
 /**
  * Begins the clean-up, unless it has begun before or the instance has ended.

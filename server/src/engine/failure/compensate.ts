@@ -16,17 +16,10 @@ import { isRetryable, suspendOnError, terminate, tryRetry } from './error-behavi
 import type { InstanceOutcome } from '../model/instance.js';
 import type { StepError } from '../model/step-record.js';
 import type { CompensationEntry, Pointer, PointerState } from '../model/pointer.js';
-import {
-  insideOf,
-  itemOf,
-  openPointer,
-  parentOf,
-  setState,
-  stepById,
-  stepOf,
-  writeRecord,
-  type Run,
-} from '../flow/run.js';
+import { setState } from '../flow/pointer-states.js';
+import { insideOf, itemOf, openPointer, parentOf } from '../flow/pointers.js';
+import { stepById, stepOf, type Run } from '../flow/run.js';
+import { writeRecord } from '../flow/step-records.js';
 
 type Compensating = Extract<PointerState, { kind: 'compensating' }>;
 

@@ -7,7 +7,8 @@
 import type { WorkflowInstance } from '../model/instance.js';
 import { jsonLength } from '../values/json-length.js';
 import type { CompensationEntry, Pointer } from '../model/pointer.js';
-import { itemOf, parentOf, stepOf, type Run } from '../flow/run.js';
+import { itemOf, parentOf } from '../flow/pointers.js';
+import { stepOf, type Run } from '../flow/run.js';
 
 /** An instance keeps so many entries … */
 export const COMPLETED_STEPS_MAX = 1000;

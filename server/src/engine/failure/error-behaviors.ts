@@ -5,7 +5,8 @@ import { endInstance } from '../flow/end-instance.js';
 import type { InstanceOutcome } from '../model/instance.js';
 import { isJsonObject, type Json } from '../values/json.js';
 import { executionKey, type Pointer } from '../model/pointer.js';
-import { restart, stepOf, type Run } from '../flow/run.js';
+import { restart } from '../flow/pointer-states.js';
+import { stepOf, type Run } from '../flow/run.js';
 
 /** The longest pause that back-off can reach. */
 const RETRY_INTERVAL_MS_MAX = 24 * 60 * 60 * 1000;

@@ -6,7 +6,9 @@ import { isRetryable, suspendOnError, terminate, tryRetry } from './error-behavi
 import type { StepError } from '../model/step-record.js';
 import type { Json } from '../values/json.js';
 import type { Pointer } from '../model/pointer.js';
-import { stepOf, stopWaiting, writeRecord, type NextAction, type Run } from '../flow/run.js';
+import { stopWaiting } from '../flow/pointer-states.js';
+import { stepOf, type NextAction, type Run } from '../flow/run.js';
+import { writeRecord } from '../flow/step-records.js';
 import { settle } from '../flow/settle.js';
 
 export interface Failure {

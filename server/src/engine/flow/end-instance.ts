@@ -1,6 +1,7 @@
 /** The end of an instance as a whole, and its news for the instance that started it. */
 import type { InstanceOutcome, WorkflowInstance } from '../model/instance.js';
-import { newerOf, type Run } from './run.js';
+import { newerOf } from './pointers.js';
+import type { Run } from './run.js';
 
 /** Nothing is open any more. */
 export function completeInstance(run: Run): void {

@@ -4,15 +4,9 @@ import { completeInstance } from './end-instance.js';
 import type { StepRecordStatus } from '../model/step-record.js';
 import type { Json } from '../values/json.js';
 import type { Pointer } from '../model/pointer.js';
-import {
-  openPointer,
-  parentOf,
-  removePointer,
-  stepOf,
-  surroundingsOf,
-  writeRecord,
-  type Run,
-} from './run.js';
+import { openPointer, parentOf, removePointer, surroundingsOf } from './pointers.js';
+import { stepOf, type Run } from './run.js';
+import { writeRecord } from './step-records.js';
 
 export interface PathEnd {
   readonly status: StepRecordStatus;

@@ -6,7 +6,8 @@ import { terminate } from '../failure/error-behaviors.js';
 import type { InstanceStatus, ParentLink, WorkflowInstance } from '../model/instance.js';
 import { jsonLength } from '../values/json-length.js';
 import type { JsonObject } from '../values/json.js';
-import { createRun, openPointer, type Run } from './run.js';
+import { openPointer } from './pointers.js';
+import { createRun, type Run } from './run.js';
 
 export interface StartOptions {
   readonly id: string;

@@ -7,7 +7,8 @@ import type { StepError } from '../model/step-record.js';
 import { acceptsOutcome } from '../primitives/effects.js';
 import type { Json, JsonObject } from '../values/json.js';
 import { executionKey, type Pointer, type PointerState } from '../model/pointer.js';
-import { endWait, finish, setState, stopWaitingAnswered, type Run } from './run.js';
+import { finish, setState, stopWaitingAnswered } from './pointer-states.js';
+import { endWait, type Run } from './run.js';
 import { settle } from './settle.js';
 import { eventKey, isTaken, markTaken } from './taken-events.js';
 

@@ -2,7 +2,9 @@
 import { failStep } from '../failure/fail-step.js';
 import { executionKey, type Pointer, type PointerState } from '../model/pointer.js';
 import { primitiveOf } from '../primitives/primitives.js';
-import { beginAttempt, endWait, finish, parentOf, type Run } from './run.js';
+import { beginAttempt, finish } from './pointer-states.js';
+import { parentOf } from './pointers.js';
+import { endWait, type Run } from './run.js';
 import { settle } from './settle.js';
 
 /** The earliest time at which something is due; null when nothing waits for time. */

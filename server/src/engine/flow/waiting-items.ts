@@ -7,7 +7,8 @@
  */
 import { invariant } from '../model/invariant.js';
 import type { Pointer } from '../model/pointer.js';
-import { hasWaitingItems, insideOf, openPointer, stepOf, type Run } from './run.js';
+import { insideOf, openPointer } from './pointers.js';
+import { hasWaitingItems, stepOf, type Run } from './run.js';
 
 /** A Foreach opens items until so many pointers are ready to run … */
 const QUEUE_FULL = 256;

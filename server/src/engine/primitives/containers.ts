@@ -2,15 +2,9 @@
 import { noteCompleted } from '../failure/completed-steps.js';
 import { endPointer } from '../flow/end-path.js';
 import type { Pointer } from '../model/pointer.js';
-import {
-  finish,
-  insideOf,
-  openPointer,
-  setState,
-  stepOf,
-  type Run,
-  type Surroundings,
-} from '../flow/run.js';
+import { finish, setState } from '../flow/pointer-states.js';
+import { insideOf, openPointer, type Surroundings } from '../flow/pointers.js';
+import { stepOf, type Run } from '../flow/run.js';
 
 /** Starts every sequence of Do side by side; with nothing in Do the container has joined at once. */
 export function openSequences(

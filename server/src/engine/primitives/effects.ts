@@ -10,7 +10,7 @@ import {
 } from '../values/convert-input.js';
 import { INSTANCE_OUTCOMES, type InstanceOutcome } from '../model/instance.js';
 import type { Json, JsonObject } from '../values/json.js';
-import { setState } from '../flow/run.js';
+import { setState } from '../flow/pointer-states.js';
 import { InputError, optional, primitive, required } from './primitive.js';
 
 /** HttpRequest and custom steps: the body gets the inputs, and its result comes back through `applyEffect`. */

@@ -1,5 +1,5 @@
 import { toEmitLevel } from '../values/convert-input.js';
-import { finish } from '../flow/run.js';
+import { finish } from '../flow/pointer-states.js';
 import { optional, primitive } from './primitive.js';
 
 /** Writes one structured log line; it is written after the commit, so never twice. */

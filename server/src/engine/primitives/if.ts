@@ -1,5 +1,5 @@
 import { toBoolean } from '../values/convert-input.js';
-import { finish } from '../flow/run.js';
+import { finish } from '../flow/pointer-states.js';
 import { finishContainer, openSequences } from './containers.js';
 import { primitive, required } from './primitive.js';
 

@@ -1,4 +1,4 @@
-import { finish } from '../flow/run.js';
+import { finish } from '../flow/pointer-states.js';
 import { primitive } from './primitive.js';
 
 /** NoOp and Decide: nothing but outputs and the choice of what follows. */

@@ -1,6 +1,7 @@
 import { toBoolean } from '../values/convert-input.js';
 import type { Pointer } from '../model/pointer.js';
-import { finish, setState, type Run } from '../flow/run.js';
+import { finish, setState } from '../flow/pointer-states.js';
+import type { Run } from '../flow/run.js';
 import { openSequences } from './containers.js';
 import { primitive, required } from './primitive.js';
 

@@ -1,0 +1,99 @@
+/** How a pointer gets from one state to another: it finishes, sleeps, begins again or gives up what it waits for. */
+import {
+  executionKey,
+  type KeptResult,
+  type Pointer,
+  type PointerState,
+} from '../model/pointer.js';
+import { jsonLength } from '../values/json-length.js';
+import type { JsonObject } from '../values/json.js';
+import { stepOf, type Run } from './run.js';
+
+/** Moves a pointer to another state, and into or out of the run queue. */
+export function setState(run: Run, pointer: Pointer, state: PointerState): void {
+  pointer.state = state;
+  if (state.kind === 'ready' || state.kind === 'finishing') run.queue.add(pointer.id);
+  else run.queue.delete(pointer.id);
+  run.dirty = true;
+}
+
+export function finish(run: Run, pointer: Pointer, result: JsonObject): void {
+  run.grown += jsonLength(result);
+  setState(run, pointer, { kind: 'finishing', result });
+}
+
+export function sleep(run: Run, pointer: Pointer, until: number): void {
+  setState(run, pointer, { kind: 'sleeping', until, reason: 'step' });
+}
+
+/**
+ * Lets the step begin again at `at`, as the next attempt; see `beginAttempt`. One that has its result keeps it (E9), any
+ * other begins as if it had just been reached.
+ */
+export function restart(run: Run, pointer: Pointer, at: number): void {
+  const kept = resultOf(pointer);
+  pointer.attempt += 1;
+  pointer.attemptStartedAt = run.now;
+  pointer.deadline = null;
+  if (kept === null) {
+    pointer.memo = null;
+    pointer.completed = [];
+    delete pointer.lostError;
+    delete pointer.isCompensated;
+  }
+  if (stepOf(run, pointer).cancelCondition !== null) run.cancelCheckDue = true;
+  const pause = { kind: 'sleeping', until: at, reason: 'retry' } as const;
+  setState(run, pointer, kept === null ? pause : { ...pause, kept });
+}
+
+/** Cancelled or given up: what follows is all that is left to be decided. */
+export function isOver(state: PointerState): boolean {
+  return state.kind === 'finishing' && (state.cancelled === true || state.compensated === true);
+}
+
+function resultOf({ attempt, state }: Pointer): KeptResult | null {
+  if (state.kind !== 'finishing' || isOver(state)) return null;
+  return { result: state.result, bodyAttempt: state.bodyAttempt ?? attempt };
+}
+
+/** The pause before the next attempt is over. Its Timeout counts from here, however long the instance was suspended. */
+export function beginAttempt(run: Run, pointer: Pointer): void {
+  const { timeoutMs, cancelCondition } = stepOf(run, pointer);
+  pointer.attemptStartedAt = run.now;
+  pointer.deadline = timeoutMs === null ? null : run.now + timeoutMs;
+  if (cancelCondition !== null) run.cancelCheckDue = true;
+  const kept = pointer.state.kind === 'sleeping' ? pointer.state.kept : undefined;
+  setState(run, pointer, kept === undefined ? { kind: 'ready' } : { kind: 'finishing', ...kept });
+}
+
+/** The outside has answered: nothing that the pointer waited for is left to be given up. */
+export function stopWaitingAnswered(run: Run, pointer: Pointer): void {
+  setState(run, pointer, { kind: 'open' });
+}
+
+/** Gives up whatever the pointer waits for outside the engine; asked again, there is nothing left to give up. */
+export function stopWaiting(run: Run, pointer: Pointer): void {
+  const { changes, instance } = run;
+  switch (pointer.state.kind) {
+    case 'event':
+      changes.removedSubscriptions.push(executionKey(instance.id, pointer));
+      break;
+    case 'activity':
+      changes.removedActivities.push(executionKey(instance.id, pointer));
+      break;
+    case 'effect':
+      changes.abortedEffects.push(pointer.id);
+      break;
+    case 'child':
+      changes.abortedEffects.push(pointer.id);
+      instance.outbox.push({ kind: 'terminate-child', workflowId: pointer.state.workflowId });
+      break;
+    case 'ready':
+    case 'finishing':
+    case 'sleeping':
+    case 'open':
+    case 'compensating':
+      return;
+  }
+  stopWaitingAnswered(run, pointer);
+}

@@ -1,0 +1,119 @@
+/** Opening pointers and taking them out: who stands in which container, and what is kept of those that are gone. */
+import type { WorkflowInstance } from '../model/instance.js';
+import { invariant } from '../model/invariant.js';
+import type { Pointer } from '../model/pointer.js';
+import type { StepError } from '../model/step-record.js';
+import { jsonLength } from '../values/json-length.js';
+import type { Json } from '../values/json.js';
+import { stepById, type Run } from './run.js';
+
+/** About how many bytes a pointer takes in the stored state. */
+const POINTER_LENGTH = 400;
+
+export function parentOf(run: Run, pointer: Pointer): Pointer | null {
+  if (pointer.parentId === null) return null;
+  const parent = run.instance.pointers.get(pointer.parentId);
+  invariant(parent !== undefined, 'E1: the parent of an open pointer is open');
+  return parent;
+}
+
+/** Where a new pointer stands: its container and the Foreach item that it sees. */
+export interface Surroundings {
+  readonly parentId: number | null;
+  readonly item?: Json;
+  readonly index?: number;
+}
+
+/** The surroundings that a pointer's successors share with it. */
+export function surroundingsOf(pointer: Pointer): Surroundings {
+  return { parentId: pointer.parentId, ...itemOf(pointer) };
+}
+
+/** The surroundings of a step inside a container. */
+export function insideOf(container: Pointer): Surroundings {
+  return { ...surroundingsOf(container), parentId: container.id };
+}
+
+export function itemOf(pointer: { readonly item?: Json; readonly index?: number }): {
+  item?: Json;
+  index?: number;
+} {
+  return {
+    ...(pointer.item === undefined ? {} : { item: pointer.item }),
+    ...(pointer.index === undefined ? {} : { index: pointer.index }),
+  };
+}
+
+export function openPointer(run: Run, stepId: string, surroundings: Surroundings): Pointer {
+  const { instance } = run;
+  const step = stepById(run, stepId);
+  const pointer: Pointer = {
+    id: instance.nextPointerId,
+    stepId,
+    ...surroundings,
+    openedAt: run.now,
+    state: { kind: 'ready' },
+    attempt: 1,
+    retries: 0,
+    attemptStartedAt: run.now,
+    deadline: step.timeoutMs === null ? null : run.now + step.timeoutMs,
+    children: 0,
+    memo: null,
+    inBackground: false,
+    completed: [],
+    inputs: null,
+    error: null,
+  };
+  instance.nextPointerId += 1;
+  instance.pointers.set(pointer.id, pointer);
+  run.grown +=
+    POINTER_LENGTH + (surroundings.item === undefined ? 0 : jsonLength(surroundings.item));
+  const parent = parentOf(run, pointer);
+  if (parent !== null) parent.children += 1;
+  run.queue.add(pointer.id);
+  if (step.cancelCondition !== null) {
+    run.cancellable.add(pointer.id);
+    run.cancelCheckDue = true;
+  }
+  run.dirty = true;
+  return pointer;
+}
+
+/**
+ * Takes a pointer out of the instance; the caller sees to the container around it. Errors that nothing has made good are
+ * kept with the container, or with the instance.
+ */
+export function removePointer(run: Run, pointer: Pointer, hasSucceeded: boolean): void {
+  const { instance } = run;
+  instance.pointers.delete(pointer.id);
+  run.queue.delete(pointer.id);
+  run.joins.delete(pointer.id);
+  run.opening.delete(pointer.id);
+  run.cancellable.delete(pointer.id);
+  const parent = parentOf(run, pointer);
+  if (parent !== null) parent.children -= 1;
+  const lost = newerOf(hasSucceeded ? null : errorOf(pointer), pointer.lostError ?? null);
+  const keeper = parent ?? instance;
+  if (lost !== null) keeper.lostError = newerOf(keeper.lostError ?? null, lost);
+  if (pointer.isCompensated === true) keeper.isCompensated = true;
+  if (instance.lastError?.pointerId === pointer.id) instance.lastError = newestError(instance);
+  run.dirty = true;
+}
+
+/** The newest error that an open pointer still has to do with. */
+function newestError({ pointers }: WorkflowInstance): StepError | null {
+  let newest: StepError | null = null;
+  for (const pointer of pointers.values()) newest = newerOf(newest, errorOf(pointer));
+  return newest;
+}
+
+/** A container that compensates has the error of the step that failed inside of it. */
+function errorOf({ error, id }: Pointer): StepError | null {
+  return error === null ? null : { ...error, pointerId: id };
+}
+
+/** Of two of the same time the second. */
+export function newerOf(first: StepError | null, second: StepError | null): StepError | null {
+  if (first === null || second === null) return first ?? second;
+  return second.time < first.time ? first : second;
+}

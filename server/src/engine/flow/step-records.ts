@@ -1,0 +1,45 @@
+/** Writes the history: one record for each attempt of a step that has ended. */
+import type { Pointer } from '../model/pointer.js';
+import type { StepError, StepRecord, StepRecordStatus } from '../model/step-record.js';
+import { jsonLength } from '../values/json-length.js';
+import type { Json } from '../values/json.js';
+import { itemOf } from './pointers.js';
+import { stepOf, type Run } from './run.js';
+
+/** About how many bytes a record takes with the values that it shows. */
+const RECORD_LENGTH = 1000;
+
+export function writeRecord(
+  run: Run,
+  pointer: Pointer,
+  status: StepRecordStatus,
+  details: { readonly outputs?: Json; readonly error?: StepError | null } = {},
+): void {
+  const record: StepRecord = {
+    pointerId: pointer.id,
+    stepId: pointer.stepId,
+    status,
+    attempt: pointer.attempt,
+    startTime: pointer.attemptStartedAt,
+    endTime: run.now,
+    ...itemOf(pointer),
+    inputs: pointer.inputs,
+    outputs: details.outputs ?? null,
+    error: details.error ?? null,
+    ...bodyAttemptOf(pointer),
+  };
+  run.instance.recent.push(record);
+  const { typeName: type } = stepOf(run, pointer);
+  run.changes.endedAttempts.push({ type, status, durationMs: run.now - record.startTime });
+  run.grown += RECORD_LENGTH + (record.error === null ? 0 : jsonLength(record.error.data));
+  run.dirty = true;
+}
+
+/** Noted only where the result is older than the attempt whose outputs were evaluated. */
+function bodyAttemptOf({ state }: Pointer): Pick<StepRecord, 'bodyAttempt'> {
+  if (state.kind === 'finishing' && state.bodyAttempt !== undefined) {
+    return { bodyAttempt: state.bodyAttempt };
+  }
+  const kept = state.kind === 'sleeping' ? state.kept : undefined;
+  return kept === undefined ? {} : { bodyAttempt: kept.bodyAttempt };
+}
