@@ -334,7 +334,7 @@ export const SETTINGS = {
   instances_parked_max: setting(
     integer(0, 1_000_000),
     2000,
-    'Waiting instances that one node keeps in memory.',
+    'Waiting instances that one node keeps in memory. With so many in memory that are busy, further workflows that SubWorkflow steps started wait in the store.',
   ),
   descendants_max: setting(
     integer(1, 1_000_000),
