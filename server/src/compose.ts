@@ -1,19 +1,15 @@
 /**
- * Puts the server together: the only file that names concrete adapters.
+ * Puts the server together: the file that names concrete adapters, except that `store/stores.ts` and
+ * `backplane/backplanes.ts` know which address means which.
  *
- * The drivers of MongoDB and Redis and the HTTP client are as much JavaScript as all the rest together, so each is loaded
- * by those servers only that use it.
+ * The HTTP client is much JavaScript, so it is loaded by those servers only that use it.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
 import { hostname, release, type } from 'node:os';
-import path from 'node:path';
 import type { Express } from 'express';
 import { DEFAULT_API_LIMITS } from './api/http/api-limits.js';
 import { createApp } from './api/create-app.js';
 import { RequestMemory } from './api/http/request-memory.js';
-import type { Backplane } from './backplane/backplane.js';
-import { createLocalBackplane } from './backplane/local-backplane.js';
 import { ConfigError, visibleEnvironment } from './config/read-config.js';
 import type { Logger } from './base/logger.js';
 import { defaultBudget, memoryBudget, type MemoryBudget } from './base/memory-budget.js';
@@ -31,8 +27,9 @@ import { CallMemory } from './step-bodies/http-request/call-memory.js';
 import type { HttpRequestOptions } from './step-bodies/http-request.js';
 import { createAddressPolicy } from './step-bodies/http-request/address-policy.js';
 import type { StepBody } from './step-bodies/step-body.js';
+import { createBackplane } from './backplane/backplanes.js';
+import { storeAt, type StoreChoice } from './store/stores.js';
 import { observeStore } from './store/observed-store.js';
-import { createSqliteStore } from './store/sqlite/sqlite-store.js';
 import type { Store } from './store/store.js';
 import { SERVER_NAME, SERVER_VERSION } from './base/version.js';
 
@@ -64,10 +61,16 @@ export async function compose(options: ComposeOptions): Promise<Server> {
   const httpRequest = createHttpRequest(config, logger, callMemory);
   const nodeId = `${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`;
   // Nodes on an embedded store are on one machine, and have its clock.
-  const sharedClock = config.dbhost === null ? null : new SharedClock(logger);
+  const storeChoice = storeAt(config.dbhost);
+  const sharedClock = storeChoice.isRemote ? new SharedClock(logger) : null;
   const host = new Host({
-    store: measured(await composeStore(options, sharedClock), metrics),
-    backplane: await composeBackplane(options, nodeId),
+    store: measured(await composeStore(options, storeChoice, sharedClock), metrics),
+    backplane: await createBackplane({
+      address: config.redis,
+      databaseName: config.db_name,
+      nodeId,
+      logger,
+    }),
     scripts,
     httpRequest,
     customStep: (find) => createCustomStepBody({ scripts, find, logger }),
@@ -114,36 +117,19 @@ export async function compose(options: ComposeOptions): Promise<Server> {
 
 async function composeStore(
   { config, logger, store, wrapStore }: ComposeOptions,
+  choice: StoreChoice,
   clock: SharedClock | null,
 ): Promise<Store> {
   const chosen =
-    store ?? (clock === null ? embeddedStore(config, logger) : await mongoStore(config, clock));
+    store ??
+    (await choice.create({
+      address: config.dbhost ?? '',
+      databaseName: config.db_name,
+      dataDir: config.data_dir,
+      logger,
+      onServerTime: (time, roundTripMs) => clock?.adjust(time, roundTripMs),
+    }));
   return wrapStore === undefined ? chosen : wrapStore(chosen);
-}
-
-async function composeBackplane(
-  { config, logger }: ComposeOptions,
-  nodeId: string,
-): Promise<Backplane> {
-  if (config.redis === null) return createLocalBackplane();
-  const { createRedisBackplane } = await import('./backplane/redis/redis-backplane.js');
-  // Nodes of different stores may share one Redis; each store has a channel of its own.
-  const channel = `stepwright:${config.db_name}`;
-  return createRedisBackplane({ url: config.redis, channel, nodeId, logger });
-}
-
-function embeddedStore(config: Config, logger: Logger): Store {
-  mkdirSync(config.data_dir, { recursive: true });
-  return createSqliteStore({ path: path.join(config.data_dir, 'stepwright.db'), logger });
-}
-
-async function mongoStore(config: Config, clock: SharedClock): Promise<Store> {
-  const { createMongoStore } = await import('./store/mongo/mongo-store.js');
-  return createMongoStore({
-    url: config.dbhost ?? '',
-    databaseName: config.db_name,
-    onServerTime: (time, roundTripMs) => clock.adjust(time, roundTripMs),
-  });
 }
 
 function measured(store: Store, metrics: RuntimeMetrics): Store {

@@ -6,6 +6,7 @@ import { ConfigError, readConfig } from './config/read-config.js';
 import { limitYoungGeneration } from './limit-young-generation.js';
 import { createLogger } from './base/logger.js';
 import type { Config } from './config/settings.js';
+import { storeAt } from './store/stores.js';
 
 limitYoungGeneration();
 const config = loadConfig();
@@ -89,17 +90,14 @@ function announce(httpServer: HttpServer, settings: Config): void {
       'everybody who reaches this address may run workflows here: set auth=true, or allow_insecure=true to accept that',
     );
   }
-  logger.info(
-    { url, store: settings.dbhost === null ? `embedded, in ${settings.data_dir}` : 'mongodb' },
-    'listening',
-  );
+  logger.info({ url, store: storeAt(settings.dbhost).place(settings.data_dir) }, 'listening');
   process.stdout.write(
     [
       '',
       `  Stepwright listens on ${url}`,
       `  Operator page         ${url}/ui/`,
       `  API page              ${url}/swagger`,
-      `  Store                 ${settings.dbhost === null ? `one file in ${settings.data_dir}` : 'MongoDB'}`,
+      `  Store                 ${storeAt(settings.dbhost).place(settings.data_dir)}`,
       '',
       '  Try it:',
       `  curl -X POST ${url}/api/definition -H 'Content-Type: application/yaml' \\`,

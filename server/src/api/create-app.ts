@@ -17,7 +17,7 @@ import type { Host } from '../runtime/host.js';
 import { GuessLimit, RefusalLimit, WaitingLimit } from './http/address-limits.js';
 import { sendAnswer } from './http/answer-format.js';
 import type { ApiLimits } from './http/api-limits.js';
-import { createTokenVerifier, type AuthConfig } from './authentication.js';
+import { createTokenVerifier, type AuthConfig } from './tokens.js';
 import { errorHandler } from './http/error-handler.js';
 import { registerForeignPageRules } from './http/foreign-pages.js';
 import { registerOperatorPage } from './pages/operator-page.js';

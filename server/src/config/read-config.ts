@@ -1,5 +1,5 @@
 /** The environment becomes one frozen configuration, or a sentence that says what is wrong with it. */
-import { createTokenVerifier } from '../api/authentication.js';
+import { createTokenVerifier } from '../api/tokens.js';
 import { SETTINGS, type Config, type Setting, type SettingName } from './settings.js';
 
 /** A setting has a value that cannot be used. */

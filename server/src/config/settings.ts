@@ -3,8 +3,10 @@
  *
  * `read-config.ts` reads them from the environment, `docs/configuration.md` shows them as a table (a test keeps it true).
  */
-import { TOKEN_ALGORITHMS } from '../api/authentication.js';
+import { TOKEN_ALGORITHMS } from '../api/tokens.js';
+import { BACKPLANE_SCHEMES } from '../backplane/backplanes.js';
 import { LOG_LEVELS } from '../base/logger.js';
+import { STORE_SCHEMES } from '../store/stores.js';
 
 /** How a text from the environment becomes a value. @throws Error that says what was expected */
 type Reader<Value> = (text: string) => Value;
@@ -94,13 +96,13 @@ const DAY_SECONDS = 86_400;
 
 export const SETTINGS = {
   dbhost: setting<string | null>(
-    url('mongodb', 'mongodb+srv'),
+    url(...STORE_SCHEMES),
     null,
     'MongoDB connection string. Unset: the embedded store, one SQLite file under `DATA_DIR`.',
     { ...unset, secret: true },
   ),
   redis: setting<string | null>(
-    url('redis', 'rediss'),
+    url(...BACKPLANE_SCHEMES),
     null,
     'Redis connection string of the backplane between nodes. A single node needs none.',
     { ...unset, secret: true },

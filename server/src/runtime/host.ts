@@ -145,7 +145,7 @@ export class Host implements Service {
   /** @throws Error when this node would not be the only one on a store that cannot keep nodes apart */
   async #refuseFleet(): Promise<void> {
     const { backplane, logger } = this.#options;
-    if (backplane.kind === 'redis') {
+    if (backplane.kind !== 'local') {
       throw new Error(`${NOT_ATOMIC}, and Redis is for several nodes: ${ONE_NODE_ONLY}`);
     }
     await this.#services.nodes.demandToBeAlone();

@@ -8,7 +8,8 @@ import type { Logger } from '../base/logger.js';
 import type { ScriptRuntime } from '../scripts/script-runtime.js';
 import type { CustomStepBody, CustomStepOptions } from '../step-bodies/custom-step.js';
 import type { StepBody } from '../step-bodies/step-body.js';
-import type { NodeRecord, Store } from '../store/store.js';
+import type { NodeRecord } from '../store/records/nodes.js';
+import type { Store } from '../store/store.js';
 import { WorkClaims } from './activities/work-claims.js';
 import { NodeQueries } from './fleet/node-queries.js';
 import { WorkflowEnds } from './operations/workflow-ends.js';
@@ -293,7 +294,7 @@ export class NodeServices {
   /** Whether what other nodes do is heard of at once. */
   #news(): { readonly isShared: () => boolean; readonly mayMissNews: () => boolean } {
     const { backplane } = this.#options;
-    const hears = (): boolean => backplane.kind === 'redis' && backplane.healthy;
+    const hears = (): boolean => backplane.kind !== 'local' && backplane.healthy;
     return { isShared: () => this.isShared, mayMissNews: () => this.isShared && !hears() };
   }
 }

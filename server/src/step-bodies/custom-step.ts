@@ -10,7 +10,7 @@ import type { JsonObject } from '../engine/values/json.js';
 import type { EffectResult } from '../engine/flow/messages.js';
 import type { Logger } from '../base/logger.js';
 import type { ScriptResult, ScriptRuntime } from '../scripts/script-runtime.js';
-import type { StepScriptRecord } from '../store/store.js';
+import type { StepScriptRecord } from '../store/records/definitions.js';
 import type { StepBodyContext } from './step-body.js';
 
 /** The exception that a script raises when another attempt cannot succeed. */

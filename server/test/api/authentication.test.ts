@@ -11,7 +11,7 @@ import {
   TOKEN_ALGORITHMS,
   type AuthConfig,
   type TokenAlgorithm,
-} from '../../src/api/authentication.js';
+} from '../../src/api/tokens.js';
 import { problemOf, startApi } from './support/api-server.js';
 import { SOME_INSTANCE } from './support/scripted-host.js';
 

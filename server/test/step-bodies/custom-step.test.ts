@@ -4,7 +4,7 @@ import type { LogFields, Logger } from '../../src/base/logger.js';
 import { createPyodideRuntime } from '../../src/scripts/pyodide/pyodide-script-runtime.js';
 import type { ScriptRuntime } from '../../src/scripts/script-runtime.js';
 import { createCustomStepBody } from '../../src/step-bodies/custom-step.js';
-import type { StepScriptRecord } from '../../src/store/store.js';
+import type { StepScriptRecord } from '../../src/store/records/definitions.js';
 import { contextOf, failureOf, valuesOf } from './support/call.js';
 import { createLogRecorder } from './support/log-recorder.js';
 

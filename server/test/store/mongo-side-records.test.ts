@@ -12,7 +12,7 @@ import { CountedInserts } from '../../src/store/mongo/counted-inserts.js';
 import { LazyWrites } from '../../src/store/mongo/lazy-writes.js';
 import type { MongoContext } from '../../src/store/mongo/mongo-context.js';
 import { attemptOf, insertSideRecords, takeBack } from '../../src/store/mongo/side-records.js';
-import type { SideRecords } from '../../src/store/store.js';
+import type { SideRecords } from '../../src/store/records/instances.js';
 import { mongoForTests } from '../support/mongo-container.js';
 import { activityOf } from './records.js';
 

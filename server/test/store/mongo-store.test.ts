@@ -6,13 +6,10 @@ import { randomUUID } from 'node:crypto';
 import { BSON, MongoClient, type Db } from 'mongodb';
 import { describe, expect, it } from 'vitest';
 import { createMongoStore, type MongoStoreOptions } from '../../src/store/mongo/mongo-store.js';
-import {
-  StoreUnavailableError,
-  type InstanceFilter,
-  type InstanceRecord,
-  type NewActivityRecord,
-  type Store,
-} from '../../src/store/store.js';
+import { StoreUnavailableError, type Store } from '../../src/store/store.js';
+import type { InstanceFilter } from '../../src/store/records/instance-lists.js';
+import type { InstanceRecord } from '../../src/store/records/instances.js';
+import type { NewActivityRecord } from '../../src/store/records/activities.js';
 import { mongoForTests } from '../support/mongo-container.js';
 import { describeStore, type StoreFixture } from './conformance.js';
 import { activityOf, claimBy, commitOf, instanceOf, NO_SIDE } from './records.js';

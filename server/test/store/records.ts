@@ -1,12 +1,11 @@
 /** Records for store tests: complete ones, of which a test names only what it is about. */
+import type { ActivityClaim, NewActivityRecord } from '../../src/store/records/activities.js';
+import type { EventRecord } from '../../src/store/records/events.js';
 import type {
-  ActivityClaim,
-  EventRecord,
   InstanceCommit,
   InstanceRecord,
-  NewActivityRecord,
   SideRecords,
-} from '../../src/store/store.js';
+} from '../../src/store/records/instances.js';
 import { FAR_FUTURE_MS } from '../../src/store/store.js';
 
 export const NO_SIDE: SideRecords = { history: [], subscriptions: [], activities: [] };

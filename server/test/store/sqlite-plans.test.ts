@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { InstanceFilter } from '../../src/store/store.js';
+import type { InstanceFilter } from '../../src/store/records/instance-lists.js';
 import { Database } from '../../src/store/sqlite/database.js';
 import { SQLITE_OPERATIONS } from '../../src/store/sqlite/operations/operation-table.js';
 import type { Row } from '../../src/store/sqlite/row.js';

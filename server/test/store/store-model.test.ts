@@ -11,7 +11,9 @@ import fc from 'fast-check';
 import { afterAll, expect, it } from 'vitest';
 import { createMemoryStore } from '../../src/store/memory/memory-store.js';
 import { createSqliteStore } from '../../src/store/sqlite/sqlite-store.js';
-import type { NewActivityRecord, SideRecords, Store } from '../../src/store/store.js';
+import type { NewActivityRecord } from '../../src/store/records/activities.js';
+import type { SideRecords } from '../../src/store/records/instances.js';
+import type { Store } from '../../src/store/store.js';
 import { claimBy, commitOf, eventOf, instanceOf, NO_SIDE } from './records.js';
 
 const RUNS = 150;
@@ -96,19 +98,17 @@ const instances: readonly fc.Arbitrary<Step>[] = [
       underWay: fc.boolean(),
       crashes: small,
       state: text,
-      givesBack: fc.boolean(),
       keepsInbox: fc.boolean(),
       removeSubscriptions: fc.subarray(['s1', 's2', 's3']),
       removeActivities: fc.subarray(['i/1', 'j/1']),
       settleActivities: fc.subarray(['i/1', 'i/2', 'k/1']),
     })
-    .map(({ id, behind, late, givesBack, keepsInbox, ...changes }): Step => async (store) => {
+    .map(({ id, behind, late, keepsInbox, ...changes }): Step => async (store) => {
       const { epoch, inSeq, revision } = (await store.getInstance(id)) ?? instanceOf(id);
       const expected = { id, epoch, inSeq: inSeq - behind, revision: revision - late };
       return store.commitInstance(
         commitOf(expected, {
           ...changes,
-          ...(givesBack ? { owner: null } : {}),
           ...(keepsInbox ? { keepInbox: true } : {}),
         }),
       );

@@ -11,7 +11,7 @@ import { ANONYMOUS } from '../../runtime/operations/control-types.js';
 import type { Host } from '../../runtime/host.js';
 import type { GuessLimit, RefusalLimit, WaitingLimit } from './address-limits.js';
 import type { ApiLimits } from './api-limits.js';
-import type { TokenVerifier, VerifiedToken } from '../authentication.js';
+import type { TokenVerifier, VerifiedToken } from '../tokens.js';
 import type { BodyMemory, RequestMemory } from './request-memory.js';
 
 export interface ApiServices {

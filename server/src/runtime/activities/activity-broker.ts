@@ -9,13 +9,9 @@
  */
 import { AppError } from '../../base/errors.js';
 import type { Logger } from '../../base/logger.js';
-import type {
-  ActivityClaim,
-  InboxMessage,
-  NewActivityRecord,
-  PostedMessage,
-  Store,
-} from '../../store/store.js';
+import type { ActivityClaim, NewActivityRecord } from '../../store/records/activities.js';
+import type { InboxMessage, PostedMessage } from '../../store/records/messages.js';
+import type { Store } from '../../store/store.js';
 import { resentMessage } from './activity-results.js';
 import type { Clock } from '../../base/clock.js';
 import type { PullRequest, WorkItem } from './activity-types.js';

@@ -1,5 +1,6 @@
 /** Reading the queues of activities: how much waits, and what. */
-import { FAR_FUTURE_MS, type ActivityListItem, type Store } from '../../store/store.js';
+import { FAR_FUTURE_MS, type Store } from '../../store/store.js';
+import type { ActivityListItem } from '../../store/records/activities.js';
 import type { Clock } from '../../base/clock.js';
 import { type Page, type PageRequest, decodeCursor, pageOf } from '../operations/paging.js';
 import { readExecutionKey } from '../../base/ids.js';

@@ -7,7 +7,8 @@
 import { readJson, writeJson } from '../../engine/values/exact-json.js';
 import type { Json } from '../../engine/values/json.js';
 import type { ActivityMessage } from '../../engine/flow/messages.js';
-import type { ActivityResult, InboxMessage } from '../../store/store.js';
+import type { ActivityResult } from '../../store/records/activities.js';
+import type { InboxMessage } from '../../store/records/messages.js';
 import { hashOf } from '../../base/ids.js';
 import { inboxMessage } from '../instances/message-codec.js';
 

@@ -10,15 +10,9 @@
 import { idempotencyKey } from '../../engine/model/pointer.js';
 import { AppError } from '../../base/errors.js';
 import type { Logger } from '../../base/logger.js';
-import {
-  FAR_FUTURE_MS,
-  StoreUnavailableError,
-  type ActivityClaim,
-  type ActivityRecord,
-  type InboxMessage,
-  type PostedMessage,
-  type Store,
-} from '../../store/store.js';
+import { FAR_FUTURE_MS, StoreUnavailableError, type Store } from '../../store/store.js';
+import type { ActivityClaim, ActivityRecord } from '../../store/records/activities.js';
+import type { InboxMessage, PostedMessage } from '../../store/records/messages.js';
 import { storedResult, type ReportedResult } from './activity-results.js';
 import type { Clock } from '../../base/clock.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';

@@ -16,7 +16,7 @@ import {
 } from '../../backplane/backplane.js';
 import type { WorkflowInstance } from '../../engine/model/instance.js';
 import { AppError } from '../../base/errors.js';
-import type { InstanceSummary } from '../../store/store.js';
+import type { InstanceSummary } from '../../store/records/instances.js';
 import { ChangeBuffer } from './change-buffer.js';
 import { ChangeWatch, type ChangeFilter, type ChangeListener } from './change-watch.js';
 import type { Clock } from '../../base/clock.js';

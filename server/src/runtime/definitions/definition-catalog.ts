@@ -6,7 +6,8 @@ import { readJson, writeJson } from '../../engine/values/exact-json.js';
 import { isJsonObject, type JsonObject } from '../../engine/values/json.js';
 import { AppError } from '../../base/errors.js';
 import type { ScriptRuntime } from '../../scripts/script-runtime.js';
-import type { DefinitionRecord, Store } from '../../store/store.js';
+import type { DefinitionRecord } from '../../store/records/definitions.js';
+import type { Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
 import { DefinitionChecker } from './definition-checker.js';
 import type {

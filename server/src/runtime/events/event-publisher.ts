@@ -6,13 +6,9 @@
  */
 import { writeJson } from '../../engine/values/exact-json.js';
 import { AppError } from '../../base/errors.js';
-import type {
-  EventRecord,
-  FoundEvent,
-  InboxMessage,
-  PostedMessage,
-  Store,
-} from '../../store/store.js';
+import type { EventRecord, FoundEvent } from '../../store/records/events.js';
+import type { InboxMessage, PostedMessage } from '../../store/records/messages.js';
+import type { Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
 import type { PublishedEvent, PublishRequest } from './event-types.js';
 import { hashOf, nameKeyOf, newId } from '../../base/ids.js';

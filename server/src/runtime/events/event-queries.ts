@@ -1,12 +1,8 @@
 /** Reading events, and who waits for them. */
 import { readJson } from '../../engine/values/exact-json.js';
 import { AppError } from '../../base/errors.js';
-import {
-  FAR_FUTURE_MS,
-  type EventListItem,
-  type EventRecord,
-  type Store,
-} from '../../store/store.js';
+import { FAR_FUTURE_MS, type Store } from '../../store/store.js';
+import type { EventListItem, EventRecord } from '../../store/records/events.js';
 import { type Page, type PageRequest, decodeCursor, pageOf } from '../operations/paging.js';
 import { nameKeyOf, readExecutionKey } from '../../base/ids.js';
 import { memoryCost } from '../../base/memory-cost.js';

@@ -6,7 +6,8 @@
  * an instance is the fence.
  */
 import type { Logger } from '../../base/logger.js';
-import type { NodeRecord, Store } from '../../store/store.js';
+import type { NodeRecord } from '../../store/records/nodes.js';
+import type { Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
 import { PeriodicTask } from '../../base/periodic-task.js';
 import type { Service } from '../../base/service.js';

@@ -1,5 +1,5 @@
 /** Nodes as operators see them, from their records. */
-import type { NodeRecord } from '../../store/store.js';
+import type { NodeRecord } from '../../store/records/nodes.js';
 import type { NodeView, Polling } from './node-types.js';
 import { readDetails } from './node-details.js';
 import type { NodeRegistry } from './node-registry.js';

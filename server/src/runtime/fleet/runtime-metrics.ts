@@ -1,7 +1,7 @@
 /** Counts and durations for /metrics, under names with few distinct labels. */
 import type { StepRecordStatus } from '../../engine/model/step-record.js';
 import type { EndedAttempt } from '../../engine/flow/run.js';
-import type { StoreStatistics } from '../../store/store.js';
+import type { StoreStatistics } from '../../store/records/housekeeping.js';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
 /**

@@ -1,5 +1,5 @@
 /** Where an instance that is brought into memory comes from. */
-import type { InstanceStatus } from '../../store/store.js';
+import type { InstanceStatus } from '../../store/records/instances.js';
 import type { Insert } from './first-insertion.js';
 
 /** What the store holds, as far as the actor knows. */

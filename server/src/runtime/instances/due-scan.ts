@@ -2,7 +2,8 @@
  * Goes through the instances that are due before the next scan, in pages: what is due now is looked at, for what is due
  * soon there is a timer. What is far away costs no memory.
  */
-import type { DueInstance, Store } from '../../store/store.js';
+import type { DueInstance } from '../../store/records/instances.js';
+import type { Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
 
 const PAGE = 500;

@@ -1,5 +1,5 @@
 /** How a new instance comes into the store, once, while its first pass may still be under way. */
-import type { InsertInstanceResult, SideRecords } from '../../store/store.js';
+import type { InsertInstanceResult, SideRecords } from '../../store/records/instances.js';
 import type { InstanceActor } from './instance-actor.js';
 import { noSideRecords } from './unsaved-changes.js';
 

@@ -25,12 +25,9 @@ import {
 } from '../../engine/flow/messages.js';
 import { canGoOn, type Run } from '../../engine/flow/run.js';
 import { fireTimers, nextTimer } from '../../engine/flow/timers.js';
-import {
-  StoreUnavailableError,
-  type InboxMessage,
-  type InstanceRecord,
-  type InstanceStatus,
-} from '../../store/store.js';
+import { StoreUnavailableError } from '../../store/store.js';
+import type { InboxMessage } from '../../store/records/messages.js';
+import type { InstanceRecord, InstanceStatus } from '../../store/records/instances.js';
 import type { ActorEnvironment } from './actor-environment.js';
 import { ActorMemory } from '../memory/actor-memory.js';
 import type { ActorOrigin, Stored } from './actor-origin.js';

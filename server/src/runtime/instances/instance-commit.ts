@@ -1,7 +1,7 @@
 /** What a commit of an instance writes. */
 import type { WorkflowInstance } from '../../engine/model/instance.js';
 import { STATE_VERSION } from '../../engine/model/snapshot.js';
-import type { InstanceCommit } from '../../store/store.js';
+import type { InstanceCommit } from '../../store/records/instances.js';
 import { hasUnderWay } from './effect-runner.js';
 import { timesOf } from './new-instance.js';
 import type { UnsavedChanges } from './unsaved-changes.js';

@@ -2,7 +2,7 @@
  * The loads of a node: one at a time for each instance, all together within the limits of the gate. An instance for which
  * there is no memory waits in line, and is read again when its turn comes: nothing of it is in memory until then.
  */
-import type { InstanceRecord } from '../../store/store.js';
+import type { InstanceRecord } from '../../store/records/instances.js';
 import type { ActorEnvironment } from './actor-environment.js';
 import type { Comer, InstanceMemory } from '../memory/instance-memory.js';
 import { LoadGate, type LoadLimits, type LoadPermit } from '../memory/load-gate.js';

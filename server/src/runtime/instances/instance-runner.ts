@@ -20,13 +20,12 @@ import { takeUpRun } from '../../engine/flow/lifecycle.js';
 import { STATE_VERSION } from '../../engine/model/snapshot.js';
 import { nextTimer } from '../../engine/flow/timers.js';
 import { AppError } from '../../base/errors.js';
-import {
-  type DueInstance,
-  type InboxMessage,
-  type InsertInstanceResult,
-  type InstanceRecord,
-  type PostedMessage,
-} from '../../store/store.js';
+import type {
+  DueInstance,
+  InsertInstanceResult,
+  InstanceRecord,
+} from '../../store/records/instances.js';
+import type { InboxMessage, PostedMessage } from '../../store/records/messages.js';
 import type { ActorEnvironment } from './actor-environment.js';
 import { TRIAL_FROM } from '../recovery/crash-trials.js';
 import { DueScan } from './due-scan.js';

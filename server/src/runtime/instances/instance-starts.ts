@@ -6,11 +6,8 @@ import type { WorkflowInstance } from '../../engine/model/instance.js';
 import { startRun } from '../../engine/flow/lifecycle.js';
 import type { Run } from '../../engine/flow/run.js';
 import { AppError } from '../../base/errors.js';
-import {
-  StoreUnavailableError,
-  type InsertInstanceResult,
-  type SideRecords,
-} from '../../store/store.js';
+import { StoreUnavailableError } from '../../store/store.js';
+import type { InsertInstanceResult, SideRecords } from '../../store/records/instances.js';
 import type { ActorEnvironment } from './actor-environment.js';
 import { FirstInsertion } from './first-insertion.js';
 import { InstanceActor } from './instance-actor.js';

@@ -7,7 +7,7 @@ import {
   writeStateParts,
 } from '../../engine/model/snapshot.js';
 import { inSlices } from '../../base/slices.js';
-import type { InstanceRecord } from '../../store/store.js';
+import type { InstanceRecord } from '../../store/records/instances.js';
 
 /** Shorter states are read at once: in three milliseconds or less. */
 const LONG_FROM = 64 * 1024;

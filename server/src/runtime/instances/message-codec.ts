@@ -3,7 +3,9 @@ import { readJson, writeJson } from '../../engine/values/exact-json.js';
 import { isJsonObject, type Json, type JsonObject } from '../../engine/values/json.js';
 import type { Message } from '../../engine/flow/messages.js';
 import type { Logger } from '../../base/logger.js';
-import { LONG_EVENT_LENGTH, type InboxMessage, type InstanceRecord } from '../../store/store.js';
+import { LONG_EVENT_LENGTH } from '../../store/records/events.js';
+import type { InboxMessage } from '../../store/records/messages.js';
+import type { InstanceRecord } from '../../store/records/instances.js';
 import { memoryCost } from '../../base/memory-cost.js';
 
 /** Where the data of an event is to be found that is too large to be sent along. */

@@ -4,7 +4,7 @@ import { rootOf } from '../../engine/model/child-id.js';
 import type { ParentLink, WorkflowInstance } from '../../engine/model/instance.js';
 import type { JsonObject } from '../../engine/values/json.js';
 import { STATE_VERSION } from '../../engine/model/snapshot.js';
-import type { InstanceRecord } from '../../store/store.js';
+import type { InstanceRecord } from '../../store/records/instances.js';
 import { hasUnderWay } from './effect-runner.js';
 
 export interface NewInstance {

@@ -1,6 +1,6 @@
 /** What the runner of instances needs of the node around it. */
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
-import type { InstanceSummary } from '../../store/store.js';
+import type { InstanceSummary } from '../../store/records/instances.js';
 import type { ActorEnvironment } from './actor-environment.js';
 import type { NodeRegistry } from '../fleet/node-registry.js';
 

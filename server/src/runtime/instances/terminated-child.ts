@@ -1,6 +1,6 @@
 /** Who ended a child whose parent no longer waits for it: noted in the child's own record of actions. */
 import type { WorkflowInstance } from '../../engine/model/instance.js';
-import type { AuditEntry } from '../../store/store.js';
+import type { AuditEntry } from '../../store/records/control.js';
 import { WITH_COMPENSATION } from '../operations/termination.js';
 
 /**

@@ -7,13 +7,9 @@
 import { writeJson } from '../../engine/values/exact-json.js';
 import { noChanges, type Changes, type Run } from '../../engine/flow/run.js';
 import type { StepRecord } from '../../engine/model/step-record.js';
-import type {
-  ActivityClaim,
-  HistoryRecord,
-  NewActivityRecord,
-  SideRecords,
-  SubscriptionRecord,
-} from '../../store/store.js';
+import type { ActivityClaim, NewActivityRecord } from '../../store/records/activities.js';
+import type { HistoryRecord, SideRecords } from '../../store/records/instances.js';
+import type { SubscriptionRecord } from '../../store/records/events.js';
 import { nameKeyOf } from '../../base/ids.js';
 import { writeWork } from './message-codec.js';
 

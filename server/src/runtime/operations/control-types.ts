@@ -1,5 +1,6 @@
 /** What people do to instances. */
-import type { ControlAction, InstanceStatus } from '../../store/store.js';
+import type { ControlAction } from '../../store/records/control.js';
+import type { InstanceStatus } from '../../store/records/instances.js';
 
 /** Who acts where no token says who it is. */
 export const ANONYMOUS = 'anonymous';

@@ -12,11 +12,10 @@ import type {
   AuditEntry,
   ControlAction,
   ControlResult,
-  InboxMessage,
-  InstanceRecord,
-  PostedMessage,
-  Store,
-} from '../../store/store.js';
+} from '../../store/records/control.js';
+import type { InboxMessage, PostedMessage } from '../../store/records/messages.js';
+import type { InstanceRecord } from '../../store/records/instances.js';
+import type { Store } from '../../store/store.js';
 import { storedResult, type ReportedResult } from '../activities/activity-results.js';
 import type { Clock } from '../../base/clock.js';
 import type { InstanceView } from './instance-types.js';

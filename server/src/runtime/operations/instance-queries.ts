@@ -1,6 +1,8 @@
 /** Reading instances: one, a list, the steps of one. What is read at the same time takes a bounded amount of memory. */
 import { AppError } from '../../base/errors.js';
-import type { InstanceFilter, InstanceRecord, Store } from '../../store/store.js';
+import type { InstanceFilter } from '../../store/records/instance-lists.js';
+import type { InstanceRecord } from '../../store/records/instances.js';
+import type { Store } from '../../store/store.js';
 import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
 import type { Clock } from '../../base/clock.js';
 import type { NodeRegistry } from '../fleet/node-registry.js';

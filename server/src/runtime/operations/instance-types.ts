@@ -1,6 +1,7 @@
 /** What clients ask of instances and see of them. Times are milliseconds since 1970. */
 import type { Json, JsonObject } from '../../engine/values/json.js';
-import type { InstanceOutcome, InstanceStatus } from '../../store/store.js';
+import type { InstanceOutcome, InstanceStatus } from '../../store/records/instances.js';
+import type { InstanceFilter } from '../../store/records/instance-lists.js';
 import type { IdempotencyKey } from './idempotency-key.js';
 import type { PageRequest } from './paging.js';
 
@@ -56,21 +57,8 @@ export interface InstanceListItem extends Omit<InstanceView, 'data' | 'lastError
   readonly parent: Pick<ParentView, 'workflowId'> | null;
 }
 
-export interface InstanceListRequest extends PageRequest {
-  readonly status?: InstanceStatus;
-  readonly definitionId?: string;
-  readonly version?: number;
-  readonly reference?: string;
-  readonly outcome?: InstanceOutcome;
-  /** Those that this instance started; null: those that a client started. */
-  readonly parentId?: string | null;
-  readonly startedFrom?: number;
-  readonly startedTo?: number;
-  /** Newest failure first. */
-  readonly failedFrom?: number;
-  /** Longest unchanged first. Not together with `failedFrom`. */
-  readonly unchangedSince?: number;
-}
+/** Which instances a list shows, and which page of it. */
+export type InstanceListRequest = PageRequest & InstanceFilter;
 
 /** Which steps of an instance are wanted. */
 export interface StepListRequest extends PageRequest {

@@ -7,7 +7,7 @@ import type { StepError, StepRecord } from '../../engine/model/step-record.js';
 import type { JsonObject } from '../../engine/values/json.js';
 import type { Pointer } from '../../engine/model/pointer.js';
 import { AppError } from '../../base/errors.js';
-import type { InstanceRecord, InstanceSummary } from '../../store/store.js';
+import type { InstanceRecord, InstanceSummary } from '../../store/records/instances.js';
 import type {
   InstanceListItem,
   InstanceView,

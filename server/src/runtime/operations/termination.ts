@@ -1,5 +1,6 @@
 /** Asks for the termination of an instance with compensation: once, however often it is asked for. */
-import type { AuditEntry, ControlResult, Store } from '../../store/store.js';
+import type { AuditEntry, ControlResult } from '../../store/records/control.js';
+import type { Store } from '../../store/store.js';
 import { loadInstance } from './instance-views.js';
 import { inboxMessage } from '../instances/message-codec.js';
 

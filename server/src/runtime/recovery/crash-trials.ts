@@ -14,7 +14,7 @@
  *      instance.
  */
 import { hash } from 'node:crypto';
-import type { InstanceRecord } from '../../store/store.js';
+import type { InstanceRecord } from '../../store/records/instances.js';
 import type { ActorEnvironment } from '../instances/actor-environment.js';
 
 /** So many deaths in a row are put down to chance; from here on the instance is tried alone. */

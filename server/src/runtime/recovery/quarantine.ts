@@ -2,7 +2,8 @@
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import { AppError } from '../../base/errors.js';
 import type { Logger, LogFields } from '../../base/logger.js';
-import type { InstanceRecord, InstanceSummary, Store } from '../../store/store.js';
+import type { InstanceRecord, InstanceSummary } from '../../store/records/instances.js';
+import type { Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
 import { setAsideCommit } from './set-aside-state.js';
 

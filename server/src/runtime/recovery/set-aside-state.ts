@@ -1,7 +1,7 @@
 /** The stored state of an instance that is set aside, with the reason where users see it. */
 import { readStored, writeStored } from '../instances/long-states.js';
 import { noSideRecords } from '../instances/unsaved-changes.js';
-import type { InstanceCommit, InstanceRecord } from '../../store/store.js';
+import type { InstanceCommit, InstanceRecord } from '../../store/records/instances.js';
 
 export interface SetAsideReason {
   readonly type: string;

@@ -12,7 +12,8 @@
  *     again, and what an heir that died had claimed but not committed is what it was working on.
  */
 import { STATE_VERSION } from '../../engine/model/snapshot.js';
-import type { InstanceClaim, InstanceRecord, Store } from '../../store/store.js';
+import type { InstanceClaim, InstanceRecord } from '../../store/records/instances.js';
+import type { Store } from '../../store/store.js';
 import type { ActorEnvironment } from '../instances/actor-environment.js';
 import { ALONE_MIN, CrashTrials, TRIAL_FROM, type CrashTrialsOptions } from './crash-trials.js';
 import { readFollowedUntil } from '../fleet/node-details.js';

@@ -1,6 +1,6 @@
 /** The queue of activities: hand-out, results, leases. */
 import type { OperationArguments, OperationResult } from '../operations.js';
-import type { ActivityClaim, ActivityRecord, NewActivityRecord } from '../store.js';
+import type { ActivityClaim, ActivityRecord, NewActivityRecord } from '../records/activities.js';
 import { compareText } from '../text-order.js';
 import type { MemoryData, StoredActivity } from './memory-data.js';
 import { postMessage } from './messages.js';

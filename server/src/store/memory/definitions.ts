@@ -5,7 +5,7 @@ import type {
   DefinitionVersion,
   StepScriptRecord,
   StepScriptVersion,
-} from '../store.js';
+} from '../records/definitions.js';
 import { compareText } from '../text-order.js';
 import type { MemoryData } from './memory-data.js';
 

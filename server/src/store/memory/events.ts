@@ -7,7 +7,7 @@ import {
   type EventRecord,
   type FoundEvent,
   type SubscriptionRecord,
-} from '../store.js';
+} from '../records/events.js';
 import { compareText } from '../text-order.js';
 import type { MemoryData, StoredEvent } from './memory-data.js';
 

@@ -1,6 +1,8 @@
 /** Nodes, retention and numbers. */
 import type { OperationArguments, OperationResult } from '../operations.js';
-import type { InstanceStatus, NodeRecord, StoreStatistics } from '../store.js';
+import type { InstanceStatus } from '../records/instances.js';
+import type { NodeRecord } from '../records/nodes.js';
+import type { StoreStatistics } from '../records/housekeeping.js';
 import { compareText } from '../text-order.js';
 import { isLive, type MemoryData } from './memory-data.js';
 

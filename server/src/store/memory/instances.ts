@@ -1,30 +1,19 @@
 /** Instances: compare-and-set, messages, control and lists. */
+import { NEXT_STATUS } from '../records/control.js';
 import type { OperationArguments, OperationResult } from '../operations.js';
 import type {
-  ControlAction,
   DueInstance,
   InstanceClaim,
   HistoryRecord,
-  InstanceFilter,
-  InstancePosition,
   InstanceRecord,
-  InstanceStatus,
   InstanceSummary,
-} from '../store.js';
+} from '../records/instances.js';
+import type { InstanceFilter, InstancePosition } from '../records/instance-lists.js';
 import { compareText } from '../text-order.js';
 import { makeDeferredAvailable, settleAllOf } from './activities.js';
 import { noteAction } from './audit.js';
 import { isLive, type MemoryData } from './memory-data.js';
 import { insertSideRecords, removeSideRecords } from './side-records.js';
-
-const NEXT_STATUS: Readonly<
-  Record<ControlAction, { from: readonly InstanceStatus[]; to: InstanceStatus }>
-> = {
-  suspend: { from: ['Runnable'], to: 'Suspended' },
-  resume: { from: ['Suspended'], to: 'Runnable' },
-  terminate: { from: ['Runnable', 'Suspended'], to: 'Terminated' },
-  compensate: { from: ['Runnable', 'Suspended'], to: 'Runnable' },
-};
 
 export function insertInstance(
   data: MemoryData,
@@ -87,7 +76,6 @@ export function commitInstance(
     wakeAt: commit.wakeAt,
     state: commit.state,
     schemaVersion: commit.schemaVersion,
-    owner: commit.owner === null ? null : current.owner,
     inbox: commit.keepInbox === true ? current.inbox : [],
     underWay: commit.underWay,
     crashes: commit.crashes ?? 0,

@@ -1,18 +1,14 @@
 /** What the memory store holds. Records are never changed in place: a change puts a new record into the map. */
+import type { ActivityRecord, ActivityResult } from '../records/activities.js';
+import type { AuditEntry } from '../records/control.js';
 import type {
-  ActivityRecord,
-  ActivityResult,
-  AuditEntry,
   DefinitionRecord,
-  EventRecord,
-  HistoryRecord,
   IdempotencyStamp,
-  InstanceRecord,
-  InstanceStatus,
-  NodeRecord,
   StepScriptRecord,
-  SubscriptionRecord,
-} from '../store.js';
+} from '../records/definitions.js';
+import type { EventRecord, SubscriptionRecord } from '../records/events.js';
+import type { HistoryRecord, InstanceRecord, InstanceStatus } from '../records/instances.js';
+import type { NodeRecord } from '../records/nodes.js';
 
 export interface StoredActivity {
   readonly record: ActivityRecord;

@@ -1,6 +1,6 @@
 /** Messages to instances: appended to the inbox once, while the instance lives. */
 import type { OperationArguments, OperationResult } from '../operations.js';
-import type { PostedMessage } from '../store.js';
+import type { PostedMessage } from '../records/messages.js';
 import { noteAction } from './audit.js';
 import { isLive, type MemoryData } from './memory-data.js';
 

@@ -1,5 +1,5 @@
 /** Records beside an instance: what a commit or an insert adds and removes. */
-import type { InstanceCommit, SideRecords } from '../store.js';
+import type { InstanceCommit, SideRecords } from '../records/instances.js';
 import { insertActivity, settleActivity } from './activities.js';
 import type { MemoryData } from './memory-data.js';
 

@@ -1,6 +1,6 @@
 /** Activities that are handed out: results, leases. */
 import type { OperationArguments, OperationResult } from '../operations.js';
-import type { ActivityRecord } from '../store.js';
+import type { ActivityRecord } from '../records/activities.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import { activityOf, handOutTo, resultOf } from './activity-documents.js';
 import type { MongoContext } from './mongo-context.js';

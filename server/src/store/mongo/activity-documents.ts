@@ -1,6 +1,6 @@
 /** Activities as documents. */
 import type { UpdateFilter } from 'mongodb';
-import type { ActivityClaim, ActivityRecord, ActivityResult } from '../store.js';
+import type { ActivityClaim, ActivityRecord, ActivityResult } from '../records/activities.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import type { ActivityDocument } from './collections.js';
 import { decodeOptional, unpackText } from './packed-text.js';

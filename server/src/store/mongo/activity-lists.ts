@@ -1,6 +1,6 @@
 /** The queues of activities as people look at them. */
 import type { OperationArguments } from '../operations.js';
-import type { ActivityListItem, ActivityQueue } from '../store.js';
+import type { ActivityListItem, ActivityQueue } from '../records/activities.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import { compareText } from '../text-order.js';
 import type { MongoContext } from './mongo-context.js';

@@ -7,7 +7,7 @@
  */
 import type { WithId } from 'mongodb';
 import type { OperationArguments } from '../operations.js';
-import type { ActivityRecord } from '../store.js';
+import type { ActivityRecord } from '../records/activities.js';
 import { encodeText } from '../text-codec.js';
 import { activityOf, handOutTo } from './activity-documents.js';
 import type { Candidate } from './candidate-finder.js';

@@ -1,6 +1,6 @@
 /** What somebody did to an instance: the newest entries, in its own document. */
 import type { OperationArguments } from '../operations.js';
-import { AUDIT_ENTRIES_MAX, type AuditEntry } from '../store.js';
+import { AUDIT_ENTRIES_MAX, type AuditEntry } from '../records/control.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import type { AuditDocument } from './collections.js';
 import type { MongoContext } from './mongo-context.js';

@@ -6,7 +6,8 @@
  * text-codec.ts; long texts are packed.
  */
 import { MongoServerError, type Collection, type Db } from 'mongodb';
-import type { AuditAction, InstanceOutcome, InstanceStatus } from '../store.js';
+import type { AuditAction } from '../records/control.js';
+import type { InstanceOutcome, InstanceStatus } from '../records/instances.js';
 import type { PackedText } from './packed-text.js';
 
 /** A version of something with a name; `_id` is `<name>:<version>`, so that one writer gets each version. */

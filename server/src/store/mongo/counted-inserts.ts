@@ -4,7 +4,7 @@
  * beside it, and each may exceed it by one round.
  */
 import { encodeText } from '../text-codec.js';
-import { INSERTS_PER_COUNT } from '../store.js';
+import { INSERTS_PER_COUNT } from '../records/instances.js';
 import type { Collections } from './collections.js';
 
 interface WaitingInsert {

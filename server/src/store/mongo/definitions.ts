@@ -8,14 +8,14 @@
  */
 import type { Collection } from 'mongodb';
 import type { OperationArguments, OperationResult } from '../operations.js';
-import {
-  StoreUnavailableError,
-  type DefinitionRecord,
-  type DefinitionVersion,
-  type IdempotencyStamp,
-  type StepScriptRecord,
-  type StepScriptVersion,
-} from '../store.js';
+import { StoreUnavailableError } from '../store.js';
+import type {
+  DefinitionRecord,
+  DefinitionVersion,
+  IdempotencyStamp,
+  StepScriptRecord,
+  StepScriptVersion,
+} from '../records/definitions.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import type { VersionDocument } from './collections.js';
 import type { MongoContext } from './mongo-context.js';

@@ -7,7 +7,7 @@ import {
   type EventRecord,
   type FoundEvent,
   type SubscriptionRecord,
-} from '../store.js';
+} from '../records/events.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import { compareText } from '../text-order.js';
 import type { EventDocument } from './collections.js';

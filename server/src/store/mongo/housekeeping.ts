@@ -1,7 +1,9 @@
 /** Nodes, retention and numbers. */
 import type { Collection, Filter } from 'mongodb';
 import type { OperationArguments, OperationResult } from '../operations.js';
-import type { InstanceStatus, NodeRecord, PurgeRequest, StoreStatistics } from '../store.js';
+import type { InstanceStatus } from '../records/instances.js';
+import type { NodeRecord } from '../records/nodes.js';
+import type { PurgeRequest, StoreStatistics } from '../records/housekeeping.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import type { MongoContext } from './mongo-context.js';
 import { packText, unpackText } from './packed-text.js';

@@ -1,5 +1,5 @@
 /** Instances as documents. */
-import type { InstanceOutcome, InstanceRecord, InstanceSummary } from '../store.js';
+import type { InstanceOutcome, InstanceRecord, InstanceSummary } from '../records/instances.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import type { InstanceDocument } from './collections.js';
 import { decodeOptional, encodeOptional, packText, unpackText } from './packed-text.js';

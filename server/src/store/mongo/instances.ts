@@ -1,23 +1,21 @@
 /**
  * Instances: compare-and-set by filtered updates of single documents, control and lists.
  */
+import { NEXT_STATUS } from '../records/control.js';
 import type { Filter, PushOperator, UpdateFilter } from 'mongodb';
 import type { OperationArguments, OperationResult } from '../operations.js';
-import {
-  StoreUnavailableError,
-  type ControlAction,
-  type DueInstance,
-  type InboxMessage,
-  type InsertInstance,
-  type InstanceClaim,
-  type HistoryRecord,
-  type InstanceFilter,
-  type InstancePosition,
-  type InstanceRecord,
-  type InstanceStatus,
-  type InstanceSummary,
-} from '../store.js';
-import { encodeText } from '../text-codec.js';
+import { StoreUnavailableError } from '../store.js';
+import type {
+  DueInstance,
+  InsertInstance,
+  InstanceClaim,
+  HistoryRecord,
+  InstanceRecord,
+  InstanceSummary,
+} from '../records/instances.js';
+import type { InboxMessage } from '../records/messages.js';
+import type { InstanceFilter, InstancePosition } from '../records/instance-lists.js';
+import { encodeText, decodeText } from '../text-codec.js';
 import { makeDeferredAvailable } from './activity-queue.js';
 import { auditPush } from './audit.js';
 import type { InstanceDocument } from './collections.js';
@@ -26,16 +24,6 @@ import type { MongoContext } from './mongo-context.js';
 import { isDuplicateKey } from './mongo-errors.js';
 import { decodeOptional, encodeOptional, packText, unpackText } from './packed-text.js';
 import { attemptOf, insertSideRecords, takeBack, takeBackClaims } from './side-records.js';
-import { decodeText } from '../text-codec.js';
-
-const NEXT_STATUS: Readonly<
-  Record<ControlAction, { from: readonly InstanceStatus[]; to: InstanceStatus }>
-> = {
-  suspend: { from: ['Runnable'], to: 'Suspended' },
-  resume: { from: ['Suspended'], to: 'Runnable' },
-  terminate: { from: ['Runnable', 'Suspended'], to: 'Terminated' },
-  compensate: { from: ['Runnable', 'Suspended'], to: 'Runnable' },
-};
 
 /** Who runs an instance has no use for what people did to it. */
 const WITHOUT_AUDIT = { audit: 0 } as const;
@@ -149,7 +137,6 @@ export async function commitInstance(
         wakeAt: commit.wakeAt,
         state: packText(commit.state),
         schemaVersion: commit.schemaVersion,
-        ...(commit.owner === null ? { owner: null } : {}),
         ...(commit.keepInbox === true ? {} : { inbox: [] }),
         crashes: commit.crashes ?? 0,
       },

@@ -1,7 +1,8 @@
 /** Messages to instances: one filtered update appends, counts and wakes (rule S3). */
 import type { Filter, UpdateFilter } from 'mongodb';
 import type { OperationArguments, OperationResult } from '../operations.js';
-import type { InstanceStatus, PostedMessage } from '../store.js';
+import type { InstanceStatus } from '../records/instances.js';
+import type { PostedMessage } from '../records/messages.js';
 import { encodeText } from '../text-codec.js';
 import { auditPush } from './audit.js';
 import type { InstanceDocument } from './collections.js';

@@ -16,7 +16,8 @@ import {
   type OperationResult,
   type StoreOperation,
 } from '../operations.js';
-import { StoreUnavailableError, type ActivityRecord, type Store } from '../store.js';
+import { StoreUnavailableError, type Store } from '../store.js';
+import type { ActivityRecord } from '../records/activities.js';
 import { encodeText } from '../text-codec.js';
 import { CandidateFinder } from './candidate-finder.js';
 import { addMissingFields } from './backfill.js';

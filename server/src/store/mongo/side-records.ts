@@ -18,13 +18,9 @@ import {
   type BulkWriteResult,
   type Collection,
 } from 'mongodb';
-import type {
-  ActivityClaim,
-  HistoryRecord,
-  NewActivityRecord,
-  SideRecords,
-  SubscriptionRecord,
-} from '../store.js';
+import type { ActivityClaim, NewActivityRecord } from '../records/activities.js';
+import type { HistoryRecord, SideRecords } from '../records/instances.js';
+import type { SubscriptionRecord } from '../records/events.js';
 import { encodeText } from '../text-codec.js';
 import type {
   ActivityDocument,

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { DEFAULT_API_LIMITS, type ApiLimits } from '../../../src/api/http/api-limits.js';
-import type { AuthConfig } from '../../../src/api/authentication.js';
+import type { AuthConfig } from '../../../src/api/tokens.js';
 import { createApp } from '../../../src/api/create-app.js';
 import { RequestMemory, type RequestMemoryOptions } from '../../../src/api/http/request-memory.js';
 import { createLogger } from '../../../src/base/logger.js';

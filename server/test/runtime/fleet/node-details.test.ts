@@ -9,7 +9,7 @@ import {
 } from '../../../src/runtime/fleet/node-details.js';
 import { pollingOf } from '../../../src/runtime/fleet/node-views.js';
 import { PollCounts } from '../../../src/runtime/activities/poll-counts.js';
-import type { NodeRecord } from '../../../src/store/store.js';
+import type { NodeRecord } from '../../../src/store/records/nodes.js';
 
 const DETAILS: NodeDetails = {
   startTime: 5,

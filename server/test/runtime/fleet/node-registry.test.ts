@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/base/logger.js';
 import { NodeRegistry } from '../../../src/runtime/fleet/node-registry.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
-import type { NodeRecord } from '../../../src/store/store.js';
+import type { NodeRecord } from '../../../src/store/records/nodes.js';
 import { observeStore } from '../../../src/store/observed-store.js';
 import { ManualClock } from '../support/manual-clock.js';
 

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { createLogger } from '../../../src/base/logger.js';
 import { CrashTrials } from '../../../src/runtime/recovery/crash-trials.js';
-import type { InstanceRecord } from '../../../src/store/store.js';
+import type { InstanceRecord } from '../../../src/store/records/instances.js';
 import { instanceOf } from '../../store/records.js';
 import { ManualClock } from '../support/manual-clock.js';
 

@@ -4,7 +4,7 @@ import { createLogger } from '../../../src/base/logger.js';
 import { Quarantine } from '../../../src/runtime/recovery/quarantine.js';
 import { TakeOver } from '../../../src/runtime/recovery/take-over.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
-import type { InstanceRecord } from '../../../src/store/store.js';
+import type { InstanceRecord } from '../../../src/store/records/instances.js';
 import { instanceOf, NO_SIDE } from '../../store/records.js';
 import { ManualClock } from '../support/manual-clock.js';
 

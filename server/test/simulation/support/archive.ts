@@ -1,5 +1,6 @@
 /** Instances that were removed after their retention, as they were then: the checker looks at them too. */
-import type { HistoryRecord, InstanceRecord, Store } from '../../../src/store/store.js';
+import type { HistoryRecord, InstanceRecord } from '../../../src/store/records/instances.js';
+import type { Store } from '../../../src/store/store.js';
 import { hold } from './violation.js';
 
 export interface Removed {

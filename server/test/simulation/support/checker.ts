@@ -14,7 +14,8 @@
 import type { StepRecord } from '../../../src/engine/model/step-record.js';
 import { isJsonObject, type JsonObject } from '../../../src/engine/values/json.js';
 import { nameKeyOf } from '../../../src/base/ids.js';
-import { FAR_FUTURE_MS, type InstanceRecord } from '../../../src/store/store.js';
+import { FAR_FUTURE_MS } from '../../../src/store/store.js';
+import type { InstanceRecord } from '../../../src/store/records/instances.js';
 import { HISTORY_MAX, type Removed } from './archive.js';
 import { takesEvents, UNDONE_BY, WORKFLOWS } from './definitions.js';
 import { isUndisturbed } from './plan.js';

@@ -2,7 +2,8 @@
  * The store with a witness: it looks at an instance before and after each write, and holds what must never happen
  * between two states. It stands on the memory store, whose operations happen at once (MS1), so nothing comes between.
  */
-import type { InstanceRecord, InstanceStatus, Store } from '../../../src/store/store.js';
+import type { InstanceRecord, InstanceStatus } from '../../../src/store/records/instances.js';
+import type { Store } from '../../../src/store/store.js';
 import type { Archive } from './archive.js';
 import { hold, Violation } from './violation.js';
 

@@ -1,5 +1,6 @@
 /** The store with one safeguard taken away. With each of them the simulation must find that something goes wrong. */
-import { FAR_FUTURE_MS, type InstanceCommit, type Store } from '../../../src/store/store.js';
+import { FAR_FUTURE_MS, type Store } from '../../../src/store/store.js';
+import type { InstanceCommit } from '../../../src/store/records/instances.js';
 
 const LONG_LEASE_MS = 10_000;
 

@@ -1,11 +1,8 @@
 /** Contract cases: the queue of activities. */
 import { describe, expect, it } from 'vitest';
-import {
-  FAR_FUTURE_MS,
-  type ActivityResult,
-  type InstanceRecord,
-  type NewActivityRecord,
-} from '../../../src/store/store.js';
+import { FAR_FUTURE_MS } from '../../../src/store/store.js';
+import type { ActivityResult, NewActivityRecord } from '../../../src/store/records/activities.js';
+import type { InstanceRecord } from '../../../src/store/records/instances.js';
 import type { StoreUnderTest } from '../conformance.js';
 import { activityOf, claimBy, commitOf, instanceOf, NO_SIDE } from '../records.js';
 

@@ -1,6 +1,6 @@
 /** Contract cases: what was done to an instance, and work that is taken over from its worker. */
 import { describe, expect, it } from 'vitest';
-import { AUDIT_ENTRIES_MAX, type AuditEntry } from '../../../src/store/store.js';
+import { AUDIT_ENTRIES_MAX, type AuditEntry } from '../../../src/store/records/control.js';
 import type { StoreUnderTest } from '../conformance.js';
 import { activityOf, claimBy, commitOf, instanceOf, NO_SIDE } from '../records.js';
 

@@ -5,7 +5,7 @@ import {
   LONG_EVENT_LENGTH,
   type EventPage,
   type SubscriptionRecord,
-} from '../../../src/store/store.js';
+} from '../../../src/store/records/events.js';
 import type { StoreUnderTest } from '../conformance.js';
 import { eventOf, instanceOf, NO_SIDE } from '../records.js';
 

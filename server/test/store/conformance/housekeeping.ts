@@ -1,6 +1,6 @@
 /** Contract cases: nodes, retention, numbers. */
 import { describe, expect, it } from 'vitest';
-import type { PurgeRequest } from '../../../src/store/store.js';
+import type { PurgeRequest } from '../../../src/store/records/housekeeping.js';
 import type { StoreUnderTest } from '../conformance.js';
 import { activityOf, claimBy, commitOf, eventOf, instanceOf, NO_SIDE } from '../records.js';
 

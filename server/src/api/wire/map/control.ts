@@ -1,7 +1,7 @@
 /** What is done to workflows, between the host and the wire. */
 import { AppError } from '../../../base/errors.js';
 import type { ControlOutcome, InstanceAction } from '../../../runtime/operations/control-types.js';
-import type { AuditEntry } from '../../../store/store.js';
+import type { AuditEntry } from '../../../store/records/control.js';
 import type * as wire from '../models/control.js';
 import { toWireTime } from './time.js';
 

@@ -7,14 +7,11 @@ import { executionKey, type Pointer } from '../../../engine/model/pointer.js';
 import { STATE_VERSION } from '../../../engine/model/snapshot.js';
 import { eventKey, isTaken } from '../../../engine/flow/taken-events.js';
 import { AppError } from '../../../base/errors.js';
-import type {
-  ActivityRecord,
-  AuditAction,
-  InstanceRecord,
-  InstanceStatus,
-  NodeRecord,
-  Store,
-} from '../../../store/store.js';
+import type { ActivityRecord } from '../../../store/records/activities.js';
+import type { AuditAction } from '../../../store/records/control.js';
+import type { InstanceRecord, InstanceStatus } from '../../../store/records/instances.js';
+import type { NodeRecord } from '../../../store/records/nodes.js';
+import type { Store } from '../../../store/store.js';
 import type { Clock } from '../../../base/clock.js';
 import type { DefinitionCatalog } from '../../definitions/definition-catalog.js';
 import { ANONYMOUS } from '../control-types.js';

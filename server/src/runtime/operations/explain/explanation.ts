@@ -1,10 +1,12 @@
 /** Why an instance stands where it stands, as values: what is found out, and what is made of it. */
+import type { AuditAction } from '../../../store/records/control.js';
 import type { WorkflowDefinition } from '../../../engine/model/definition.js';
 import type { WorkflowInstance } from '../../../engine/model/instance.js';
 import type { StepError } from '../../../engine/model/step-record.js';
 import type { Json } from '../../../engine/values/json.js';
 import type { Pointer } from '../../../engine/model/pointer.js';
-import type { ActivityRecord, InstanceOutcome, InstanceStatus } from '../../../store/store.js';
+import type { ActivityRecord } from '../../../store/records/activities.js';
+import type { InstanceOutcome, InstanceStatus } from '../../../store/records/instances.js';
 import type { Polling } from '../../fleet/node-types.js';
 
 export type ReasonKind =
@@ -24,15 +26,6 @@ export type ReasonKind =
   /** It is due, and its turn has not come. */
   | 'scheduled'
   | 'ended';
-
-export type OperatorAction =
-  | 'suspend'
-  | 'resume'
-  | 'terminate'
-  | 'retry'
-  | 'publish-event'
-  | 'complete-activity'
-  | 'fail-activity';
 
 /** Times are milliseconds since 1970. */
 export interface WaitReason {
@@ -59,7 +52,7 @@ export interface WaitReason {
   readonly queue?: Polling;
   readonly error: StepError | null;
   /** What would put it right. */
-  readonly actions: readonly OperatorAction[];
+  readonly actions: readonly AuditAction[];
 }
 
 export interface Explanation {

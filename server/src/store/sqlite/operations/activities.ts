@@ -1,6 +1,6 @@
 /** The queue of activities: hand-out, results, leases. */
 import type { OperationArguments, OperationResult } from '../../operations.js';
-import type { ActivityRecord } from '../../store.js';
+import type { ActivityRecord } from '../../records/activities.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import type { Row } from '../row.js';

@@ -1,5 +1,5 @@
 /** Activities as rows: adding, reading, and the changes that come with changes of their instance. */
-import type { ActivityRecord, NewActivityRecord } from '../../store.js';
+import type { ActivityRecord, NewActivityRecord } from '../../records/activities.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import type { Row } from '../row.js';

@@ -1,6 +1,6 @@
 /** What somebody did to an instance: the newest entries, as rows. */
 import type { OperationArguments } from '../../operations.js';
-import { AUDIT_ENTRIES_MAX, type AuditEntry } from '../../store.js';
+import { AUDIT_ENTRIES_MAX, type AuditEntry } from '../../records/control.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 

@@ -5,7 +5,7 @@ import type {
   DefinitionVersion,
   StepScriptRecord,
   StepScriptVersion,
-} from '../../store.js';
+} from '../../records/definitions.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import type { Row } from '../row.js';

@@ -7,7 +7,7 @@ import {
   type EventRecord,
   type FoundEvent,
   type SubscriptionRecord,
-} from '../../store.js';
+} from '../../records/events.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import type { Row } from '../row.js';

@@ -1,6 +1,8 @@
 /** Nodes, retention and numbers. */
 import type { OperationArguments, OperationResult } from '../../operations.js';
-import type { InstanceStatus, NodeRecord, PurgeRequest, StoreStatistics } from '../../store.js';
+import type { InstanceStatus } from '../../records/instances.js';
+import type { NodeRecord } from '../../records/nodes.js';
+import type { PurgeRequest, StoreStatistics } from '../../records/housekeeping.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import { statusOf } from './instance-rows.js';

@@ -4,7 +4,7 @@ import type {
   InstanceRecord,
   InstanceStatus,
   InstanceSummary,
-} from '../../store.js';
+} from '../../records/instances.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import type { Row } from '../row.js';

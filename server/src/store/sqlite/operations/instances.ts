@@ -1,16 +1,15 @@
 /** Instances: compare-and-set, control and lists. Each function runs in a write transaction, or reads. */
+import { NEXT_STATUS } from '../../records/control.js';
 import type { SQLInputValue } from 'node:sqlite';
 import type { OperationArguments, OperationResult } from '../../operations.js';
 import type {
-  ControlAction,
   DueInstance,
   InstanceClaim,
   HistoryRecord,
-  InstanceFilter,
   InstanceRecord,
-  InstanceStatus,
   InstanceSummary,
-} from '../../store.js';
+} from '../../records/instances.js';
+import type { InstanceFilter } from '../../records/instance-lists.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import type { Row } from '../row.js';
@@ -19,15 +18,6 @@ import { noteAction } from './audit.js';
 import { insertInstanceRow, readInstance, SUMMARY_COLUMNS, summaryOf } from './instance-rows.js';
 import { appendToInbox, clearInbox } from './messages.js';
 import { insertSideRecords, removeSideRecords } from './side-records.js';
-
-const NEXT_STATUS: Readonly<
-  Record<ControlAction, { from: readonly InstanceStatus[]; to: InstanceStatus }>
-> = {
-  suspend: { from: ['Runnable'], to: 'Suspended' },
-  resume: { from: ['Suspended'], to: 'Runnable' },
-  terminate: { from: ['Runnable', 'Suspended'], to: 'Terminated' },
-  compensate: { from: ['Runnable', 'Suspended'], to: 'Runnable' },
-};
 
 export function insertInstance(
   database: Database,
@@ -83,7 +73,7 @@ export function commitInstance(
 ): OperationResult<'commitInstance'> {
   const changed = database.run(
     `UPDATE instances SET status = ?, endTime = ?, outcome = ?, lastChangeAt = ?, errorAt = ?, wakeAt = ?,
-            state = ?, schemaVersion = ?, owner = CASE WHEN ? THEN NULL ELSE owner END, underWay = ?, crashes = ?,
+            state = ?, schemaVersion = ?, underWay = ?, crashes = ?,
             revision = revision + 1
       WHERE id = ? AND epoch = ? AND inSeq = ? AND revision = ?`,
     commit.status,
@@ -94,7 +84,6 @@ export function commitInstance(
     commit.wakeAt,
     encodeText(commit.state),
     commit.schemaVersion,
-    commit.owner === null ? 1 : 0,
     commit.underWay ? 1 : 0,
     commit.crashes ?? 0,
     encodeText(commit.id),

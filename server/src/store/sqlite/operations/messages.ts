@@ -1,6 +1,6 @@
 /** Messages to instances: a row in the inbox, and the instance's `inSeq` and `wakeAt` (rule S3). */
 import type { OperationArguments, OperationResult } from '../../operations.js';
-import type { InboxMessage, PostedMessage } from '../../store.js';
+import type { InboxMessage, PostedMessage } from '../../records/messages.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import { noteAction } from './audit.js';

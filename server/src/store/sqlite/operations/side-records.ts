@@ -1,5 +1,5 @@
 /** Records beside an instance: what a commit or an insert adds and removes. Same transaction, so order does not matter. */
-import type { InstanceCommit, SideRecords } from '../../store.js';
+import type { InstanceCommit, SideRecords } from '../../records/instances.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import { insertActivity, settleActivity } from './activity-rows.js';

@@ -29,7 +29,7 @@ import { responseOf, type ApiServices } from '../http/request-context.js';
 @Route('api/step')
 @Tags('Custom steps')
 @Middlewares(knownQuery)
-export class StepController extends Controller {
+export class CustomStepController extends Controller {
   readonly #services: ApiServices;
 
   constructor(services: ApiServices) {

@@ -1,0 +1,34 @@
+/** Definitions and the scripts of custom steps, as they are stored. */
+
+export interface DefinitionRecord {
+  readonly id: string;
+  readonly version: number;
+  readonly description: string | null;
+  /** The document as JSON text with canonical member names. */
+  readonly body: string;
+  readonly createdAt: number;
+}
+
+/** A version in a list. */
+export type DefinitionVersion = Omit<DefinitionRecord, 'body'>;
+
+export interface StepScriptRecord {
+  readonly name: string;
+  readonly version: number;
+  readonly source: string;
+  readonly createdAt: number;
+}
+
+/** A version in a list. */
+export type StepScriptVersion = Omit<StepScriptRecord, 'source'>;
+
+/** Identifies a request that may be sent again. `id` is derived from the key, `requestHash` from the body. */
+export interface IdempotencyStamp {
+  readonly id: string;
+  readonly requestHash: string;
+}
+
+export type InsertDefinitionResult =
+  | { readonly outcome: 'inserted' | 'repeated'; readonly record: DefinitionRecord }
+  /** The same idempotency id with another request hash. */
+  | { readonly outcome: 'conflict' };

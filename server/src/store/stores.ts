@@ -1,0 +1,67 @@
+/**
+ * The stores that a server can use, by the scheme of their address. A further store is an entry here and a folder.
+ *
+ * The drivers are much JavaScript, so each store is loaded by those servers only that use it.
+ */
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import type { Logger } from '../base/logger.js';
+import type { Store } from './store.js';
+
+export interface StoreOptions {
+  /** Empty for the embedded store. */
+  readonly address: string;
+  readonly databaseName: string;
+  /** Folder of the embedded store. */
+  readonly dataDir: string;
+  readonly logger: Logger;
+  /** What the clock of the store's server shows, and how long the answer took. */
+  readonly onServerTime: (time: number, roundTripMs: number) => void;
+}
+
+export interface StoreChoice {
+  /** Of the addresses that name it; the embedded store has none. */
+  readonly schemes: readonly string[];
+  /** It runs on a server of its own: nodes are on several machines, and follow its clock. */
+  readonly isRemote: boolean;
+  /** Where the data is, for whoever reads the log. */
+  readonly place: (dataDir: string) => string;
+  readonly create: (options: StoreOptions) => Promise<Store>;
+}
+
+const EMBEDDED: StoreChoice = {
+  schemes: [],
+  isRemote: false,
+  place: (dataDir) => `one file in ${dataDir}`,
+  async create({ dataDir, logger }) {
+    const { createSqliteStore } = await import('./sqlite/sqlite-store.js');
+    mkdirSync(dataDir, { recursive: true });
+    return createSqliteStore({ path: path.join(dataDir, 'stepwright.db'), logger });
+  },
+};
+
+const REMOTE: readonly StoreChoice[] = [
+  {
+    schemes: ['mongodb', 'mongodb+srv'],
+    isRemote: true,
+    place: () => 'MongoDB',
+    async create({ address, databaseName, onServerTime }) {
+      const { createMongoStore } = await import('./mongo/mongo-store.js');
+      return createMongoStore({ url: address, databaseName, onServerTime });
+    },
+  },
+];
+
+/** Schemes of the addresses that `storeAt` knows. */
+export const STORE_SCHEMES = REMOTE.flatMap(({ schemes }) => schemes);
+
+/** @param address null: the embedded store */
+export function storeAt(address: string | null): StoreChoice {
+  if (address === null) return EMBEDDED;
+  const found = REMOTE.find(({ schemes }) =>
+    schemes.some((scheme) => address.startsWith(`${scheme}://`)),
+  );
+  // Settings let no other address pass.
+  if (found === undefined) throw new Error('There is no store for an address of this scheme');
+  return found;
+}
