@@ -1,0 +1,282 @@
+/** Polls and the work that they are answered with, on a real store and a clock that the tests move. */
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Logger } from '../../../src/base/logger.js';
+import { ActivityBroker } from '../../../src/runtime/activities/activity-broker.js';
+import type { PullRequest } from '../../../src/runtime/activities/activity-types.js';
+import { WorkClaims } from '../../../src/runtime/activities/work-claims.js';
+import { writeWork } from '../../../src/runtime/instances/message-codec.js';
+import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
+import { observeStore } from '../../../src/store/observed-store.js';
+import type { NewActivityRecord } from '../../../src/store/records/activities.js';
+import { StoreUnavailableError, type Store } from '../../../src/store/store.js';
+import { activityOf, instanceOf, NO_SIDE } from '../../store/records.js';
+import { ManualClock } from '../support/manual-clock.js';
+
+const ignore = (): void => undefined;
+const logger: Logger = {
+  trace: ignore,
+  debug: ignore,
+  info: ignore,
+  warn: ignore,
+  error: ignore,
+  fatal: ignore,
+  child: () => logger,
+};
+const WORK = writeWork({ stepId: 's', attempt: 1, parameters: { amount: 5 } });
+const SCAN_MS = 1000;
+
+let clock: ManualClock;
+let store: Store;
+let claimsAsked: number;
+let isAway: boolean;
+let counted: string[];
+let hinted: string[];
+
+beforeEach(() => {
+  clock = new ManualClock();
+  claimsAsked = 0;
+  isAway = false;
+  counted = [];
+  hinted = [];
+  store = observeStore(createMemoryStore(), {
+    before: ({ name }) => {
+      if (name === 'claimActivity') claimsAsked += 1;
+      if (isAway) throw new StoreUnavailableError('away');
+    },
+  });
+});
+
+function startBroker({ waitersMax = 10 } = {}): ActivityBroker {
+  const metrics = { activity: (what: string) => void counted.push(what) };
+  const options = { store, clock, logger, metrics, posted: ignore };
+  const claims = new WorkClaims({ ...options, offer: (name) => broker.announce(name) });
+  const broker: ActivityBroker = new ActivityBroker({
+    ...options,
+    claims,
+    waitersMax,
+    scanIntervalMs: () => SCAN_MS,
+    hintOthers: (name) => void hinted.push(name),
+  });
+  return broker;
+}
+
+/** What a poll was answered with: the id of the instance, null for no work; undefined while it waits. */
+interface Poll {
+  readonly answer: () => string | null | undefined;
+  readonly hangUp: () => void;
+  readonly over: Promise<string | null>;
+}
+
+function poll(broker: ActivityBroker, changes: Partial<PullRequest> = {}): Poll {
+  const controller = new AbortController();
+  let answer: string | null | undefined;
+  const over = broker
+    .pull({
+      name: 'ship',
+      workerId: 'w',
+      timeoutMs: 30_000,
+      leaseMs: 60_000,
+      signal: controller.signal,
+      ...changes,
+    })
+    .then((item) => (answer = item?.workflowId ?? null));
+  over.catch(ignore);
+  return { answer: () => answer, hangUp: () => controller.abort(), over };
+}
+
+function work(instanceId: string): NewActivityRecord {
+  return activityOf(`${instanceId}/1/0`, instanceId, { parameters: WORK });
+}
+
+async function offerWork(instanceId: string): Promise<NewActivityRecord> {
+  const activity = work(instanceId);
+  const side = { ...NO_SIDE, activities: [activity] };
+  await store.insertInstance({ record: instanceOf(instanceId), side });
+  return activity;
+}
+
+/** Everything that began has come as far as it can without a timer. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('a poll', () => {
+  it('gets work that is there already', async () => {
+    await offerWork('i');
+    expect(await poll(startBroker()).over).toBe('i');
+    expect(counted).toEqual(['handed_out']);
+  });
+
+  it('that does not wait is told at once that there is nothing', async () => {
+    expect(await poll(startBroker(), { timeoutMs: 0 }).over).toBeNull();
+    expect(clock.pending).toBe(0);
+  });
+
+  it('waits for work, and gets it the moment it is offered', async () => {
+    const broker = startBroker();
+    const waiting = poll(broker);
+    await settled();
+    expect(waiting.answer()).toBeUndefined();
+    await offerWork('i');
+    broker.offered('ship');
+    expect(await waiting.over).toBe('i');
+    expect(broker.waiting).toBe(0);
+  });
+
+  it('is told that there is nothing when its time is over', async () => {
+    const waiting = poll(startBroker(), { timeoutMs: 5000 });
+    await settled();
+    clock.advance(4999);
+    await settled();
+    expect(waiting.answer()).toBeUndefined();
+    clock.advance(1);
+    expect(await waiting.over).toBeNull();
+  });
+
+  it('is refused when too many wait', async () => {
+    const broker = startBroker({ waitersMax: 1 });
+    poll(broker);
+    await expect(poll(broker).over).rejects.toMatchObject({ code: 'too_many_requests' });
+    // One that does not wait takes nobody's place.
+    expect(await poll(broker, { timeoutMs: 0 }).over).toBeNull();
+  });
+
+  it('fails when the store does not answer, and takes no place any more', async () => {
+    const broker = startBroker();
+    isAway = true;
+    await expect(poll(broker).over).rejects.toBeInstanceOf(StoreUnavailableError);
+    expect(broker.waiting).toBe(0);
+  });
+
+  it('is answered when the node stops, and none begins after that', async () => {
+    const broker = startBroker();
+    const waiting = poll(broker);
+    await settled();
+    await broker.stop();
+    expect(await waiting.over).toBeNull();
+    await expect(poll(broker).over).rejects.toMatchObject({ code: 'stopping' });
+  });
+});
+
+describe('many polls of one name', () => {
+  it('get one item each, and the others wait on', async () => {
+    const broker = startBroker();
+    const polls = Array.from({ length: 5 }, () => poll(broker));
+    await settled();
+    for (const id of ['i', 'j', 'k']) await offerWork(id);
+    broker.offered('ship');
+    await settled();
+    const answers = polls.map(({ answer }) => answer());
+    expect(answers.filter((answer) => answer !== undefined).sort()).toEqual(['i', 'j', 'k']);
+    expect(broker.waiting).toBe(2);
+  });
+
+  it('ask the store once when there is nothing', async () => {
+    const broker = startBroker();
+    for (let at = 0; at < 8; at += 1) poll(broker);
+    await settled();
+    claimsAsked = 0;
+    broker.offered('ship');
+    await settled();
+    expect(claimsAsked).toBe(1);
+  });
+
+  it('do not get the work of another name', async () => {
+    const broker = startBroker();
+    const other = poll(broker, { name: 'charge' });
+    await offerWork('i');
+    broker.offered('ship');
+    await settled();
+    expect(other.answer()).toBeUndefined();
+  });
+});
+
+describe('a caller that is gone (R9)', () => {
+  it('takes no place and gets nothing', async () => {
+    const broker = startBroker();
+    const gone = poll(broker);
+    await settled();
+    gone.hangUp();
+    expect(await gone.over).toBeNull();
+    await offerWork('i');
+    expect(await poll(broker).over).toBe('i');
+  });
+
+  it('gives back what it got in the last moment, for the next one', async () => {
+    const broker = startBroker();
+    await offerWork('i');
+    const gone = poll(broker);
+    // The search for it has begun.
+    expect(claimsAsked).toBe(1);
+    gone.hangUp();
+    expect(await gone.over).toBeNull();
+    expect(await poll(broker).over).toBe('i');
+    // Only what somebody got counts as handed out, and this was not released by a worker.
+    expect(counted).toEqual(['handed_out']);
+  });
+});
+
+describe('an activity that is created while a worker waits', () => {
+  it('is born claimed, and handed out once it is stored (R8)', async () => {
+    const broker = startBroker();
+    const waiting = poll(broker);
+    await settled();
+    const claim = broker.reserve('ship', 'i/1/0');
+    expect(claim).not.toBeNull();
+    expect(waiting.answer()).toBeUndefined();
+    const activity = { ...work('i'), claim: claim! };
+    const side = { ...NO_SIDE, activities: [activity] };
+    await store.insertInstance({ record: instanceOf('i'), side });
+    broker.created([activity]);
+    expect(await waiting.over).toBe('i');
+    // It is nobody else's.
+    expect(await poll(broker, { timeoutMs: 0 }).over).toBeNull();
+  });
+
+  it('leaves the worker waiting when it is not stored', async () => {
+    const broker = startBroker();
+    const waiting = poll(broker);
+    await settled();
+    broker.reserve('ship', 'i/1/0');
+    broker.release('i/1/0');
+    await settled();
+    expect(waiting.answer()).toBeUndefined();
+    await offerWork('j');
+    broker.offered('ship');
+    expect(await waiting.over).toBe('j');
+  });
+
+  it('answers a reserved worker whose time is over when nothing was stored', async () => {
+    const broker = startBroker();
+    const waiting = poll(broker, { timeoutMs: 5000 });
+    await settled();
+    broker.reserve('ship', 'i/1/0');
+    clock.advance(5000);
+    await settled();
+    expect(waiting.answer()).toBeUndefined();
+    broker.release('i/1/0');
+    expect(await waiting.over).toBeNull();
+  });
+
+  it('is offered here and on other nodes where nobody was reserved', async () => {
+    const broker = startBroker();
+    expect(broker.reserve('ship', 'i/1/0')).toBeNull();
+    const activity = await offerWork('i');
+    broker.created([activity]);
+    expect(hinted).toEqual(['ship']);
+    expect(await poll(broker).over).toBe('i');
+  });
+});
+
+describe('work that this node was not told of', () => {
+  it('is found by the scan while somebody waits', async () => {
+    const broker = startBroker();
+    await broker.start();
+    const waiting = poll(broker);
+    await settled();
+    await offerWork('i');
+    clock.advance(2 * SCAN_MS);
+    expect(await waiting.over).toBe('i');
+    await broker.stop();
+  });
+});
