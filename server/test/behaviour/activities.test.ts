@@ -254,8 +254,10 @@ everyStore(
         const id = await client.defineAndStart([
           activity('ask', name, {}, { ErrorBehavior: 'Retry', RetryInterval: '00:00:00.2' }),
         ]);
-        await client.fail((await client.work(name)).token, { message: 'no paper', tray: 2 });
+        const { token } = await client.work(name);
+        // Before the call: its answer may come late.
         const failedAt = Date.now();
+        await client.fail(token, { message: 'no paper', tray: 2 });
         const retrying = await client
           .untilStep(id, 'ask', ({ waitsFor }) => waitsFor !== null && waitsFor.kind === 'retry')
           .catch(() => null);

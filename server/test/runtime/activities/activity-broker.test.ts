@@ -191,7 +191,7 @@ describe('many polls of one name', () => {
   });
 });
 
-describe('a caller that is gone (R9)', () => {
+describe('a caller that is gone (AC2)', () => {
   it('takes no place and gets nothing', async () => {
     const broker = startBroker();
     const gone = poll(broker);
@@ -217,7 +217,7 @@ describe('a caller that is gone (R9)', () => {
 });
 
 describe('an activity that is created while a worker waits', () => {
-  it('is born claimed, and handed out once it is stored (R8)', async () => {
+  it('is born claimed, and handed out once it is stored (AC1)', async () => {
     const broker = startBroker();
     const waiting = poll(broker);
     await settled();
