@@ -101,7 +101,7 @@ export class Host implements Service {
     await this.#services.claims.stop();
     await this.#services.housekeeping.stop();
     await this.#services.runner.stop();
-    this.#services.environment.stop();
+    this.#services.followUp.stop();
     await this.#services.nodes.stop();
     await this.#options.scripts.stop();
     await this.#options.backplane.stop();

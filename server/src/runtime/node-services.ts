@@ -17,7 +17,7 @@ import { WorkflowStarts } from './operations/workflow-starts.js';
 import { RequestGate } from './request-gate.js';
 import { ActivityBroker } from './activities/activity-broker.js';
 import { ActivityQueries } from './activities/activity-queries.js';
-import type { RunnerLimits } from './instances/actor-environment.js';
+import type { RunnerLimits } from './instances/runner-environment.js';
 import { ChangeFeed } from './changes/change-feed.js';
 import type { Clock } from '../base/clock.js';
 import { DefinitionCatalog } from './definitions/definition-catalog.js';
@@ -30,7 +30,9 @@ import { InstanceControl } from './operations/instance-control.js';
 import { InstanceQueries } from './operations/instance-queries.js';
 import { InstanceRunner } from './instances/instance-runner.js';
 import { activityNames } from './operations/instance-views.js';
+import { CommitFollowUp } from './instances/commit-follow-up.js';
 import { NodeEnvironment } from './instances/node-environment.js';
+import { StepBodies } from '../step-bodies/step-bodies.js';
 import { LoadMeter } from './fleet/load-meter.js';
 import { POLLED_NAMES_MAX, writeDetails, type NodeDetails } from './fleet/node-details.js';
 import { NodeRegistry } from './fleet/node-registry.js';
@@ -90,6 +92,8 @@ export class NodeServices {
   readonly broker: ActivityBroker;
   readonly publisher: EventPublisher;
   readonly environment: NodeEnvironment;
+  readonly bodies: StepBodies;
+  readonly followUp: CommitFollowUp;
   readonly nodes: NodeRegistry;
   readonly runner: InstanceRunner;
   readonly housekeeping: Housekeeping;
@@ -117,6 +121,11 @@ export class NodeServices {
     this.catalog = this.#createCatalog();
     this.claims = this.#createClaims();
     this.broker = this.#createBroker();
+    this.bodies = new StepBodies(
+      options.httpRequest,
+      options.customStep((name) => this.steps.find(name)),
+    );
+    this.followUp = this.#createFollowUp();
     this.environment = this.#createEnvironment();
     this.nodes = new NodeRegistry({
       ...options,
@@ -130,6 +139,7 @@ export class NodeServices {
       environment: this.environment,
       nodes: this.nodes,
       findDefinition: (id, version) => this.catalog.find(id, version),
+      committed: (...commit) => this.followUp.committed(...commit),
       hintOwner: (id) => options.backplane.publish({ kind: 'instance', id }),
       changed: (record) => this.changes.controlled(record),
       scanIntervalMs: () => (this.isShared ? options.settings.scanIntervalMs : SCAN_MS_ALONE),
@@ -171,7 +181,7 @@ export class NodeServices {
       startTime: this.#startTime,
       load: {
         instancesInMemory: this.runner.inMemory,
-        callsUnderWay: this.environment.callsUnderWay,
+        callsUnderWay: this.bodies.underWay,
         parkedPolls: this.broker.waiting,
         ...this.#load.read(),
       },
@@ -272,22 +282,31 @@ export class NodeServices {
     });
   }
 
-  #createEnvironment(): NodeEnvironment {
-    const { backplane, customStep, scripts, settings } = this.#options;
-    return new NodeEnvironment({
+  #createFollowUp(): CommitFollowUp {
+    const { backplane, settings } = this.#options;
+    return new CommitFollowUp({
       ...this.#options,
-      evaluator: new Evaluator(scripts),
-      limits: settings,
       emitLinesPerSecondMax: settings.emitLinesPerSecondMax,
-      broker: this.broker,
+      workers: this.broker,
       changes: this.changes,
-      customStep: customStep((name) => this.steps.find(name)),
-      startChild: (inputs, start) => this.starts.startChild(inputs, start),
       ended: (id, view) => {
         this.endWaiters.ended(id, view);
         backplane.publish({ kind: 'ended', id });
       },
-      runner: () => this.runner,
+    });
+  }
+
+  #createEnvironment(): NodeEnvironment {
+    const { scripts, settings } = this.#options;
+    return new NodeEnvironment({
+      ...this.#options,
+      evaluator: new Evaluator(scripts),
+      limits: settings,
+      workers: this.broker,
+      bodies: this.bodies,
+      startChild: (inputs, start) => this.starts.startChild(inputs, start),
+      posted: (...message) => this.runner.posted(...message),
+      controlled: (record) => this.runner.controlled(record),
     });
   }
 

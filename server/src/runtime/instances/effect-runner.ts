@@ -1,10 +1,10 @@
 /** The effects of one instance that are under way: started after a commit, aborted when their step is cancelled. */
 import { traitsOf } from '../../engine/definitions/step-types.js';
-import type { WorkflowInstance } from '../../engine/model/instance.js';
 import type { EffectResult } from '../../engine/flow/messages.js';
-import type { Pointer } from '../../engine/model/pointer.js';
 import { stepOf, type Run } from '../../engine/flow/run.js';
 import type { ActorEnvironment } from './actor-environment.js';
+
+type EffectEnvironment = Pick<ActorEnvironment, 'logger' | 'runBody'>;
 
 interface UnderWay {
   readonly controller: AbortController;
@@ -13,14 +13,14 @@ interface UnderWay {
 }
 
 export class EffectRunner {
-  readonly #environment: ActorEnvironment;
+  readonly #environment: EffectEnvironment;
   readonly #ended: (pointerId: number, attempt: number, result: EffectResult) => void;
   readonly #underWay = new Map<number, UnderWay>();
   #hasLeftOver = false;
   #waitsForEnd: () => void = () => undefined;
 
   constructor(
-    environment: ActorEnvironment,
+    environment: EffectEnvironment,
     ended: (pointerId: number, attempt: number, result: EffectResult) => void,
   ) {
     this.#environment = environment;
@@ -87,13 +87,4 @@ export class EffectRunner {
     this.#environment.logger.error(fields, 'a step body failed unexpectedly');
     return { ok: false, failure: { type: 'InternalError', message: 'the step body failed' } };
   }
-}
-
-/** Whether the next node would have to begin something again: an effect, or the start of a child. */
-export function hasUnderWay({ pointers, status }: WorkflowInstance): boolean {
-  return status === 'Runnable' && [...pointers.values()].some(isUnderWay);
-}
-
-export function isUnderWay({ state }: Pointer): boolean {
-  return state.kind === 'effect' || (state.kind === 'child' && !state.started);
 }

@@ -1,7 +1,16 @@
 /** How a new instance comes into the store, once, while its first pass may still be under way. */
+import type { Run } from '../../engine/flow/run.js';
 import type { InsertInstanceResult, SideRecords } from '../../store/records/instances.js';
-import type { InstanceActor } from './instance-actor.js';
 import { noSideRecords } from './unsaved-changes.js';
+
+/** What the first pass has made of a new instance. */
+export interface FirstPass {
+  readonly run: Run;
+  /** When the store's scan must find the instance. */
+  wakeAt(): number | null;
+  /** This state is about to be stored. */
+  wrote(state: string): void;
+}
 
 /**
  * Stores a new instance as it stands. `inserted-before`: an earlier state of it was stored while it ran on, and the
@@ -9,7 +18,7 @@ import { noSideRecords } from './unsaved-changes.js';
  */
 export type Insert = (
   /** Null: as it began. */
-  actor: InstanceActor | null,
+  firstPass: FirstPass | null,
   side: SideRecords,
 ) => Promise<'inserted' | 'inserted-before' | 'not-inserted'>;
 
@@ -17,14 +26,14 @@ export type Insert = (
 export class FirstInsertion {
   readonly result: Promise<InsertInstanceResult>;
   readonly #insert: (
-    actor: InstanceActor | null,
+    firstPass: FirstPass | null,
     side: SideRecords,
   ) => Promise<InsertInstanceResult>;
   readonly #settle: (result: Promise<InsertInstanceResult>) => void;
   #begun: Promise<InsertInstanceResult> | null = null;
 
   constructor(
-    insert: (actor: InstanceActor | null, side: SideRecords) => Promise<InsertInstanceResult>,
+    insert: (firstPass: FirstPass | null, side: SideRecords) => Promise<InsertInstanceResult>,
   ) {
     this.#insert = insert;
     let settle: (result: Promise<InsertInstanceResult>) => void = () => undefined;
@@ -34,23 +43,24 @@ export class FirstInsertion {
     this.#settle = settle;
   }
 
+  /** The first pass takes long: the instance is stored as it began. */
   early(): void {
     void this.#begin(null, noSideRecords());
   }
 
-  async withActor(
-    actor: InstanceActor | null,
+  async withFirstPass(
+    firstPass: FirstPass | null,
     side: SideRecords,
   ): Promise<'inserted' | 'inserted-before' | 'not-inserted'> {
     const isFirst = this.#begun === null;
-    const result = await this.#begin(actor, side);
+    const result = await this.#begin(firstPass, side);
     if (result.outcome !== 'inserted') return 'not-inserted';
     return isFirst ? 'inserted' : 'inserted-before';
   }
 
-  #begin(actor: InstanceActor | null, side: SideRecords): Promise<InsertInstanceResult> {
+  #begin(firstPass: FirstPass | null, side: SideRecords): Promise<InsertInstanceResult> {
     if (this.#begun === null) {
-      this.#begun = this.#insert(actor, side);
+      this.#begun = this.#insert(firstPass, side);
       this.#settle(this.#begun);
     }
     return this.#begun;

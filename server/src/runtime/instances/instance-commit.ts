@@ -2,7 +2,7 @@
 import type { WorkflowInstance } from '../../engine/model/instance.js';
 import { STATE_VERSION } from '../../engine/model/snapshot.js';
 import type { InstanceCommit } from '../../store/records/instances.js';
-import { hasUnderWay } from './effect-runner.js';
+import { hasUnderWay } from './under-way.js';
 import { timesOf } from './new-instance.js';
 import type { UnsavedChanges } from './unsaved-changes.js';
 

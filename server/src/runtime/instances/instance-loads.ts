@@ -3,7 +3,7 @@
  * there is no memory waits in line, and is read again when its turn comes: nothing of it is in memory until then.
  */
 import type { InstanceRecord } from '../../store/records/instances.js';
-import type { ActorEnvironment } from './actor-environment.js';
+import type { RunnerEnvironment } from './runner-environment.js';
 import type { Comer, InstanceMemory } from '../memory/instance-memory.js';
 import { LoadGate, type LoadLimits, type LoadPermit } from '../memory/load-gate.js';
 import { BackgroundLoads } from './background-loads.js';
@@ -16,7 +16,7 @@ export type Load = () => Promise<InstanceRecord | null>;
 export type LoadLane = 'foreground' | 'background';
 
 export interface InstanceLoadsOptions {
-  readonly environment: Pick<ActorEnvironment, 'clock' | 'logger' | 'retryStore'>;
+  readonly environment: Pick<RunnerEnvironment, 'clock' | 'logger' | 'retryStore'>;
   readonly limits: LoadLimits;
   readonly memory: Pick<InstanceMemory, 'tryEnter' | 'enter' | 'notComing'>;
   /** Reads an instance once more that had to wait for memory. */

@@ -8,11 +8,13 @@ import type { Run } from '../../engine/flow/run.js';
 import { AppError } from '../../base/errors.js';
 import { StoreUnavailableError } from '../../store/store.js';
 import type { InsertInstanceResult, SideRecords } from '../../store/records/instances.js';
-import type { ActorEnvironment } from './actor-environment.js';
-import { FirstInsertion } from './first-insertion.js';
-import { InstanceActor } from './instance-actor.js';
+import { FirstInsertion, type FirstPass } from './first-insertion.js';
+import { InstanceActor, type ActorOwner } from './instance-actor.js';
 import { writeStored } from './long-states.js';
 import { newRecord, type NewInstance } from './new-instance.js';
+import type { ResidentSet } from './resident-set.js';
+import type { RunnerEnvironment } from './runner-environment.js';
+import { admitStart } from './start-admission.js';
 import { noSideRecords } from './unsaved-changes.js';
 import type { UncertainWrites } from './uncertain-writes.js';
 
@@ -22,15 +24,13 @@ const FIRST_PASS_MS_MAX = 25;
 const LATE_WRITE_MS = 10_000;
 
 export interface InstanceStartsOptions {
-  readonly environment: ActorEnvironment;
+  readonly environment: RunnerEnvironment;
+  /** Of the actors that are made here. */
+  readonly owner: ActorOwner;
   readonly nodeId: string;
+  readonly residents: ResidentSet;
   readonly uncertain: UncertainWrites;
   readonly isStopping: () => boolean;
-  readonly isHere: (instanceId: string) => boolean;
-  readonly hasRoomFor: (start: NewInstance) => boolean;
-  /** It is in memory from now on. */
-  readonly keep: (actor: InstanceActor) => void;
-  readonly forget: (actor: InstanceActor) => void;
   /** It may be in the store, and has to be run then. */
   readonly look: (instanceId: string) => void;
   /** An instance of this node was stored that nobody runs. */
@@ -65,16 +65,17 @@ export class InstanceStarts {
   }
 
   async #start(start: NewInstance): Promise<InsertInstanceResult> {
-    const { environment, hasRoomFor, isHere, isStopping } = this.#options;
+    const { environment, isStopping, residents } = this.#options;
     if (isStopping()) {
       throw new AppError('stopping', 'The server is stopping', { retryAfterSeconds: 1 });
     }
-    if (isHere(start.id)) {
+    if (residents.has(start.id)) {
       const record = await environment.store.getInstance(start.id);
       if (record !== null) return { outcome: 'exists', record };
     }
     try {
-      return await (hasRoomFor(start) ? this.#startHere(start) : this.#startLater(start));
+      const isAdmitted = admitStart(start, residents.memory, environment.metrics);
+      return await (isAdmitted ? this.#startHere(start) : this.#startLater(start));
     } catch (error) {
       if (error instanceof StoreUnavailableError) this.#expectLateWrite(start);
       throw error;
@@ -82,35 +83,35 @@ export class InstanceStarts {
   }
 
   async #startHere(start: NewInstance): Promise<InsertInstanceResult> {
-    const { environment, forget, keep, look } = this.#options;
+    const { environment, look, owner, residents } = this.#options;
     const { startTime } = start;
     // The pass replaces fields of `data`: the caller's object stays as it is.
     const newRun = (): Run =>
       startRun(start.definition, { ...start, data: { ...start.data } }, startTime);
     const run = newRun();
-    const insertion = new FirstInsertion(async (actor, side) => {
-      const { instance } = actor === null ? newRun() : actor.run;
-      return this.#insert(start, instance, actor, side);
+    const insertion = new FirstInsertion(async (firstPass, side) => {
+      const { instance } = firstPass === null ? newRun() : firstPass.run;
+      return this.#insert(start, instance, firstPass, side);
     });
-    const actor = new InstanceActor(environment, run, {
-      stored: { epoch: 1, inSeq: 0, revision: 0, status: 'Runnable' },
-      insert: (self, side) => insertion.withActor(self, side),
+    const actor = new InstanceActor(environment, owner, run, {
+      kind: 'new',
+      insert: (firstPass, side) => insertion.withFirstPass(firstPass, side),
     });
-    keep(actor);
+    residents.keep(actor);
     actor.wake();
     const cancel = environment.clock.at(startTime + FIRST_PASS_MS_MAX, () => insertion.early());
     try {
       const result = await insertion.result;
       if (result.outcome !== 'inserted') {
         actor.abandon();
-        forget(actor);
+        residents.forget(actor);
         // A take-over of it may have found this actor in its way meanwhile.
         if (result.outcome === 'exists') look(start.id);
       }
       return result;
     } catch (error) {
       actor.abandon();
-      forget(actor);
+      residents.forget(actor);
       throw error;
     } finally {
       cancel();
@@ -129,14 +130,14 @@ export class InstanceStarts {
   async #insert(
     start: NewInstance,
     instance: WorkflowInstance,
-    actor: InstanceActor | null,
+    firstPass: FirstPass | null,
     side: SideRecords,
   ): Promise<InsertInstanceResult> {
     const { environment, nodeId } = this.#options;
     const { clock, limits, store } = environment;
     const state = await writeStored(instance);
-    actor?.memory.wrote(state);
-    const wakeAt = actor === null ? start.startTime : actor.wakeAt();
+    firstPass?.wrote(state);
+    const wakeAt = firstPass === null ? start.startTime : firstPass.wakeAt();
     const place = { owner: nodeId, now: clock.now(), wakeAt, state };
     const record = newRecord(start, instance, place);
     return store.insertInstance({ record, side, openDescendantsMax: limits.descendantsMax });

@@ -5,7 +5,7 @@ import type { ParentLink, WorkflowInstance } from '../../engine/model/instance.j
 import type { JsonObject } from '../../engine/values/json.js';
 import { STATE_VERSION } from '../../engine/model/snapshot.js';
 import type { InstanceRecord } from '../../store/records/instances.js';
-import { hasUnderWay } from './effect-runner.js';
+import { hasUnderWay } from './under-way.js';
 
 export interface NewInstance {
   readonly id: string;

@@ -1,7 +1,7 @@
 /** When the store's scan must find an instance, should nobody have woken it by then. */
 import { canGoOn, type Run } from '../../engine/flow/run.js';
 import { nextTimer } from '../../engine/flow/timers.js';
-import { hasUnderWay } from './effect-runner.js';
+import { hasUnderWay } from './under-way.js';
 
 /** An instance with an effect under way is due at some time, should everything else fail that finds it. */
 const RECHECK_MS = 60 * 60_000;

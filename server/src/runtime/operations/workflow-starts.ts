@@ -8,7 +8,8 @@ import { hashOf, newId } from '../../base/ids.js';
 import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { InstanceRunner } from '../instances/instance-runner.js';
-import type { ChildStart, NodeEnvironment } from '../instances/node-environment.js';
+import type { ChildStart } from '../instances/child-starts.js';
+import type { NodeEnvironment } from '../instances/node-environment.js';
 import type { InstanceView, StartRequest } from './instance-types.js';
 import { viewNew, viewStarted } from './instance-views.js';
 

@@ -5,7 +5,7 @@ import type { Json } from '../../engine/values/json.js';
 import { haltRun } from '../../engine/flow/lifecycle.js';
 import type { Run } from '../../engine/flow/run.js';
 import { stateOf } from '../../engine/model/snapshot.js';
-import type { RunnerLimits } from '../instances/actor-environment.js';
+import type { ActorLimits } from '../instances/actor-environment.js';
 
 /** The instance would become larger than what may be stored of one. */
 export class InstanceTooLargeError extends Error {
@@ -17,7 +17,7 @@ export class InstanceTooLargeError extends Error {
 }
 
 /** Suspends an instance that has more to do when it has done, or opened, too much. */
-export function haltBeyond(run: Run, { openStepsMax, stepsWithoutWaitMax }: RunnerLimits): void {
+export function haltBeyond(run: Run, { openStepsMax, stepsWithoutWaitMax }: ActorLimits): void {
   if (run.queue.size === 0 || run.instance.status !== 'Runnable') return;
   if (run.instance.stepsWithoutWait > stepsWithoutWaitMax) {
     haltRun(run, 'StepLimit', `more than ${stepsWithoutWaitMax} steps ran without a wait`);

@@ -1,7 +1,7 @@
 /** How many nodes in a row died while they had an instance, and what clears it of that. */
 import type { WorkflowInstance } from '../../engine/model/instance.js';
 import { executionKey } from '../../engine/model/pointer.js';
-import { isUnderWay } from '../instances/effect-runner.js';
+import { isUnderWay } from '../instances/under-way.js';
 
 export class CrashCount {
   #value: number;

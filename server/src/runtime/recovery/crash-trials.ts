@@ -15,7 +15,7 @@
  */
 import { hash } from 'node:crypto';
 import type { InstanceRecord } from '../../store/records/instances.js';
-import type { ActorEnvironment } from '../instances/actor-environment.js';
+import type { RunnerEnvironment } from '../instances/runner-environment.js';
 
 /** So many deaths in a row are put down to chance; from here on the instance is tried alone. */
 export const TRIAL_FROM = 2;
@@ -29,11 +29,11 @@ const TRIAL_MS_MAX = 10_000;
 
 export interface CrashTrialsOptions {
   readonly environment: Pick<
-    ActorEnvironment,
+    RunnerEnvironment,
     'clock' | 'logger' | 'retryStore' | 'takeAllTurns'
   > & {
-    readonly evaluator: Pick<ActorEnvironment['evaluator'], 'ready'>;
-    readonly store: Pick<ActorEnvironment['store'], 'setCrashes'>;
+    readonly evaluator: Pick<RunnerEnvironment['evaluator'], 'ready'>;
+    readonly store: Pick<RunnerEnvironment['store'], 'setCrashes'>;
   };
   readonly nodeId: string;
   readonly isStopping: () => boolean;

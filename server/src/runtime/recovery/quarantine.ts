@@ -5,6 +5,7 @@ import type { Logger, LogFields } from '../../base/logger.js';
 import type { InstanceRecord, InstanceSummary } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
+import { InstanceTooLargeError } from '../passes/instance-bounds.js';
 import { setAsideCommit } from './set-aside-state.js';
 
 export interface QuarantineOptions {
@@ -63,6 +64,25 @@ export class Quarantine {
       });
     }
     return null;
+  }
+
+  /** The instance could not be run on. What somebody else has taken over meanwhile is left alone. */
+  async suspendFailed(
+    { epoch, id }: Pick<InstanceRecord, 'epoch' | 'id'>,
+    error: unknown,
+  ): Promise<void> {
+    const { logger, store } = this.#options;
+    const isTooLarge = error instanceof InstanceTooLargeError;
+    if (!isTooLarge) logger.error({ workflowId: id, err: error }, 'an instance cannot be run');
+    const record = await store.getInstance(id);
+    if (record?.epoch !== epoch) return;
+    const reason = isTooLarge
+      ? { type: 'InstanceTooLarge', message: error.message }
+      : {
+          type: 'EngineError',
+          message: 'the server could not run this instance; its log says why',
+        };
+    await this.suspend(record, reason);
   }
 
   async suspend(

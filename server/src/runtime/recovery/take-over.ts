@@ -14,7 +14,7 @@
 import { STATE_VERSION } from '../../engine/model/snapshot.js';
 import type { InstanceClaim, InstanceRecord } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
-import type { ActorEnvironment } from '../instances/actor-environment.js';
+import type { RunnerEnvironment } from '../instances/runner-environment.js';
 import { ALONE_MIN, CrashTrials, TRIAL_FROM, type CrashTrialsOptions } from './crash-trials.js';
 import { readFollowedUntil } from '../fleet/node-details.js';
 import type { NodeRegistry } from '../fleet/node-registry.js';
@@ -23,7 +23,7 @@ import type { Quarantine } from './quarantine.js';
 const PAGE = 500;
 
 export interface TakeOverOptions {
-  readonly environment: CrashTrialsOptions['environment'] & Pick<ActorEnvironment, 'store'>;
+  readonly environment: CrashTrialsOptions['environment'] & Pick<RunnerEnvironment, 'store'>;
   readonly nodes: Pick<NodeRegistry, 'id' | 'isGone' | 'recordOf' | 'livedUntil'>;
   readonly quarantine: Quarantine;
   /** An instance is suspended after so many deaths in a row, the last ones of them on trial. */

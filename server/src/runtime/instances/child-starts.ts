@@ -1,0 +1,62 @@
+/** Starts the instances that steps ask for, a few at a time. */
+import type { EffectResult } from '../../engine/flow/messages.js';
+import { parentLinkOf, rootOf } from '../../engine/model/child-id.js';
+import type { ParentLink, WorkflowInstance } from '../../engine/model/instance.js';
+import type { Pointer } from '../../engine/model/pointer.js';
+import type { JsonObject } from '../../engine/values/json.js';
+import { AppError } from '../../base/errors.js';
+import { Turns } from '../../base/turns.js';
+import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
+import { tooManyDescendants } from './descendants.js';
+
+/** A Foreach may start thousands at once: they must not hold up what others ask the store for. */
+const UNDER_WAY_MAX = 32;
+
+export interface ChildStart {
+  readonly workflowId: string;
+  readonly parent: ParentLink;
+}
+
+/** `full`: the workflow at the top has as many open descendants as it may have. */
+export type StartChild = (inputs: JsonObject, start: ChildStart) => Promise<'started' | 'full'>;
+
+export interface ChildStartsOptions {
+  readonly startChild: StartChild;
+  readonly metrics: Pick<RuntimeMetrics, 'descendantRefused'>;
+  readonly limits: { readonly descendantsMax: number };
+}
+
+export class ChildStarts {
+  readonly #options: ChildStartsOptions;
+  readonly #turns = new Turns(UNDER_WAY_MAX);
+
+  constructor(options: ChildStartsOptions) {
+    this.#options = options;
+  }
+
+  /** Null: the node stops, and the next one starts the child. */
+  async start(
+    parent: WorkflowInstance,
+    pointer: Pointer,
+    state: Extract<Pointer['state'], { kind: 'child' }>,
+  ): Promise<EffectResult | null> {
+    const { limits, metrics, startChild } = this.#options;
+    const { workflowId } = state;
+    const root = rootOf(parent);
+    const link = parentLinkOf(parent, pointer, state.wait);
+    const end = await this.#turns.take(workflowId, root);
+    try {
+      const outcome = await startChild(state.inputs, { workflowId, parent: link });
+      if (outcome === 'started') return { ok: true, values: {} };
+      metrics.descendantRefused();
+      const message = tooManyDescendants(root, limits.descendantsMax);
+      return { ok: false, failure: { type: 'TooManyDescendants', message } };
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      if (error.code === 'stopping') return null;
+      return { ok: false, failure: { type: 'SubWorkflowFailed', message: error.message } };
+    } finally {
+      end();
+    }
+  }
+}

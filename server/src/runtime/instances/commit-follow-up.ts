@@ -1,0 +1,57 @@
+/** What the node does outside of an instance once a commit is durable (R2): log lines, numbers, news for those who wait. */
+import type { WorkflowInstance } from '../../engine/model/instance.js';
+import type { Logger } from '../../base/logger.js';
+import type { Clock } from '../../base/clock.js';
+import type { ActivityBroker } from '../activities/activity-broker.js';
+import type { ChangeFeed } from '../changes/change-feed.js';
+import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
+import type { InstanceView } from '../operations/instance-types.js';
+import { viewCommitted } from '../operations/instance-views.js';
+import { EmittedLines } from '../passes/emitted-lines.js';
+import { FailedAttemptsLog } from '../passes/failed-attempts-log.js';
+import type { UnsavedChanges } from './unsaved-changes.js';
+
+export interface CommitFollowUpOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: RuntimeMetrics;
+  /** Lines that the EmitLog steps of one definition may write in a second. */
+  readonly emitLinesPerSecondMax: number;
+  readonly workers: Pick<ActivityBroker, 'created'>;
+  readonly changes: Pick<ChangeFeed, 'committed'>;
+  /** @param view how it ended; null when that has to be looked up */
+  readonly ended: (instanceId: string, view: () => InstanceView | null) => void;
+}
+
+export class CommitFollowUp {
+  readonly #options: CommitFollowUpOptions;
+  readonly #emitted: EmittedLines;
+  readonly #failedAttempts: FailedAttemptsLog;
+
+  constructor(options: CommitFollowUpOptions) {
+    this.#options = options;
+    const { emitLinesPerSecondMax: linesPerSecondMax } = options;
+    this.#emitted = new EmittedLines({ ...options, linesPerSecondMax });
+    this.#failedAttempts = new FailedAttemptsLog(options);
+  }
+
+  /** @param committedAt null when the store does not show it as the last change */
+  committed(instance: WorkflowInstance, saved: UnsavedChanges, committedAt: number | null): void {
+    const { changes, ended, metrics, workers } = this.#options;
+    const { definitionId, id: workflowId, outcome, status } = instance;
+    for (const line of saved.logLines) this.#emitted.write({ workflowId, definitionId, ...line });
+    this.#failedAttempts.note(instance, saved.failedAttempts);
+    for (const attempt of saved.endedAttempts) metrics.attemptEnded(attempt);
+    workers.created(saved.side.activities);
+    changes.committed(instance);
+    if (status !== 'Complete' && status !== 'Terminated') return;
+    metrics.workflowEnded(status, outcome ?? '');
+    ended(workflowId, () => (committedAt === null ? null : viewCommitted(instance, committedAt)));
+  }
+
+  /** Writes what the logs have held back. */
+  stop(): void {
+    this.#emitted.stop();
+    this.#failedAttempts.stop();
+  }
+}

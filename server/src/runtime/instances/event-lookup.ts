@@ -1,0 +1,88 @@
+/** Stored events for the waits of an instance that may have been published before anybody waited for them. */
+import { applyMessage, type EventMessage } from '../../engine/flow/messages.js';
+import type { Run } from '../../engine/flow/run.js';
+import { eventKey, isTaken, searchStart } from '../../engine/flow/taken-events.js';
+import type { WorkflowInstance } from '../../engine/model/instance.js';
+import type { Pointer } from '../../engine/model/pointer.js';
+import { readJson } from '../../engine/values/exact-json.js';
+import type { Clock } from '../../base/clock.js';
+import { nameKeyOf } from '../../base/ids.js';
+import type { FoundEvent } from '../../store/records/events.js';
+import type { Store } from '../../store/store.js';
+import { UNREAD_EVENT_COST } from './message-codec.js';
+import type { StoreRetry } from './store-retry.js';
+
+const EVENT_PAGE = 50;
+
+type EventWait = Extract<Pointer['state'], { kind: 'event' }>;
+
+export class EventLookup {
+  readonly #store: Pick<Store, 'findEvents' | 'getEvent'>;
+  readonly #clock: Clock;
+  readonly #retry: StoreRetry;
+  readonly #loading = new Map<string, Promise<EventMessage | null>>();
+
+  constructor(store: Pick<Store, 'findEvents' | 'getEvent'>, clock: Clock, retry: StoreRetry) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#retry = retry;
+  }
+
+  /** Those who ask for the same event at the same time share it. Null: it is gone. */
+  load(eventId: string): Promise<EventMessage | null> {
+    const known = this.#loading.get(eventId);
+    if (known !== undefined) return known;
+    const loading = this.#retry
+      .untilAnswered(() => this.#store.getEvent(eventId))
+      .then((event) => (event === null ? null : eventOf(event, event.data)))
+      .finally(() => this.#loading.delete(eventId));
+    this.#loading.set(eventId, loading);
+    return loading;
+  }
+
+  /** As `ActorEnvironment.lookForEvents`. */
+  async look(run: Run, hasRoom: (bytes: number) => boolean): Promise<boolean> {
+    let taken = false;
+    for (const pointer of [...run.instance.pointers.values()]) {
+      const { state } = pointer;
+      if (state.kind !== 'event' || state.looked) continue;
+      const found = await this.#find(run.instance, state);
+      if (found?.data === null && !hasRoom(UNREAD_EVENT_COST)) continue;
+      const event = found === null ? null : await this.#read(found);
+      // A message cannot have come between: the actor takes messages in only at the start of a turn.
+      pointer.state = { ...state, looked: true };
+      if (event === null) continue;
+      run.now = this.#clock.now();
+      applyMessage(run, event);
+      taken = true;
+    }
+    return taken;
+  }
+
+  #read(event: FoundEvent): Promise<EventMessage | null> {
+    const { data, id } = event;
+    return data === null ? this.load(id) : Promise.resolve(eventOf(event, data));
+  }
+
+  async #find(instance: WorkflowInstance, wait: EventWait): Promise<FoundEvent | null> {
+    const key = eventKey(wait.name, wait.key);
+    let from = searchStart(instance, key, wait.effectiveAt);
+    for (;;) {
+      const position = from;
+      const page = await this.#retry.untilAnswered(() =>
+        this.#store.findEvents(nameKeyOf(wait.name, wait.key), position, EVENT_PAGE),
+      );
+      const event = page.find((candidate) => !isTaken(instance, key, candidate));
+      if (event !== undefined) return event;
+      const last = page.at(-1);
+      if (last === undefined || page.length < EVENT_PAGE) return null;
+      from = last;
+    }
+  }
+}
+
+function eventOf(event: FoundEvent, text: string): EventMessage {
+  const { id: eventId, key, name, publishedAt } = event;
+  const data = readJson(text); // Stored by us as JSON.
+  return { kind: 'event', eventId, name, key, publishedAt, data };
+}

@@ -1,0 +1,288 @@
+/**
+ * Writes one instance to the store, and finds out what became of it.
+ *
+ *   commit --> committed
+ *          --> refused: somebody has written --> refresh --> merged, or given up
+ *          --> no answer: read back ----------> committed, merged, or given up
+ *
+ * Owns: what the store has of the instance, as far as this node knows, and what no commit has saved yet. Must not know:
+ * when a commit is due, effects, other instances.
+ *
+ *  R3 A commit that is lost to a message keeps the work and takes the message in; one that is lost to another owner
+ *     throws the work away.
+ *  R4 A store error leaves the outcome open: it is read back, by revision, before anything else happens.
+ */
+import { applyStatus } from '../../engine/flow/lifecycle.js';
+import type { Run } from '../../engine/flow/run.js';
+import { StoreUnavailableError } from '../../store/store.js';
+import type { InstanceRecord, InstanceStatus } from '../../store/records/instances.js';
+import type { ActorMemory } from '../memory/actor-memory.js';
+import { StateLength } from '../passes/instance-bounds.js';
+import { CrashCount } from '../recovery/crash-count.js';
+import type { ActorEnvironment } from './actor-environment.js';
+import type { ActorInbox } from './actor-inbox.js';
+import type { ActorOrigin } from './actor-origin.js';
+import type { FirstPass, Insert } from './first-insertion.js';
+import { commitOf } from './instance-commit.js';
+import { writeStored } from './long-states.js';
+import { noSideRecords, UnsavedChanges } from './unsaved-changes.js';
+import { wakeTimeOf } from './wake-time.js';
+
+/** What reading the instance again has led to. */
+export type Refreshed =
+  /** What others have written was taken over, and is to be committed. */
+  | 'merged'
+  /** Another node owns the instance now, or it is gone. */
+  | 'fenced'
+  /** A write of this node came late: what is in memory does not build on it. */
+  | 'outdated';
+
+export type NotCommitted =
+  | Refreshed
+  /** Somebody has written to the instance, which has to be read before the commit is made again. */
+  | 'refused'
+  /** A new instance that is not to be run here: somebody else has started it, or nobody knows whether it is stored. */
+  | 'not-stored';
+
+/** What the store has, as of the last answer. */
+interface Stored {
+  readonly epoch: number;
+  revision: number;
+  /** Another one than the run's only while what somebody else has changed is not merged yet. */
+  status: InstanceStatus;
+}
+
+export interface CommitterParts {
+  readonly environment: Pick<
+    ActorEnvironment,
+    'clock' | 'limits' | 'logger' | 'metrics' | 'retryStore' | 'store' | 'workers'
+  >;
+  readonly inbox: ActorInbox;
+  readonly memory: ActorMemory;
+  /** Nobody waits for an answer of the store any more. */
+  readonly isAbandoned: () => boolean;
+}
+
+export class InstanceCommitter implements FirstPass {
+  readonly run: Run;
+  /** The node stops: what is under way is written as due at once, for the next node. */
+  isLeaving = false;
+  readonly #parts: CommitterParts;
+  readonly #stored: Stored;
+  /** How it comes into the store; null from when it is there. */
+  #insert: Insert | null;
+  #committedAt: number | null = null;
+  #unsaved = new UnsavedChanges();
+  readonly #stateLength: StateLength;
+  readonly #crashes: CrashCount;
+
+  constructor(parts: CommitterParts, run: Run, origin: ActorOrigin) {
+    this.#parts = parts;
+    this.run = run;
+    const { instanceLengthMax } = parts.environment.limits;
+    if (origin.kind === 'new') {
+      this.#stored = { epoch: 1, revision: 0, status: 'Runnable' };
+      this.#insert = origin.insert;
+      this.#stateLength = new StateLength(0, instanceLengthMax);
+      this.#crashes = new CrashCount(0, run.instance);
+    } else {
+      const { crashes, epoch, revision, state, status } = origin.record;
+      this.#stored = { epoch, revision, status };
+      this.#insert = null;
+      this.#stateLength = new StateLength(Buffer.byteLength(state), instanceLengthMax);
+      this.#crashes = new CrashCount(crashes, run.instance);
+    }
+  }
+
+  get epoch(): number {
+    return this.#stored.epoch;
+  }
+
+  get status(): InstanceStatus {
+    return this.#stored.status;
+  }
+
+  get isStored(): boolean {
+    return this.#insert === null;
+  }
+
+  /** The time that the newest commit shows as the last change; null before there was one after the insert. */
+  get committedAt(): number | null {
+    return this.#committedAt;
+  }
+
+  /** Nodes in a row that died while they had the instance, as the store has it. */
+  get crashes(): number {
+    return this.#crashes.value;
+  }
+
+  /** The deaths so far count as this many at most. */
+  acquit(crashes: number): void {
+    this.#crashes.lower(crashes);
+  }
+
+  /** When the store's scan must find this instance. */
+  wakeAt(): number | null {
+    return wakeTimeOf(this.run, this.isLeaving);
+  }
+
+  wrote(state: string): void {
+    this.#parts.memory.wrote(state);
+  }
+
+  /** Workers that wait for what no commit has saved wait on. */
+  release(): void {
+    for (const id of this.#unsaved.activityIds) this.#parts.environment.workers.release(id);
+  }
+
+  /**
+   * Writes the instance; answers what was saved with it.
+   *
+   * @throws InstanceTooLargeError when it must not be written. What is in the store is then as old as the last commit, from
+   *   which nothing that came later has left the server (R2).
+   */
+  async commit(): Promise<UnsavedChanges | NotCommitted> {
+    const { run } = this;
+    try {
+      this.#stateLength.assertWritable(run);
+    } catch (error) {
+      return this.#storeAsBegun(error);
+    }
+    this.#unsaved.collect(run, this.#parts.environment.workers);
+    this.#unsaved.markAttempted();
+    run.dirty = false;
+    run.commitDue = false;
+    const outcome =
+      this.#insert === null ? await this.#save() : await this.#insertNew(this.#insert);
+    if (outcome !== 'committed') {
+      run.dirty = true;
+      return outcome;
+    }
+    this.#parts.inbox.committed();
+    const saved = this.#unsaved;
+    this.#unsaved = new UnsavedChanges();
+    return saved;
+  }
+
+  /** Reads the instance again, which somebody has changed. Only for one that is stored. */
+  async refresh(): Promise<Refreshed> {
+    const record = await this.#loadRecord();
+    const { epoch, revision } = this.#stored;
+    if (record?.epoch !== epoch) return this.#lose('fenced');
+    // Another revision in our epoch is a commit of ours that came late: what is in memory does not build on it.
+    if (record.revision !== revision) return this.#lose('outdated');
+    return this.#merge(record);
+  }
+
+  /** Whether the instance is still this node's, and its status what it was. */
+  async isWanted(): Promise<boolean> {
+    const record = await this.#parts.environment.store.getInstance(this.run.instance.id);
+    return record?.epoch === this.#stored.epoch && record.status === this.#stored.status;
+  }
+
+  /** A new instance that has become too large is set aside as it began; for that it has to be in the store. */
+  async #storeAsBegun(error: unknown): Promise<'not-stored'> {
+    const outcome = await this.#insert?.(null, noSideRecords());
+    if (outcome !== 'not-inserted') throw error;
+    return 'not-stored';
+  }
+
+  async #insertNew(insert: Insert): Promise<'committed' | NotCommitted> {
+    let outcome: Awaited<ReturnType<Insert>>;
+    try {
+      outcome = await insert(this, this.#unsaved.side);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error;
+      // Who asked for the start hears of it; the runner looks whether the instance is there all the same.
+      return 'not-stored';
+    }
+    this.#insert = null;
+    if (outcome === 'inserted-before') return this.#save();
+    if (outcome === 'not-inserted') return 'not-stored';
+    this.#stored.status = this.run.instance.status;
+    return 'committed';
+  }
+
+  async #save(): Promise<'committed' | NotCommitted> {
+    const { clock, logger, metrics, store } = this.#parts.environment;
+    const { instance } = this.run;
+    const { epoch, revision } = this.#stored;
+    const state = await writeStored(instance);
+    const now = clock.now();
+    const wakeAt = this.wakeAt();
+    const crashes = this.#crashes.next(instance, wakeAt === 0);
+    const { inSeq } = this.#parts.inbox;
+    try {
+      const outcome = await store.commitInstance(
+        commitOf(instance, {
+          epoch,
+          inSeq,
+          revision,
+          now,
+          wakeAt,
+          crashes,
+          state,
+          unsaved: this.#unsaved,
+        }),
+      );
+      if (outcome !== 'committed') {
+        metrics.commitLost();
+        return 'refused';
+      }
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error;
+      const fields = { workflowId: instance.id, err: error };
+      logger.warn(fields, 'no answer to a commit; reading it back');
+      return this.#readBack(state);
+    }
+    this.#written({ state, crashes, lastChangeAt: now, revision: revision + 1 });
+    return 'committed';
+  }
+
+  async #readBack(state: string): Promise<'committed' | Refreshed> {
+    const stored = this.#stored;
+    const record = await this.#loadRecord();
+    if (record?.epoch !== stored.epoch) return this.#lose('fenced');
+    const isCommitted = record.revision > stored.revision;
+    // Of two commits without an answer the first has come late: what is in memory does not build on it.
+    if (isCommitted && record.state !== state) return this.#lose('outdated');
+    if (isCommitted) this.#written(record);
+    this.#merge(record);
+    return isCommitted ? 'committed' : 'merged';
+  }
+
+  /** A commit of the run as it stands is in the store. */
+  #written(record: Pick<InstanceRecord, 'state' | 'crashes' | 'lastChangeAt' | 'revision'>): void {
+    this.#committedAt = record.lastChangeAt;
+    this.#stored.revision = record.revision;
+    this.#stored.status = this.run.instance.status;
+    this.#stateLength.written(Buffer.byteLength(record.state));
+    this.#parts.memory.wrote(record.state);
+    this.#crashes.written(record.crashes);
+  }
+
+  /** Reads the instance until the store answers: nothing else can be done without it. */
+  #loadRecord(): Promise<InstanceRecord | null> {
+    const { environment, isAbandoned } = this.#parts;
+    const { id } = this.run.instance;
+    return environment.retryStore(() => environment.store.getInstance(id), isAbandoned);
+  }
+
+  /** Takes over what others have written: messages, and the status when they changed it. */
+  #merge(record: InstanceRecord): 'merged' {
+    const { run } = this;
+    this.#parts.inbox.replace(record);
+    if (record.status !== this.#stored.status) {
+      this.#stored.status = record.status;
+      run.now = this.#parts.environment.clock.now();
+      applyStatus(run, record.status, record.endTime ?? run.now);
+    }
+    run.dirty = true;
+    return 'merged';
+  }
+
+  #lose<Why extends 'fenced' | 'outdated'>(why: Why): Why {
+    this.#parts.environment.metrics.fenced();
+    return why;
+  }
+}

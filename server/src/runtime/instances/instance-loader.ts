@@ -1,0 +1,117 @@
+/**
+ * Brings a stored instance into memory: reads it, claims it where it is nobody's, and makes an actor of it.
+ *
+ * One that cannot be run here is set aside, or left alone where a newer server has written it.
+ */
+import { takeUpRun } from '../../engine/flow/lifecycle.js';
+import type { WorkflowDefinition } from '../../engine/model/definition.js';
+import { STATE_VERSION } from '../../engine/model/snapshot.js';
+import type { InstanceRecord } from '../../store/records/instances.js';
+import type { NodeRegistry } from '../fleet/node-registry.js';
+import { TRIAL_FROM } from '../recovery/crash-trials.js';
+import type { Quarantine } from '../recovery/quarantine.js';
+import type { TakeOver } from '../recovery/take-over.js';
+import { InstanceActor, type ActorOwner } from './instance-actor.js';
+import { readStored } from './long-states.js';
+import { recordCost } from './message-codec.js';
+import type { ResidentSet } from './resident-set.js';
+import type { RunnerEnvironment } from './runner-environment.js';
+import { hasUnderWay } from './under-way.js';
+
+export interface InstanceLoaderOptions {
+  readonly environment: RunnerEnvironment;
+  /** Of the actors that are made here. */
+  readonly owner: ActorOwner;
+  readonly nodes: Pick<NodeRegistry, 'id' | 'isGone' | 'isKnown'>;
+  readonly residents: ResidentSet;
+  readonly quarantine: Quarantine;
+  /** Built with this loader, so it can only be asked for later. */
+  readonly takeOver: () => Pick<TakeOver, 'claimNow' | 'trials'>;
+  readonly findDefinition: (id: string, version: number) => Promise<WorkflowDefinition | null>;
+  /** Tells the node that owns an instance to look at it. */
+  readonly hintOwner: (instanceId: string) => void;
+  readonly isStopping: () => boolean;
+  /** The node stops, and leaves an instance of its own that nobody runs. */
+  readonly leftOver: () => void;
+  /** It is about to be in memory. */
+  readonly coming: (instanceId: string) => void;
+}
+
+export class InstanceLoader {
+  readonly #options: InstanceLoaderOptions;
+
+  constructor(options: InstanceLoaderOptions) {
+    this.#options = options;
+  }
+
+  /** Answers the instance if it is ours, or was claimed. */
+  async load(id: string): Promise<InstanceRecord | null> {
+    const { environment, hintOwner, nodes, takeOver } = this.#options;
+    const record = await environment.store.getInstance(id);
+    if (record === null || this.isNewer(record)) return null;
+    const { owner } = record;
+    if (owner === nodes.id) {
+      if (record.crashes < TRIAL_FROM) return record;
+      // Its claim was for a trial, and the answer got lost.
+      takeOver().trials.add(id, null);
+      return null;
+    }
+    const wasKnown = owner !== null && nodes.isKnown(owner);
+    if (owner === null || (await nodes.isGone(owner))) return takeOver().claimNow(record);
+    // Whoever asked for this look took it for nobody's. Only then: a hint makes every node look.
+    if (!wasKnown) hintOwner(id);
+    return null;
+  }
+
+  /** Sets an instance of this node to work. */
+  async activate(record: InstanceRecord): Promise<void> {
+    const { findDefinition, isStopping, leftOver, quarantine, residents } = this.#options;
+    if (residents.has(record.id)) return;
+    if (isStopping()) {
+      leftOver();
+      return;
+    }
+    const definition = await quarantine.definitionOf(record, findDefinition);
+    if (definition !== null) await this.#wakeUp(record, definition);
+  }
+
+  /** What a newer server has written is left alone, unclaimed, for a node that knows it. */
+  isNewer({ id, schemaVersion }: InstanceRecord): boolean {
+    if (schemaVersion <= STATE_VERSION) return false;
+    const { environment, quarantine } = this.#options;
+    quarantine.leave(id);
+    environment.logger.error(
+      { workflowId: id, schemaVersion, known: STATE_VERSION },
+      'this instance was written by a newer server; left alone',
+    );
+    return true;
+  }
+
+  async #wakeUp(record: InstanceRecord, definition: WorkflowDefinition): Promise<void> {
+    const { coming, environment, owner, quarantine, residents } = this.#options;
+    const { clock, logger } = environment;
+    let actor: InstanceActor;
+    try {
+      const run = takeUpRun(definition, await readStored(record), clock.now());
+      actor = new InstanceActor(environment, owner, run, { kind: 'loaded', record });
+    } catch (error) {
+      logger.error({ workflowId: record.id, err: error }, 'unreadable state');
+      const message = 'the stored state cannot be read';
+      await quarantine.suspend(record, { type: 'UnreadableState', message });
+      return;
+    }
+    if (residents.has(record.id)) return;
+    coming(record.id);
+    residents.keep(actor);
+    residents.memory.seat({
+      id: record.id,
+      rootId: record.rootId ?? record.id,
+      bytes: recordCost(record),
+    });
+    // A wake time that has passed is replaced by a commit, or the scan would find it again and again.
+    const isDue = record.wakeAt !== null && record.wakeAt <= clock.now();
+    const isMarked = record.underWay && !hasUnderWay(actor.run.instance);
+    actor.receiveInbox(record.inbox, isDue || isMarked || record.crashes > 0);
+    actor.wake();
+  }
+}

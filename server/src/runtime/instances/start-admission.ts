@@ -1,0 +1,25 @@
+/** Whether a start is begun at once. What a client starts is, or is refused; what a step starts waits in the store if need be. */
+import { rootOf } from '../../engine/model/child-id.js';
+import { jsonLength } from '../../engine/values/json-length.js';
+import { AppError } from '../../base/errors.js';
+import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
+import type { InstanceMemory } from '../memory/instance-memory.js';
+import type { NewInstance } from './new-instance.js';
+
+/** Bytes that a start takes in memory until its first commit, for each character of its data. */
+const START_COST = 4;
+
+/** @throws AppError `overloaded` when a client has to try again */
+export function admitStart(
+  start: NewInstance,
+  memory: Pick<InstanceMemory, 'tryEnter'>,
+  metrics: Pick<RuntimeMetrics, 'memoryRefused'>,
+): boolean {
+  const bytes = jsonLength(start.data) * START_COST;
+  const rootId = start.parent === null ? null : rootOf(start);
+  if (memory.tryEnter({ id: start.id, rootId, bytes })) return true;
+  if (start.parent !== null) return false;
+  metrics.memoryRefused('start');
+  const message = 'The workflows in memory take all that this server may use for them';
+  throw new AppError('overloaded', message, { retryAfterSeconds: 1 });
+}

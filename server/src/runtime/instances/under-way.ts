@@ -1,0 +1,12 @@
+/** What of an instance goes on outside the engine, and has to be begun again by the next node. */
+import type { WorkflowInstance } from '../../engine/model/instance.js';
+import type { Pointer } from '../../engine/model/pointer.js';
+
+/** Whether the next node would have to begin something again: an effect, or the start of a child. */
+export function hasUnderWay({ pointers, status }: WorkflowInstance): boolean {
+  return status === 'Runnable' && [...pointers.values()].some(isUnderWay);
+}
+
+export function isUnderWay({ state }: Pointer): boolean {
+  return state.kind === 'effect' || (state.kind === 'child' && !state.started);
+}
