@@ -72,10 +72,6 @@ function live(definition: ReturnType<typeof randomDefinition>): Life {
       stepsWithoutWaitMax: 100_000,
       openStepsMax: 100_000,
       instanceLengthMax: 1e9,
-      concurrencyMax: 1,
-      parkedMax: 1,
-      descendantsMax: 1000,
-      instanceMemoryMax: 1e9,
     },
     logger: {
       trace: () => undefined,
