@@ -45,8 +45,8 @@ async function shown(
   what: string,
   act: () => Promise<unknown>,
 ): Promise<void> {
-  const { worstMs } = await worstLiveLatency(server, act);
-  console.log('T-38', what, { worstLiveMs: worstMs });
+  const { worstCpuMs, worstMs, worstRunMs } = await worstLiveLatency(server, act);
+  console.log('T-38', what, { worstLiveMs: worstMs, worstLiveCpuMs: worstCpuMs, worstRunMs });
 }
 
 describe.each(CONTAINERS)('T-38 the heap of a container of $container', ({ heapMb }) => {
