@@ -231,6 +231,10 @@ describe('an activity that is created while a worker waits', () => {
     expect(await waiting.over).toBe('i');
     // It is nobody else's.
     expect(await poll(broker, { timeoutMs: 0 }).over).toBeNull();
+    // The worker has been answered: releasing its reservation does not make it wait again.
+    broker.release('i/1/0');
+    await offerWork('j');
+    expect(await poll(broker, { timeoutMs: 0 }).over).toBe('j');
   });
 
   it('leaves the worker waiting when it is not stored', async () => {
