@@ -1,4 +1,5 @@
-/** Server-sent events of `/api/stream` as an async iteration that connects again by itself. */
+/** The server-sent events of `/api/stream` as an async iterable that reconnects automatically. */
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { WorkflowSummary } from './api-types.js';
 import { isApiError, isNetworkError } from './errors.js';
 import { pause } from './pause.js';
@@ -7,36 +8,35 @@ import type { Transport } from './transport.js';
 
 /** Something changed on the server. */
 export type Change =
-  /** A workflow was started, has come further or was controlled. */
+  /** A run was started, has advanced, or was suspended, resumed or terminated. */
   | { readonly type: 'workflow'; readonly workflow: WorkflowSummary }
   /** A definition has a new version. */
   | { readonly type: 'definition'; readonly id: string; readonly version: number }
-  /** Something may have been missed: read again what is shown. */
+  /** Changes may have been missed: read again what you show. */
   | { readonly type: 'lag' };
 
-/** What to follow; all of it when nothing is given. */
+/** Which changes to follow; all of them by default. */
 export interface StreamOptions {
-  /** Only this workflow. Then the first change is the workflow as it is, so that nothing is missed before. */
+  /** Only this run. The first change is then the current state of the run, so that none is missed. */
   readonly workflowId?: string;
-  /** Only this definition and its workflows. */
+  /** Only this definition and its runs. */
   readonly definitionId?: string;
   /** Ends the iteration. */
   readonly signal?: AbortSignal;
   /**
-   * Called with true when the server has begun to tell, at first and after each break, and with false when it no longer
-   * does, until the loop ends.
+   * Called with true when the stream has connected or reconnected, and with false when it has disconnected.
    */
   readonly onConnection?: (isConnected: boolean) => void;
 }
 
-/** The server says something every 15 seconds; a connection that is silent for longer is dead. */
+/** The server sends at least a comment every 15 seconds; a connection that is silent for longer is dead. */
 const SILENCE_MS_MAX = 45_000;
 const PAUSE_MS_MIN = 500;
 const PAUSE_MS_MAX = 10_000;
-/** Until the first connection; later ones are tried for as long as it takes. */
+/** Attempts for the first connection; reconnecting has no limit. */
 const FIRST_ATTEMPTS = 5;
 
-/** Ends when the signal fires or the caller leaves the loop. @throws what cannot be mended by trying again */
+/** Ends when the signal fires or the caller leaves the loop. @throws errors that a retry cannot fix */
 export async function* followChanges(
   transport: Transport,
   { signal, onConnection, ...filter }: StreamOptions,
@@ -55,9 +55,9 @@ export async function* followChanges(
       isConnected = true;
       failures = 0;
       onConnection?.(true);
-      // What happened in between was told to nobody.
+      // Changes between the connections are lost.
       if (!isFirst) yield { type: 'lag' };
-      // Once the server tells of changes, so that none falls in between.
+      // After connecting, so that no change falls between the two.
       if (filter.workflowId !== undefined)
         yield await current(transport, filter.workflowId, signal);
       yield* readChanges(body, hangUp);
@@ -95,30 +95,26 @@ async function* readChanges(
 ): AsyncGenerator<Change, void, undefined> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
-  let text = '';
+  const messages: EventSourceMessage[] = [];
+  const parser = createParser({ onEvent: (message) => messages.push(message) });
   for (;;) {
     const silence = setTimeout(hangUp, SILENCE_MS_MAX);
-    // A connection that breaks off is like one that ends: the next one says what was missed.
+    // A broken connection is handled like one that ends: the next one reports the gap.
     const { done, value } = await reader
       .read()
       .catch(() => ({ done: true, value: undefined }))
       .finally(() => clearTimeout(silence));
     if (done) return;
-    text += decoder.decode(value, { stream: true });
-    const blocks = text.split('\n\n');
-    text = blocks.pop() ?? '';
-    for (const block of blocks) {
-      const change = changeOf(block);
+    parser.feed(decoder.decode(value, { stream: true }));
+    for (const message of messages.splice(0)) {
+      const change = changeOf(message);
       if (change !== null) yield change;
     }
   }
 }
 
-/** Null for comments, and for events of a later server. */
-function changeOf(block: string): Change | null {
-  const type = /^event: (.*)$/m.exec(block)?.[1];
-  const data = /^data: (.*)$/m.exec(block)?.[1];
-  if (data === undefined) return null;
+/** Null for events of a later version of the server. */
+function changeOf({ data, event: type }: EventSourceMessage): Change | null {
   if (type === 'lag') return { type };
   // What the server sends under these names has these forms.
   if (type === 'workflow') return { type, workflow: JSON.parse(data) as WorkflowSummary };
@@ -132,7 +128,7 @@ function isTemporary(error: unknown): boolean {
   return isNetworkError(error);
 }
 
-/** Asked anew each time: the signal may fire while something is awaited. */
+/** A function, because the signal may fire during an await. */
 function isAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;
 }

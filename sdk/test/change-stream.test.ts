@@ -146,6 +146,49 @@ describe('stream, of what may answer', () => {
     }
   });
 
+  describe('parses the stream as the standard says', () => {
+    const CHANGED = { type: 'workflow', workflow: { reference: 'Größe 🚀' } } as const;
+    const EVENT = `event: workflow\ndata: ${JSON.stringify(CHANGED.workflow)}\n\n`;
+
+    /** The first two changes of a stream that arrives in exactly these chunks. */
+    async function firstTwo(chunks: readonly Uint8Array[]): Promise<readonly Change[]> {
+      const body = new ReadableStream<Uint8Array>({
+        start: (controller) => chunks.forEach((chunk) => controller.enqueue(chunk)),
+      });
+      const headers = { 'content-type': 'text/event-stream' };
+      const client = createClient({
+        baseUrl: 'http://127.0.0.1:1',
+        fetch: () => Promise.resolve(new Response(body, { headers })),
+      });
+      const changes: Change[] = [];
+      for await (const change of client.stream()) if (changes.push(change) === 2) break;
+      return changes;
+    }
+    const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
+    const bytewise = (text: string): readonly Uint8Array[] =>
+      Array.from(bytesOf(text), (byte) => Uint8Array.of(byte));
+    const lag = 'event: lag\ndata: {}\n\n';
+
+    it.each([
+      ['lines that end with LF', EVENT + lag],
+      ['lines that end with CRLF', (EVENT + lag).replaceAll('\n', '\r\n')],
+      ['lines that end with CR', `${(EVENT + lag).replaceAll('\n', '\r')}: the next line\r`],
+      ['data on several lines', EVENT.replace('data: {', 'data: {\ndata: ') + lag],
+      ['data before the event name', EVENT.replace(/(event.*)\n(data.*)\n/, '$2\n$1\n') + lag],
+      ['fields without a space after the colon', (EVENT + lag).replaceAll(': ', ':')],
+      [
+        'comments between and inside events',
+        `: hello\n\n${EVENT.replace('\n', '\n: x\n')}:\n${lag}`,
+      ],
+      ['a byte order mark', `\uFEFF${EVENT}${lag}`],
+    ])('%s, in one chunk and byte by byte', async (_what, text) => {
+      const expected = [CHANGED, { type: 'lag' }];
+      expect(await firstTwo([bytesOf(text)])).toEqual(expected);
+      // Byte by byte, chunks end inside characters and between CR and LF.
+      expect(await firstTwo(bytewise(text))).toEqual(expected);
+    });
+  });
+
   it('sends a fresh token with each connection, and what is to be followed', async () => {
     const server = await answering(events('event: lag\ndata: {}'));
     let asked = 0;

@@ -13,7 +13,7 @@ const config = loadConfig();
 const logger = createLogger({ level: config.log_level });
 
 process.on('unhandledRejection', (error) => {
-  logger.fatal({ err: error }, 'a failure that nobody handled');
+  logger.fatal({ err: error }, 'unhandled error');
   process.exit(1);
 });
 
@@ -66,8 +66,8 @@ async function build(settings: Config): Promise<Server> {
 function reasonOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : null;
   const where = `${config.host}:${config.port}`;
-  if (code === 'EADDRINUSE') return `: ${where} is taken; set PORT to another port`;
-  if (code === 'EACCES') return `: this user may not listen on ${where}`;
+  if (code === 'EADDRINUSE') return `: ${where} is already in use; set PORT to another port`;
+  if (code === 'EACCES') return `: permission denied to listen on ${where}`;
   if (code === 'EADDRNOTAVAIL') return `: this machine has no address ${config.host}`;
   return '';
 }
@@ -87,7 +87,7 @@ function announce(httpServer: HttpServer, settings: Config): void {
   if (!isLocal && !settings.auth && !settings.allow_insecure) {
     logger.warn(
       { address },
-      'everybody who reaches this address may run workflows here: set auth=true, or allow_insecure=true to accept that',
+      'anyone who can reach this address can run workflows: set auth=true, or allow_insecure=true to accept the risk',
     );
   }
   logger.info({ url, store: storeAt(settings.dbhost).place(settings.data_dir) }, 'listening');
@@ -116,7 +116,7 @@ async function stop(signal: string): Promise<void> {
   isStopping = true;
   logger.info({ signal }, 'stopping');
   const deadline = setTimeout(() => {
-    logger.warn('work in hand did not end in time; it goes on at the next start');
+    logger.warn('work in progress did not finish in time; it continues at the next start');
     process.exit(0);
   }, config.shutdown_grace_ms);
   deadline.unref();

@@ -21,12 +21,12 @@ describe('readConfig', () => {
     [{ PORT: 'http' }, "PORT must be a whole number from 0 to 65535, not 'http'"],
     [{ port: '70000' }, 'port must be a whole number'],
     [{ auth: 'maybe' }, 'auth must be true or false'],
-    [{ auth: 'true' }, 'publickey must hold the key'],
+    [{ auth: 'true' }, 'auth=true requires publickey'],
     [{ alg: 'HS256' }, 'alg must be one of RS256'],
     [{ dbhost: 'localhost:27017' }, 'dbhost must begin with mongodb://'],
     [{ redis: 'http://x' }, 'redis must begin with redis://'],
     [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL must be one of trace'],
-    [{ PORT: '1', port: '2' }, 'PORT and port are the same setting with two values'],
+    [{ PORT: '1', port: '2' }, 'PORT and port are the same setting, but their values differ'],
   ])('refuses %j with a sentence', (environment, sentence) => {
     expect(() => readConfig(environment)).toThrow(ConfigError);
     expect(() => readConfig(environment)).toThrow(sentence);

@@ -1060,11 +1060,11 @@ export interface components {
          *       "status": "Runnable",
          *       "outcome": null,
          *       "time": "2026-05-04T10:32:30.123Z",
-         *       "summary": "approve: waits for event approved/42 since 12 min; no such event has been published since its effective date",
+         *       "summary": "approve: waits for event approved/42 since 12 min; no matching event has been published since the effective date",
          *       "reasons": [
          *         {
          *           "kind": "event",
-         *           "text": "waits for event approved/42 since 12 min; no such event has been published since its effective date",
+         *           "text": "waits for event approved/42 since 12 min; no matching event has been published since the effective date",
          *           "since": "2026-05-04T10:20:30.123Z",
          *           "until": null,
          *           "executionId": 2,
@@ -1414,13 +1414,13 @@ export interface components {
              * @enum {string}
              */
             onRetriesExhausted?: "Suspend" | "Terminate" | "Compensate";
-            /** @description Types of errors that are not retried, as errors show them. */
+            /** @description Error types that are not retried, as errors show them. */
             nonRetryable?: string[];
             /** @description How long one try may take. */
             timeout?: components["schemas"]["Duration"];
             /** @description The steps that undo this one. */
             compensateWith?: components["schemas"]["StepDocument"][];
-            /** @description Whether a failure inside undoes everything inside that is complete. */
+            /** @description Whether a failure inside compensates everything that completed inside that is complete. */
             saga?: boolean;
         };
         /** @description The failure of a step. */
@@ -2203,7 +2203,7 @@ export interface operations {
                     "application/yaml": components["schemas"]["WorkItem"];
                 };
             };
-            /** @description A parameter is wrong */
+            /** @description A parameter is invalid */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2230,7 +2230,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No work came in time */
+            /** @description No work arrived before the timeout */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2361,7 +2361,7 @@ export interface operations {
                     "application/yaml": components["schemas"]["ActivityItemPage"];
                 };
             };
-            /** @description A parameter is wrong */
+            /** @description A parameter is invalid */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2430,7 +2430,7 @@ export interface operations {
                     "application/yaml": components["schemas"]["ExtendedLease"];
                 };
             };
-            /** @description A parameter is wrong */
+            /** @description A parameter is invalid */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2522,7 +2522,7 @@ export interface operations {
                     "application/yaml": components["schemas"]["DefinitionPage"];
                 };
             };
-            /** @description A parameter is wrong */
+            /** @description A parameter is invalid */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2631,7 +2631,7 @@ export interface operations {
                     "application/yaml": components["schemas"]["RegisteredDefinition"];
                 };
             };
-            /** @description The definition is wrong, or the body cannot be read */
+            /** @description The definition is invalid, or the body cannot be read */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2658,7 +2658,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The idempotency key was used with another definition */
+            /** @description The idempotency key was already used with a different definition */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2764,7 +2764,7 @@ export interface operations {
                     "application/yaml": components["schemas"]["DefinitionCheck"];
                 };
             };
-            /** @description The body cannot be read; when strict, also where anything was found */
+            /** @description The body cannot be read or, with strict, the definition has errors or warnings */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2874,7 +2874,7 @@ export interface operations {
                     "application/yaml": components["schemas"]["DefinitionDocument"];
                 };
             };
-            /** @description A parameter is wrong */
+            /** @description A parameter is invalid */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2969,7 +2969,7 @@ export interface operations {
                     "application/yaml": components["schemas"]["DefinitionPage"];
                 };
             };
-            /** @description A parameter is wrong */
+            /** @description A parameter is invalid */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3079,7 +3079,7 @@ export interface operations {
                     "application/yaml": components["schemas"]["EventPage"];
                 };
             };
-            /** @description A parameter is wrong */
+            /** @description A parameter is invalid */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3280,7 +3280,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such workflow */
+            /** @description There is no such run */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3289,7 +3289,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The idempotency key was used with another event */
+            /** @description The idempotency key was already used with a different event */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3375,7 +3375,7 @@ export interface operations {
                     "application/yaml": components["schemas"]["EventWaiterPage"];
                 };
             };
-            /** @description A parameter is wrong */
+            /** @description A parameter is invalid */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3594,7 +3594,7 @@ export interface operations {
                     "application/yaml": components["schemas"]["StepPage"];
                 };
             };
-            /** @description A parameter is wrong */
+            /** @description A parameter is invalid */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3656,7 +3656,7 @@ export interface operations {
                     "text/x-python": string;
                 };
             };
-            /** @description A parameter is wrong */
+            /** @description A parameter is invalid */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3745,7 +3745,7 @@ export interface operations {
                     "application/yaml": components["schemas"]["StoredStep"];
                 };
             };
-            /** @description The script has a syntax error, or when strict a warning; `line` and `column` say where */
+            /** @description The script has a syntax error or, with strict, a warning; `line` and `column` give the position */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3772,7 +3772,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The name is that of a built-in step */
+            /** @description The name belongs to a built-in step */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3856,7 +3856,7 @@ export interface operations {
                     "application/yaml": components["schemas"]["StepPage"];
                 };
             };
-            /** @description A parameter is wrong */
+            /** @description A parameter is invalid */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3926,7 +3926,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description A parameter is wrong */
+            /** @description A parameter is invalid */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4041,7 +4041,7 @@ export interface operations {
                     "application/yaml": components["schemas"]["WorkflowPage"];
                 };
             };
-            /** @description A parameter is wrong */
+            /** @description A parameter is invalid */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4116,7 +4116,7 @@ export interface operations {
                     "application/yaml": components["schemas"]["ControlAnswer"];
                 };
             };
-            /** @description The body is wrong */
+            /** @description The body is invalid */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4232,7 +4232,7 @@ export interface operations {
                     "application/yaml": components["schemas"]["Workflow"];
                 };
             };
-            /** @description A parameter is wrong */
+            /** @description A parameter is invalid */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4259,7 +4259,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such workflow */
+            /** @description There is no such run */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4393,7 +4393,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The idempotency key was used with another start */
+            /** @description The idempotency key was already used with a different start request */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4484,7 +4484,7 @@ export interface operations {
                     "application/yaml": components["schemas"]["ControlledWorkflow"];
                 };
             };
-            /** @description A parameter is wrong */
+            /** @description A parameter is invalid */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4511,7 +4511,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such workflow */
+            /** @description There is no such run */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4592,7 +4592,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such workflow */
+            /** @description There is no such run */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4636,11 +4636,11 @@ export interface operations {
                      *       "status": "Runnable",
                      *       "outcome": null,
                      *       "time": "2026-05-04T10:32:30.123Z",
-                     *       "summary": "approve: waits for event approved/42 since 12 min; no such event has been published since its effective date",
+                     *       "summary": "approve: waits for event approved/42 since 12 min; no matching event has been published since the effective date",
                      *       "reasons": [
                      *         {
                      *           "kind": "event",
-                     *           "text": "waits for event approved/42 since 12 min; no such event has been published since its effective date",
+                     *           "text": "waits for event approved/42 since 12 min; no matching event has been published since the effective date",
                      *           "since": "2026-05-04T10:20:30.123Z",
                      *           "until": null,
                      *           "executionId": 2,
@@ -4668,12 +4668,12 @@ export interface operations {
                      *     status: Runnable
                      *     outcome: null
                      *     time: 2026-05-04T10:32:30.123Z
-                     *     summary: "approve: waits for event approved/42 since 12 min; no such event has
-                     *       been published since its effective date"
+                     *     summary: "approve: waits for event approved/42 since 12 min; no matching event
+                     *       has been published since the effective date"
                      *     reasons:
                      *       - kind: event
-                     *         text: waits for event approved/42 since 12 min; no such event has been published
-                     *           since its effective date
+                     *         text: waits for event approved/42 since 12 min; no matching event has been
+                     *           published since the effective date
                      *         since: 2026-05-04T10:20:30.123Z
                      *         until: null
                      *         executionId: 2
@@ -4712,7 +4712,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such workflow */
+            /** @description There is no such run */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4809,7 +4809,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such workflow */
+            /** @description There is no such run */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4897,7 +4897,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such workflow */
+            /** @description There is no such run */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4906,7 +4906,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No step waits for another try */
+            /** @description No step is waiting for a retry */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5012,7 +5012,7 @@ export interface operations {
                     "application/yaml": components["schemas"]["StepExecutionPage"];
                 };
             };
-            /** @description A parameter is wrong */
+            /** @description A parameter is invalid */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5039,7 +5039,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such workflow */
+            /** @description There is no such run */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5125,7 +5125,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such workflow or execution */
+            /** @description There is no such run or execution */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5134,7 +5134,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The execution does not wait for an activity */
+            /** @description The execution is not waiting for an activity */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5235,7 +5235,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such workflow or execution */
+            /** @description There is no such run or execution */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5244,7 +5244,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The execution does not wait for an activity */
+            /** @description The execution is not waiting for an activity */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5359,7 +5359,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such workflow */
+            /** @description There is no such run */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5516,7 +5516,7 @@ export interface operations {
                     "application/schema+json": components["schemas"]["DataObject"];
                 };
             };
-            /** @description It is the one that If-None-Match names */
+            /** @description Not modified: the schema is the one that If-None-Match names */
             304: {
                 headers: {
                     [name: string]: unknown;

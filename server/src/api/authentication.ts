@@ -30,12 +30,12 @@ export async function expressAuthentication(
   context.verifiedToken ??= verify(request, tokens).catch((error: unknown) => {
     if (error instanceof AppError) throw error;
     refusals.count(addressOf(request));
-    logger.debug({ err: error }, 'A token was refused');
-    throw unauthenticated('The bearer token is not valid', 'invalid_token');
+    logger.debug({ err: error }, 'rejected a bearer token');
+    throw unauthenticated('The bearer token is invalid', 'invalid_token');
   });
   const token = await context.verifiedToken;
   if (scopes.every((scope) => covers(token, scope))) return token;
-  throw new AppError('forbidden', `This call needs the scope ${scopes.join(' ')}`);
+  throw new AppError('forbidden', `This call requires the scope ${scopes.join(' ')}`);
 }
 
 /** Whether the caller of a request that was let in may also do what needs this scope. */
@@ -51,7 +51,7 @@ function covers(token: VerifiedToken, scope: string): boolean {
 async function verify(request: Request, tokens: TokenVerifier): Promise<VerifiedToken> {
   const match = /^bearer +([\w.~+/=-]+)$/i.exec(request.headers.authorization ?? '');
   if (match?.[1] === undefined) {
-    throw unauthenticated('This call needs a bearer token in the Authorization header');
+    throw unauthenticated('This call requires a bearer token in the Authorization header');
   }
   return tokens(match[1]);
 }

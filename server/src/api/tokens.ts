@@ -41,7 +41,7 @@ export function createTokenVerifier(config: AuthConfig): TokenVerifier {
     const { exp = 0, sub = null } = payload;
     // JSON reads 1e999 as infinity, and a token that is good for a century cannot be taken back either.
     if (exp > Date.now() / 1000 + config.lifetimeSecondsMax) {
-      throw new Error(`The token is good for more than ${config.lifetimeSecondsMax} s`);
+      throw new Error(`The token is valid for longer than ${config.lifetimeSecondsMax} s`);
     }
     return { subject: sub, scopes: scopesOf(payload), expiresAt: exp * 1000 };
   };

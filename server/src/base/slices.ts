@@ -49,7 +49,7 @@ export class NotWantedError extends Error {
   override readonly name = 'NotWantedError' as const;
 
   constructor() {
-    super('nobody waits for this result');
+    super('no caller is waiting for this result');
   }
 }
 

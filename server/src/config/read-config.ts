@@ -17,7 +17,9 @@ export function readConfig(environment: Environment): Config {
     const lowerCase = name.toLowerCase();
     const other = given.get(lowerCase);
     if (other !== undefined && lowerCase in SETTINGS && other.text !== value.trim()) {
-      throw new ConfigError(`${other.name} and ${name} are the same setting with two values`);
+      throw new ConfigError(
+        `${other.name} and ${name} are the same setting, but their values differ`,
+      );
     }
     given.set(lowerCase, { name, text: value.trim() });
   }
@@ -28,9 +30,7 @@ export function readConfig(environment: Environment): Config {
   // Every name of SETTINGS was given the value that its reader made.
   const complete = config as unknown as Config;
   if (complete.auth && complete.publickey === null) {
-    throw new ConfigError(
-      'auth is on, so publickey must hold the key that tokens are checked with',
-    );
+    throw new ConfigError('auth=true requires publickey, the key that verifies tokens');
   }
   checkPublicKey(complete);
   return Object.freeze(complete);

@@ -124,7 +124,7 @@ export class Host implements Service {
     const reasons: string[] = [];
     const { gate, nodes } = this.#services;
     if (gate.state !== 'open') reasons.push(`the server is ${gate.state}`);
-    if (!nodes.isBeating) reasons.push('the store has not answered for too long');
+    if (!nodes.isBeating) reasons.push('the store has not responded for too long');
     return { ready: reasons.length === 0, reasons };
   }
 
@@ -146,7 +146,9 @@ export class Host implements Service {
   async #refuseFleet(): Promise<void> {
     const { backplane, logger } = this.#options;
     if (backplane.kind !== 'local') {
-      throw new Error(`${NOT_ATOMIC}, and Redis is for several nodes: ${ONE_NODE_ONLY}`);
+      throw new Error(
+        `${NOT_ATOMIC}, and redis is set, which is for several nodes: ${ONE_NODE_ONLY}`,
+      );
     }
     await this.#services.nodes.demandToBeAlone();
     logger.warn(`${NOT_ATOMIC}: ${ONE_NODE_ONLY}`);

@@ -34,7 +34,7 @@ export class RequestGate {
       return await call();
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;
-      throw new AppError('store_unavailable', 'The store does not answer', {
+      throw new AppError('store_unavailable', 'The store is not responding', {
         cause: error,
         retryAfterSeconds: 2,
       });

@@ -39,7 +39,7 @@ export function createCustomStepBody(options: CustomStepOptions): CustomStepBody
         return failure('Unavailable', `the script of ${stepType} could not be read`);
       }
       if (script === null) {
-        return failure('StepNotFound', `there is no step type and no script named ${stepType}`);
+        return failure('StepNotFound', `there is no step type or custom step named ${stepType}`);
       }
       const result = await options.scripts.runScript(script.source, inputs, {
         signal: context.signal,

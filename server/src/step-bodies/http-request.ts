@@ -74,7 +74,7 @@ export function createHttpRequestBody(options: HttpRequestOptions): HttpRequestB
   if (allowLoopback || allowPrivate) {
     logger?.info(
       { allowLoopback, allowPrivate },
-      'HttpRequest steps may call addresses of this machine or of private networks',
+      'HttpRequest steps may call loopback addresses or private networks',
     );
   }
   return new Caller(options);
@@ -281,7 +281,7 @@ class Caller implements HttpRequestBody {
     const { method, url } = call;
     this.#logger?.debug(
       { workflowId, stepId, attempt, method, origin: url.origin, statusCode },
-      'an HttpRequest step has called',
+      'an HttpRequest step made a call',
     );
   }
 }
@@ -305,7 +305,7 @@ function answered(answer: Answer): EffectResult {
       ResponseCode: statusCode,
       ResponseBody: answer.body,
       IsSuccessful: problem === null && statusCode >= 200 && statusCode <= 299,
-      ErrorMessage: problem === null ? null : `the answer has come, but ${problem}`,
+      ErrorMessage: problem === null ? null : `the response arrived, but ${problem}`,
       ResponseHeaders: toJsonHeaders(answer.headers),
     },
   };
@@ -342,7 +342,7 @@ function timedOut(deadline: Deadline): string {
 }
 
 function aborted(): EffectResult {
-  return failure('Aborted', 'the call was given up, because its result is no longer wanted');
+  return failure('Aborted', 'the call was cancelled, because its result is no longer needed');
 }
 
 function failure(type: string, message: string): EffectResult {

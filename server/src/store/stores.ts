@@ -12,7 +12,7 @@ export interface StoreOptions {
   /** Empty for the embedded store. */
   readonly address: string;
   readonly databaseName: string;
-  /** Folder of the embedded store. */
+  /** Directory of the embedded store. */
   readonly dataDir: string;
   readonly logger: Logger;
   /** What the clock of the store's server shows, and how long the answer took. */

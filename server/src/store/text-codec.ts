@@ -20,7 +20,6 @@ export function encodeText(text: string): string {
 export function decodeText(stored: string): string {
   if (!stored.startsWith(MARKER)) return stored;
   const text: unknown = JSON.parse(stored.slice(MARKER.length));
-  if (typeof text !== 'string')
-    throw new TypeError('Stored text is not in the form it was written in');
+  if (typeof text !== 'string') throw new TypeError('The stored text is corrupt');
   return text;
 }

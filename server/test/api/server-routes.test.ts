@@ -41,7 +41,7 @@ describe('probes', () => {
 
   it.each([
     [200, { ready: true, reasons: [] }],
-    [503, { ready: false, reasons: ['The store does not answer'] }],
+    [503, { ready: false, reasons: ['The store is not responding'] }],
   ])('ready answers %i', async (status, readiness) => {
     const api = await startApi({ host: { readiness: () => readiness } });
     const response = await api.fetch('/health/ready');

@@ -240,7 +240,7 @@ everyStore('definitions', (at) => {
 
   it.each<[string, Json]>([
     ['a list', [1]],
-    ['a text', 'text'],
+    ['a string', 'text'],
     ['null', null],
     ['a number', 5],
   ])('are refused when they are %s', async (_, document) => {

@@ -31,8 +31,8 @@ it('fails the step that would start one more, until one has ended', async () => 
 
   const refused = await client.untilStep(id, 'second', ({ error }) => error !== null);
   const message =
-    `workflow ${id} has 2 open descendants (descendants_max); ` +
-    'another one can be started when some of them have ended';
+    `run ${id} has 2 open descendants, the maximum (descendants_max); ` +
+    'another one can start when one of them has ended';
   expect(refused!.error).toMatchObject({ type: 'TooManyDescendants', message });
   expect(refused!.childWorkflowId).toBeNull();
   const { body } = await client.get<Explanation>(`/api/workflow/${id}/explain`);

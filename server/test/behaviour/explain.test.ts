@@ -48,19 +48,19 @@ const CASES: readonly Case[] = [
     arrange: (client) => client.defineAndStart([step('nap', 'Delay', { Period: DAY })]),
     reason: {
       kind: 'timer',
-      text: /^waits until \d{4}-.*Z \((in 1 d|in 23 h 59 min)\)$/,
+      text: /^waiting until \d{4}-.*Z \((in 1 d|in 23 h 59 min)\)$/,
       stepId: 'nap',
       stepType: 'Delay',
       attempt: 1,
       actions: ['terminate'],
     },
-    summary: /^nap: waits until/,
+    summary: /^nap: waiting until/,
   },
   {
     of: 'a Schedule',
     arrange: (client) =>
       client.defineAndStart([step('later', 'Schedule', { Interval: DAY }, { Do: [[mark('a')]] })]),
-    reason: { kind: 'timer', text: /^waits until .* \(in /, stepId: 'later' },
+    reason: { kind: 'timer', text: /^waiting until .* \(in /, stepId: 'later' },
   },
   {
     of: 'the next round of a Recur',
@@ -68,7 +68,7 @@ const CASES: readonly Case[] = [
       client.defineAndStart([
         step('often', 'Recur', { Interval: DAY, StopCondition: 'False' }, { Do: [[mark('a')]] }),
       ]),
-    reason: { kind: 'timer', text: /^waits for its next round, at .* \(in /, stepId: 'often' },
+    reason: { kind: 'timer', text: /^waiting for its next round at .* \(in /, stepId: 'often' },
   },
   {
     of: 'a retry',
@@ -86,7 +86,7 @@ const CASES: readonly Case[] = [
     arrange: (client) => client.defineAndStart([waitFor('ask', fresh('never'))]),
     reason: {
       kind: 'event',
-      text: /^waits for event never-\d+\/42 since \d+ s; no such event has been published since its effective date$/,
+      text: /^has been waiting for event never-\d+\/42 for \d+ s; no matching event has been published since the effective date$/,
       eventKey: '42',
       actions: ['publish-event', 'terminate'],
     },
@@ -98,7 +98,10 @@ const CASES: readonly Case[] = [
       await client.publish(name, '42', 1);
       return client.defineAndStart([waitFor('ask', name)]);
     },
-    reason: { kind: 'event', text: /one such event was published \d+ s before its effective date/ },
+    reason: {
+      kind: 'event',
+      text: /a matching event was published \d+ s before the effective date/,
+    },
   },
   {
     of: 'an event that counts only later, and a wait with a time limit',
@@ -106,7 +109,7 @@ const CASES: readonly Case[] = [
       client.defineAndStart([
         waitFor('ask', fresh('later'), { EffectiveDate: "'2999-01-01T00:00:00Z'", Timeout: DAY }),
       ]),
-    reason: { kind: 'event', text: /only one published in \d+ d .* counts; its time is over in / },
+    reason: { kind: 'event', text: /only an event published in \d+ d .* counts; times out in / },
   },
   {
     of: 'an event that came while it was suspended',
@@ -118,7 +121,7 @@ const CASES: readonly Case[] = [
       await client.publish(name, '42', 1);
       return id;
     },
-    reason: { kind: 'suspended', text: /^suspended by an operator since \d+ s$/ },
+    reason: { kind: 'suspended', text: /^suspended by an operator \d+ s ago$/ },
     summary: /^suspended by an operator/,
   },
   {
@@ -126,7 +129,7 @@ const CASES: readonly Case[] = [
     arrange: (client) => client.defineAndStart([activity('work', fresh('lonely'))]),
     reason: {
       kind: 'activity',
-      text: /^activity lonely-\d+: no worker has polled for it on any node since they started$/,
+      text: /^activity lonely-\d+: no worker has polled for it since the nodes started$/,
       queue: { pollers: 0, lastPollTime: null },
       actions: ['complete-activity', 'fail-activity', 'terminate'],
     },
@@ -138,7 +141,7 @@ const CASES: readonly Case[] = [
       expect((await client.pull(name)).status).toBe(404);
       return client.defineAndStart([activity('work', name)]);
     },
-    reason: { kind: 'activity', text: /: no worker has polled for it since \d+ s$/ },
+    reason: { kind: 'activity', text: /: no worker has polled for it for \d+ s$/ },
   },
   {
     of: 'an activity that is held with a lease',
@@ -198,7 +201,7 @@ const CASES: readonly Case[] = [
     },
     reason: {
       kind: 'workflow',
-      text: /^waits for workflow \S+ since \d+ s; it is Runnable: nap: waits until/,
+      text: /^has been waiting for run \S+ for \d+ s; it is Runnable: nap: waiting until/,
       workflowId: expect.any(String) as string,
     },
   },
@@ -208,7 +211,10 @@ const CASES: readonly Case[] = [
       const child = await client.define(suspending(failing('bad')));
       return client.defineAndStart([step('call', 'SubWorkflow', { DefinitionId: `'${child}'` })]);
     },
-    reason: { kind: 'workflow', text: /; it is Suspended: suspended since .* step bad failed: / },
+    reason: {
+      kind: 'workflow',
+      text: /; it is Suspended: suspended .* ago because step bad failed: /,
+    },
   },
   {
     of: 'an HTTP call under way',
@@ -216,7 +222,7 @@ const CASES: readonly Case[] = [
       client.defineAndStart([step('call', 'HttpRequest', { BaseUrl: `'${silentUrl}'` })]),
     reason: {
       kind: 'running',
-      text: /^runs HttpRequest since \d+ s on node \S+$/,
+      text: /^has been running HttpRequest for \d+ s on node \S+$/,
       nodeId: expect.any(String) as string,
     },
   },
@@ -225,7 +231,7 @@ const CASES: readonly Case[] = [
     arrange: (client) => client.defineAndStart(suspending(failing('bad'))),
     reason: {
       kind: 'suspended',
-      text: /^suspended since \d+ s, because step bad failed: .*missing_field/,
+      text: /^suspended \d+ s ago because step bad failed: .*missing_field/,
       stepId: 'bad',
       error: expect.objectContaining({ stepId: 'bad' }) as WaitReason['error'],
       actions: ['resume', 'terminate'],
@@ -249,7 +255,7 @@ const CASES: readonly Case[] = [
     of: 'an end by a failure',
     arrange: (client) =>
       client.defineAndStart({ DefaultErrorBehavior: 'Terminate', Steps: [failing('bad')] }),
-    reason: { kind: 'ended', text: /^terminated \d+ s ago, because step bad failed: / },
+    reason: { kind: 'ended', text: /^terminated \d+ s ago because step bad failed: / },
   },
   {
     of: 'an item of a Foreach',
@@ -262,7 +268,7 @@ const CASES: readonly Case[] = [
           { Do: [[step('nap', 'Delay', { Period: DAY })]] },
         ),
       ]),
-    reason: { kind: 'timer', text: /^waits until/, stepId: 'nap', item: 'x', index: 0 },
+    reason: { kind: 'timer', text: /^waiting until/, stepId: 'nap', item: 'x', index: 0 },
   },
 ];
 
@@ -306,10 +312,10 @@ function explains(at: Surroundings): void {
     expect((await at.client.pull(name)).status).toBe(404);
     const { reasons } = await explain(id);
     expect(reasons.map(({ kind }) => kind)).toEqual(['suspended', 'activity', 'scheduled']);
-    expect(reasons[1]?.text).toMatch(/passed over while the workflow was suspended; offered again/);
+    expect(reasons[1]?.text).toMatch(/deferred while the run was suspended; offered again/);
     expect(reasons[2]).toMatchObject({
       stepId: 'ask',
-      text: 'has its result, and goes on when the workflow is resumed',
+      text: 'has its result and continues when the run is resumed',
     });
   });
 
@@ -375,12 +381,12 @@ function explains(at: Surroundings): void {
         state['lastError'] = lastError;
       });
       expect(reasons[0]).toMatchObject({ kind: 'set-aside', actions: ['resume', 'terminate'] });
-      expect(reasons[0]?.text).toMatch(/^set aside by the server since \d+ s: servers stopped/);
+      expect(reasons[0]?.text).toMatch(/^quarantined by the server \d+ s ago: servers stopped/);
     });
 
     it.each([
       [{ state: 'rubbish' }, /its stored state cannot be read/],
-      [{ schemaVersion: 99 }, /a newer server has written it/],
+      [{ schemaVersion: 99 }, /a newer version of the server wrote this run/],
     ])('says it of one with %j', async (changes, text) => {
       const { reasons } = await planted({ ...changes, status: 'Suspended', wakeAt: null });
       expect(reasons).toHaveLength(1);
@@ -396,7 +402,7 @@ function explains(at: Surroundings): void {
         pointer!['state'] = { kind: 'effect', inputs: {} };
       });
       expect(reasons[0]).toMatchObject({ kind: 'scheduled', nodeId: 'gone' });
-      expect(reasons[0]?.text).toMatch(/is due, but node gone that ran it is gone; another one/);
+      expect(reasons[0]?.text).toMatch(/is due, but node gone is gone; another node/);
     });
 
     it('finds something to say of one in which nothing is open', async () => {

@@ -24,7 +24,7 @@ everyStore('the outcome', (at) => {
       outcome: 'Compensated',
       steps: chain(undone, mark('after')),
       shows: { status: 'Complete', lastError: { stepId: 'bad' } },
-      says: 'what failed was undone: step bad failed',
+      says: 'the failure was compensated: step bad failed',
     },
     {
       outcome: 'Compensated',
@@ -32,7 +32,7 @@ everyStore('the outcome', (at) => {
         step('saga', 'Sequence', {}, { Saga: true, ErrorBehavior: 'Terminate', Do: [[undone]] }),
       ],
       shows: { status: 'Terminated', lastError: { stepId: 'bad' } },
-      says: 'and what it had done was undone',
+      says: 'and its completed steps were compensated',
     },
     {
       outcome: 'Failed',

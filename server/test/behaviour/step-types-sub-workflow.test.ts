@@ -71,7 +71,7 @@ everyStore('SubWorkflow', (at) => {
       outcome: 'Failed',
       lastError: {
         type: 'ChildFailed',
-        message: `the workflow ${childId} ended with the outcome Terminated`,
+        message: `run ${childId} ended with the outcome Terminated`,
         data: { workflowId: childId, outcome: 'Terminated', error: null },
       },
     });

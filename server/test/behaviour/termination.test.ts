@@ -88,7 +88,9 @@ function suite(at: Surroundings): void {
         status: 'Runnable',
         data: { trail: ['a'] },
       });
-      expect((await explain(id)).summary).toMatch(/0 of 1 steps compensated, once what is being/);
+      expect((await explain(id)).summary).toMatch(
+        /0 of 1 steps compensated, starting when the current/,
+      );
       await client.succeed(token, null);
       expect(await client.ended(childId)).toMatchObject(TERMINATED);
       expect((await client.ended(id)).data['trail']).toEqual(['a', '-a']);
@@ -116,7 +118,7 @@ function suite(at: Surroundings): void {
       const { id, name } = await begin();
       await at.client.untilWaiting(id, '-b');
       const { reasons, summary } = await explain(id);
-      expect(summary).toBe('is being terminated with compensation: 0 of 2 steps compensated');
+      expect(summary).toBe('being terminated with compensation: 0 of 2 steps compensated');
       expect(reasons).toMatchObject([
         { kind: 'compensating', actions: ['terminate'] },
         { kind: 'activity', stepId: '-b' },
@@ -183,7 +185,7 @@ function suite(at: Surroundings): void {
     });
     const wrong = await send({ ...request, action: 'suspend' });
     expect(wrong).toMatchObject({ status: 400 });
-    expect(wrong.text).toContain('compensate belongs to the action terminate, not suspend');
+    expect(wrong.text).toContain('compensate applies only to the action terminate, not to suspend');
   });
 
   it('is refused where it cannot be understood', async () => {

@@ -171,7 +171,7 @@ scenarios('Foreach', (start) => {
   it('refuses more items side by side than the document of an instance can hold', () => {
     const many = items(Array.from({ length: 20_001 }, (_, n) => n));
     const driver = start([each({}, noOp('inside')), noOp('after')], many);
-    expect(driver.instance.lastError?.message).toContain('at most 20000 run side by side');
+    expect(driver.instance.lastError?.message).toContain('at most 20000 can run in parallel');
     expect(driver.ran).toEqual([]);
   });
 

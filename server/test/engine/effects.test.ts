@@ -158,7 +158,7 @@ scenarios('SubWorkflow', (start) => {
     expect(driver.instance.lastError).toMatchObject({
       stepId: 'sub',
       type: 'ChildFailed',
-      message: `the workflow w.1.1 ended with the outcome ${outcome}: step pay failed: no money`,
+      message: `run w.1.1 ended with the outcome ${outcome}: step pay failed: no money`,
       data: { workflowId: 'w.1.1', outcome, error },
     });
     // Tried again, it starts another one.
@@ -175,9 +175,7 @@ scenarios('SubWorkflow', (start) => {
   it('takes the end that an earlier version tells by its status', () => {
     const driver = waiting(start, null);
     driver.endChild('sub', 'Terminated');
-    expect(driver.instance.lastError?.message).toBe(
-      'the workflow w.1.1 ended with the outcome Terminated',
-    );
+    expect(driver.instance.lastError?.message).toBe('run w.1.1 ended with the outcome Terminated');
   });
 
   it('refuses an AcceptOutcome that is no outcome, when it runs too', () => {
@@ -189,7 +187,7 @@ scenarios('SubWorkflow', (start) => {
       message: expect.stringContaining('AcceptOutcome') as string,
     });
     expect(() => start([subWorkflow('sub', { inputs: { acceptOutcome: ['Sunny'] } })])).toThrow(
-      'AcceptOutcome: expected a list of some of Succeeded, Compensated, Failed, Terminated',
+      'AcceptOutcome: expected a list with any of Succeeded, Compensated, Failed, Terminated',
     );
   });
 

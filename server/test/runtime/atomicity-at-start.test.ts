@@ -53,12 +53,14 @@ describe('a store that is not atomic', () => {
   it('serves one node, which warns of it', async () => {
     const host = await start(notAtomic);
     expect(host.readiness()).toEqual({ ready: true, reasons: [] });
-    expect(logLines.join('\n')).toContain('several writers win one compare-and-set');
+    expect(logLines.join('\n')).toContain('several writers win the same compare-and-set');
   });
 
   it('is refused to a node that has Redis, as that is for several nodes', async () => {
     const refused = start(notAtomic, { redis: 'redis://127.0.0.1:1' });
-    await expect(refused).rejects.toThrow(/Redis is for several nodes: let one node alone use it/);
+    await expect(refused).rejects.toThrow(
+      /redis is set, which is for several nodes: use it with a single node/,
+    );
   });
 
   it('is refused to a second node, which leaves no trace; the first goes on', async () => {
@@ -66,7 +68,7 @@ describe('a store that is not atomic', () => {
     const { nodeId } = first.info();
     const refused = start(notAtomic);
     await expect(refused).rejects.toThrow(`${nodeId} (`);
-    await expect(refused).rejects.toThrow('uses it already');
+    await expect(refused).rejects.toThrow('is already using it');
     expect(first.readiness().ready).toBe(true);
     await first.stop();
     // Only a record of a node that lives stands in the way.

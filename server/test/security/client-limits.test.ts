@@ -159,7 +159,7 @@ describe('wrong bearer tokens', () => {
 
   it('beyond the limit are not even logged', async () => {
     const lines = () =>
-      at.server.logLines.filter(({ msg }) => msg === 'A token was refused').length;
+      at.server.logLines.filter(({ msg }) => msg === 'rejected a bearer token').length;
     const before = lines();
     for (let guess = 0; guess < 20; guess += 1) await call('nonsense', '192.0.2.23');
     expect(lines() - before).toBe(5);

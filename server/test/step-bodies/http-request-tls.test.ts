@@ -54,7 +54,7 @@ describe('a call over https', () => {
     );
     expect(values['ResponseCode']).toBe(0);
     expect(values['ErrorMessage']).toMatch(
-      /TLS could not be agreed on.* \((?:EPROTO|ERR_SSL_\w+)\)$/,
+      /the TLS handshake failed.* \((?:EPROTO|ERR_SSL_\w+)\)$/,
     );
   });
 

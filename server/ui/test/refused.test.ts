@@ -68,7 +68,7 @@ describe.runIf(browserPath !== null)('whoever may not look', () => {
   test.each(ALL)('%s with a token that lacks the scope names the scope', async (path) => {
     const { page, calls } = await open(path, makeToken('till', 'conductor:worker'));
     await page.getByRole('heading', { name: 'Not allowed', level: 1 }).waitFor();
-    await page.getByText('This call needs the scope conductor:viewer').waitFor();
+    await page.getByText('This call requires the scope conductor:viewer').waitFor();
     await page.getByRole('button', { name: 'Sign out' }).waitFor();
     await expectSilence(page, calls);
   });

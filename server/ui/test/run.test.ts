@@ -249,7 +249,7 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
     });
     const parent = await workflows.start('dunning');
     const page = await openRun(parent.id);
-    await why(page).getByText('waits for workflow').waitFor();
+    await why(page).getByText('has been waiting for run').waitFor();
     const childId = await page
       .getByRole('link', { name: 'Open the run that it waits for' })
       .getAttribute('href')

@@ -61,7 +61,7 @@ describe.runIf(browserPath !== null)('signing in', () => {
   test('a token without the scope to look is told which one is missing', async () => {
     const page = await pages.open('/runs');
     await signIn(page, makeToken('till', 'conductor:worker'));
-    await page.getByText('This call needs the scope conductor:viewer').waitFor();
+    await page.getByText('This call requires the scope conductor:viewer').waitFor();
     await page.getByText('403 forbidden').waitFor();
   });
 

@@ -60,8 +60,8 @@ export class ActivityController extends Controller {
    * @minimum lease 1 must be at least 1
    */
   @Get('{id}')
-  @Response<Problem>(400, 'A parameter is wrong')
-  @Response<Problem>(404, 'No work came in time')
+  @Response<Problem>(400, 'A parameter is invalid')
+  @Response<Problem>(404, 'No work arrived before the timeout')
   @Security('bearer', ['conductor:worker'])
   async pullActivity(
     @Path() id: string,
@@ -153,7 +153,7 @@ export class ActivityController extends Controller {
    * @minimum lease 1 must be at least 1
    */
   @Put('{token}/heartbeat')
-  @Response<Problem>(400, 'A parameter is wrong')
+  @Response<Problem>(400, 'A parameter is invalid')
   @Response<Problem>(404, 'The token is unknown or stale')
   @Security('bearer', ['conductor:worker'])
   async extendActivity(
@@ -208,7 +208,7 @@ export class ActivityController extends Controller {
    * @param cursor `nextCursor` of the page before
    */
   @Get('{id}/queue')
-  @Response<Problem>(400, 'A parameter is wrong')
+  @Response<Problem>(400, 'A parameter is invalid')
   @Security('bearer', ['conductor:viewer'])
   async listActivityItems(
     @Path() id: string,

@@ -42,7 +42,7 @@ export class ControlController extends Controller {
    * @summary Control many workflows
    */
   @Patch()
-  @Response<Problem>(400, 'The body is wrong')
+  @Response<Problem>(400, 'The body is invalid')
   @Response<Problem>(413, 'The body is too large')
   @Response<Problem>(415, 'The body is neither JSON nor YAML')
   @Security('bearer', ['conductor:controller'])
@@ -75,8 +75,8 @@ export class ControlController extends Controller {
   @Post('{id}/steps/{executionId}/success')
   @SuccessResponse(202, 'Accepted')
   @Response<Problem>(400, 'The body cannot be read')
-  @Response<Problem>(404, 'There is no such workflow or execution')
-  @Response<Problem>(409, 'The execution does not wait for an activity')
+  @Response<Problem>(404, 'There is no such run or execution')
+  @Response<Problem>(409, 'The execution is not waiting for an activity')
   @Response<Problem>(413, 'The body is too large')
   @Response<Problem>(415, 'The body is neither JSON nor YAML')
   @Security('bearer', ['conductor:controller'])
@@ -106,8 +106,8 @@ export class ControlController extends Controller {
   @Post('{id}/steps/{executionId}/fail')
   @SuccessResponse(202, 'Accepted')
   @Response<Problem>(400, 'The body cannot be read')
-  @Response<Problem>(404, 'There is no such workflow or execution')
-  @Response<Problem>(409, 'The execution does not wait for an activity')
+  @Response<Problem>(404, 'There is no such run or execution')
+  @Response<Problem>(409, 'The execution is not waiting for an activity')
   @Response<Problem>(413, 'The body is too large')
   @Response<Problem>(415, 'The body is neither JSON nor YAML')
   @Security('bearer', ['conductor:controller'])
@@ -133,7 +133,7 @@ export class ControlController extends Controller {
    * @param id The id of the workflow
    */
   @Get('{id}/audit')
-  @Response<Problem>(404, 'There is no such workflow')
+  @Response<Problem>(404, 'There is no such run')
   @Security('bearer', ['conductor:viewer'])
   async listWorkflowActions(@Path() id: string): Promise<WorkflowActionList> {
     const entries = await this.#services.host.instances.listActions(checkedName(id, 'workflow id'));

@@ -50,9 +50,9 @@ export class CustomStepController extends Controller {
   @SuccessResponse(200, 'Stored')
   @Response<Problem>(
     400,
-    'The script has a syntax error, or when strict a warning; `line` and `column` say where',
+    'The script has a syntax error or, with strict, a warning; `line` and `column` give the position',
   )
-  @Response<Problem>(409, 'The name is that of a built-in step')
+  @Response<Problem>(409, 'The name belongs to a built-in step')
   @Response<Problem>(413, 'The script is too large')
   @Response<Problem>(415, 'The body is not text/x-python')
   @Security('bearer', ['conductor:author'])
@@ -79,7 +79,7 @@ export class CustomStepController extends Controller {
    * @param cursor `nextCursor` of the page before
    */
   @Get()
-  @Response<Problem>(400, 'A parameter is wrong')
+  @Response<Problem>(400, 'A parameter is invalid')
   @Security('bearer', ['conductor:author'])
   @Security('bearer', ['conductor:viewer'])
   async listSteps(
@@ -101,7 +101,7 @@ export class CustomStepController extends Controller {
    */
   @Get('{id}')
   @Produces('text/x-python')
-  @Response<Problem>(400, 'A parameter is wrong')
+  @Response<Problem>(400, 'A parameter is invalid')
   @Response<Problem>(404, 'There is no such custom step or version')
   @Security('bearer', ['conductor:author'])
   @Security('bearer', ['conductor:viewer'])
@@ -129,7 +129,7 @@ export class CustomStepController extends Controller {
    * @param cursor `nextCursor` of the page before
    */
   @Get('{id}/versions')
-  @Response<Problem>(400, 'A parameter is wrong')
+  @Response<Problem>(400, 'A parameter is invalid')
   @Response<Problem>(404, 'There is no such custom step')
   @Security('bearer', ['conductor:author'])
   @Security('bearer', ['conductor:viewer'])

@@ -60,8 +60,8 @@ export class DefinitionController extends Controller {
    */
   @Post()
   @SuccessResponse(201, 'Stored')
-  @Response<Problem>(400, 'The definition is wrong, or the body cannot be read')
-  @Response<Problem>(409, 'The idempotency key was used with another definition')
+  @Response<Problem>(400, 'The definition is invalid, or the body cannot be read')
+  @Response<Problem>(409, 'The idempotency key was already used with a different definition')
   @Response<Problem>(413, 'The body is too large')
   @Response<Problem>(415, 'The body is neither JSON nor YAML')
   @Security('bearer', ['conductor:author'])
@@ -89,7 +89,10 @@ export class DefinitionController extends Controller {
    */
   @Post('validate')
   @SuccessResponse(200, 'Checked')
-  @Response<Problem>(400, 'The body cannot be read; when strict, also where anything was found')
+  @Response<Problem>(
+    400,
+    'The body cannot be read or, with strict, the definition has errors or warnings',
+  )
   @Response<Problem>(413, 'The body is too large')
   @Response<Problem>(415, 'The body is neither JSON nor YAML')
   @Security('bearer', ['conductor:author'])
@@ -115,7 +118,7 @@ export class DefinitionController extends Controller {
    * @param cursor `nextCursor` of the page before
    */
   @Get()
-  @Response<Problem>(400, 'A parameter is wrong')
+  @Response<Problem>(400, 'A parameter is invalid')
   @Security('bearer', ['conductor:author'])
   @Security('bearer', ['conductor:viewer'])
   async listDefinitions(
@@ -136,7 +139,7 @@ export class DefinitionController extends Controller {
    * @minimum version 1 must be at least 1
    */
   @Get('{id}')
-  @Response<Problem>(400, 'A parameter is wrong')
+  @Response<Problem>(400, 'A parameter is invalid')
   @Response<Problem>(404, 'There is no such definition or version')
   @Security('bearer', ['conductor:author'])
   @Security('bearer', ['conductor:viewer'])
@@ -159,7 +162,7 @@ export class DefinitionController extends Controller {
    * @param cursor `nextCursor` of the page before
    */
   @Get('{id}/versions')
-  @Response<Problem>(400, 'A parameter is wrong')
+  @Response<Problem>(400, 'A parameter is invalid')
   @Response<Problem>(404, 'There is no such definition')
   @Security('bearer', ['conductor:author'])
   @Security('bearer', ['conductor:viewer'])

@@ -63,8 +63,8 @@ export class EventController extends Controller {
   @Post('{name}/{key}')
   @SuccessResponse(202, 'Stored')
   @Response<Problem>(400, 'The body cannot be read')
-  @Response<Problem>(404, 'There is no such workflow')
-  @Response<Problem>(409, 'The idempotency key was used with another event')
+  @Response<Problem>(404, 'There is no such run')
+  @Response<Problem>(409, 'The idempotency key was already used with a different event')
   @Response<Problem>(413, 'The body is too large')
   @Response<Problem>(415, 'The body is neither JSON nor YAML')
   @Security('bearer', ['conductor:controller'])
@@ -105,7 +105,7 @@ export class EventController extends Controller {
    * @param cursor `nextCursor` of the page before
    */
   @Get()
-  @Response<Problem>(400, 'A parameter is wrong')
+  @Response<Problem>(400, 'A parameter is invalid')
   @Security('bearer', ['conductor:viewer'])
   async listEvents(
     @Query() name?: string,
@@ -144,7 +144,7 @@ export class EventController extends Controller {
    * @param cursor `nextCursor` of the page before
    */
   @Get('{name}/{key}/waiting')
-  @Response<Problem>(400, 'A parameter is wrong')
+  @Response<Problem>(400, 'A parameter is invalid')
   @Security('bearer', ['conductor:viewer'])
   async listEventWaiters(
     @Path() name: string,

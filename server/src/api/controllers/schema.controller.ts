@@ -21,7 +21,7 @@ export class SchemaController extends Controller {
    */
   @Get('definition.json')
   @Produces('application/schema+json')
-  @Response(304, 'It is the one that If-None-Match names')
+  @Response(304, 'Not modified: the schema is the one that If-None-Match names')
   async getDefinitionSchema(@Request() request: HttpRequest): Promise<DataObject> {
     const response = responseOf(request);
     response.setHeader('ETag', ENTITY_TAG);

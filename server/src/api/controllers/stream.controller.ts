@@ -49,7 +49,7 @@ export class StreamController extends Controller {
    */
   @Get()
   @Produces('text/event-stream')
-  @Response<Problem>(400, 'A parameter is wrong')
+  @Response<Problem>(400, 'A parameter is invalid')
   @Security('bearer', ['conductor:viewer'])
   async streamChanges(
     @Request() request: HttpRequest,

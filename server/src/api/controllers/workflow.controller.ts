@@ -71,7 +71,7 @@ export class WorkflowController extends Controller {
   @SuccessResponse(201, 'Started')
   @Response<Problem>(400, 'The data is not an object, or the body cannot be read')
   @Response<Problem>(404, 'There is no such definition')
-  @Response<Problem>(409, 'The idempotency key was used with another start')
+  @Response<Problem>(409, 'The idempotency key was already used with a different start request')
   @Response<Problem>(413, 'The body is too large')
   @Response<Problem>(415, 'The body is neither JSON nor YAML')
   @Security('bearer', ['conductor:controller'])
@@ -102,7 +102,7 @@ export class WorkflowController extends Controller {
    * @summary List workflows
    */
   @Get()
-  @Response<Problem>(400, 'A parameter is wrong')
+  @Response<Problem>(400, 'A parameter is invalid')
   @Security('bearer', ['conductor:viewer'])
   async listWorkflows(@Queries() query: WorkflowQuery): Promise<WorkflowPage> {
     const { limit = PAGE_SIZE_DEFAULT, cursor, ...filter } = query;
@@ -120,8 +120,8 @@ export class WorkflowController extends Controller {
    * @minimum wait 0 must not be negative
    */
   @Get('{id}')
-  @Response<Problem>(400, 'A parameter is wrong')
-  @Response<Problem>(404, 'There is no such workflow')
+  @Response<Problem>(400, 'A parameter is invalid')
+  @Response<Problem>(404, 'There is no such run')
   @Security('bearer', ['conductor:viewer'])
   async getWorkflow(
     @Path() id: string,
@@ -155,8 +155,8 @@ export class WorkflowController extends Controller {
    * @param cursor `nextCursor` of the page before
    */
   @Get('{id}/steps')
-  @Response<Problem>(400, 'A parameter is wrong')
-  @Response<Problem>(404, 'There is no such workflow')
+  @Response<Problem>(400, 'A parameter is invalid')
+  @Response<Problem>(404, 'There is no such run')
   @Security('bearer', ['conductor:viewer'])
   async listWorkflowSteps(
     @Path() id: string,
@@ -185,7 +185,7 @@ export class WorkflowController extends Controller {
    * @param id The id of the workflow
    */
   @Get('{id}/explain')
-  @Response<Problem>(404, 'There is no such workflow')
+  @Response<Problem>(404, 'There is no such run')
   @Security('bearer', ['conductor:viewer'])
   async explainWorkflow(@Path() id: string): Promise<Explanation> {
     return toExplanation(
@@ -202,7 +202,7 @@ export class WorkflowController extends Controller {
    */
   @Put('{id}/suspend')
   @Response<Problem>(400, 'The workflow is not Runnable')
-  @Response<Problem>(404, 'There is no such workflow')
+  @Response<Problem>(404, 'There is no such run')
   @Security('bearer', ['conductor:controller'])
   async suspendWorkflow(
     @Path() id: string,
@@ -220,7 +220,7 @@ export class WorkflowController extends Controller {
    */
   @Put('{id}/resume')
   @Response<Problem>(400, 'The workflow is not Suspended')
-  @Response<Problem>(404, 'There is no such workflow')
+  @Response<Problem>(404, 'There is no such run')
   @Security('bearer', ['conductor:controller'])
   async resumeWorkflow(
     @Path() id: string,
@@ -243,8 +243,8 @@ export class WorkflowController extends Controller {
    * @param compensate Whether to compensate what the workflow has done before it ends
    */
   @Delete('{id}')
-  @Response<Problem>(400, 'A parameter is wrong')
-  @Response<Problem>(404, 'There is no such workflow')
+  @Response<Problem>(400, 'A parameter is invalid')
+  @Response<Problem>(404, 'There is no such run')
   @Security('bearer', ['conductor:controller'])
   async terminateWorkflow(
     @Path() id: string,
@@ -262,8 +262,8 @@ export class WorkflowController extends Controller {
    * @param id The id of the workflow
    */
   @Put('{id}/retry')
-  @Response<Problem>(404, 'There is no such workflow')
-  @Response<Problem>(409, 'No step waits for another try')
+  @Response<Problem>(404, 'There is no such run')
+  @Response<Problem>(409, 'No step is waiting for a retry')
   @Security('bearer', ['conductor:controller'])
   async retryWorkflow(
     @Path() id: string,

@@ -62,7 +62,7 @@ export class GuessLimit {
 
   /** Does the call, unless too many before it were wrong. @throws AppError `too_many_requests` */
   async guard<Result>(address: string, call: () => Promise<Result>): Promise<Result> {
-    this.#windows.assertBelow(address, 'Too many wrong tokens came from this address');
+    this.#windows.assertBelow(address, 'Too many invalid work tokens from this address');
     try {
       return await call();
     } catch (error) {
@@ -87,7 +87,7 @@ export class RefusalLimit {
 
   /** Notes a refusal. @throws AppError `too_many_requests` instead of the refusal, when there were too many before it */
   count(address: string): void {
-    this.#windows.assertBelow(address, 'Too many wrong bearer tokens came from this address');
+    this.#windows.assertBelow(address, 'Too many invalid bearer tokens from this address');
     this.#windows.count(address);
   }
 }
@@ -107,7 +107,7 @@ export class WaitingLimit {
     if (waiting >= this.#max) {
       throw new AppError(
         'too_many_requests',
-        'Too many calls of this address wait on this server',
+        'Too many calls from this address are waiting on this server',
         {
           retryAfterSeconds: 1,
         },

@@ -112,14 +112,14 @@ function hasBody(request: Request): boolean {
 function formatOf(request: Request): BodyFormat | null {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw unsupported(request, 'Compressed bodies are not read');
+    throw unsupported(request, 'Compressed request bodies are not supported');
   }
   const [type = '', ...parameters] = (request.headers['content-type'] ?? '').split(';');
   const charset = parameters
     .map((parameter) => /^charset="?([^"]*)"?$/i.exec(parameter.trim())?.[1]?.toLowerCase())
     .find((value) => value !== undefined);
   if (charset !== undefined && !['utf-8', 'utf8', 'us-ascii'].includes(charset)) {
-    throw unsupported(request, 'Bodies are read as UTF-8 only');
+    throw unsupported(request, 'Request bodies must be UTF-8');
   }
   const mediaType = type.trim().toLowerCase();
   if (Object.hasOwn(MEDIA_TYPES, mediaType)) return MEDIA_TYPES[mediaType] ?? null;
@@ -128,7 +128,8 @@ function formatOf(request: Request): BodyFormat | null {
 
 function unsupported(request: Request, hint: string): AppError {
   const type = request.headers['content-type'];
-  const sent = type === undefined ? 'The body has no Content-Type' : `The body came as ${type}`;
+  const sent =
+    type === undefined ? 'The body has no Content-Type' : `The body has the Content-Type ${type}`;
   return new AppError('unsupported_media_type', `${sent}. ${hint}`);
 }
 
@@ -176,6 +177,6 @@ function decode(bytes: Buffer): string {
   try {
     return UTF_8.decode(bytes);
   } catch (cause) {
-    throw new AppError('unreadable_body', 'The body is not UTF-8', { cause });
+    throw new AppError('unreadable_body', 'The body is not valid UTF-8', { cause });
   }
 }

@@ -31,14 +31,14 @@ export const errorHandler: ErrorRequestHandler = (error: unknown, request, respo
 function knownError(error: unknown): AppError | null {
   if (error instanceof AppError) return error;
   if (error instanceof StoreUnavailableError) {
-    return new AppError('store_unavailable', 'The store does not answer', {
+    return new AppError('store_unavailable', 'The store is not responding', {
       cause: error,
       retryAfterSeconds: 1,
     });
   }
   // What Express says about a path that it cannot decode.
   if (error instanceof URIError) {
-    return new AppError('invalid_request', 'The path holds a malformed percent-encoding', {
+    return new AppError('invalid_request', 'The path contains malformed percent-encoding', {
       cause: error,
     });
   }
@@ -49,10 +49,14 @@ function unexpected(request: Request, error: unknown): AppError {
   const errorId = randomUUID();
   const { logger } = contextOf(request).services;
   logger.error({ err: error, errorId, method: request.method, path: request.path }, 'Call failed');
-  return new AppError('internal', 'Something went wrong; the log has more under this errorId', {
-    cause: error,
-    fields: { errorId },
-  });
+  return new AppError(
+    'internal',
+    'An unexpected error occurred; search the server log for this errorId',
+    {
+      cause: error,
+      fields: { errorId },
+    },
+  );
 }
 
 function invalidParameters(error: ValidateError): AppError {

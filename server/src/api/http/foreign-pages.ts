@@ -59,8 +59,8 @@ function checkHost(request: Request, isAllowed: (host: string) => boolean): void
   if (host === undefined || isAllowed(host) || request.path.startsWith('/health')) return;
   throw new AppError(
     'host_not_allowed',
-    `Without auth this server answers to loopback names and addresses only, not to '${host.slice(0, 200)}'; ` +
-      `list the name in allowed_hosts, or set auth=true`,
+    `Without auth, this server accepts only loopback names and addresses as its host name, not '${host.slice(0, 200)}'; ` +
+      `add the name to allowed_hosts, or set auth=true`,
   );
 }
 
@@ -101,7 +101,7 @@ function refuseForeignOrigin(request: Request): void {
   if (!isForeign(request) || !isBelow(request, '/api')) return;
   throw new AppError(
     'cross_origin',
-    'Pages of other origins may not call this server; list the origin in cors_origins to permit it',
+    'Pages from other origins may not call this server; add the origin to cors_origins to allow it',
   );
 }
 
@@ -134,6 +134,6 @@ function refuseWorkToPage(request: Request): void {
   if (!isBelow(request, '/api/activity')) return;
   throw new AppError(
     'cross_origin',
-    'Work is not handed out to pages in a browser without auth; use a worker, or HTTPS',
+    'Without auth, a browser can claim work only over HTTPS; use HTTPS, or a worker that is not a browser',
   );
 }

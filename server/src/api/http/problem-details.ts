@@ -25,12 +25,12 @@ export const PROBLEM_KINDS: Readonly<Record<ErrorCode, ProblemKind>> = {
   method_not_allowed: { status: 405, title: 'Method not allowed' },
   // 400 rather than 409: clients of the service that this one follows expect it.
   // As Conductor answers it: 400. What Conductor does not have is 409.
-  status_conflict: { status: 400, title: 'Not possible in this status' },
-  action_conflict: { status: 409, title: 'Not possible now' },
+  status_conflict: { status: 400, title: 'Not allowed in this status' },
+  action_conflict: { status: 409, title: 'Conflict with the current state' },
   reserved_step_name: { status: 409, title: 'Reserved step name' },
-  idempotency_conflict: { status: 409, title: 'Idempotency key used before' },
+  idempotency_conflict: { status: 409, title: 'Idempotency key already used' },
   unauthenticated: { status: 401, title: 'Not authenticated' },
-  forbidden: { status: 403, title: 'Not allowed' },
+  forbidden: { status: 403, title: 'Forbidden' },
   host_not_allowed: { status: 403, title: 'Host not allowed' },
   cross_origin: { status: 403, title: 'Cross-origin request refused' },
   too_many_requests: { status: 429, title: 'Too many requests' },

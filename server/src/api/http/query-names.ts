@@ -85,7 +85,7 @@ export const knownQuery: RequestHandler = (request, _response, next) => {
 };
 
 function unknownParameter(name: string, names: readonly string[]): AppError {
-  const known = names.length === 0 ? 'It takes none' : `It takes ${names.join(', ')}`;
+  const known = names.length === 0 ? 'This call takes none' : `This call takes ${names.join(', ')}`;
   const shown = name.length > SHOWN_LENGTH_MAX ? `${name.slice(0, SHOWN_LENGTH_MAX)}…` : name;
   const message = `is not a query parameter of this call. ${known}.${suggestName(name, names)}`;
   return new AppError('invalid_request', `${shown} ${message}`, { parameter: shown });

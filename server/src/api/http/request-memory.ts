@@ -55,7 +55,7 @@ export class RequestMemory {
         if (problem === null) share.resize(bytes);
         else {
           this.#options.refused('request');
-          throw refusal(problem, 'bodies of requests');
+          throw refusal(problem, 'request bodies');
         }
       },
     };
@@ -89,14 +89,14 @@ type Shortage = 'address' | 'all' | 'never';
 function refusal(shortage: Shortage, what: string): AppError {
   const retry = { retryAfterSeconds: 1 };
   if (shortage === 'never') {
-    const message = 'The body takes more memory than this server may use for bodies of requests';
+    const message = 'The body needs more memory than this server may use for request bodies';
     return new AppError('body_too_large', message);
   }
   if (shortage === 'all') {
-    const message = `The ${what} under way take all the memory that this server may use for them`;
+    const message = `The ${what} in progress use all the memory that this server may use for them`;
     return new AppError('overloaded', message, retry);
   }
-  const message = `The ${what} of this address take half of the memory that this server may use for them`;
+  const message = `The ${what} of this address use half of the memory that this server may use for them`;
   return new AppError('too_many_requests', message, retry);
 }
 

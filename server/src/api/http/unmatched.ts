@@ -16,14 +16,11 @@ export function unmatched(app: Express): RequestHandler {
       if (pattern.test(request.path)) allowed.forEach((method) => methods.add(method));
     }
     if (methods.size === 0) {
-      throw new AppError('route_not_found', `There is nothing at ${request.path}`);
+      throw new AppError('route_not_found', `There is no endpoint at ${request.path}`);
     }
     const allow = [...methods].sort().join(', ');
     response.setHeader('Allow', allow);
-    throw new AppError(
-      'method_not_allowed',
-      `${request.method} is not possible here, only ${allow}`,
-    );
+    throw new AppError('method_not_allowed', `${request.method} is not allowed here; use ${allow}`);
   };
 }
 
@@ -34,7 +31,7 @@ export function unmatched(app: Express): RequestHandler {
 export const refuseHead: RequestHandler = (request, response, next) => {
   if (request.method === 'HEAD') {
     response.setHeader('Allow', 'GET');
-    throw new AppError('method_not_allowed', 'HEAD is not possible here');
+    throw new AppError('method_not_allowed', 'HEAD is not allowed here; use GET');
   }
   next();
 };

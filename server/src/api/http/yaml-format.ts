@@ -50,8 +50,8 @@ interface ComposeProblem {
 }
 
 function invalidYaml(text: string, offset: number, { code, message }: ComposeProblem): AppError {
-  const reason = code === 'NON_STRING_KEY' ? 'the names in a map must be text' : message;
-  return unreadable(text, offset, `The body is not valid YAML: ${reason}`);
+  const reason = code === 'NON_STRING_KEY' ? 'map keys must be strings' : message;
+  return unreadable(text, offset, `Invalid YAML: ${reason}`);
 }
 
 /**
@@ -113,19 +113,19 @@ class StreamGuard {
 
   checked(token: CST.Token): CST.Token {
     if (token.type === 'error') {
-      throw unreadable(this.#text, token.offset, `The body is not valid YAML: ${token.message}`);
+      throw unreadable(this.#text, token.offset, `Invalid YAML: ${token.message}`);
     }
     if (token.type !== 'document' && token.type !== 'directive') return token;
     this.#seen[token.type] += 1;
     if (this.#seen.document > 1) {
-      throw unreadable(this.#text, token.offset, 'The body holds more than one YAML document');
+      throw unreadable(this.#text, token.offset, 'The body contains more than one YAML document');
     }
     if (token.type === 'directive') {
       if (this.#seen.directive > 1 || !token.source.startsWith('%YAML ')) {
         throw unreadable(
           this.#text,
           token.offset,
-          'YAML directives are not read, except one %YAML',
+          'The only YAML directive allowed is a single %YAML',
         );
       }
     }

@@ -101,7 +101,7 @@ export class YamlReader {
     for (const { key, value } of node.items) {
       const name = this.#name(key);
       if (Object.hasOwn(result, name)) {
-        throw this.#refused(key, `The name ${JSON.stringify(name)} is there twice`);
+        throw this.#refused(key, `The key ${JSON.stringify(name)} is given twice`);
       }
       setField(result, name, this.#read(value, depth + 1));
     }
@@ -110,7 +110,7 @@ export class YamlReader {
 
   #name(key: Node): string {
     if (!isScalar(key) || typeof key.value !== 'string') {
-      throw this.#refused(key, 'The names in a map must be text');
+      throw this.#refused(key, 'Map keys must be strings');
     }
     this.#checkTag(key);
     if (key.anchor !== undefined) this.#anchors.set(key.anchor, key);
@@ -121,7 +121,7 @@ export class YamlReader {
     const { value } = node;
     if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
     if (typeof value !== 'number') {
-      throw this.#refused(node, 'The value is of a kind that JSON does not have');
+      throw this.#refused(node, 'The value has a type that JSON does not have');
     }
     const { source } = node;
     const problem = numberProblem(source, value);
@@ -139,7 +139,7 @@ export class YamlReader {
     const target = this.#targets.get(alias) ?? this.#anchors.get(alias.source);
     if (target === undefined) {
       const name = alias.source.slice(0, 40);
-      throw this.#refused(alias, `There is no anchor &${name} before this alias`);
+      throw this.#refused(alias, `No anchor &${name} is defined before this alias`);
     }
     this.#targets.set(alias, target);
     return target;
@@ -147,7 +147,7 @@ export class YamlReader {
 
   #checkTag(node: ParsedNode): void {
     if (node.tag !== undefined && !CORE_TAGS.has(node.tag)) {
-      throw this.#refused(node, `The tag ${node.tag} is not one of YAML's core schema`);
+      throw this.#refused(node, `The tag ${node.tag} is not part of the YAML core schema`);
     }
   }
 

@@ -81,18 +81,20 @@ const everyPage: RequestHandler = (_request, response, next) => {
   response.setHeader('Cache-Control', 'no-cache');
   response.sendFile('index.html', { root: FOLDER, cacheControl: false }, (error) => {
     if (error === undefined || response.headersSent) return;
-    next(new AppError('route_not_found', 'The operator page is not built; the API is there'));
+    next(
+      new AppError('route_not_found', 'The operator page has not been built; the API is available'),
+    );
   });
 };
 
 const missingFile: RequestHandler = ({ originalUrl }) => {
-  throw new AppError('route_not_found', `There is nothing at ${originalUrl}`);
+  throw new AppError('route_not_found', `There is no page at ${originalUrl}`);
 };
 
 const readOnly: RequestHandler = ({ method }, response, next) => {
   if (method !== 'GET' && method !== 'HEAD') {
     response.setHeader('Allow', 'GET, HEAD');
-    throw new AppError('method_not_allowed', `${method} is not possible here, only GET`);
+    throw new AppError('method_not_allowed', `${method} is not allowed here; use GET`);
   }
   next();
 };

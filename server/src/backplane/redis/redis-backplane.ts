@@ -78,7 +78,7 @@ export class RedisBackplane implements Backplane {
     clearTimeout(timer);
     if (this.#sender.status !== 'ready') {
       this.#options.logger.warn(
-        'Redis does not answer; other nodes are heard of through the store',
+        'Redis is not responding; falling back to the store for news from other nodes',
       );
     }
   }
@@ -112,7 +112,7 @@ export class RedisBackplane implements Backplane {
     } catch (error) {
       this.#options.logger.debug(
         { err: error },
-        'could not listen to Redis; the next connection will',
+        'could not subscribe to Redis; trying again on the next connection',
       );
       this.#listener.disconnect(true);
     }
@@ -123,8 +123,8 @@ export class RedisBackplane implements Backplane {
     this.#isListening = isListening;
     this.#options.logger.info(
       isListening
-        ? 'hears other nodes over Redis'
-        : 'lost Redis; other nodes are heard of through the store',
+        ? 'connected to Redis'
+        : 'lost the connection to Redis; falling back to the store for news from other nodes',
     );
   }
 

@@ -44,8 +44,8 @@ export function checkLoops(check: LoopCheck): void {
 const ALWAYS: InputValue = { kind: 'constant', value: true };
 
 function warn(step: StepDefinition, { stepPointers, warnings }: LoopCheck): void {
-  const what = step.type === 'While' ? 'This While' : 'The loop that begins here';
-  const message = `${what} never waits, and nothing in it changes what it depends on: once begun, it runs until the server stops it. Add a Delay, or an Output that ends it.`;
+  const what = step.type === 'While' ? 'This While' : 'The loop that starts here';
+  const message = `${what} never waits, and nothing in it changes its condition: once started, it runs until the server stops it. Add a Delay, or an Output that ends the loop.`;
   warnings.add('loop_without_wait', stepPointers.get(step.id) ?? '', message);
 }
 

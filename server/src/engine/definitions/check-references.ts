@@ -31,7 +31,7 @@ export function checkReachability(entryStepId: string, state: ParseState): void 
   }
   for (const [id, pointer] of state.stepPointers) {
     if (reached.has(id)) continue;
-    const message = `Nothing leads to the step ${quoteText(id)}: the steps of a list follow one another only where NextStepId or SelectNextStep says so.`;
+    const message = `The step ${quoteText(id)} is unreachable: a step runs after another only if that step's NextStepId or SelectNextStep names it.`;
     state.warnings.add('unreachable_step', pointer, message);
   }
 }

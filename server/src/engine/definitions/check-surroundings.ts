@@ -34,7 +34,7 @@ export function checkSurroundings(defaults: DefinitionDefaults, state: ParseStat
   }
   if (retryIntervalPointer === null || usesInterval) return;
   const message =
-    'DefaultErrorRetryInterval has no effect here: each step either is not retried or has a RetryInterval of its own.';
+    'DefaultErrorRetryInterval has no effect: every step is either not retried or has its own RetryInterval.';
   state.warnings.add('retry_without_effect', retryIntervalPointer, message);
 }
 
@@ -71,7 +71,7 @@ function warnAboutRetries(
   if (why === null) return;
   const which = given.map(label).join(' and ');
   const verb = given.length === 1 ? 'has' : 'have';
-  const message = `${which} ${verb} no effect here: ${why} Write ErrorBehavior: Retry where the step shall be tried again.`;
+  const message = `${which} ${verb} no effect here: ${why} To retry the step, set ErrorBehavior: Retry.`;
   warnings.add('retry_without_effect', posted.pointerOf(first), message);
 }
 
@@ -118,6 +118,6 @@ function warnAboutWait(
     ({ cancelCondition, timeoutMs }) => cancelCondition !== null || timeoutMs !== null,
   );
   if (ends || step.inputs.some(({ name }) => name === 'Timeout')) return;
-  const message = `This ${step.type} may wait for ever, and the saga around it is neither finished nor undone meanwhile. Give it a Timeout.`;
+  const message = `This ${step.type} may wait forever, and the saga around it can neither complete nor compensate in the meantime. Set a Timeout.`;
   warnings.add('wait_without_timeout', posted.pointer, message);
 }

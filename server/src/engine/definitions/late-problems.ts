@@ -10,7 +10,7 @@ import { suggestName } from './suggest-name.js';
 
 export function unknownStepType({ name, pointer }: CustomStepUse): DocumentProblem {
   const hint = suggestName(name, BUILT_IN_STEP_TYPES);
-  const message = `There is no step type ${quoteText(name)}, neither built in nor posted as a custom step.${hint}`;
+  const message = `There is no built-in step type or custom step named ${quoteText(name)}.${hint}`;
   return { code: 'unknown_step_type', message, pointer };
 }
 
@@ -25,15 +25,15 @@ export function notPython(
   { pointer, source }: Pick<ExpressionSource, 'pointer' | 'source'>,
   complaint: PythonComplaint,
 ): DocumentProblem {
-  const said = `Python does not understand this expression: ${complaint.message}${placeIn(source, complaint)}.`;
+  const said = `Python syntax error in this expression: ${complaint.message}${placeIn(source, complaint)}.`;
   return { code: 'python_syntax', message: `${said}${textHint(source)}`, pointer };
 }
 
 function placeIn(source: string, { column, line }: PythonComplaint): string {
   if (line === null || column === null) return '';
   return source.includes('\n')
-    ? ` (line ${line}, column ${column} of it)`
-    : ` (column ${column} of it)`;
+    ? ` (line ${line}, column ${column} of the expression)`
+    : ` (column ${column} of the expression)`;
 }
 
 /** Words, times and addresses: neither quotes, brackets, operators of Python nor line breaks. */
@@ -44,5 +44,5 @@ const VARIABLE = /\b(?:data|context|environment|step)\b/;
 function textHint(source: string): string {
   const text = source.trim();
   if (!PLAIN_TEXT.test(text) || VARIABLE.test(text)) return '';
-  return ` The text is written ${quoteText(`'${text}'`)}.`;
+  return ` For a literal text, write ${quoteText(`'${text}'`)}.`;
 }

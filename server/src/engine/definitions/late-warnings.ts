@@ -43,7 +43,7 @@ export function warnAboutExpression(
   warnAboutNames(expression, facts, warnings);
   for (const path of facts.reads) warnAboutPath(path, expression, warnings);
   for (const change of facts.changes) {
-    const message = `${change}() changes a copy: expressions change nothing. To keep a change, write the new value as an Output, e.g. "data.list + [4]".`;
+    const message = `${change}() only changes a copy. To keep the change, assign the new value in an Output, for example "data.list + [4]".`;
     warnings.add('change_without_effect', pointer, message);
   }
   if (use.gives === 'selection' && facts.constant !== undefined) {
@@ -56,8 +56,8 @@ export function warnAboutConstantCondition(value: Json, pointer: string, warning
   if (value === true || value === 1) return;
   const isFalse = value === null || value === false || value === 0 || value === '';
   const message = isFalse
-    ? 'This condition is never true, so that the step is never selected.'
-    : `This condition is always true, because it is a constant; compare it with something, or write True.`;
+    ? 'This condition is never true, so the step is never selected.'
+    : `This condition is a constant that is always true. Compare it with a value, or write True.`;
   warnings.add('constant_condition', pointer, message);
 }
 
@@ -70,27 +70,27 @@ function warnAboutNames(
   if (name === undefined) {
     const readsStep = reads.some(({ variable }) => variable === 'step');
     if (!readsStep || use.knowsStep) return;
-    const message = '"step" is known in Outputs and SelectNextStep only.';
+    const message = '"step" is available only in Outputs and SelectNextStep.';
     warnings.add('unknown_name', pointer, message);
     return;
   }
   const text = source.trim();
   const constant = CONSTANTS.get(text.toLowerCase());
   if (constant !== undefined) {
-    const message = `Python writes ${quoteText(text)} as ${constant}.`;
+    const message = `In Python, ${quoteText(text)} is written ${constant}.`;
     warnings.add('unknown_name', pointer, message, constant);
     return;
   }
   const hint = nearest(unknownNames, use);
   const isText = looksLikeText && reads.length === 0 && hint === '';
   if (isText && (use.gives === 'name' || others.length > 0)) {
-    const message = `${quoteText(text)} is read as Python, and there is no variable ${listNames(unknownNames)}; the text is written ${quoteText(`'${text}'`)}.`;
+    const message = `${quoteText(text)} is evaluated as Python, and there is no variable ${listNames(unknownNames)}. For a literal text, write ${quoteText(`'${text}'`)}.`;
     warnings.add('unquoted_text', pointer, message, `'${text}'`);
   } else if (isText && text === name) {
-    const message = `${quoteText(text)} is read as a Python variable, and there is none of that name; the text is written ${quoteText(`'${text}'`)}, the field of the data ${quoteText(`data.${text}`)}.`;
+    const message = `${quoteText(text)} is evaluated as a Python variable, and there is no variable of that name. For a literal text, write ${quoteText(`'${text}'`)}; for a field of the data, ${quoteText(`data.${text}`)}.`;
     warnings.add('unknown_name', pointer, message, `'${text}'`);
   } else {
-    const message = `Expressions have no variable ${listNames(unknownNames)}; they have data, context, environment and, in Outputs and SelectNextStep, step.${hint}`;
+    const message = `There is no variable ${listNames(unknownNames)}. Expressions can use data, context, environment and, in Outputs and SelectNextStep, step.${hint}`;
     const suggestion = /"(\w+)"/.exec(hint)?.[1];
     const fixed =
       suggestion === undefined || others.length > 0 || !/^\w+$/.test(name)
@@ -152,7 +152,7 @@ interface MissingField {
 
 function warnAboutField(missing: MissingField, warnings: Warnings): void {
   const { field, fields, path, pointer } = missing;
-  const message = `There is no ${quoteText(path)}; the fields are ${fields.join(', ')}.${suggestName(field, fields)}`;
+  const message = `There is no field ${quoteText(path)}; the fields are ${fields.join(', ')}.${suggestName(field, fields)}`;
   warnings.add('unknown_field', pointer, message);
 }
 
@@ -169,11 +169,11 @@ export function warnAboutLiteral(
   const readsField = facts.reads.some(({ keys }) => keys.length > 0);
   if (!readsField || facts.unknownNames.length > 0 || FILE_NAME.test(text.trim())) return;
   if (isListItem) {
-    const message = `${quoteText(text)} is taken as text: the items of a list are constants. For a computed list write one expression, e.g. "[data.a, data.b]".`;
+    const message = `${quoteText(text)} is a literal text, because the items of a list are constants. For a computed list, write one expression, for example "[data.a, data.b]".`;
     warnings.add('missing_at_sign', pointer, message);
     return;
   }
   const key = `@${pointer.slice(pointer.lastIndexOf('/') + 1)}`.replaceAll('~1', '/');
-  const message = `${quoteText(text)} is taken as text: in a map only what stands under a key with "@" is evaluated. The key is written ${quoteText(key)}.`;
+  const message = `${quoteText(text)} is a literal text, because in a map only values of keys that start with "@" are evaluated. To evaluate it, write the key as ${quoteText(key)}.`;
   warnings.add('missing_at_sign', pointer, message, key);
 }

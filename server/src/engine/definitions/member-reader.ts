@@ -65,7 +65,7 @@ export class MemberReader<TName extends string> {
     const value = this.value(name);
     if (value === null) return null;
     const text = isFiniteNumber(value) ? writeNumber(value) : value;
-    if (typeof text !== 'string') return this.#refuse(name, 'a text');
+    if (typeof text !== 'string') return this.#refuse(name, 'a string');
     this.keep(name, text);
     return text;
   }
@@ -102,7 +102,7 @@ export class MemberReader<TName extends string> {
     }
     const durationMs = parseDurationMs(value);
     if (durationMs === null) {
-      const message = `${label(name)} is a duration from 0 to 100 years: ${DURATION_FORMS}; it cannot be ${describeValue(value)}.`;
+      const message = `${label(name)} must be a duration from 0 to 100 years (${DURATION_FORMS}), not ${describeValue(value)}.`;
       return this.fail(name, 'invalid_value', message);
     }
     this.keep(name, value);
@@ -118,7 +118,7 @@ export class MemberReader<TName extends string> {
     if (!isNumber(value)) return this.#refuse(name, noun);
     const isInRange = typeof value === 'number' && value >= min && value <= max;
     if (!isInRange || (isInteger && !Number.isInteger(value))) {
-      const message = `${label(name)} is ${noun} from ${min} to ${max}; it cannot be ${describeValue(value)}.`;
+      const message = `${label(name)} must be ${noun} from ${min} to ${max}, not ${describeValue(value)}.`;
       return this.fail(name, 'invalid_value', message);
     }
     this.keep(name, value);
@@ -136,7 +136,7 @@ export class MemberReader<TName extends string> {
     const wanted = /^[0-3]$/.test(text) ? ERROR_BEHAVIORS[Number(text)] : text;
     const behavior = allowed.find((candidate) => candidate.toLowerCase() === wanted?.toLowerCase());
     if (behavior === undefined) {
-      const message = `${label(name)} is one of ${allowed.join(', ')}; it cannot be ${describeValue(value)}.`;
+      const message = `${label(name)} must be one of ${allowed.join(', ')}, not ${describeValue(value)}.`;
       return this.fail(name, 'invalid_value', message);
     }
     this.keep(name, value);
@@ -145,7 +145,7 @@ export class MemberReader<TName extends string> {
 
   #refuse(name: TName, expected: string): null {
     const came = describeValue(this.value(name));
-    return this.fail(name, 'wrong_type', `${label(name)} is ${expected}; it cannot be ${came}.`);
+    return this.fail(name, 'wrong_type', `${label(name)} must be ${expected}, not ${came}.`);
   }
 }
 
@@ -160,15 +160,15 @@ function isFiniteNumber(value: unknown): value is number | bigint {
 /** Ids and step names: short enough to show, and nothing in them that cannot be seen. */
 export function checkName(text: string, pointer: string, state: ParseState): void {
   if (text.length > MAX_NAME_LENGTH) {
-    const message = `${quoteText(text)} has ${text.length} characters; names have at most ${MAX_NAME_LENGTH}.`;
+    const message = `${quoteText(text)} has ${text.length} characters; a name can have at most ${MAX_NAME_LENGTH}.`;
     state.errors.add('name_too_long', pointer, message);
   }
   if (UNPRINTABLE.test(text)) {
-    const message = `${quoteText(text)} has control or broken characters in it, which names cannot have.`;
+    const message = `${quoteText(text)} contains control characters or broken ones, which are not allowed in a name.`;
     state.errors.add('invalid_value', pointer, message);
   }
   if (text === '.' || text === '..') {
-    const message = `${quoteText(text)} cannot be a name: no URL could name it.`;
+    const message = `${quoteText(text)} cannot be a name, because it cannot be part of a URL.`;
     state.errors.add('invalid_value', pointer, message);
   }
 }
@@ -199,10 +199,10 @@ function findMembers(
     if (name === undefined) {
       state.warnings.add('unknown_member', memberPointer, () => {
         const hint = suggestName(spelling, names.map(label));
-        return `${quoteText(spelling)} is not known here and was left out.${hint}`;
+        return `${quoteText(spelling)} is not a known member and was ignored.${hint}`;
       });
     } else if (members.has(name)) {
-      const message = `${label(name)} is given twice, in two spellings.`;
+      const message = `${label(name)} is given twice, in different spellings.`;
       state.errors.add('duplicate_member', memberPointer, message);
     } else {
       const value = (source as Readonly<Record<string, unknown>>)[spelling];

@@ -54,7 +54,7 @@ export interface ParsedDefinition {
 export function parseDefinition(document: unknown, options: ParseOptions = {}): ParsedDefinition {
   const state = new ParseState(options);
   if (!isJsonObject(document)) {
-    const message = `A definition is a map of members; it cannot be ${describeValue(document)}.`;
+    const message = `A definition must be an object, not ${describeValue(document)}.`;
     state.errors.add('wrong_type', '', message);
     return { definition: null, canonical: null, ...findings(state) };
   }
@@ -102,7 +102,7 @@ function parseId(reader: MemberReader<DefinitionMember>): string | null {
   const id = reader.name('id');
   const value = reader.value('id');
   if (id === null && (value === null || typeof value === 'string')) {
-    reader.fail('id', 'missing_id', 'A definition needs an Id.');
+    reader.fail('id', 'missing_id', 'A definition requires an Id.');
   }
   return id;
 }
@@ -112,12 +112,12 @@ function parseAllSteps(reader: MemberReader<DefinitionMember>): ParsedSteps {
   const source = reader.value('steps') ?? [];
   const none = { entryStepId: null, canonical: [] };
   if (!Array.isArray(source)) {
-    const message = `Steps is a list of steps; it cannot be ${describeValue(source)}.`;
+    const message = `Steps must be a list of steps, not ${describeValue(source)}.`;
     reader.fail('steps', 'wrong_type', message);
     return none;
   }
   if (source.length === 0) {
-    reader.fail('steps', 'no_steps', 'A definition needs at least one step.');
+    reader.fail('steps', 'no_steps', 'A definition requires at least one step.');
     return none;
   }
   const place = { pointer: reader.pointerOf('steps'), depth: 0, defaultRetryIntervalMs };

@@ -65,7 +65,7 @@ function parseLiteral(value: unknown, place: LiteralPlace, state: ParseState): I
     return NULL_VALUE;
   }
   if (place.depth >= MAX_VALUE_DEPTH) {
-    const message = `Values are nested at most ${MAX_VALUE_DEPTH} levels deep.`;
+    const message = `Values can be nested at most ${MAX_VALUE_DEPTH} levels deep.`;
     state.errors.add('too_deep', place.pointer, message);
     return NULL_VALUE;
   }
@@ -85,7 +85,7 @@ function parseText(text: string, place: LiteralPlace, state: ParseState): InputV
 
 function parseNumber(value: number, place: ValuePlace, state: ParseState): InputValue {
   if (!Number.isFinite(value)) {
-    const message = `Numbers are finite; ${value} cannot be stored as JSON.`;
+    const message = `Numbers must be finite; ${value} cannot be stored as JSON.`;
     state.errors.add('invalid_value', place.pointer, message);
     return NULL_VALUE;
   }
@@ -118,7 +118,7 @@ function parseMap(source: JsonObject, place: LiteralPlace, state: ParseState): I
     const isEvaluated = key.startsWith('@');
     const name = isEvaluated ? key.slice(1) : key;
     if (isEvaluated && name === '') {
-      state.errors.add('invalid_value', pointer, 'After "@" comes the name of the field.');
+      state.errors.add('invalid_value', pointer, '"@" must be followed by the name of the field.');
     }
     if (fields.has(name)) {
       const message = `The field ${quoteText(name)} is given twice, with and without "@".`;
@@ -143,7 +143,7 @@ function parseEvaluated(value: unknown, place: LiteralPlace, state: ParseState):
   if (typeof value === 'string') return parseExpression(value, place, state);
   if (Array.isArray(value)) {
     const message =
-      'The items of a list are constants; for a computed list write one expression, e.g. "[data.a, data.b]".';
+      'The items of a list are constants. For a computed list, write one expression, for example "[data.a, data.b]".';
     state.warnings.add('not_evaluated', place.pointer, message);
   }
   return parseLiteral(value, place, state);

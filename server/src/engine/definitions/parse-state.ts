@@ -89,7 +89,7 @@ export class ParseState {
   admitStep(pointer: string): boolean {
     this.#stepCount += 1;
     if (this.#stepCount === this.maxSteps + 1) {
-      const message = `A definition has at most ${this.maxSteps} steps; this one and those after it are too many.`;
+      const message = `A definition can have at most ${this.maxSteps} steps; this step and those after it exceed the limit.`;
       this.errors.add('too_many_steps', pointer, message);
     }
     return this.#stepCount <= this.maxSteps;
@@ -104,7 +104,7 @@ export class ParseState {
     this.#valueCount += count;
     const isWithin = this.#valueCount <= this.#maxValues;
     if (wasWithin && !isWithin) {
-      const message = `A definition has at most ${this.#maxValues} members and values.`;
+      const message = `A definition can have at most ${this.#maxValues} members and values.`;
       this.errors.add('too_large', pointer, message);
     }
     return isWithin;

@@ -32,7 +32,7 @@ export function parseInputs(reader: StepReader, type: StepType | null): readonly
   if (type !== null) return parseBuiltInInputs(reader, type, entries);
   return entries.map(({ key, value, pointer }) => {
     if (!/^[\p{L}_][\p{L}\p{N}_]*$/u.test(key)) {
-      const message = `A script cannot read ${quoteText(key)}: it is no name of a Python variable.`;
+      const message = `${quoteText(key)} cannot be an input of a script, because it is not a valid Python variable name.`;
       reader.state.warnings.add('unusable_input_name', pointer, message);
     }
     return { name: key, value: parseInputValue(value, { pointer, use: INPUT }, reader.state) };
@@ -47,7 +47,7 @@ export function parseOutputs(
   return readMap(reader, 'outputs').map(({ key, value, pointer }) => {
     const parsed = parseInputValue(value, { pointer, use }, reader.state);
     if (parsed.kind === 'graph' || parsed.kind === 'list') {
-      const message = 'An output is one expression; "@" is for inputs.';
+      const message = 'An output is a single expression; "@" is only for inputs.';
       reader.state.errors.add('wrong_type', pointer, message);
     }
     return { key, value: parsed };
@@ -82,7 +82,7 @@ export function parseCancelCondition(reader: StepReader): InputValue | null {
 /** A map or list as a condition would be true or false for ever: always a mistake. */
 function parseCondition(reader: StepReader, value: unknown, place: ValuePlace): InputValue {
   if (!isScalar(value)) {
-    const message = `A condition is a Python expression; it cannot be ${describeValue(value)}.`;
+    const message = `A condition must be a Python expression, not ${describeValue(value)}.`;
     reader.state.errors.add('wrong_type', place.pointer, message);
     return { kind: 'constant', value: null };
   }
@@ -112,7 +112,7 @@ function readMap(
   if (source === null) return [];
   const pointer = reader.pointerOf(name);
   if (!isJsonObject(source)) {
-    const message = `${label(name)} is a map; it cannot be ${describeValue(source)}.`;
+    const message = `${label(name)} must be an object, not ${describeValue(source)}.`;
     reader.fail(name, 'wrong_type', message);
     return [];
   }
@@ -145,7 +145,7 @@ function parseBuiltInInputs(
     const value = given.get(input)?.value ?? null;
     if (!input.required || (value !== null && !isEmpty(value))) continue;
     const pointer = given.get(input)?.pointer ?? reader.pointerOf('inputs');
-    const message = `${type.name} needs the input ${input.name}.`;
+    const message = `${type.name} requires the input ${input.name}.`;
     reader.state.errors.add('missing_input', pointer, message);
   }
   return inputs;
@@ -169,7 +169,7 @@ function matchInputs(
     if (input === undefined) {
       errors.add('unknown_input', entry.pointer, () => unknownInput(type, entry.key));
     } else if (given.has(input)) {
-      const message = `${input.name} is given twice, in two spellings.`;
+      const message = `${input.name} is given twice, in different spellings.`;
       errors.add('duplicate_member', entry.pointer, message);
     } else {
       given.set(input, entry);

@@ -53,7 +53,7 @@ export function parseSteps(
     const pointer = childPointer(place.pointer, index);
     if (!state.admitStep(pointer)) break;
     if (!isJsonObject(source)) {
-      const message = `A step is a map of members; it cannot be ${describeValue(source)}.`;
+      const message = `A step must be an object, not ${describeValue(source)}.`;
       state.errors.add('wrong_type', pointer, message);
       continue;
     }
@@ -112,14 +112,14 @@ function parseStepId(reader: StepReader): string | null {
   const id = reader.name('id');
   if (id === null) {
     const isWrongType = isJsonObject(reader.value('id')) || Array.isArray(reader.value('id'));
-    if (!isWrongType) reader.fail('id', 'missing_step_id', 'Every step needs an Id.');
+    if (!isWrongType) reader.fail('id', 'missing_step_id', 'Every step requires an Id.');
     return null;
   }
   const first = state.stepPointers.get(id);
   if (first === undefined) {
     state.stepPointers.set(id, reader.pointer);
   } else {
-    const message = `The step id ${quoteText(id)} is already taken by ${first}; ids are unique over the whole definition, nested steps included.`;
+    const message = `The step id ${quoteText(id)} is already used by ${first}; step ids must be unique in the whole definition, including nested steps.`;
     reader.fail('id', 'duplicate_step_id', message);
   }
   return id;
@@ -131,7 +131,7 @@ function parseStepType(reader: StepReader): { type: StepType | null; typeName: s
   if (typeName === '') {
     const value = reader.value('stepType');
     if (value === null || typeof value === 'string') {
-      reader.fail('stepType', 'missing_step_type', 'Every step needs a StepType.');
+      reader.fail('stepType', 'missing_step_type', 'Every step requires a StepType.');
     }
     return { type: null, typeName };
   }
@@ -156,7 +156,7 @@ function parseNextStepId(reader: StepReader): string | null {
 function parseNonRetryable(reader: StepReader): readonly string[] {
   const source = reader.value('nonRetryable') ?? [];
   if (!Array.isArray(source)) {
-    const message = `NonRetryable is a list of error types; it cannot be ${describeValue(source)}.`;
+    const message = `NonRetryable must be a list of error types, not ${describeValue(source)}.`;
     reader.fail('nonRetryable', 'wrong_type', message);
     return [];
   }
@@ -168,7 +168,7 @@ function parseNonRetryable(reader: StepReader): readonly string[] {
     if (typeof item === 'string' && item.trim() !== '') {
       types.push(item.trim());
     } else {
-      const message = `An error type is a text such as "ValueError"; it cannot be ${describeValue(item)}.`;
+      const message = `An error type must be a string such as "ValueError", not ${describeValue(item)}.`;
       reader.state.errors.add('wrong_type', pointer, message);
     }
   }
@@ -179,7 +179,7 @@ function parseNonRetryable(reader: StepReader): readonly string[] {
 function parseTimeout(reader: StepReader): number | null {
   const timeoutMs = reader.durationMs('timeout');
   if (timeoutMs !== 0) return timeoutMs;
-  return reader.fail('timeout', 'invalid_value', 'A Timeout of 0 would leave the step no time.');
+  return reader.fail('timeout', 'invalid_value', 'A Timeout must be longer than 0.');
 }
 
 /** The entry of each sequence. A flat list of steps is one sequence; sequences without steps are left out. */
@@ -189,7 +189,7 @@ function parseDo(reader: StepReader, place: StepsPlace, typeName: string): reado
   const source = reader.value('do') ?? [];
   const pointer = reader.pointerOf('do');
   if (!Array.isArray(source)) {
-    const message = `Do is a list of sequences, each a list of steps; it cannot be ${describeValue(source)}.`;
+    const message = `Do must be a list of sequences, each a list of steps, not ${describeValue(source)}.`;
     reader.fail('do', 'wrong_type', message);
     return [];
   }
@@ -228,7 +228,7 @@ function readSequences(
     // Array.isArray gives any[]; the items are looked at one by one.
     if (Array.isArray(item)) sequences.push({ pointer: itemPointer, steps: item as unknown[] });
     else {
-      const message = `Do is a list of sequences here, each a list of steps; one of them cannot be ${describeValue(item)}.`;
+      const message = `Each sequence in Do must be a list of steps, not ${describeValue(item)}.`;
       state.errors.add('wrong_type', itemPointer, message);
     }
   }
@@ -247,7 +247,7 @@ function warnAboutDo(
     warnings.add('empty_do', pointer, `${about.typeName} has no steps in Do, so it does nothing.`);
   }
   if (!runsDo && about.hasSteps) {
-    const message = `${about.typeName || 'This step'} does not run what is in Do.`;
+    const message = `${about.typeName || 'This step'} does not run the steps in Do.`;
     warnings.add('unused_do', pointer, message);
   }
 }
@@ -257,7 +257,7 @@ function parseCompensateWith(reader: StepReader, place: StepsPlace): string | nu
   const source = reader.value('compensateWith') ?? [];
   const pointer = reader.pointerOf('compensateWith');
   if (!Array.isArray(source)) {
-    const message = `CompensateWith is a list of steps; it cannot be ${describeValue(source)}.`;
+    const message = `CompensateWith must be a list of steps, not ${describeValue(source)}.`;
     return reader.fail('compensateWith', 'wrong_type', message);
   }
   if (source.length === 0 || !admitDepth(place, pointer, state)) return null;
@@ -268,7 +268,7 @@ function parseCompensateWith(reader: StepReader, place: StepsPlace): string | nu
 
 function admitDepth(place: StepsPlace, pointer: string, state: ParseState): boolean {
   if (place.depth < state.maxDepth) return true;
-  const message = `Do and CompensateWith are nested at most ${state.maxDepth} levels deep.`;
+  const message = `Do and CompensateWith can be nested at most ${state.maxDepth} levels deep.`;
   state.errors.add('too_deep', pointer, message);
   return false;
 }

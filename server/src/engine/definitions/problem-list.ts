@@ -84,7 +84,7 @@ export class ProblemList<TCode extends string> {
 
   toArray(): readonly DocumentProblem[] {
     if (this.#leftOut === 0) return [...this.#problems];
-    return [...this.#problems, tooMany(`${this.#leftOut} more of them are not listed.`)];
+    return [...this.#problems, tooMany(`${this.#leftOut} more are not listed.`)];
   }
 }
 
@@ -97,7 +97,7 @@ export function mergeProblems(
   const merged = [...first];
   for (const problem of others) {
     if (merged.length >= MAX_PROBLEMS) {
-      merged.push(tooMany('More of them are not listed.'));
+      merged.push(tooMany('More are not listed.'));
       break;
     }
     merged.push(problem);

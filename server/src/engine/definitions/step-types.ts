@@ -73,7 +73,7 @@ const CUSTOM: StepTraits = { ...INSIDE, body: 'script' };
 
 type StepTypeEntry = Omit<StepType, 'name' | 'traits'> & { readonly traits?: Partial<StepTraits> };
 
-const CONDITION = required('Condition', 'boolean', 'Decides by Python truth.');
+const CONDITION = required('Condition', 'boolean', 'Evaluated by Python truth.');
 
 const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
   EmitLog: {
@@ -84,7 +84,7 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
       optional('Level', 'choice', {
         default: 'Information',
         choices: EMIT_LEVELS,
-        summary: 'Severity of the line; with None it is not written.',
+        summary: 'Log level of the line; None suppresses it.',
       }),
     ],
     outputs: [
@@ -93,78 +93,77 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
     ],
   },
   NoOp: {
-    summary: 'Does nothing; its Outputs and its next steps apply.',
+    summary: 'Does nothing, then applies its Outputs and next steps.',
     runsDo: false,
     inputs: [],
     outputs: [],
   },
   Decide: {
-    summary: 'Does nothing but choose what follows, by its SelectNextStep.',
+    summary: 'Chooses the next steps by its SelectNextStep.',
     runsDo: false,
     inputs: [
       optional('Expression', 'any', {
-        summary: 'Evaluated, so that a failure in it is seen; SelectNextStep decides.',
+        summary: 'Evaluated only to surface a failure in it; SelectNextStep decides.',
       }),
     ],
     outputs: [],
   },
   If: {
-    summary: 'Runs every sequence of Do at the same time if the condition is true, then goes on.',
+    summary: 'Runs all sequences of Do in parallel if the condition is true, then continues.',
     runsDo: true,
     inputs: [CONDITION],
     outputs: [],
   },
   While: {
-    summary: 'Runs Do again and again while the condition is true, then goes on.',
+    summary: 'Repeats Do while the condition is true, then continues.',
     runsDo: true,
-    inputs: [required('Condition', 'boolean', 'Evaluated once before each turn.')],
+    inputs: [required('Condition', 'boolean', 'Evaluated before each iteration.')],
     outputs: [],
   },
   Foreach: {
-    summary: 'Runs Do once for each item, which the steps inside see as context.Item.',
+    summary: 'Runs Do once for each item, available to the steps inside as context.Item.',
     runsDo: true,
     inputs: [
-      required('Collection', 'list', 'The items: a list, or an object, whose keys are taken.'),
+      required('Collection', 'list', 'The items: a list, or an object, whose keys are used.'),
       optional('RunParallel', 'boolean', {
         default: 'true',
-        summary: 'Whether all items run at once; false: one after the other.',
+        summary: 'Whether the items run in parallel; false runs them one after another.',
       }),
     ],
     outputs: [],
   },
   Parallel: {
-    summary: 'Runs every sequence of Do at the same time and goes on when all have ended.',
+    summary: 'Runs all sequences of Do in parallel, and continues when all have ended.',
     runsDo: true,
     inputs: [],
     outputs: [],
   },
   Sequence: {
-    summary:
-      'A container for steps, mostly for a saga; goes on when every sequence of Do has ended.',
+    summary: 'Groups steps, usually for a saga; continues when every sequence of Do has ended.',
     runsDo: true,
     inputs: [],
     outputs: [],
   },
   Delay: {
-    summary: 'Waits, then goes on.',
+    summary: 'Waits, then continues.',
     runsDo: false,
     inputs: [required('Period', 'duration', 'How long to wait.')],
     outputs: [],
   },
   Schedule: {
-    summary: 'Waits for the interval, runs Do once, then goes on.',
+    summary: 'Waits for the interval, runs Do once, then continues.',
     runsDo: true,
     inputs: [
       required('Interval', 'duration', 'How long to wait before Do runs.'),
       optional('Background', 'boolean', {
         default: 'false',
-        summary: 'Whether the next step starts at once instead of after Do.',
+        summary: 'Whether the next step starts immediately instead of after Do.',
       }),
     ],
     outputs: [],
   },
   Recur: {
-    summary: 'Runs Do now and then every interval, until its stop condition is true.',
+    summary: 'Runs Do immediately and then at every interval, until its stop condition is true.',
     runsDo: true,
     inputs: [
       required('Interval', 'duration', 'From the start of one round to the start of the next.'),
@@ -174,7 +173,7 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
       }),
       optional('Background', 'boolean', {
         default: 'true',
-        summary: 'Whether the next step starts at once instead of after the last round.',
+        summary: 'Whether the next step starts immediately instead of after the last round.',
       }),
     ],
     outputs: [],
@@ -187,11 +186,11 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
       required('EventKey', 'eventKey', 'Key of the event.'),
       optional('EffectiveDate', 'time', {
         default: 'start of the instance',
-        summary: 'Events published before this time are not taken.',
+        summary: 'Events published before this time are ignored.',
       }),
       optional('Timeout', 'duration', {
         default: 'none',
-        summary: 'After this time the step goes on without an event.',
+        summary: 'After this time, the step continues without an event.',
       }),
     ],
     outputs: [
@@ -200,25 +199,25 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
     ],
   },
   Activity: {
-    summary: 'Offers work to workers outside the server and waits for its result.',
+    summary: 'Offers a work item to external workers and waits for its result.',
     runsDo: false,
     inputs: [
-      required('ActivityName', 'name', 'Name under which workers ask for the work.'),
-      optional('Parameters', 'any', { summary: 'What the worker gets.' }),
+      required('ActivityName', 'name', 'Name by which workers claim the work.'),
+      optional('Parameters', 'any', { summary: 'The parameters for the worker.' }),
       optional('EffectiveDate', 'time', {
         default: 'none',
-        summary: 'Accepted for definitions of the original; it has no effect here.',
+        summary: 'Accepted for compatibility with Conductor; has no effect.',
       }),
       optional('Timeout', 'duration', {
         default: 'none',
-        summary: 'After this time without a result the step fails.',
+        summary: 'After this time without a result, the step fails.',
       }),
     ],
-    outputs: [{ name: 'Result', summary: 'What the worker answered.' }],
+    outputs: [{ name: 'Result', summary: 'The result that the worker reported.' }],
   },
   HttpRequest: {
     summary:
-      'Calls an HTTP service; every answer is a result, not an error, unless SucceedOn says otherwise.',
+      'Calls an HTTP service; every response is a result, not an error, unless SucceedOn says otherwise.',
     runsDo: false,
     traits: {
       body: 'http',
@@ -227,7 +226,7 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
     },
     inputs: [
       required('BaseUrl', 'text', 'The address, with http:// or https://.'),
-      optional('Resource', 'text', { summary: 'Path that is added to BaseUrl.' }),
+      optional('Resource', 'text', { summary: 'Path to append to BaseUrl.' }),
       optional('Method', 'choice', {
         default: 'GET',
         choices: HTTP_METHODS,
@@ -235,69 +234,69 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
       }),
       optional('Headers', 'object', { summary: 'Header fields by name.' }),
       optional('Parameters', 'object', { summary: 'Query parameters by name.' }),
-      optional('Body', 'any', { summary: 'What to send.' }),
+      optional('Body', 'any', { summary: 'The request body.' }),
       optional('Format', 'choice', {
         default: 'Json',
         choices: HTTP_FORMATS,
-        summary: 'How Body is written.',
+        summary: 'The format of Body.',
       }),
       optional('Timeout', 'duration', {
         default: "the server's limit",
-        summary: 'How long to wait for the answer.',
+        summary: 'How long to wait for the response.',
       }),
       optional('SucceedOn', 'statuses', {
-        default: 'every answer',
+        default: 'every response',
         summary:
-          'Statuses and classes, e.g. [2xx, 404]; any other answer, or none, fails the step.',
+          'Statuses and classes of statuses, for example [2xx, 404]; any other response, or none, fails the step.',
       }),
     ],
     outputs: [
-      { name: 'ResponseCode', summary: 'Status of the answer; 0 where none came.' },
-      { name: 'ResponseBody', summary: 'A JSON answer parsed, any other as text.' },
+      { name: 'ResponseCode', summary: 'Status of the response; 0 if there was none.' },
+      { name: 'ResponseBody', summary: 'The parsed body if it is JSON, else its text.' },
       { name: 'IsSuccessful', summary: 'Whether the status is 200 to 299.' },
-      { name: 'ErrorMessage', summary: 'Why no answer came, else null.' },
+      { name: 'ErrorMessage', summary: 'Why there was no response, else null.' },
       { name: 'ResponseHeaders', summary: 'Header fields by lower-case name.' },
     ],
   },
   SubWorkflow: {
-    summary: 'Starts another workflow and waits for it.',
+    summary: 'Starts a run of another definition and waits for it to end.',
     runsDo: false,
     traits: { startsInstance: true, hasSideEffects: true },
     inputs: [
-      required('DefinitionId', 'text', 'Which definition to start, in its newest version.'),
+      required('DefinitionId', 'text', 'The definition to start, in its newest version.'),
       optional('Data', 'object', {
         default: '{}',
-        summary: 'What the started instance gets as data.',
+        summary: 'The data of the started run.',
       }),
       optional('Wait', 'boolean', {
         default: 'true',
-        summary: 'Whether to go on only when the started instance has ended.',
+        summary: 'Whether to wait until the started run has ended.',
       }),
-      optional('Reference', 'name', { summary: 'The reference of the started instance.' }),
+      optional('Reference', 'name', { summary: 'The reference of the started run.' }),
       optional('AcceptOutcome', 'choices', {
         default: '[]',
         choices: INSTANCE_OUTCOMES,
-        summary:
-          'Outcomes of the started instance with which the step does not fail, besides Succeeded.',
+        summary: 'Outcomes of the started run, besides Succeeded, that do not fail the step.',
       }),
     ],
     outputs: [
-      { name: 'WorkflowId', summary: 'Id of the started instance.' },
-      { name: 'Status', summary: 'Its status at the end of the wait.' },
+      { name: 'WorkflowId', summary: 'Id of the started run.' },
+      { name: 'Status', summary: 'Its status when the wait ended.' },
       { name: 'Outcome', summary: 'Its outcome; null without Wait.' },
-      { name: 'Data', summary: 'Its data at the end of the wait.' },
+      { name: 'Data', summary: 'Its data when the wait ended.' },
     ],
   },
   Fail: {
-    summary: 'Fails with this error, and is not retried; the error behaviour decides what follows.',
+    summary:
+      'Fails with this error and is not retried; the error behavior decides what happens next.',
     runsDo: false,
     inputs: [
       required('Message', 'text', 'What went wrong.'),
       optional('Type', 'text', {
         default: 'Failed',
-        summary: 'The type of the error, for people and programs.',
+        summary: 'The type of the error.',
       }),
-      optional('Data', 'any', { summary: 'What else belongs to the error.' }),
+      optional('Data', 'any', { summary: 'Additional data of the error.' }),
     ],
     outputs: [],
   },

@@ -171,7 +171,7 @@ function childFailure(
   const shown = error === null ? null : { ...error };
   return {
     type: 'ChildFailed',
-    message: `the workflow ${workflowId} ended with the outcome ${outcome}${because}`,
+    message: `run ${workflowId} ended with the outcome ${outcome}${because}`,
     data: { workflowId, outcome, error: shown },
   };
 }

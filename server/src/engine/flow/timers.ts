@@ -77,7 +77,10 @@ function fire(run: Run, pointer: Pointer): void {
   const until = untilOf(state);
   // Both may be over when nobody looked in time: what was over first counts.
   if (deadline !== null && (until === null || deadline < until)) {
-    failStep(run, pointer, { type: 'Timeout', message: 'the step did not end within its Timeout' });
+    failStep(run, pointer, {
+      type: 'Timeout',
+      message: 'the step did not finish within its Timeout',
+    });
   } else if (state.kind === 'sleeping') {
     if (state.reason === 'retry') beginAttempt(run, pointer);
     else primitiveOf(run, pointer).woken(run, pointer);
@@ -85,7 +88,10 @@ function fire(run: Run, pointer: Pointer): void {
     run.changes.removedSubscriptions.push(executionKey(run.instance.id, pointer));
     finish(run, pointer, { EventData: null, TimedOut: true });
   } else if (state.kind === 'activity') {
-    failStep(run, pointer, { type: 'Timeout', message: 'no result came within the input Timeout' });
+    failStep(run, pointer, {
+      type: 'Timeout',
+      message: 'no result arrived within the input Timeout',
+    });
   }
 }
 

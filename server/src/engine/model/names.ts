@@ -9,5 +9,5 @@ const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f]/u;
 export function nameProblem(text: string, lengthMax = NAME_LENGTH_MAX): string | null {
   if (text === '') return 'is empty';
   if (text.length > lengthMax) return `is longer than ${lengthMax} characters`;
-  return CONTROL_CHARACTER.test(text) ? 'holds a control character' : null;
+  return CONTROL_CHARACTER.test(text) ? 'contains a control character' : null;
 }

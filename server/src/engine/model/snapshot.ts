@@ -144,7 +144,7 @@ function instanceOf(columns: InstanceColumns, state: StateText): WorkflowInstanc
 
 function checkedState(value: Json): StateText {
   if (!isJsonObject(value) || !isJsonObject(value['data']) || !Array.isArray(value['pointers'])) {
-    throw new Error('the stored state is not one that this server wrote');
+    throw new Error('the stored state was not written by this server');
   }
   for (const member of ['queue', 'taken', 'recent', 'outbox']) {
     if (!Array.isArray(value[member])) throw new Error(`the stored state has no ${member}`);

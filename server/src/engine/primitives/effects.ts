@@ -23,7 +23,7 @@ export const effect = primitive({
 
 /** Far more than any task needs; an instance that starts itself and waits gets no further. */
 const WAITING_PARENTS_MAX = 50;
-const TOO_MANY = `${WAITING_PARENTS_MAX} workflows wait for one another already: does one start itself?`;
+const TOO_MANY = `${WAITING_PARENTS_MAX} runs are already waiting for one another, the maximum; check for a workflow that starts itself`;
 
 /** Starts another instance. */
 export const subWorkflow = primitive({

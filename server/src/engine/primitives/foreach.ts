@@ -36,8 +36,8 @@ function checkedForParallel(items: readonly Json[], step: StepDefinition): reado
   const pathsMax = Math.floor(PARALLEL_PATHS_MAX / step.do.length);
   if (items.length <= pathsMax) return items;
   throw new InputError(
-    `the input Collection has ${items.length} items, and at most ${pathsMax} run side by side; ` +
-      'set RunParallel to False to take them one after the other',
+    `the input Collection has ${items.length} items, but at most ${pathsMax} can run in parallel; ` +
+      'set RunParallel to False to run them one after another',
   );
 }
 

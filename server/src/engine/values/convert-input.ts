@@ -20,14 +20,14 @@ export function toText(value: Json): Conversion<string> {
   if (typeof value === 'string') return converted(value);
   if (isNumber(value)) return converted(writeNumber(value));
   if (typeof value === 'boolean') return converted(String(value));
-  return refused('a text', value);
+  return refused('a string', value);
 }
 
 /** Text that a call can carry in its path: with any other the step would wait for what can never come. */
 export function toName(value: Json, lengthMax?: number): Conversion<string> {
   const text = toText(value);
   const problem = text.ok ? nameProblem(text.value, lengthMax) : null;
-  return problem === null ? text : { ok: false, message: `the text ${problem}` };
+  return problem === null ? text : { ok: false, message: `the string ${problem}` };
 }
 
 /** A boolean as Python writes it, so that it is the key that an expression would build with `str()`. */
@@ -94,7 +94,7 @@ export function toChoices<T extends string>(
   const items: readonly Json[] = Array.isArray(value) ? value : [value];
   for (const item of items) {
     const choice = toChoice(item, choices);
-    if (!choice.ok) return refused(`a list of some of ${choices.join(', ')}`, value);
+    if (!choice.ok) return refused(`a list with any of ${choices.join(', ')}`, value);
     chosen.push(choice.value);
   }
   return converted(chosen);
@@ -106,7 +106,7 @@ export function describeValue(value: unknown): string {
   if (Array.isArray(value))
     return value.length === 0 ? 'an empty list' : count(value, 'a list of', 'item');
   if (typeof value === 'string') {
-    return value === '' ? 'an empty text' : `the text ${quoteText(value)}`;
+    return value === '' ? 'an empty string' : `the string ${quoteText(value)}`;
   }
   if (isNumber(value)) return cutText(writeNumber(value), MAX_QUOTED_LENGTH);
   if (typeof value === 'boolean') return String(value);

@@ -16,4 +16,4 @@ export function isExpressionTooLong(source: string): boolean {
   return bytes > MAX_EXPRESSION_BYTES;
 }
 
-export const EXPRESSION_TOO_LONG = `An expression has at most ${MAX_EXPRESSION_BYTES} bytes; move longer code to a custom step.`;
+export const EXPRESSION_TOO_LONG = `An expression can have at most ${MAX_EXPRESSION_BYTES} bytes; move longer code to a custom step.`;

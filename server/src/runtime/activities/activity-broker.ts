@@ -69,7 +69,7 @@ export class ActivityBroker implements Service, WorkerReservations {
   constructor(options: ActivityBrokerOptions) {
     this.#options = options;
     this.#scan = new PeriodicTask({
-      name: 'look for work that waits',
+      name: 'look for waiting work',
       clock: options.clock,
       logger: options.logger,
       intervalMs: options.scanIntervalMs,
@@ -105,7 +105,7 @@ export class ActivityBroker implements Service, WorkerReservations {
       throw new AppError('stopping', 'The server is stopping', { retryAfterSeconds: 1 });
     }
     if (request.timeoutMs > 0 && this.#waiting >= this.#options.waitersMax) {
-      throw new AppError('too_many_requests', 'Too many workers wait on this server', {
+      throw new AppError('too_many_requests', 'Too many workers are waiting on this server', {
         retryAfterSeconds: 1,
       });
     }
@@ -219,7 +219,7 @@ export class ActivityBroker implements Service, WorkerReservations {
     await this.#options.claims.giveBack(item.token).catch((error: unknown) => {
       this.#options.logger.warn(
         { err: error },
-        'could not give back the work of a caller that is gone',
+        'could not release the work item of a disconnected caller',
       );
     });
     return null;

@@ -195,7 +195,7 @@ export class WorkClaims {
   async #failUnreadable({ id, instanceId, name }: ActivityRecord, tokenHash: string) {
     this.#options.logger.error(
       { workflowId: instanceId, activityName: name },
-      'the parameters of a work item are unreadable; its step fails',
+      'failing a step, because the stored parameters of its work item cannot be read',
     );
     const data = 'the stored parameters of the activity cannot be read';
     await this.#complete({ activityId: id, tokenHash }, { succeeded: false, data });
@@ -221,7 +221,7 @@ export class WorkClaims {
         } catch (error) {
           // As long as the store is away, nobody else gets the item either.
           if (error instanceof StoreUnavailableError) claim.arm();
-          else logger.warn({ err: error, activityName: name }, 'could not keep a work item');
+          else logger.warn({ err: error, activityName: name }, 'could not store a work item');
         }
       },
     };
@@ -234,5 +234,8 @@ export class WorkClaims {
 }
 
 function staleToken(): AppError {
-  return new AppError('activity_not_found', 'No activity is held by this token');
+  return new AppError(
+    'activity_not_found',
+    'The token does not hold an activity: it is unknown or stale',
+  );
 }

@@ -60,7 +60,7 @@ export class ChangeFeed {
       throw new AppError('stopping', 'The server is stopping', { retryAfterSeconds: 1 });
     }
     if (this.#watches.size >= WATCHES_MAX) {
-      throw new AppError('too_many_requests', 'Too many listen to the changes of this server', {
+      throw new AppError('too_many_requests', 'Too many change streams are open on this server', {
         retryAfterSeconds: 5,
       });
     }

@@ -81,7 +81,7 @@ export class DefinitionCatalog {
     if (result.outcome === 'conflict') {
       throw new AppError(
         'idempotency_conflict',
-        'This Idempotency-Key was used for another definition',
+        'This Idempotency-Key was already used for a different definition',
       );
     }
     const { id, version } = result.record;

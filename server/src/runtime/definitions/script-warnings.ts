@@ -8,9 +8,9 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
     (name) => [name, 'Use an HttpRequest step for calls to other services.'] as const,
   ),
   ...['os', 'pathlib', 'subprocess', 'sys'].map(
-    (name) => [name, 'Pass what the script needs as an input.'] as const,
+    (name) => [name, 'Pass the value to the script as an input.'] as const,
   ),
-  ['logging', 'Use print(), which writes to the log of the server.'],
+  ['logging', 'Use print(), which writes to the server log.'],
 ]);
 
 export async function scriptWarnings(
@@ -24,7 +24,7 @@ export async function scriptWarnings(
 function warningAbout({ module, line, column, ...found }: ForbiddenImport): DocumentProblem {
   const warning = { code: 'module_not_importable', pointer: '', place: { line, column } };
   if (module.startsWith('.')) {
-    const message = 'A script is not part of a package, so it cannot use relative imports.';
+    const message = 'A script cannot use relative imports, because it is not part of a package.';
     return { ...warning, message };
   }
   const instead = INSTEAD.get(module) ?? INSTEAD.get(module.split('.')[0] ?? '');
@@ -34,4 +34,5 @@ function warningAbout({ module, line, column, ...found }: ForbiddenImport): Docu
   return { ...warning, message, ...(near !== null && { suggestion: near }) };
 }
 
-const LIST = 'They run in a sandbox with a part of the standard library and no other packages.';
+const LIST =
+  'Custom steps run in a sandbox with part of the standard library and no other packages.';

@@ -44,14 +44,18 @@ export class StepScripts {
   /** @throws AppError `invalid_script` with line and column, when strict also for warnings; `reserved_step_name` */
   async put(name: string, source: string, strict = false): Promise<StoredScript> {
     if (findStepType(name) !== null) {
-      throw new AppError('reserved_step_name', `'${name}' is a step type of the server`, {
-        fields: { stepName: name },
-      });
+      throw new AppError(
+        'reserved_step_name',
+        `'${name}' is a built-in step type; choose another name`,
+        {
+          fields: { stepName: name },
+        },
+      );
     }
     const [problem] = await this.#options.scripts.checkSyntax('script', [source]);
     if (problem !== undefined) {
       const { column, line, message } = problem;
-      throw new AppError('invalid_script', `Python does not understand the script: ${message}`, {
+      throw new AppError('invalid_script', `Python syntax error in the script: ${message}`, {
         fields: {
           stepName: name,
           ...(line === null ? {} : { line }),

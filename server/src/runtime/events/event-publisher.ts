@@ -76,7 +76,7 @@ export class EventPublisher {
     if (existing.requestHash !== event.requestHash) {
       throw new AppError(
         'idempotency_conflict',
-        'This Idempotency-Key was used for an event with other data',
+        'This Idempotency-Key was already used for an event with different data',
       );
     }
     return {

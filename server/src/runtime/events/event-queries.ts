@@ -47,7 +47,7 @@ export class EventQueries {
   async #find(id: string): Promise<EventRecord> {
     const event = await this.#store.getEvent(id);
     if (event !== null) return event;
-    throw new AppError('event_not_found', `there is no event '${id}'`, {
+    throw new AppError('event_not_found', `There is no event '${id}'`, {
       fields: { eventId: id },
     });
   }

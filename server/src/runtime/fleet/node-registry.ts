@@ -42,9 +42,9 @@ const REMEMBER_DEAD_LEASES = 10;
 const SIGNED_OFF_MAX = 1000;
 
 export const NOT_ATOMIC =
-  'this database lets several writers win one compare-and-set, so two nodes on it would change the same workflow';
+  'this database lets several writers win the same compare-and-set, so two nodes would change the same run';
 export const ONE_NODE_ONLY =
-  'let one node alone use it, without Redis, or take a database whose updates of a document are atomic';
+  'use it with a single node and without Redis, or use a database with atomic document updates';
 
 export class NodeRegistry implements Service {
   readonly #options: NodeRegistryOptions;
@@ -149,7 +149,9 @@ export class NodeRegistry implements Service {
     if (other === undefined) return;
     await this.#options.store.removeNode(this.id);
     const where = `${other.hostname}, process ${other.pid}`;
-    throw new Error(`${NOT_ATOMIC}, and ${other.id} (${where}) uses it already: ${ONE_NODE_ONLY}`);
+    throw new Error(
+      `${NOT_ATOMIC}, and node ${other.id} (${where}) is already using it: ${ONE_NODE_ONLY}`,
+    );
   }
 
   async start(): Promise<void> {
@@ -166,7 +168,7 @@ export class NodeRegistry implements Service {
     await this.#options.store.removeNode(this.id).catch((error: unknown) => {
       this.#options.logger.warn(
         { err: error },
-        'could not sign off; other nodes will notice by themselves',
+        'could not remove the record of this node; other nodes will detect that it has stopped',
       );
     });
   }
@@ -219,7 +221,10 @@ export class NodeRegistry implements Service {
         this.#takenOver.add(nodeId);
       })
       .catch((error: unknown) => {
-        logger.warn({ err: error, node: nodeId }, 'could not take over from a dead node yet');
+        logger.warn(
+          { err: error, node: nodeId },
+          'could not take over from a dead node; trying again',
+        );
       })
       .finally(() => this.#takingOver.delete(nodeId));
     this.#takingOver.set(nodeId, takingOver);

@@ -31,7 +31,7 @@ export class RuntimeMetrics {
   );
   readonly #refusedDescendants = this.#counter(
     'stepwright_descendants_refused_total',
-    'Starts by SubWorkflow steps that failed because the workflow at the top has descendants_max open descendants.',
+    'Starts by SubWorkflow steps that failed because the root run already has descendants_max open descendants.',
   );
   readonly #steps = this.#counter(
     'stepwright_steps_total',
@@ -40,24 +40,24 @@ export class RuntimeMetrics {
   );
   readonly #failedAttempts = this.#counter(
     'stepwright_failed_attempts_total',
-    'Attempts of steps that failed, by definition (empty: one of the rest) and by what follows.',
+    'Failed step attempts, by definition (empty: all others) and by what follows.',
     ['definition', 'next'],
   );
   readonly #definitions = new Set<string>();
   readonly #stepSeconds = new Histogram({
     name: 'stepwright_step_duration_seconds',
-    help: 'Time from the start of a step attempt to its end, waiting included.',
+    help: 'Time from the start of a step attempt to its end, including waiting.',
     labelNames: ['type'],
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 600, 3600],
     registers: [this.registry],
   });
   readonly #lost = this.#counter(
     'stepwright_commits_lost_total',
-    'Commits refused because something had arrived meanwhile; they were made again.',
+    'Commits rejected because a message had arrived in the meantime, and repeated.',
   );
   readonly #fenced = this.#counter(
     'stepwright_commits_fenced_total',
-    'Instances given up because another node had taken them over.',
+    'Instances evicted because another node had taken them over.',
   );
   readonly #storeOperations = this.#counter(
     'stepwright_store_operations_total',
@@ -73,13 +73,13 @@ export class RuntimeMetrics {
   });
   readonly #memoryRefused = this.#counter(
     'stepwright_memory_refusals_total',
-    'Calls refused because memory_budget_bytes was used up, by what they were: start, request or answer.',
+    'Calls rejected because memory_budget_bytes was used up, by kind: start, request or answer.',
     ['what'],
   );
   readonly #events = this.#counter('stepwright_events_published_total', 'Events published.');
   readonly #activities = this.#counter(
     'stepwright_activities_total',
-    'Activity items, by what happened to them.',
+    'Activity items, by transition.',
     ['what'],
   );
 
@@ -91,19 +91,19 @@ export class RuntimeMetrics {
   });
   readonly #waitingActivities = new Gauge({
     name: 'stepwright_activities_waiting',
-    help: 'Activity items that wait for a worker, for the names with the most.',
+    help: 'Activity items waiting for a worker, for the names with the most items.',
     labelNames: ['activity'],
     registers: [this.registry],
   });
   readonly #oldestActivity = new Gauge({
     name: 'stepwright_activities_oldest_age_seconds',
-    help: 'How long the oldest waiting activity item has been waiting.',
+    help: 'Time the oldest waiting activity item has been waiting.',
     labelNames: ['activity'],
     registers: [this.registry],
   });
   readonly #undelivered = new Gauge({
     name: 'stepwright_events_undelivered',
-    help: 'Events stored but not yet handed to everybody who waited.',
+    help: 'Events stored but not yet delivered to every waiting run.',
     registers: [this.registry],
   });
 
@@ -181,11 +181,7 @@ export class RuntimeMetrics {
       });
     };
     show('stepwright_memory_used_bytes', 'Memory in use of memory_budget_bytes, by part.', 'used');
-    show(
-      'stepwright_memory_limit_bytes',
-      'What each part may use of memory_budget_bytes.',
-      'limit',
-    );
+    show('stepwright_memory_limit_bytes', 'Limit of each part of memory_budget_bytes.', 'limit');
   }
 
   /** A number that is asked for when somebody reads the metrics. */

@@ -68,7 +68,7 @@ export class SharedClock implements Clock {
     if (isWrong && !this.#hasWarned) {
       this.#logger.warn(
         { aheadMs },
-        "this machine's clock is not the database's; workflows go by the database's",
+        "the clock of this machine differs from the database's; the database's clock is used",
       );
     }
     this.#hasWarned = isWrong;

@@ -8,8 +8,8 @@
 /** Why a step may not start another one. A later attempt may find room. */
 export function tooManyDescendants(rootId: string, descendantsMax: number): string {
   return (
-    `workflow ${rootId} has ${descendantsMax} open descendants (descendants_max); ` +
-    'another one can be started when some of them have ended'
+    `run ${rootId} has ${descendantsMax} open descendants, the maximum (descendants_max); ` +
+    'another one can start when one of them has ended'
   );
 }
 

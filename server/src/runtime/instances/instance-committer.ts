@@ -232,7 +232,7 @@ export class InstanceCommitter implements FirstPass {
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;
       const fields = { workflowId: instance.id, err: error };
-      logger.warn(fields, 'no answer to a commit; reading it back');
+      logger.warn(fields, 'the store did not answer a commit; reading the instance back');
       return this.#readBack(state);
     }
     this.#written({ state, crashes, lastChangeAt: now, revision: revision + 1 });

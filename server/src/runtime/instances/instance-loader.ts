@@ -82,7 +82,7 @@ export class InstanceLoader {
     quarantine.leave(id);
     environment.logger.error(
       { workflowId: id, schemaVersion, known: STATE_VERSION },
-      'this instance was written by a newer server; left alone',
+      'ignoring an instance that a newer version of the server wrote',
     );
     return true;
   }

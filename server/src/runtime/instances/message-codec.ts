@@ -123,7 +123,7 @@ export async function readArrived(
 ): Promise<Message | null> {
   const message = readMessage(body);
   if (message === null) {
-    environment.logger.warn({ workflowId, messageId }, 'dropped a message that cannot be read');
+    environment.logger.warn({ workflowId, messageId }, 'dropped an unreadable message');
     return null;
   }
   return message.kind === 'event-reference' ? environment.loadEvent(message.eventId) : message;

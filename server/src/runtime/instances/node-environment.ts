@@ -62,7 +62,7 @@ export class NodeEnvironment implements RunnerEnvironment {
     this.#events = new EventLookup(store, clock, this.#retry);
   }
 
-  /** Instances that wait for a turn. */
+  /** Instances waiting for a turn. */
   get queued(): number {
     return this.#turns.queued;
   }

@@ -20,6 +20,6 @@ export function admitStart(
   if (memory.tryEnter({ id: start.id, rootId, bytes })) return true;
   if (start.parent !== null) return false;
   metrics.memoryRefused('start');
-  const message = 'The workflows in memory take all that this server may use for them';
+  const message = 'The runs in memory use all the memory that this server may use for them';
   throw new AppError('overloaded', message, { retryAfterSeconds: 1 });
 }

@@ -82,7 +82,7 @@ export class InstanceMemory {
     return this.#places.hasFree;
   }
 
-  /** How often an instance had to wait for memory since the start. */
+  /** Times an instance has had to wait for memory since the start. */
   get waits(): number {
     return this.#waits;
   }

@@ -22,7 +22,7 @@ export class ReadingGate {
     view: (found: Found) => View | Promise<View>,
   ): Promise<View> {
     if (this.#waiting >= WAITING_MAX) {
-      throw new AppError('overloaded', 'Too many calls wait to read workflows', {
+      throw new AppError('overloaded', 'Too many calls are waiting to read runs', {
         retryAfterSeconds: 1,
       });
     }

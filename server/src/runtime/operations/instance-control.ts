@@ -64,7 +64,7 @@ export class InstanceControl {
       throw conflict(
         'status_conflict',
         result.record,
-        `A workflow that is ${status} cannot be ${PAST[action]}`,
+        `A run that is ${status} cannot be ${PAST[action]}`,
       );
     }
     return viewInstance(result.record);
@@ -147,13 +147,13 @@ export class InstanceControl {
     const pointers = [...(await loadInstance(record)).pointers.values()];
     const waits = pointers.some(({ state }) => waitsForRetry(state));
     if (record.status !== 'Runnable' || !waits) {
-      throw conflict('action_conflict', record, 'No step of this workflow waits for another try');
+      throw conflict('action_conflict', record, 'No step of this run is waiting for a retry');
     }
     const message = inboxMessage(`retry/${newId(clock.now())}`, { kind: 'retry-now' });
     const audit = this.#entry(actor, 'retry', null);
     const [answer] = await store.postMessages([{ instanceId: id, message, audit }]);
     if (answer === null || answer === undefined) {
-      throw conflict('action_conflict', record, 'The workflow has ended meanwhile');
+      throw conflict('action_conflict', record, 'The run has ended in the meantime');
     }
     posted(answer, message);
     return record;
@@ -195,7 +195,7 @@ function waitingPointer(
 ): Pointer {
   const pointer = instance.pointers.get(executionId);
   if (executionId >= instance.nextPointerId) {
-    throw new AppError('execution_not_found', `The workflow has no execution ${executionId}`, {
+    throw new AppError('execution_not_found', `The run has no execution ${executionId}`, {
       fields: { workflowId: record.id },
     });
   }
@@ -204,7 +204,7 @@ function waitingPointer(
 }
 
 function answeredAlready(record: InstanceRecord): AppError {
-  return conflict('action_conflict', record, 'This execution does not wait for an activity');
+  return conflict('action_conflict', record, 'This execution is not waiting for an activity');
 }
 
 function conflict(
@@ -218,7 +218,7 @@ function conflict(
 }
 
 function workflowNotFound(id: string): AppError {
-  return new AppError('workflow_not_found', `There is no workflow '${id}'`, {
+  return new AppError('workflow_not_found', `There is no run with the id '${id}'`, {
     fields: { workflowId: id },
   });
 }

@@ -41,7 +41,7 @@ export class InstanceQueries {
   async load(id: string): Promise<InstanceRecord> {
     const record = await this.#options.store.getInstance(id);
     if (record !== null) return record;
-    throw new AppError('workflow_not_found', `There is no workflow '${id}'`, {
+    throw new AppError('workflow_not_found', `There is no run with the id '${id}'`, {
       fields: { workflowId: id },
     });
   }

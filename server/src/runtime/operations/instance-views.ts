@@ -24,7 +24,7 @@ export async function loadInstance(record: InstanceRecord): Promise<WorkflowInst
   try {
     return await readStored(record);
   } catch (error) {
-    throw new AppError('internal', `The state of workflow ${record.id} cannot be read`, {
+    throw new AppError('internal', `The state of run ${record.id} cannot be read`, {
       cause: error,
     });
   }

@@ -20,9 +20,13 @@ export function decodeCursor(cursor: string | null, list: string): readonly stri
   } catch {
     // Falls through to the refusal below.
   }
-  throw new AppError('invalid_request', 'The cursor is not one that this list gave out', {
-    parameter: 'cursor',
-  });
+  throw new AppError(
+    'invalid_request',
+    'The cursor is invalid: pass the cursor of an earlier page of this list unchanged',
+    {
+      parameter: 'cursor',
+    },
+  );
 }
 
 /** A page from one item more than it holds: whether there is a next page is known without another query. */

@@ -69,7 +69,7 @@ export class WorkflowStarts {
       if (result.record.requestHash === requestHash) return viewStarted(result.record, data);
       throw new AppError(
         'idempotency_conflict',
-        'This Idempotency-Key was used for a start with other data',
+        'This Idempotency-Key was already used for a start with different data',
         { fields: { workflowId: id } },
       );
     }

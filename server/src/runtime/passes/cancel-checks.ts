@@ -36,7 +36,7 @@ export async function checkCancelConditions(
       if (isRefusal(evaluated.failure)) recheckCancelConditions(run, clock.now() + RECHECK_MS);
       logger.warn(
         { workflowId: run.instance.id, stepId: pointer.stepId, error: evaluated.failure },
-        'a cancel condition failed and counts as false',
+        'a CancelCondition failed; treating it as false',
       );
     } else if (evaluated.value) {
       run.now = clock.now();

@@ -124,7 +124,7 @@ export class EmittedLines {
   #report(definitionId: string, allowance: Allowance): void {
     const { suppressed } = allowance;
     allowance.suppressed = 0;
-    const message = 'left out log lines of EmitLog steps: the definition writes too many';
+    const message = 'dropped log lines of EmitLog steps, because the definition writes too many';
     this.#options.logger.warn({ definitionId, suppressed }, message);
   }
 }

@@ -90,10 +90,7 @@ export class FailedAttemptsLog {
 
   #log(level: Level, fields: LogFields, suppressed: number): void {
     const counted = suppressed === 0 ? fields : { ...fields, suppressed };
-    this.#options.logger[level](
-      { code: FAILED_ATTEMPT_CODE, ...counted },
-      'an attempt of a step failed',
-    );
+    this.#options.logger[level]({ code: FAILED_ATTEMPT_CODE, ...counted }, 'a step attempt failed');
   }
 }
 

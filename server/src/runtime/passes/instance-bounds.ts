@@ -12,7 +12,7 @@ export class InstanceTooLargeError extends Error {
   override readonly name = 'InstanceTooLargeError' as const;
 
   constructor(lengthMax: number) {
-    super(`its data and open steps would take more than ${lengthMax} bytes`);
+    super(`its data and open steps would exceed ${lengthMax} bytes`);
   }
 }
 
@@ -20,7 +20,7 @@ export class InstanceTooLargeError extends Error {
 export function haltBeyond(run: Run, { openStepsMax, stepsWithoutWaitMax }: ActorLimits): void {
   if (run.queue.size === 0 || run.instance.status !== 'Runnable') return;
   if (run.instance.stepsWithoutWait > stepsWithoutWaitMax) {
-    haltRun(run, 'StepLimit', `more than ${stepsWithoutWaitMax} steps ran without a wait`);
+    haltRun(run, 'StepLimit', `more than ${stepsWithoutWaitMax} steps ran without waiting`);
   } else if (run.instance.pointers.size > openStepsMax) {
     haltRun(run, 'OpenStepLimit', `more than ${openStepsMax} steps are open at the same time`);
   }

@@ -136,7 +136,7 @@ export class CrashTrials {
         if (!isStopping()) await this.#try(id, suspect);
       } catch (error) {
         // The scan finds it again.
-        environment.logger.warn({ workflowId: id, err: error }, 'could not try an instance alone');
+        environment.logger.warn({ workflowId: id, err: error }, 'could not run an instance alone');
       } finally {
         release();
       }

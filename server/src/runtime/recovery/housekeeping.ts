@@ -45,14 +45,14 @@ export class Housekeeping implements Service {
     this.#options = options;
     const { clock, logger } = options;
     this.#repair = new PeriodicTask({
-      name: 'finish what was left half done',
+      name: 'finish interrupted work',
       clock,
       logger,
       intervalMs: options.repairIntervalMs,
       run: () => this.#repairOnce(),
     });
     this.#purge = new PeriodicTask({
-      name: 'remove what is old',
+      name: 'remove expired records',
       clock,
       logger,
       intervalMs: options.purgeIntervalMs,
@@ -98,7 +98,7 @@ export class Housekeeping implements Service {
         limit: PURGE_BATCH,
       });
       const total = removed.instances + removed.events + removed.activities;
-      if (total > 0) logger.debug({ ...removed }, 'removed what is old');
+      if (total > 0) logger.debug({ ...removed }, 'removed expired records');
       const mayHaveMore = Object.values(removed).some((count) => count >= PURGE_BATCH);
       if (!mayHaveMore || this.#stopping) return;
     }

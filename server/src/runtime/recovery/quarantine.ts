@@ -52,11 +52,11 @@ export class Quarantine {
     try {
       const definition = await find(record.definitionId, record.version);
       if (definition !== null) return definition;
-      const message = 'the definition of this instance is gone';
+      const message = 'the definition of this run no longer exists';
       await this.suspend(record, { type: 'DefinitionMissing', message });
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'internal') throw error;
-      const message = 'the stored definition of this instance cannot be read';
+      const message = 'the stored definition of this run cannot be read';
       await this.suspend(record, {
         type: 'UnreadableDefinition',
         message,
@@ -73,14 +73,15 @@ export class Quarantine {
   ): Promise<void> {
     const { logger, store } = this.#options;
     const isTooLarge = error instanceof InstanceTooLargeError;
-    if (!isTooLarge) logger.error({ workflowId: id, err: error }, 'an instance cannot be run');
+    if (!isTooLarge)
+      logger.error({ workflowId: id, err: error }, 'quarantined an instance that cannot run');
     const record = await store.getInstance(id);
     if (record?.epoch !== epoch) return;
     const reason = isTooLarge
       ? { type: 'InstanceTooLarge', message: error.message }
       : {
           type: 'EngineError',
-          message: 'the server could not run this instance; its log says why',
+          message: 'the server could not run this instance; see the server log for the reason',
         };
     await this.suspend(record, reason);
   }
@@ -91,7 +92,7 @@ export class Quarantine {
   ): Promise<void> {
     const { changed, clock, logger, store } = this.#options;
     const fields = { workflowId: record.id, reason: type, ...evidence };
-    logger.error(fields, `suspended an instance that cannot be run: ${message}`);
+    logger.error(fields, `quarantined an instance: ${message}`);
     this.#ids.add(record.id);
     if (record.status !== 'Runnable') {
       const result = await store.controlInstance(record.id, 'suspend', clock.now());

@@ -167,7 +167,7 @@ export class TakeOver {
     const { crashes } = onTrial;
     environment.logger.warn(
       { workflowId: id, crashes },
-      'runs an instance alone, as servers stopped again and again while it was due or under work',
+      'running an instance alone, because servers crashed repeatedly while it was due or running',
     );
     await activate(onTrial);
     // One that cannot be run was set aside, or has given up already.
@@ -184,8 +184,8 @@ export class TakeOver {
     await quarantine.suspend(record, {
       type: 'Poison',
       message:
-        `${crashes} servers in a row stopped while this workflow was under work, and the last ${alone} of them ran ` +
-        `it alone (the last one was ${lastNode ?? 'unknown'}${host}); resume tries it again`,
+        `${crashes} servers in a row crashed while they were running this workflow; the last ${alone} of them were running ` +
+        `nothing else (most recently ${lastNode ?? 'unknown'}${host}); resume the run to try again`,
       evidence: { crashes, alone, lastNode },
     });
     return true;

@@ -43,7 +43,8 @@ export function readExpressionAnswer(answer: Buffer, count: number): EvaluationR
     if (values.length >= count) throw new MalformedAnswer('a failure after the last expression');
     return { ok: false, index: values.length, error: readError(failed) };
   }
-  if (values.length !== count) throw new MalformedAnswer('not one value for each expression');
+  if (values.length !== count)
+    throw new MalformedAnswer('the number of values does not match the number of expressions');
   return { ok: true, values };
 }
 
@@ -52,11 +53,12 @@ export function readScriptAnswer(answer: Buffer, inputs: JsonObject): ScriptAnsw
   const { header, lines } = splitAnswer(answer);
   if (header['failed'] !== undefined) return { ok: false, error: readError(header['failed']) };
   const names = readNames(header['names']);
-  if (names.length !== lines.length) throw new MalformedAnswer('not one value for each name');
+  if (names.length !== lines.length)
+    throw new MalformedAnswer('the number of values does not match the number of names');
   const variables: JsonObject = {};
   for (const name of readNames(header['unchanged'])) {
     const value = Object.hasOwn(inputs, name) ? inputs[name] : undefined;
-    if (value === undefined) throw new MalformedAnswer('an unchanged input that was not given');
+    if (value === undefined) throw new MalformedAnswer('an unchanged input that does not exist');
     setField(variables, name, value);
   }
   for (const [index, line] of lines.entries()) {
@@ -84,14 +86,14 @@ export function readSyntaxAnswer(answer: Buffer, count: number): readonly Syntax
   const { header, lines } = splitAnswer(answer);
   const problems = header['problems'];
   if (!Array.isArray(problems) || lines.length > 0 || problems.length > count) {
-    throw new MalformedAnswer('no list of problems');
+    throw new MalformedAnswer('the problems are not a list');
   }
   return problems.map((problem: unknown) => {
     if (!Array.isArray(problem)) throw new MalformedAnswer('a problem is not a list');
     const [index, message, line, column] = problem as unknown[];
     const isPlace = isWholeNumber(index) && index >= 0 && index < count;
     if (!isPlace || typeof message !== 'string') {
-      throw new MalformedAnswer('a problem without a place');
+      throw new MalformedAnswer('a problem has no position');
     }
     return {
       index,
@@ -171,7 +173,7 @@ function readError(value: Json): ScriptError {
   if (!isJsonObject(value)) throw new MalformedAnswer('an error is not an object');
   const { type, message, line, traceback } = value;
   if (typeof type !== 'string' || typeof message !== 'string') {
-    throw new MalformedAnswer('an error without type and message');
+    throw new MalformedAnswer('an error has no type or message');
   }
   return {
     type: type.slice(0, MAX_TYPE_LENGTH),
@@ -184,7 +186,7 @@ function readError(value: Json): ScriptError {
 }
 
 function readNames(value: Json | undefined): readonly string[] {
-  if (!Array.isArray(value)) throw new MalformedAnswer('no list of names');
+  if (!Array.isArray(value)) throw new MalformedAnswer('the names are not a list');
   return value.map((name: unknown) => {
     if (typeof name !== 'string') throw new MalformedAnswer('a name is not text');
     return name;

@@ -37,7 +37,7 @@ export class InterpreterBooter {
       const tookMs = Math.round(performance.now() - began);
       logger.info(
         { processId: interpreter.id, tookMs, fromSnapshot: snapshotPath !== null },
-        'A Python interpreter is ready',
+        'a Python interpreter is ready',
       );
       return { process: interpreter, heapBytes };
     } catch (error) {
@@ -63,13 +63,13 @@ export class InterpreterBooter {
     const { snapshotPath, logger } = this.#settings;
     try {
       const made = await ensureSnapshot(snapshotPath, signal);
-      if (made) logger.info({ snapshotPath }, 'Made the snapshot of a Python interpreter');
+      if (made) logger.info({ snapshotPath }, 'created the snapshot of a Python interpreter');
       return snapshotPath;
     } catch (error) {
       if (signal.aborted) throw error;
       logger.warn(
         { err: error, snapshotPath },
-        'Python starts slowly: its snapshot cannot be made',
+        'could not create a Python snapshot; interpreters will start more slowly',
       );
       this.#isSnapshotUseless = true;
       return null;

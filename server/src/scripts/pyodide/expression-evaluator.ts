@@ -192,7 +192,10 @@ export class ExpressionEvaluator {
 
   #distrust(items: readonly Item[]): void {
     const sources = items.flatMap(({ request }) => ('source' in request ? [request.source] : []));
-    this.#options.logger.warn({ sources }, 'Python does not agree that these expressions are pure');
+    this.#options.logger.warn(
+      { sources },
+      'Python rejected expressions that were classified as plain',
+    );
     for (const source of sources) this.#analyser.distrust(source);
   }
 }

@@ -125,7 +125,7 @@ export class ReplyReader {
     this.#chunks = [bytes];
     const bodyBytes = bytes.readUInt32LE(4) + bytes.readUInt32LE(8);
     if (bodyBytes > this.#maxBodyBytes) {
-      throw new MalformedReply(`a reply of ${bodyBytes} bytes is over the limit`);
+      throw new MalformedReply(`a reply of ${bodyBytes} bytes exceeds the limit`);
     }
     this.#neededBytes = REPLY_HEADER_BYTES + bodyBytes;
     if (bytes.length < this.#neededBytes) return null;

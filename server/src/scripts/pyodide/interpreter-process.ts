@@ -96,7 +96,7 @@ export class InterpreterProcess {
 
   /** @returns the first reply @throws Error when the interpreter does not start, or the signal fires */
   async boot(request: BootRequest, signal: AbortSignal): Promise<ReplyFrame> {
-    const giveUp = (): void => this.kill('its start was given up');
+    const giveUp = (): void => this.kill('its start was cancelled');
     if (signal.aborted) giveUp();
     signal.addEventListener('abort', giveUp);
     const frame = {
@@ -110,7 +110,7 @@ export class InterpreterProcess {
     });
     signal.removeEventListener('abort', giveUp);
     if (end.kind === 'reply') return end.reply;
-    throw new Error(end.kind === 'died' ? end.reason : 'it did not answer in time');
+    throw new Error(end.kind === 'died' ? end.reason : 'it did not respond in time');
   }
 
   /** Interrupts the call when its time is over, and kills the process when that does not help. */
@@ -141,7 +141,7 @@ export class InterpreterProcess {
   }
 
   #exchange(frame: RequestFrame, limitMs: number, atLimit: () => void): Promise<CallEnd> {
-    if (this.#dead) return Promise.resolve({ kind: 'died', reason: 'it had ended already' });
+    if (this.#dead) return Promise.resolve({ kind: 'died', reason: 'it has already ended' });
     return new Promise((settle) => {
       const deadline = setTimeout(atLimit, limitMs);
       this.#pending = {
@@ -190,10 +190,10 @@ export class InterpreterProcess {
       const reply = this.#reader.push(chunk);
       if (reply === null) return;
       const pending = this.#pending;
-      if (pending === null) throw new Error('a reply that nobody asked for');
+      if (pending === null) throw new Error('an unexpected reply');
       const { isInterrupted } = pending;
       const wasBrokenOff = reply.outcome === 'timeout';
-      if (wasBrokenOff && !isInterrupted) throw new Error('somebody else interrupted it');
+      if (wasBrokenOff && !isInterrupted) throw new Error('it was interrupted');
       this.#pending = null;
       clearTimers(pending);
       pending.settle({ kind: 'reply', reply, isLate: isInterrupted && !wasBrokenOff });

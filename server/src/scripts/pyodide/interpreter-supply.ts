@@ -124,7 +124,7 @@ export class InterpreterSupply {
   discard(interpreter: Interpreter): void {
     if (!this.#interpreters.delete(interpreter)) return;
     this.#replaced += 1;
-    interpreter.process.kill('it is replaced');
+    interpreter.process.kill('the interpreter is replaced');
     this.#spareNeed.renew();
     this.#bootMissing();
   }
@@ -134,7 +134,7 @@ export class InterpreterSupply {
     const surplus = Math.max(0, this.size - this.#options.interpreters);
     for (const interpreter of this.idle.reverse().slice(0, surplus)) {
       this.#interpreters.delete(interpreter);
-      interpreter.process.kill('no spare is needed any more');
+      interpreter.process.kill('the spare interpreter is no longer needed');
     }
   }
 
@@ -173,7 +173,7 @@ export class InterpreterSupply {
     this.#booting = null;
     if (this.isStopping) return;
     this.#failedBoots += 1;
-    this.#options.logger.error({ err: error }, 'A Python interpreter did not start');
+    this.#options.logger.error({ err: error }, 'a Python interpreter did not start');
     if (this.isUnavailable) this.#listener.unavailable();
     const delayMs = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (this.#failedBoots - 1));
     this.#retryTimer = setTimeout(() => {

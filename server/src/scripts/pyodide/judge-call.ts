@@ -55,11 +55,11 @@ function judgeAnswer<Answer>(
     return { result: { ok: true, answer, output: reply.output.toString() }, isSound: true };
   } catch (error) {
     if (error instanceof MalformedAnswer) {
-      logger.warn({ reason: error.message }, 'Python gave an answer that cannot be read');
+      logger.warn({ reason: error.message }, 'Python returned an unreadable result');
     } else {
-      logger.error({ err: error }, 'Reading an answer of Python failed');
+      logger.error({ err: error }, 'could not read a result of Python');
     }
-    const broken = crashed('the code broke the interpreter that it ran on');
+    const broken = crashed('the code crashed its interpreter');
     return { result: failed(broken, reply), isSound: false };
   }
 }
@@ -74,7 +74,7 @@ function failed(
 
 function reportStrange({ outcome, deniedCalls, result }: ReplyFrame, options: JudgeOptions): void {
   const fields = { outcome, deniedCalls, detail: result.toString().slice(0, 300) };
-  options.logger.warn(fields, 'Python code was stopped at the wall of its sandbox');
+  options.logger.warn(fields, 'stopped Python code that tried to leave its sandbox');
 }
 
 function describeOutcome(
@@ -93,13 +93,13 @@ function describeOutcome(
     case 'denied':
       return {
         type: 'SandboxViolation',
-        message: `the code asked for something outside of its sandbox (${reply.result.toString().slice(0, 200)})`,
+        message: `the code tried to access something outside its sandbox (${reply.result.toString().slice(0, 200)})`,
       };
     case 'overflow':
-      return { type: 'RecursionError', message: 'the code or its data nests too deeply' };
+      return { type: 'RecursionError', message: 'the code or its data is nested too deeply' };
     case 'answered':
     case 'broken':
-      return crashed('the code broke the interpreter that it ran on');
+      return crashed('the code crashed its interpreter');
   }
 }
 

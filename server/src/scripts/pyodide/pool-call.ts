@@ -32,5 +32,5 @@ export function unavailable(reason: string): ScriptError {
 }
 
 export function aborted(): ScriptError {
-  return { type: 'Aborted', message: 'the caller gave up waiting' };
+  return { type: 'Aborted', message: 'the caller stopped waiting' };
 }

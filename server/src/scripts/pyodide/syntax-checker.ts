@@ -23,7 +23,7 @@ const MAX_CHARACTERS_AT_ONCE = 65_536;
 const WHOLE_CHECK_MS = 10_000;
 
 const NOT_CHECKED =
-  'was not checked, because the expressions before it take too long to compile: nest them less deeply';
+  'was not checked, because earlier expressions take too long to compile: nest them less deeply';
 
 interface Text {
   /** Its place in the list that is checked. */

@@ -77,7 +77,7 @@ export function createAddressPolicy(options: AddressPolicyOptions): AddressPolic
 
   const refuseHost = (hostname: string): string | null => {
     const name = normalizeHost(hostname);
-    if (METADATA_HOSTS.has(name)) return `${name} is a metadata service, which is never called`;
+    if (METADATA_HOSTS.has(name)) return `${name} is a metadata service, which may not be called`;
     const address = parseAddress(name);
     const matches = (pattern: HostPattern): boolean =>
       matchesName(pattern, name) || (address !== null && matchesAddress(pattern, address));
@@ -105,7 +105,7 @@ function refuseClass(
   options: Pick<AddressPolicyOptions, 'allowPrivate' | 'allowLoopback'>,
 ): string | null {
   if (isWithin(address, METADATA_RANGES)) {
-    return `${text} is the address of a metadata service, which is never called`;
+    return `${text} is the address of a metadata service, which may not be called`;
   }
   switch (classOf(address)) {
     case 'public':
@@ -115,9 +115,9 @@ function refuseClass(
     case 'loopback':
       return options.allowLoopback ? null : `${text} is a loopback address, which is not allowed`;
     case 'linkLocal':
-      return `${text} is a link-local address, which is never called`;
+      return `${text} is a link-local address, which may not be called`;
     case 'reserved':
-      return `${text} is a reserved address, which is never called`;
+      return `${text} is a reserved address, which may not be called`;
   }
 }
 
@@ -192,9 +192,7 @@ function parseHostPattern(text: string): HostPattern {
   }
   const name = entry.startsWith('*.') ? entry.slice(2) : entry;
   if (!HOST_NAME.test(name)) {
-    throw new Error(
-      `${JSON.stringify(text)} is no host name, "*.name", address or CIDR range of addresses`,
-    );
+    throw new Error(`${JSON.stringify(text)} is not a host name, "*.name", address or CIDR range`);
   }
   return entry === name ? { kind: 'name', name } : { kind: 'below', suffix: `.${name}` };
 }

@@ -72,7 +72,7 @@ export class CallSlots {
       const giveUp = (): void => {
         waiting.delete(waiter);
         this.#forget(origin, host, definitionId);
-        reject(new Error('the call was given up while it waited for its turn'));
+        reject(new Error('the call was cancelled while it was queued'));
       };
       const waiter: Waiter = {
         definitionId,

@@ -94,12 +94,12 @@ function encodeBody(body: Json, format: HttpFormat, contentType: string): Buffer
   if (FORM_TYPE.test(contentType)) {
     if (!isJsonObject(body)) {
       throw new InputError(
-        'the input Body: a form is an object with one field for each of its own',
+        'the input Body: a form must be an object with one field for each field of the form',
       );
     }
     return Buffer.from(encodeParameters('Body', body));
   }
   if (format === 'Xml')
-    throw new InputError('the input Body: with the format Xml it must be a text');
+    throw new InputError('the input Body: with the format Xml, it must be a string');
   return Buffer.from(writeJson(body));
 }

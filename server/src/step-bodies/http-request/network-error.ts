@@ -3,22 +3,22 @@ import { errors } from 'undici';
 
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
-  ECONNRESET: 'the connection was closed before the answer was complete',
-  EPIPE: 'the connection was closed before the answer was complete',
-  UND_ERR_SOCKET: 'the connection was closed before the answer was complete',
+  ECONNRESET: 'the connection was closed before the response was complete',
+  EPIPE: 'the connection was closed before the response was complete',
+  UND_ERR_SOCKET: 'the connection was closed before the response was complete',
   ENOTFOUND: 'the host was not found',
   EAI_AGAIN: 'the host could not be looked up',
-  EHOSTUNREACH: 'the host cannot be reached',
-  ENETUNREACH: 'the network cannot be reached',
-  ETIMEDOUT: 'no connection came about in time',
-  UND_ERR_CONNECT_TIMEOUT: 'no connection came about in time',
-  UND_ERR_HEADERS_OVERFLOW: 'the header fields of the answer are too large',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer is not as long as it says',
+  EHOSTUNREACH: 'the host is unreachable',
+  ENETUNREACH: 'the network is unreachable',
+  ETIMEDOUT: 'the connection timed out',
+  UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
+  UND_ERR_HEADERS_OVERFLOW: 'the header fields of the response are too large',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the response does not match its Content-Length',
 };
 
 export function explainNetworkError(error: unknown): string {
   if (error instanceof errors.HTTPParserError) {
-    return `the answer is not valid HTTP (${error.message})`;
+    return `the response is not valid HTTP (${error.message})`;
   }
   const code = findCode(error);
   const reason = code === null ? undefined : (REASONS[code] ?? reasonOfTls(code));
@@ -29,7 +29,7 @@ export function explainNetworkError(error: unknown): string {
 /** OpenSSL's own text names places in its source code and ends with a line break. */
 function reasonOfTls(code: string): string | undefined {
   if (code !== 'EPROTO' && !code.startsWith('ERR_SSL_')) return undefined;
-  return 'TLS could not be agreed on; does the host speak https there?';
+  return 'the TLS handshake failed; check that the host serves https on this port';
 }
 
 /** Where several addresses were tried, Node throws an error without text that holds the others. */

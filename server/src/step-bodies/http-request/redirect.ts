@@ -32,7 +32,7 @@ export function followRedirect(
   if (location === null || !URL.canParse(location, call.url.href)) return null;
   const url = new URL(location, call.url);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new AddressRefusedError(`the answer redirects to ${url.protocol}, which is not HTTP`);
+    throw new AddressRefusedError(`the response redirects to ${url.protocol}, which is not HTTP`);
   }
   // Credentials that the answering host put there are not the author's.
   url.username = '';
@@ -40,7 +40,7 @@ export function followRedirect(
   url.hash = '';
   const next = withoutBodyWhereDropped({ ...call, url }, statusCode);
   if (next.body !== null && call.url.protocol === 'https:' && url.protocol === 'http:') {
-    throw new AddressRefusedError('the answer redirects a body from https to http');
+    throw new AddressRefusedError('the response redirects a request body from https to http');
   }
   return url.origin === call.url.origin ? next : { ...next, headers: describing(next.headers) };
 }

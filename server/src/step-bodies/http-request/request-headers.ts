@@ -46,7 +46,7 @@ export function buildRequestHeaders(
 function readFields(fields: JsonObject): Map<string, string> {
   const entries = Object.entries(fields);
   if (entries.length > FIELDS_MAX) {
-    throw new InputError(`the input Headers: at most ${FIELDS_MAX} fields are sent`);
+    throw new InputError(`the input Headers: at most ${FIELDS_MAX} fields can be sent`);
   }
   const headers = new Map<string, string>();
   let length = 0;
@@ -55,7 +55,7 @@ function readFields(fields: JsonObject): Map<string, string> {
     checkName(key, name);
     if (value === null) continue;
     const text = toText(value);
-    if (!text.ok) throw refusal(key, `expected a text, but got ${describeValue(value)}`);
+    if (!text.ok) throw refusal(key, `expected a string, but got ${describeValue(value)}`);
     if (!FIELD_VALUE.test(text.value)) {
       throw refusal(key, 'line breaks, control characters and letters beyond Latin-1 are refused');
     }
@@ -70,7 +70,7 @@ function readFields(fields: JsonObject): Map<string, string> {
 }
 
 function checkName(key: string, name: string): void {
-  if (!FIELD_NAME.test(name)) throw refusal(key, 'that is no name of a header field');
+  if (!FIELD_NAME.test(name)) throw refusal(key, 'it is not a valid header field name');
   if (OURS.has(name)) throw refusal(key, 'the server sets this field itself');
 }
 

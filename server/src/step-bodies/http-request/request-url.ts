@@ -46,7 +46,7 @@ export function encodeParameters(input: string, parameters: JsonObject): string 
       const text = toText(item);
       if (!text.ok) {
         throw new InputError(
-          `the input ${input}: ${JSON.stringify(name)} must be a text, number, boolean or a list of these, not ${describeValue(item)}`,
+          `the input ${input}: ${JSON.stringify(name)} must be a string, number, boolean or a list of these, not ${describeValue(item)}`,
         );
       }
       encoded.append(name, text.value);
@@ -64,7 +64,7 @@ function parseBaseUrl(text: string): URL {
   const url = new URL(text);
   if (url.username !== '' || url.password !== '' || /^[^/]+\/\/[^/?#]*@/.test(text)) {
     throw new InputError(
-      'the input BaseUrl: a user name does not belong into it; use an Authorization header',
+      'the input BaseUrl: it must not contain a user name; use an Authorization header',
     );
   }
   if (url.hash !== '' || text.includes('#')) {
@@ -79,7 +79,7 @@ function refuseOddCharacters(input: string, text: string): void {
     throw new InputError(`the input ${input}: control characters and "\\" are not allowed`);
   }
   if (text.trim() !== text) {
-    throw new InputError(`the input ${input}: spaces at its ends are not allowed`);
+    throw new InputError(`the input ${input}: leading and trailing spaces are not allowed`);
   }
 }
 

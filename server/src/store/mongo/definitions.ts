@@ -256,5 +256,5 @@ function stepScriptOf(document: VersionDocument): StepScriptRecord {
 }
 
 function tooMuchContention(name: string): StoreUnavailableError {
-  return new StoreUnavailableError(`Too many others are writing versions of ${name}`);
+  return new StoreUnavailableError(`Too many concurrent writers of versions of ${name}`);
 }

@@ -248,7 +248,7 @@ export async function controlInstance(
     const isTold = record.inbox.some((known) => known.id === message?.id);
     if (isTold || !from.includes(record.status)) return { outcome: 'refused', record };
   }
-  throw new StoreUnavailableError(`The instance ${id} is being changed by too many others`);
+  throw new StoreUnavailableError(`The instance ${id} has too many concurrent writers`);
 }
 
 export async function readHistory(

@@ -130,7 +130,7 @@ class MongoConnection {
   readonly call: CallOperation = async (name, args) => {
     const [context, outage] = [this.#context, this.#outage];
     if (context === null || outage === null) {
-      throw new StoreUnavailableError('The store is not started, or was stopped');
+      throw new StoreUnavailableError('The store has not been started, or has been stopped');
     }
     const operation: Promise<OperationResult<typeof name>> = outage.guard(() =>
       MONGO_OPERATIONS[name](context, args),

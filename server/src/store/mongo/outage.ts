@@ -26,7 +26,7 @@ export class Outage {
   /** Runs an operation, unless it would only wait in vain. @throws StoreUnavailableError */
   async guard<Result>(operate: () => Promise<Result>): Promise<Result> {
     if (!this.#isLong()) return operate();
-    if (this.#isLooking) throw new StoreUnavailableError('The database cannot be reached');
+    if (this.#isLooking) throw new StoreUnavailableError('The database is unreachable');
     this.#isLooking = true;
     try {
       return await operate();

@@ -67,7 +67,9 @@ export class DatabaseThread {
 
   request(name: StoreOperation, args: OperationArguments<StoreOperation>): Promise<unknown> {
     if (!this.#isOpen) {
-      return Promise.reject(new StoreUnavailableError('The store is not started, or was stopped'));
+      return Promise.reject(
+        new StoreUnavailableError('The store has not been started, or has been stopped'),
+      );
     }
     return new Promise((resolve, reject) => {
       this.#lastId += 1;

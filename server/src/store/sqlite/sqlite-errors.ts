@@ -6,11 +6,11 @@ const LOCKED = 6;
 const PLAIN_MESSAGES: ReadonlyMap<number, string> = new Map([
   [BUSY, 'The database is in use by another process'],
   [LOCKED, 'The database is in use by another process'],
-  [7, 'There is not enough memory for the database'],
+  [7, 'The database ran out of memory'],
   [8, 'The database cannot be written to'],
   [10, 'The database file cannot be read or written'],
   [11, 'The database file is damaged'],
-  [13, 'The disk is full, the database cannot grow'],
+  [13, 'The disk is full; the database cannot grow'],
   [14, 'The database file cannot be opened'],
   [15, 'The database is in use by another process'],
   [26, 'The file is not a database'],

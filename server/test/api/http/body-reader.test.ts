@@ -133,7 +133,7 @@ describe('values', () => {
     const body = Uint8Array.of(0x22, 0xc3, 0x28, 0x22);
     const response = await api.post('/api/event/paid/7', body, 'application/json');
     expect(response.status).toBe(400);
-    expect(await problemOf(response)).toMatchObject({ detail: 'The body is not UTF-8' });
+    expect(await problemOf(response)).toMatchObject({ detail: 'The body is not valid UTF-8' });
   });
 
   it.each(['', '  \n'])('refuses the empty event %j', async (body) => {

@@ -36,7 +36,8 @@ describe('query parameters', () => {
     const response = await api.fetch(`${path}?refrence=1`, { method });
     expect(response.status).toBe(400);
     const problem = await problemOf(response);
-    const known = names.length === 0 ? 'It takes none.' : `It takes ${names.join(', ')}.`;
+    const known =
+      names.length === 0 ? 'This call takes none.' : `This call takes ${names.join(', ')}.`;
     const hint = names.includes('reference') ? ' Did you mean "reference"?' : '';
     expect(problem).toMatchObject({
       code: 'invalid_request',

@@ -83,9 +83,9 @@ describe('parseYaml', () => {
   });
 
   it.each([
-    ['a: 1\na: 2', 2, 1, 'there twice'],
-    ['__proto__: 1\n__proto__: 2', 2, 1, 'there twice'],
-    ['a: 1\nb: [1,\n  {c: 1, c: 2}]', 3, 10, 'there twice'],
+    ['a: 1\na: 2', 2, 1, 'given twice'],
+    ['__proto__: 1\n__proto__: 2', 2, 1, 'given twice'],
+    ['a: 1\nb: [1,\n  {c: 1, c: 2}]', 3, 10, 'given twice'],
     ['a: !!js/function x', 1, 4, 'tag'],
     ['a: !!binary aGk=', 1, 4, 'tag'],
     ['a: !!timestamp 2026-05-04', 1, 4, 'tag'],
@@ -93,7 +93,7 @@ describe('parseYaml', () => {
     ['a: !own x', 1, 4, 'tag'],
     ['a: !own {b: 1}', 1, 4, 'tag'],
     ['a: !!int x', 1, 4, 'tag'],
-    ['%TAG ! tag:x,2026:\n---\na: 1', 1, 1, 'directives'],
+    ['%TAG ! tag:x,2026:\n---\na: 1', 1, 1, 'YAML directive'],
     ['a: 1\n---\nb: 2', 2, 1, 'more than one YAML document'],
     ['--- 1\n--- 2', 2, 1, 'more than one YAML document'],
     ['a: .nan', 1, 4, 'not finite'],
@@ -101,16 +101,16 @@ describe('parseYaml', () => {
     ['a: 1e999', 1, 4, 'not finite'],
     [`a: ${'1'.repeat(1001)}`, 1, 4, `${'1'.repeat(40)}… has more than 1000 digits`],
     [`a: 0x${'F'.repeat(2000)}`, 1, 4, 'not finite'],
-    ['a: *nope', 1, 4, 'no anchor &nope'],
+    ['a: *nope', 1, 4, 'No anchor &nope'],
     ['a: &x [*x]', 1, 7, 'nested deeper'],
-    ['[a]: 1', 1, 1, 'names in a map must be text'],
-    ['? {a: 1}\n: 1', 1, 3, 'names in a map must be text'],
-    ['a: [1', 1, 6, 'not valid YAML'],
-    ['a: "x', 1, 6, 'not valid YAML'],
-    ['a:\n\t- 1', 2, 1, 'not valid YAML'],
-    ['a: b: c', 1, 4, 'not valid YAML'],
-    ['a: [1] 2', 1, 8, 'not valid YAML'],
-    ['a: @x', 1, 4, 'not valid YAML'],
+    ['[a]: 1', 1, 1, 'map keys must be strings'],
+    ['? {a: 1}\n: 1', 1, 3, 'map keys must be strings'],
+    ['a: [1', 1, 6, 'Invalid YAML'],
+    ['a: "x', 1, 6, 'Invalid YAML'],
+    ['a:\n\t- 1', 2, 1, 'Invalid YAML'],
+    ['a: b: c', 1, 4, 'Invalid YAML'],
+    ['a: [1] 2', 1, 8, 'Invalid YAML'],
+    ['a: @x', 1, 4, 'Invalid YAML'],
   ])('refuses %j at line %i, column %i: %s', (text, line, column, message) => {
     const error = refusal(text);
     expect(error.code).toBe('unreadable_body');

@@ -14,14 +14,14 @@ describe('a step type that does not exist', () => {
     expect(unknownStepType({ name: 'Foreech', pointer: '/Steps/0/StepType' })).toEqual({
       code: 'unknown_step_type',
       message:
-        'There is no step type "Foreech", neither built in nor posted as a custom step. Did you mean "Foreach"?',
+        'There is no built-in step type or custom step named "Foreech". Did you mean "Foreach"?',
       pointer: '/Steps/0/StepType',
     });
   });
 
   it('has no hint where nothing is near', () => {
     const { message } = unknownStepType({ name: 'pay-by-card', pointer: '' });
-    expect(message).toMatch(/custom step\.$/);
+    expect(message).toMatch(/named "pay-by-card"\.$/);
   });
 });
 
@@ -33,27 +33,28 @@ describe('an expression that is no Python', () => {
     );
     expect(problem).toEqual({
       code: 'python_syntax',
-      message: 'Python does not understand this expression: invalid syntax (column 4 of it).',
+      message:
+        'Python syntax error in this expression: invalid syntax (column 4 of the expression).',
       pointer: POINTER,
     });
   });
 
   it('names the line where there are several, and no place where Python has none', () => {
-    expect(sentence('(1 +\n * 2)', 2, 2)).toMatch(/ \(line 2, column 2 of it\)\.$/);
+    expect(sentence('(1 +\n * 2)', 2, 2)).toMatch(/ \(line 2, column 2 of the expression\)\.$/);
     expect(sentence('1 +* 2', null, null)).toMatch(/: invalid syntax\.$/);
   });
 
   it.each(['hello world', '00:00:05', 'http://example.com/a?b', '2026-01-01', 'Grüße, Welt!'])(
     'shows how %s is written as text',
     (source) => {
-      expect(sentence(` ${source} `)).toContain(` The text is written "'${source}'".`);
+      expect(sentence(` ${source} `)).toContain(` For a literal text, write "'${source}'".`);
     },
   );
 
   it.each(['1 +', '"open', 'data.x and', 'f(', 'x = 1', 'a\nb', 'x '.repeat(40)])(
     'does not take %j for text',
     (source) => {
-      expect(sentence(source)).not.toContain('The text is written');
+      expect(sentence(source)).not.toContain('For a literal text');
     },
   );
 });

@@ -464,7 +464,7 @@ describe('parseDefinition — refuses', () => {
     expect(errors).toHaveLength(101);
     expect(errors.at(-1)).toEqual({
       code: 'too_many_problems',
-      message: '50 more of them are not listed.',
+      message: '50 more are not listed.',
       pointer: '',
     });
   });
@@ -494,16 +494,16 @@ describe('parseDefinition — messages', () => {
     [documentWithStep({ NextStepId: 'A' }), 'There is no step with the id "A". Did you mean "a"?'],
     [
       documentWithStep({ NextStep: 'b' }),
-      '"NextStep" is not known here and was left out. Did you mean "NextStepId"?',
+      '"NextStep" is not a known member and was ignored. Did you mean "NextStepId"?',
     ],
-    [documentWithStep({ Zzz: 'b' }), '"Zzz" is not known here and was left out.'],
+    [documentWithStep({ Zzz: 'b' }), '"Zzz" is not a known member and was ignored.'],
     [
       documentWith(NO_OP, NO_OP),
-      'The step id "a" is already taken by /Steps/0; ids are unique over the whole definition, nested steps included.',
+      'The step id "a" is already used by /Steps/0; step ids must be unique in the whole definition, including nested steps.',
     ],
     [
       documentWithInputs('Delay', { Period: "'soon'" }),
-      'Period: expected a duration (a number of seconds, "hh:mm:ss", "d.hh:mm:ss" or an ISO 8601 duration such as "PT5S"; up to 100 years), but got the text "soon".',
+      'Period: expected a duration (a number of seconds, "hh:mm:ss", "d.hh:mm:ss" or an ISO 8601 duration such as "PT5S"; up to 100 years), but got the string "soon".',
     ],
   ])('help to put it right (%#)', (document, message) => {
     expect(messageOf(document)).toBe(message);

@@ -55,7 +55,8 @@ describe('Workflows that start themselves', () => {
   it('and wait come to an end', () => {
     expect(generations(true, 1000)).toEqual({
       count: 51,
-      failure: '50 workflows wait for one another already: does one start itself?',
+      failure:
+        '50 runs are already waiting for one another, the maximum; check for a workflow that starts itself',
     });
   });
 

@@ -52,10 +52,10 @@ describe('toText', () => {
 
   it('refuses what has no one text', () => {
     checkRefused(toText, [
-      [null, 'expected a text, but got null'],
-      [[], 'expected a text, but got an empty list'],
-      [[1], 'expected a text, but got a list of 1 item'],
-      [{ a: 1, b: 2 }, 'expected a text, but got an object with 2 fields'],
+      [null, 'expected a string, but got null'],
+      [[], 'expected a string, but got an empty list'],
+      [[1], 'expected a string, but got a list of 1 item'],
+      [{ a: 1, b: 2 }, 'expected a string, but got an object with 2 fields'],
     ]);
   });
 });
@@ -102,13 +102,13 @@ describe('toTimeMs', () => {
   it('refuses times that do not exist, other notations and numbers', () => {
     const expected = 'expected a time such as "2030-01-31T12:00:00Z", but got';
     checkRefused(toTimeMs, [
-      ['', `${expected} an empty text`],
-      ['2023-02-29', `${expected} the text "2023-02-29"`],
-      ['2023-13-01', `${expected} the text "2023-13-01"`],
-      ['2023-00-10', `${expected} the text "2023-00-10"`],
-      ['2023-01-01T24:00:00Z', `${expected} the text "2023-01-01T24:00:00Z"`],
-      ['1/1/2023', `${expected} the text "1/1/2023"`],
-      ['now', `${expected} the text "now"`],
+      ['', `${expected} an empty string`],
+      ['2023-02-29', `${expected} the string "2023-02-29"`],
+      ['2023-13-01', `${expected} the string "2023-13-01"`],
+      ['2023-00-10', `${expected} the string "2023-00-10"`],
+      ['2023-01-01T24:00:00Z', `${expected} the string "2023-01-01T24:00:00Z"`],
+      ['1/1/2023', `${expected} the string "1/1/2023"`],
+      ['now', `${expected} the string "now"`],
       [0, `${expected} 0`],
       [null, `${expected} null`],
     ]);
@@ -128,7 +128,7 @@ describe('toDurationMs', () => {
     checkRefused(toDurationMs, [
       [
         'soon',
-        'expected a duration (a number of seconds, "hh:mm:ss", "d.hh:mm:ss" or an ISO 8601 duration such as "PT5S"; up to 100 years), but got the text "soon"',
+        'expected a duration (a number of seconds, "hh:mm:ss", "d.hh:mm:ss" or an ISO 8601 duration such as "PT5S"; up to 100 years), but got the string "soon"',
       ],
     ]);
   });
@@ -148,7 +148,7 @@ describe('toList', () => {
 
   it('refuses text, whose letters are hardly meant, and scalars', () => {
     checkRefused(toList, [
-      ['abc', 'expected a list, but got the text "abc"'],
+      ['abc', 'expected a list, but got the string "abc"'],
       [5, 'expected a list, but got 5'],
       [null, 'expected a list, but got null'],
     ]);
@@ -160,7 +160,7 @@ describe('toObject', () => {
     checkConverted(toObject, [[{ a: 1 }, { a: 1 }]]);
     checkRefused(toObject, [
       [[1, 2], 'expected an object, but got a list of 2 items'],
-      ['a', 'expected an object, but got the text "a"'],
+      ['a', 'expected an object, but got the string "a"'],
       [null, 'expected an object, but got null'],
     ]);
   });
@@ -181,7 +181,7 @@ describe('toChoice', () => {
     checkRefused(
       (value) => toChoice(value, LEVELS),
       [
-        ['loud', 'expected one of Trace, Information, but got the text "loud"'],
+        ['loud', 'expected one of Trace, Information, but got the string "loud"'],
         [2, 'expected one of Trace, Information, but got 2'],
       ],
     );
@@ -212,6 +212,6 @@ describe('every conversion', () => {
 
   it('keeps its message short and on one line for huge values', () => {
     const message = describeValue(`a\nb${'x'.repeat(1_000_000)}`);
-    expect(message).toBe(`the text "a\\nb${'x'.repeat(57)}"…`);
+    expect(message).toBe(`the string "a\\nb${'x'.repeat(57)}"…`);
   });
 });

@@ -40,7 +40,7 @@ describe('readDetails', () => {
 
   it.each<[string, string | null]>([
     ['nothing', null],
-    ['an empty text', ''],
+    ['an empty string', ''],
     ['null', 'null'],
     ['a list', '[]'],
     ['no load', JSON.stringify({ ...DETAILS, load: undefined })],

@@ -30,7 +30,7 @@ describe('a line of EmitLog', () => {
   });
 
   it.each<[string, Json]>([
-    ['a text', 'x'.repeat(100_000)],
+    ['a string', 'x'.repeat(100_000)],
     ['a value', { a: 'x'.repeat(100_000) }],
   ])('is cut where %s is long', (_, message) => {
     const { lines, write } = linesOf();
@@ -48,7 +48,7 @@ describe('a line of EmitLog', () => {
     clock.advance(10_000);
     expect(lines.at(-1)).toEqual({
       level: 'warn',
-      message: 'left out log lines of EmitLog steps: the definition writes too many',
+      message: 'dropped log lines of EmitLog steps, because the definition writes too many',
       fields: { definitionId: 'order', suppressed: 950 },
     });
     clock.advance(10_000);

@@ -41,7 +41,7 @@ describe('a failed attempt', () => {
     expect(lines).toEqual([
       {
         level,
-        message: 'an attempt of a step failed',
+        message: 'a step attempt failed',
         fields: {
           code: 'step_attempt_failed',
           ...{ workflowId: 'w1', definitionId: 'order', version: 3, stepId: 'pay', executionId: 7 },

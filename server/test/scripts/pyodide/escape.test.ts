@@ -257,7 +257,7 @@ describe('the runtime', () => {
     const messages = started.lines
       .filter(({ level }) => level === 'warn')
       .map(({ message }) => message);
-    expect(messages).toContain('Python code was stopped at the wall of its sandbox');
+    expect(messages).toContain('stopped Python code that tried to leave its sandbox');
     expect(started.lines.filter(({ level }) => level === 'error')).toEqual([]);
   });
 });

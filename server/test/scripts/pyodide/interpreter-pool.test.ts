@@ -376,8 +376,8 @@ describe('the runtime', () => {
     onTestFinished(() => started.runtime.stop());
     expect(await started.value('sum([1, 1])')).toBe(2);
     expect(started.lines.map(({ message }) => message)).toEqual([
-      'A Python interpreter did not start',
-      'A Python interpreter is ready',
+      'a Python interpreter did not start',
+      'a Python interpreter is ready',
     ]);
   }, 60_000);
 
@@ -385,7 +385,7 @@ describe('the runtime', () => {
     const started = await startRuntime({ snapshotPath: '/dev/null/snapshot.bin', spares: 0 });
     onTestFinished(() => started.runtime.stop());
     expect(await started.value('sum([1, 1])')).toBe(2);
-    const expected = 'Python starts slowly: its snapshot cannot be made';
+    const expected = 'could not create a Python snapshot; interpreters will start more slowly';
     expect(started.lines[0]!.message).toBe(expected);
   }, 60_000);
 });

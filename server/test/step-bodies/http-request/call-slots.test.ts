@@ -75,7 +75,7 @@ describe('slots for calls', () => {
     const waiting = take('b', 'http://a', controller.signal);
     void take('c');
     controller.abort();
-    await expect(waiting).rejects.toThrow(/waited for its turn/);
+    await expect(waiting).rejects.toThrow(/cancelled while it was queued/);
     await settle();
     granted[0]!.release();
     await settle();

@@ -12,7 +12,7 @@ const ODD_VALUES: readonly (readonly [string, string])[] = [
   ['a leading control character', '\u0001"looks like the marker of the codec"'],
   ['lone surrogates', 'high \ud83d, low \ude00, reversed \ude00\ud83d'],
   ['characters outside of the BMP', '\u{1f600}\u{10ffff}\uffff\ufeff'],
-  ['an empty text', ''],
+  ['an empty string', ''],
   ['SQL', `'; DROP TABLE instances; --`],
   ['a megabyte of ASCII', 'x'.repeat(MEGABYTE)],
   ['a megabyte of text that does not compress well', noise(MEGABYTE)],

@@ -14,7 +14,7 @@ export function toInstanceAction({
   if (action === 'terminate') return 'compensate';
   throw new AppError(
     'invalid_request',
-    `compensate belongs to the action terminate, not ${action}`,
+    `compensate applies only to the action terminate, not to ${action}`,
   );
 }
 

@@ -20,7 +20,7 @@ export function toEventFilter(name: string | undefined, key: string | undefined)
   if (name === undefined && key === undefined) return null;
   if (name !== undefined && key !== undefined) return checkedEventName(name, key);
   const missing = name === undefined ? 'name' : 'key';
-  throw new AppError('invalid_request', 'Events are found by name and key together, or all', {
+  throw new AppError('invalid_request', 'Give both name and key, or neither', {
     parameter: missing,
   });
 }

@@ -7,9 +7,13 @@ const CURSOR_LENGTH_MAX = 1_000;
 
 export function toPageRequest(limit: number, cursor: string | undefined): PageRequest {
   if (cursor !== undefined && cursor.length > CURSOR_LENGTH_MAX) {
-    throw new AppError('invalid_request', 'The cursor is not one that a page has given', {
-      parameter: 'cursor',
-    });
+    throw new AppError(
+      'invalid_request',
+      'The cursor is invalid: pass the cursor of an earlier page unchanged',
+      {
+        parameter: 'cursor',
+      },
+    );
   }
   return { limit, cursor: cursor === undefined || cursor === '' ? null : cursor };
 }

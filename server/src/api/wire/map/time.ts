@@ -30,7 +30,7 @@ export function fromWireTime(text: string, parameter: string): number {
     const ms = Date.parse(zoned);
     if (!Number.isNaN(ms)) return ms;
   }
-  throw new AppError('invalid_request', `${parameter} is not an ISO 8601 time`, {
+  throw new AppError('invalid_request', `${parameter} must be an ISO 8601 time`, {
     parameter,
   });
 }

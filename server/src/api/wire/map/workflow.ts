@@ -11,7 +11,7 @@ import { fromWireTime, toWireTime, toWireTimeOrNull } from './time.js';
 export function toStartData(body: unknown): JsonObject {
   // What the body reader has made holds JSON values only.
   if (isJsonObject(body)) return body;
-  throw new AppError('invalid_request', 'The data of a workflow must be an object');
+  throw new AppError('invalid_request', 'The data of a run must be an object');
 }
 
 /** @throws AppError `invalid_request` */
@@ -24,7 +24,7 @@ export function toListRequest(
   if (failedFrom !== undefined && unchangedSince !== undefined) {
     throw new AppError(
       'invalid_request',
-      'failedFrom and unchangedSince each give the list an order of their own: only one of them can be asked for',
+      'failedFrom and unchangedSince each set the order of the list: give only one of them',
       { parameter: 'unchangedSince' },
     );
   }

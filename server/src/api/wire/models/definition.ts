@@ -87,7 +87,7 @@ export interface StepDocument {
    */
   onRetriesExhausted?: 'Suspend' | 'Terminate' | 'Compensate';
   /**
-   * Types of errors that are not retried, as errors show them.
+   * Error types that are not retried, as errors show them.
    */
   nonRetryable?: string[];
   /**
@@ -99,7 +99,7 @@ export interface StepDocument {
    */
   compensateWith?: StepDocument[];
   /**
-   * Whether a failure inside undoes everything inside that is complete.
+   * Whether a failure inside compensates everything that completed inside that is complete.
    */
   saga?: boolean;
 }

@@ -113,11 +113,11 @@ export interface WaitReason {
  *   "status": "Runnable",
  *   "outcome": null,
  *   "time": "2026-05-04T10:32:30.123Z",
- *   "summary": "approve: waits for event approved/42 since 12 min; no such event has been published since its effective date",
+ *   "summary": "approve: waits for event approved/42 since 12 min; no matching event has been published since the effective date",
  *   "reasons": [
  *     {
  *       "kind": "event",
- *       "text": "waits for event approved/42 since 12 min; no such event has been published since its effective date",
+ *       "text": "waits for event approved/42 since 12 min; no matching event has been published since the effective date",
  *       "since": "2026-05-04T10:20:30.123Z",
  *       "until": null,
  *       "executionId": 2,

@@ -12,17 +12,17 @@ export function explainActivity(
 ): Said {
   if (known?.record == null) return { text: 'is about to be offered to workers' };
   const { polling: queue, record } = known;
-  if (record.done) return { text: 'its result has come, and is being taken in' };
+  if (record.done) return { text: 'its result has arrived and is being applied' };
   if (record.tokenHash === null) {
     if (record.availableAt <= now) return { text: sayPolling(queue, now), queue };
     const after = plainDuration(record.availableAt - now);
     return {
-      text: `was passed over while the workflow was suspended; offered again in ${after}`,
+      text: `was deferred while the run was suspended; offered again in ${after}`,
       queue,
     };
   }
   const workerId = record.workerId === null || record.workerId === '' ? null : record.workerId;
-  const holder = workerId === null ? 'a worker without a name' : `worker ${workerId}`;
+  const holder = workerId === null ? 'an unnamed worker' : `worker ${workerId}`;
   if (record.availableAt >= FAR_FUTURE_MS) {
     const worker = { workerId: workerId ?? '', leaseUntil: null };
     return { text: `held by ${holder}, without a lease`, worker };
@@ -37,9 +37,9 @@ export function explainActivity(
 }
 
 function sayPolling({ lastPollTime, pollers }: Polling, now: number): string {
-  if (pollers === 1) return 'waits for the worker that polls for it';
-  if (pollers > 1) return `waits for one of ${pollers} workers that poll for it`;
+  if (pollers === 1) return 'waiting for the worker that polls for it';
+  if (pollers > 1) return `waiting for one of the ${pollers} workers that poll for it`;
   return lastPollTime === null
-    ? 'no worker has polled for it on any node since they started'
-    : `no worker has polled for it since ${plainDuration(now - lastPollTime)}`;
+    ? 'no worker has polled for it since the nodes started'
+    : `no worker has polled for it for ${plainDuration(now - lastPollTime)}`;
 }

@@ -60,13 +60,13 @@ function explainWhole(facts: InstanceFacts): WaitReason | null {
   if (facts.endTime !== null) return explainEnd(facts, facts.endTime);
   if (facts.isNewer) {
     return wholeReason('set-aside', {
-      text: 'a newer server has written it; this server leaves it alone until it is updated',
+      text: 'a newer version of the server wrote this run; this server does not run it until it is upgraded',
       since: facts.lastChangeAt,
     });
   }
   if (facts.instance === null) {
     return wholeReason('set-aside', {
-      text: 'set aside: its stored state cannot be read; the log says why',
+      text: 'quarantined: its stored state cannot be read; see the server log for the reason',
       since: facts.lastChangeAt,
       actions: ['terminate'],
     });
@@ -82,7 +82,7 @@ function explainEnd(facts: InstanceFacts, endTime: number): WaitReason {
   if (status === 'Complete') {
     const because =
       outcome === 'Compensated' && error !== null
-        ? `; what failed was undone: ${failure(error)}`
+        ? `; the failure was compensated: ${failure(error)}`
         : '';
     const text = `completed ${ago}, ${after}${because}`;
     return wholeReason('ended', { text, since: endTime, error });
@@ -94,8 +94,8 @@ function explainEnd(facts: InstanceFacts, endTime: number): WaitReason {
     return wholeReason('ended', { text, since: endTime, error });
   }
   if (error !== null && outcome !== 'Terminated') {
-    const undone = outcome === 'Compensated' ? ', and what it had done was undone' : '';
-    const text = `terminated ${ago}, because ${failure(error)}${undone}`;
+    const undone = outcome === 'Compensated' ? ', and its completed steps were compensated' : '';
+    const text = `terminated ${ago} because ${failure(error)}${undone}`;
     return wholeReason('ended', { text, since: endTime, error });
   }
   return wholeReason('ended', { text: `terminated ${ago}, ${after}`, since: endTime, error });
@@ -106,7 +106,7 @@ function explainSuspension(facts: InstanceFacts): WaitReason {
   const error = facts.instance?.lastError ?? null;
   if (error !== null && SET_ASIDE_TYPES.has(error.type) && error.stepId === '') {
     return wholeReason('set-aside', {
-      text: `set aside by the server since ${plainDuration(now - error.time)}: ${error.message}`,
+      text: `quarantined by the server ${plainDuration(now - error.time)} ago: ${error.message}`,
       since: error.time,
       actions: ['resume', 'terminate'],
       error,
@@ -116,7 +116,7 @@ function explainSuspension(facts: InstanceFacts): WaitReason {
   const isHalted = error?.type === 'StepLimit' || error?.type === 'OpenStepLimit';
   if (error !== null && (failed !== undefined || isHalted)) {
     const reason = wholeReason('suspended', {
-      text: `suspended since ${plainDuration(now - error.time)}, because ${failure(error)}`,
+      text: `suspended ${plainDuration(now - error.time)} ago because ${failure(error)}`,
       since: error.time,
       actions: ['resume', 'terminate'],
       error,
@@ -125,7 +125,7 @@ function explainSuspension(facts: InstanceFacts): WaitReason {
   }
   const since = actor?.time ?? lastChangeAt;
   return wholeReason('suspended', {
-    text: `suspended by ${actor?.name ?? 'an operator'} since ${plainDuration(now - since)}`,
+    text: `suspended by ${actor?.name ?? 'an operator'} ${plainDuration(now - since)} ago`,
     since,
     actions: ['resume', 'terminate'],
   });
@@ -137,13 +137,14 @@ function explainCleanUp({ endTime, instance, lastChangeAt }: InstanceFacts): Wai
   const { cleanUp, pointers } = instance;
   const { forgotten, next, plan } = cleanUp;
   const done = `${compensatedCount(cleanUp, pointers.size)} of ${plan.length} steps compensated`;
-  const first = next === 0 && pointers.size > 0 ? ', once what is being undone now has ended' : '';
+  const first =
+    next === 0 && pointers.size > 0 ? ', starting when the current compensation ends' : '';
   const left =
     forgotten > 0
-      ? `; ${forgotten} earlier ones are not compensated, as a workflow keeps the newest ${COMPLETED_STEPS_MAX}`
+      ? `; ${forgotten} earlier ones are not compensated, because a run keeps only the newest ${COMPLETED_STEPS_MAX}`
       : '';
   return wholeReason('compensating', {
-    text: `is being terminated with compensation: ${done}${first}${left}`,
+    text: `being terminated with compensation: ${done}${first}${left}`,
     since: lastChangeAt,
     actions: ['terminate'],
   });
@@ -160,8 +161,8 @@ function explainTurn({ lastChangeAt, now, owner }: InstanceFacts): WaitReason {
   const since = plainDuration(now - lastChangeAt);
   const text =
     owner?.isAlive === true
-      ? `is about to go on, on node ${owner.id}`
-      : `is due since ${since}; a node is about to take it over`;
+      ? `about to continue on node ${owner.id}`
+      : `has been due for ${since}; a node is about to claim it`;
   return wholeReason('scheduled', { text, since: lastChangeAt });
 }
 

@@ -39,7 +39,7 @@ function sayState(pointer: Pointer, facts: InstanceFacts): Said {
 
 function sayTimer(pointer: Pointer, { until }: State<'sleeping'>, facts: InstanceFacts): Said {
   const isRound = pointer.memo?.kind === 'round';
-  const what = isRound ? 'waits for its next round, at' : 'waits until';
+  const what = isRound ? 'waiting for its next round at' : 'waiting until';
   return {
     kind: 'timer',
     text: `${what} ${new Date(until).toISOString()} (${when(until, facts)})`,
@@ -70,7 +70,7 @@ function sayRetry(
 function sayEvent(pointer: Pointer, state: State<'event'>, facts: InstanceFacts): Said {
   const { key, name } = state;
   const known = factsOf(pointer, facts, 'event');
-  const waits = `waits for event ${name}/${key} since ${ago(pointer, facts)}`;
+  const waits = `has been waiting for event ${name}/${key} for ${ago(pointer, facts)}`;
   const until = earliest(state.until, pointer.deadline);
   return {
     kind: 'event',
@@ -89,19 +89,19 @@ function sayPublished(
   { now, status }: InstanceFacts,
 ): string {
   if (known?.since != null) {
-    const published = `such an event was published ${plainDuration(now - known.since)} ago`;
+    const published = `a matching event was published ${plainDuration(now - known.since)} ago`;
     return status === 'Suspended'
-      ? `${published} and is taken when the workflow is resumed`
+      ? `${published} and will be delivered when the run is resumed`
       : `${published} and is being delivered`;
   }
   if (effectiveAt > now) {
-    return `only one published in ${plainDuration(effectiveAt - now)} or later counts`;
+    return `only an event published in ${plainDuration(effectiveAt - now)} or later counts`;
   }
   if (known?.before != null) {
     const early = plainDuration(effectiveAt - known.before);
-    return `one such event was published ${early} before its effective date, and does not count`;
+    return `a matching event was published ${early} before the effective date and does not count`;
   }
-  return 'no such event has been published since its effective date';
+  return 'no matching event has been published since the effective date';
 }
 
 function sayActivity(pointer: Pointer, state: State<'activity'>, facts: InstanceFacts): Said {
@@ -123,7 +123,7 @@ function sayActivity(pointer: Pointer, state: State<'activity'>, facts: Instance
 function sayChild(pointer: Pointer, state: State<'child'>, facts: InstanceFacts): Said {
   const known = factsOf(pointer, facts, 'child');
   const { workflowId } = state;
-  const waits = `waits for workflow ${workflowId} since ${ago(pointer, facts)}`;
+  const waits = `has been waiting for run ${workflowId} for ${ago(pointer, facts)}`;
   const because = known === null ? '' : sayOfChild(known.child);
   return {
     kind: 'workflow',
@@ -148,7 +148,7 @@ function sayCall(pointer: Pointer, facts: InstanceFacts): Said {
   const isSuspended = status === 'Suspended';
   return {
     kind: 'running',
-    text: `runs ${type} since ${ago(pointer, facts)} on node ${owner.id}${timeOut(pointer.deadline, facts)}`,
+    text: `has been running ${type} for ${ago(pointer, facts)} on node ${owner.id}${timeOut(pointer.deadline, facts)}`,
     since: pointer.attemptStartedAt,
     until: pointer.deadline,
     nodeId: owner.id,
@@ -163,13 +163,13 @@ function sayTurn(pointer: Pointer, facts: InstanceFacts): Said {
   const base = { kind: 'scheduled', since, actions: [] } as const;
   if (status === 'Suspended') {
     const due =
-      pointer.state.kind === 'finishing' ? 'has its result, and goes on' : 'is due, and runs';
-    return { ...base, text: `${due} when the workflow is resumed` };
+      pointer.state.kind === 'finishing' ? 'has its result and continues' : 'is due and runs';
+    return { ...base, text: `${due} when the run is resumed` };
   }
-  if (owner === null) return { ...base, text: 'is due; a node is about to take it' };
+  if (owner === null) return { ...base, text: 'is due; a node is about to claim it' };
   const nodeId = owner.id;
-  if (owner.isAlive) return { ...base, nodeId, text: `is due, and about to run on node ${nodeId}` };
-  const text = `is due, but node ${nodeId} that ran it is gone; another one is about to take it over`;
+  if (owner.isAlive) return { ...base, nodeId, text: `is due and about to run on node ${nodeId}` };
+  const text = `is due, but node ${nodeId} is gone; another node is about to take it over`;
   return { ...base, nodeId, text };
 }
 
@@ -185,7 +185,7 @@ function factsOf<Kind extends PointerFacts['kind']>(
 
 function when(until: number, { now, status }: InstanceFacts): string {
   if (until > now) return `in ${plainDuration(until - now)}`;
-  return status === 'Suspended' ? 'when the workflow is resumed' : 'now';
+  return status === 'Suspended' ? 'when the run is resumed' : 'now';
 }
 
 function ago(pointer: Pointer, { now }: InstanceFacts): string {
@@ -193,7 +193,7 @@ function ago(pointer: Pointer, { now }: InstanceFacts): string {
 }
 
 function timeOut(until: number | null, facts: InstanceFacts): string {
-  return until === null ? '' : `; its time is over ${when(until, facts)}`;
+  return until === null ? '' : `; times out ${when(until, facts)}`;
 }
 
 function earliest(a: number | null, b: number | null): number | null {

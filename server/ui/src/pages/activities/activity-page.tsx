@@ -49,7 +49,7 @@ const COLUMNS: readonly Column<ActivityItem>[] = [
   {
     ...{ key: 'worker', header: 'Held by', kind: 'wide' },
     cell: ({ workerId, state }) =>
-      state === 'held' ? <bdi>{workerId ?? 'a worker without a name'}</bdi> : '–',
+      state === 'held' ? <bdi>{workerId ?? 'an unnamed worker'}</bdi> : '–',
   },
   {
     ...{ key: 'lease', header: 'Lease ends', kind: 'time' },
