@@ -76,9 +76,11 @@ export class InstanceLoader {
   }
 
   /** What a newer server has written is left alone, unclaimed, for a node that knows it. */
-  isNewer({ id, schemaVersion }: InstanceRecord): boolean {
+  isNewer({ id, schemaVersion }: Pick<InstanceRecord, 'id' | 'schemaVersion'>): boolean {
     if (schemaVersion <= STATE_VERSION) return false;
     const { environment, quarantine } = this.#options;
+    // A dead node's work is looked at again and again.
+    if (quarantine.has(id)) return true;
     quarantine.leave(id);
     environment.logger.error(
       { workflowId: id, schemaVersion, known: STATE_VERSION },

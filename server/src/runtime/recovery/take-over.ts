@@ -36,7 +36,7 @@ export interface TakeOverOptions {
   readonly activate: (record: InstanceRecord) => Promise<void>;
   /** Reads the instance, and claims it where it is nobody's; answers it if it is ours. */
   readonly load: (instanceId: string) => Promise<InstanceRecord | null>;
-  readonly isNewer: (record: InstanceRecord) => boolean;
+  readonly isNewer: (instance: Pick<InstanceRecord, 'id' | 'schemaVersion'>) => boolean;
   readonly waitsOutside: CrashTrialsOptions['waitsOutside'];
   readonly acquitted: CrashTrialsOptions['acquitted'];
   readonly leftUnknown: CrashTrialsOptions['leftUnknown'];
@@ -102,8 +102,8 @@ export class TakeOver {
    * one may come.
    */
   async claim(instance: InstanceClaim, { due = false } = {}): Promise<void> {
-    const { bring, isHere, isStopping, load } = this.#options;
-    if (isStopping() || isHere(instance.id)) return;
+    const { bring, isHere, isNewer, isStopping, load } = this.#options;
+    if (isStopping() || isHere(instance.id) || isNewer(instance)) return;
     const suspected = this.#isSuspected(instance);
     if (this.#needsTrial(instance, suspected)) {
       this.trials.add(instance.id, suspected ? instance.epoch : null);

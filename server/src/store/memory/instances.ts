@@ -236,6 +236,6 @@ function summaryOf(instance: InstanceRecord): InstanceSummary {
 }
 
 function claimOf(instance: InstanceRecord): InstanceClaim {
-  const { id, owner, epoch, wakeAt, underWay, crashes, lastChangeAt } = instance;
-  return { id, owner, epoch, wakeAt, underWay, crashes, lastChangeAt };
+  const { id, owner, epoch, wakeAt, underWay, crashes, lastChangeAt, schemaVersion } = instance;
+  return { id, owner, epoch, wakeAt, underWay, crashes, lastChangeAt, schemaVersion };
 }

@@ -316,16 +316,16 @@ async function findClaims(
     .find(page.filter, {
       projection: {
         ...{ owner: 1, epoch: 1, wakeAt: 1, underWay: 1, crashes: 1 },
-        ...{ lastChangeAt: 1, startTime: 1 },
+        ...{ lastChangeAt: 1, startTime: 1, schemaVersion: 1 },
       },
     })
     .sort(page.sort)
     .limit(page.limit)
     .toArray();
-  return found.map(({ _id, owner, epoch, wakeAt, underWay, crashes, ...times }) => ({
+  return found.map(({ _id, owner, epoch, wakeAt, underWay, crashes, schemaVersion, ...times }) => ({
     id: decodeText(_id),
     owner: decodeOptional(owner),
-    ...{ epoch, wakeAt, crashes },
+    ...{ epoch, wakeAt, crashes, schemaVersion },
     underWay: underWay ?? false,
     // Earlier versions of the server did not note the change.
     lastChangeAt: times.lastChangeAt ?? times.startTime,

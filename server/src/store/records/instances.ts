@@ -127,7 +127,7 @@ export type InsertInstanceResult =
 /** What a node needs to know of an instance to decide whether it takes it over. */
 export type InstanceClaim = Pick<
   InstanceRecord,
-  'id' | 'owner' | 'epoch' | 'wakeAt' | 'underWay' | 'crashes' | 'lastChangeAt'
+  'id' | 'owner' | 'epoch' | 'wakeAt' | 'underWay' | 'crashes' | 'lastChangeAt' | 'schemaVersion'
 >;
 
 export interface DueInstance extends InstanceClaim {

@@ -9,6 +9,7 @@ import { instanceOf, NO_SIDE } from '../../store/records.js';
 import { ManualClock } from '../support/manual-clock.js';
 
 const QUIET_MS = 3000;
+const NEWER = 1000;
 
 /** Lets promises that are settled run on. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
@@ -28,6 +29,7 @@ async function scene(dead: Partial<InstanceRecord>, options: Options = {}) {
   await store.insertInstance({ record, side: NO_SIDE });
   const logger = createLogger({ level: 'silent' });
   const active: InstanceRecord[] = [];
+  const newer: string[] = [];
   const takeOver = new TakeOver({
     environment: {
       ...{ clock, logger, store },
@@ -54,7 +56,11 @@ async function scene(dead: Partial<InstanceRecord>, options: Options = {}) {
       return Promise.resolve();
     },
     load: () => Promise.resolve(null),
-    isNewer: () => false,
+    isNewer: ({ id, schemaVersion }) => {
+      if (schemaVersion < NEWER) return false;
+      newer.push(id);
+      return true;
+    },
     waitsOutside: () => false,
     acquitted: () => undefined,
     leftUnknown: () => undefined,
@@ -63,6 +69,8 @@ async function scene(dead: Partial<InstanceRecord>, options: Options = {}) {
   return {
     /** What is at work by now. */
     active,
+    /** What was found to be written by a newer server. */
+    newer,
     forgetNode: () => (livedUntil = null),
     afterQuiet: async () => {
       clock.advance(QUIET_MS);
@@ -76,6 +84,15 @@ describe('an instance of a node that died', () => {
   it('is no suspect while it only waits', async () => {
     const { active } = await scene({ wakeAt: 5001 });
     expect(active).toMatchObject([{ owner: 'self', crashes: 0 }]);
+  });
+
+  it('is left alone, and told of, when a newer server has written it', async () => {
+    for (const dead of [{ underWay: true }, { wakeAt: 0 }, { wakeAt: 0, crashes: 3 }]) {
+      const { active, afterQuiet, newer } = await scene({ ...dead, schemaVersion: NEWER });
+      expect(newer).toEqual(['suspect']);
+      expect(await afterQuiet()).toMatchObject({ epoch: 3, owner: 'dead' });
+      expect(active).toEqual([]);
+    }
   });
 
   it('is a suspect when it was due, when something was under way, and when it was claimed before', async () => {

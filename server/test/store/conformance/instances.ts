@@ -201,15 +201,19 @@ export function describeInstances(test: StoreUnderTest): void {
   describe('due instances', () => {
     it('are found by wakeAt, earliest first, whatever their status', async () => {
       await insert('late', { wakeAt: 300 });
-      await insert('b', { wakeAt: 100, owner: 'node', epoch: 7 });
+      await insert('b', { wakeAt: 100, owner: 'node', epoch: 7, schemaVersion: 9 });
       await insert('a', { wakeAt: 100, status: 'Terminated', endTime: 1 });
       await insert('now', { wakeAt: 0, status: 'Suspended' });
       await insert('never');
-      const claim = { owner: null, epoch: 1, underWay: false, crashes: 0, lastChangeAt: 1000 };
+      const { schemaVersion } = await get('now');
+      const claim = {
+        ...{ owner: null, epoch: 1, underWay: false, crashes: 0, lastChangeAt: 1000 },
+        schemaVersion,
+      };
       expect(await test.store.findDueInstances(100, 10)).toEqual([
         { id: 'now', wakeAt: 0, ...claim },
         { id: 'a', wakeAt: 100, ...claim },
-        { id: 'b', wakeAt: 100, ...claim, owner: 'node', epoch: 7 },
+        { id: 'b', wakeAt: 100, ...claim, owner: 'node', epoch: 7, schemaVersion: 9 },
       ]);
       expect((await test.store.findDueInstances(1000, 2)).map(({ id }) => id)).toEqual([
         'now',
@@ -238,7 +242,8 @@ export function describeInstances(test: StoreUnderTest): void {
       const ids = async (...args: Parameters<typeof test.store.findInstancesUnderWay>) =>
         (await test.store.findInstancesUnderWay(...args)).map(({ id }) => id);
       const [first, second] = await test.store.findInstancesUnderWay('one', null, 10);
-      const claim = { owner: 'one', underWay: true };
+      const { schemaVersion } = await get('a');
+      const claim = { owner: 'one', underWay: true, schemaVersion };
       expect(first).toEqual({
         ...claim,
         ...{ id: 'a', epoch: 1, wakeAt: null, crashes: 0, lastChangeAt: 5 },

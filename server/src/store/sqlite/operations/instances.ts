@@ -282,7 +282,7 @@ function indexFor({ reference, parentId, ...filter }: InstanceFilter): string {
   return parentId === null ? 'instances_roots' : 'instances_started';
 }
 
-const CLAIM_COLUMNS = 'id, owner, epoch, wakeAt, underWay, crashes, lastChangeAt';
+const CLAIM_COLUMNS = 'id, owner, epoch, wakeAt, underWay, crashes, lastChangeAt, schemaVersion';
 
 function claimOf(row: Row): InstanceClaim {
   return {
@@ -293,5 +293,6 @@ function claimOf(row: Row): InstanceClaim {
     underWay: row.number('underWay') !== 0,
     crashes: row.number('crashes'),
     lastChangeAt: row.number('lastChangeAt'),
+    schemaVersion: row.number('schemaVersion'),
   };
 }
