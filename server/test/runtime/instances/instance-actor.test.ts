@@ -1,0 +1,173 @@
+/**
+ * Goal: whatever becomes of a commit, an actor goes on from what the store has, and nothing leaves it before.
+ * Method: one actor on a store in memory; each test decides what happens to its commits.
+ */
+import { expect, it } from 'vitest';
+import { createLogger } from '../../../src/base/logger.js';
+import { startRun, takeUpRun } from '../../../src/engine/flow/lifecycle.js';
+import { readState, writeState } from '../../../src/engine/model/snapshot.js';
+import type { ActorEnvironment } from '../../../src/runtime/instances/actor-environment.js';
+import { InstanceActor } from '../../../src/runtime/instances/instance-actor.js';
+import { eventMessage } from '../../../src/runtime/instances/message-codec.js';
+import { newRecord } from '../../../src/runtime/instances/new-instance.js';
+import { StoreRetry } from '../../../src/runtime/instances/store-retry.js';
+import { Evaluator } from '../../../src/runtime/passes/evaluator.js';
+import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
+import { StoreUnavailableError, type Store } from '../../../src/store/store.js';
+import { define, type StepSource } from '../../engine/support/define.js';
+import { createSimulatedScripts } from '../../simulation/support/simulated-scripts.js';
+import { NO_SIDE } from '../../store/records.js';
+import { ManualClock } from '../support/manual-clock.js';
+
+type Commit = () => ReturnType<Store['commitInstance']>;
+
+const DELAY: StepSource = { id: 'delay', stepType: 'Delay', inputs: { period: '60' } };
+const CALL: StepSource = {
+  id: 'call',
+  stepType: 'HttpRequest',
+  inputs: { BaseUrl: "'http://callee/'" },
+};
+
+/** @param commits what becomes of the first commits; later ones are made as they are */
+async function scene(step: StepSource, commits: ((commit: Commit) => ReturnType<Commit>)[] = []) {
+  const clock = new ManualClock();
+  const store = createMemoryStore();
+  const definition = define([step]);
+  const start = { id: 'w', definition, data: {}, reference: null, parent: null, requestHash: null };
+  const { instance } = startRun(definition, start, clock.now());
+  const place = { owner: 'self', now: clock.now(), wakeAt: 0, state: writeState(instance) };
+  const record = newRecord({ ...start, startTime: clock.now() }, instance, place);
+  await store.insertInstance({ record, side: NO_SIDE });
+  const told: string[] = [];
+  const retry = new StoreRetry(clock);
+  const environment: ActorEnvironment = {
+    clock,
+    evaluator: new Evaluator(createSimulatedScripts(() => null)),
+    logger: createLogger({ level: 'silent' }),
+    limits: { stepsWithoutWaitMax: 1000, openStepsMax: 1000, instanceLengthMax: 1e6 },
+    metrics: { commitLost: () => told.push('lost'), fenced: () => told.push('fenced') },
+    workers: { reserve: () => null, release: () => undefined },
+    store: {
+      getInstance: (id) => store.getInstance(id),
+      commitInstance: (commit) => {
+        const make: Commit = () => store.commitInstance(commit);
+        return commits.shift()?.(make) ?? make();
+      },
+    },
+    takeTurn: () => Promise.resolve(() => undefined),
+    runBody: () => {
+      told.push('effect');
+      return new Promise(() => undefined);
+    },
+    loadEvent: () => Promise.resolve(null),
+    lookForEvents: () => Promise.resolve(false),
+    sendOutbox: () => Promise.resolve(),
+    retryStore: (ask, cancelled) => retry.untilAnswered(ask, cancelled),
+  };
+  const owner = {
+    mayGrow: () => true,
+    committed: () => told.push('committed'),
+    parked: () => told.push('parked'),
+    abandoned: (_actor: InstanceActor, isOutdated: boolean) =>
+      told.push(isOutdated ? 'outdated' : 'abandoned'),
+    failed: (_actor: InstanceActor, error: unknown) => {
+      told.push(String(error));
+      return Promise.resolve();
+    },
+  };
+  const run = takeUpRun(definition, readState(record, record.state), clock.now());
+  const actor = new InstanceActor(environment, owner, run, { kind: 'loaded', record });
+  const stored = async () => (await store.getInstance('w'))!;
+  /** A message reaches the stored inbox. */
+  const post = async () => {
+    const event = { id: 'e', name: 'n', key: 'k', publishedAt: 1, data: '1' };
+    const message = eventMessage(event);
+    const [posted] = await store.postMessages([{ instanceId: 'w', message }]);
+    return { ...message, inSeq: posted!.inSeq };
+  };
+  return { actor, clock, post, store, stored, told };
+}
+
+const noAnswer = (): Promise<never> => Promise.reject(new StoreUnavailableError('no answer'));
+
+it('makes a commit again that did not reach the store', async () => {
+  const { actor, stored, told } = await scene(DELAY, [noAnswer]);
+  actor.wake();
+  await actor.idle();
+  expect(told).toEqual(['committed', 'parked']);
+  expect((await stored()).revision).toBe(1);
+});
+
+it('takes a commit as made that reached the store without an answer', async () => {
+  const uncertain = async (commit: Commit) => (await commit(), noAnswer());
+  const { actor, stored, told } = await scene(DELAY, [uncertain]);
+  actor.wake();
+  await actor.idle();
+  expect(told[0]).toBe('committed');
+  expect(told.at(-1)).toBe('parked');
+  expect((await stored()).state).toBe(writeState(actor.run.instance));
+});
+
+it('gives up an instance that another node has claimed', async () => {
+  const { actor, store, stored, told } = await scene(DELAY);
+  await store.claimInstance({ id: 'w', epoch: 1, owner: 'other', suspected: false });
+  const before = await stored();
+  actor.wake();
+  await actor.idle();
+  expect(told).toEqual(['lost', 'fenced', 'abandoned']);
+  expect(await stored()).toEqual(before);
+  actor.wake();
+  expect(actor.isParked).toBe(false);
+});
+
+it('is outdated when an earlier commit arrives late', async () => {
+  let late: Commit = () => Promise.resolve('lost' as never);
+  const { actor, told } = await scene(DELAY, [
+    (commit) => ((late = commit), noAnswer()),
+    async (commit) => (await late(), commit()),
+  ]);
+  actor.wake();
+  await actor.idle();
+  expect(told).toEqual(['lost', 'fenced', 'outdated']);
+});
+
+it('commits again, with the message, when one arrives during a commit', async () => {
+  let arrive = (): Promise<unknown> => Promise.resolve();
+  const { actor, post, stored, told } = await scene(DELAY, [
+    async (commit) => {
+      await arrive();
+      return commit();
+    },
+  ]);
+  arrive = async () => actor.deliver(await post());
+  actor.wake();
+  await actor.idle();
+  expect(told).toEqual(['lost', 'committed', 'parked']);
+  const { inbox, revision } = await stored();
+  expect({ inbox, revision }).toEqual({ inbox: [], revision: 1 });
+});
+
+it('starts no effect before the commit that contains it', async () => {
+  const atCommit: string[][] = [];
+  const { actor, told } = await scene(CALL, [(commit) => (atCommit.push([...told]), commit())]);
+  actor.wake();
+  await actor.idle();
+  expect(atCommit).toEqual([[]]);
+  expect(told).toEqual(['committed', 'effect', 'parked']);
+});
+
+it('is woken by its timer, and not any more once it was abandoned', async () => {
+  const ended = await scene(DELAY);
+  ended.actor.wake();
+  await ended.actor.idle();
+  ended.clock.advance(60_000);
+  await ended.actor.idle();
+  expect((await ended.stored()).status).toBe('Complete');
+
+  const left = await scene(DELAY);
+  left.actor.wake();
+  await left.actor.idle();
+  expect(left.clock.pending).toBe(1);
+  left.actor.abandon();
+  expect(left.clock.pending).toBe(0);
+});
