@@ -49,9 +49,12 @@ export function scriptedHost(answers: HostAnswers): ScriptedHost {
     };
   const areaOf = (area: string): object =>
     new Proxy({}, { get: (_target, method: string) => answering(`${area}.${method}`) });
-  const host = new Proxy({} as Host, {
-    get: (_target, name: string) => (OWN_METHODS.has(name) ? answering(name) : areaOf(name)),
-  });
+  const host = new Proxy<object>(
+    {},
+    {
+      get: (_target, name: string) => (OWN_METHODS.has(name) ? answering(name) : areaOf(name)),
+    },
+  ) as Host;
   return { host, calls };
 }
 
