@@ -3,6 +3,12 @@ import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
 
 /** A later block replaces the list of an earlier one, so each names all that holds for its files. */
+const SPREAD_LITERALS = [
+  {
+    selector: 'SpreadElement > :matches(ObjectExpression, ArrayExpression)',
+    message: 'Write the members themselves: a spread literal only deceives the formatter.',
+  },
+];
 const PRIVATE_MEMBERS = [
   {
     selector:
@@ -38,6 +44,7 @@ export default tseslint.config(
       },
     },
     rules: {
+      'no-restricted-syntax': ['error', ...SPREAD_LITERALS],
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
       // Numbers in messages are what we want to read.
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
@@ -59,7 +66,7 @@ export default tseslint.config(
   },
   {
     files: ['server/src/**/*.ts'],
-    rules: { 'no-restricted-syntax': ['error', ...PRIVATE_MEMBERS] },
+    rules: { 'no-restricted-syntax': ['error', ...SPREAD_LITERALS, ...PRIVATE_MEMBERS] },
   },
   {
     files: ['server/src/engine/**/*.ts'],
@@ -72,6 +79,7 @@ export default tseslint.config(
       ],
       'no-restricted-syntax': [
         'error',
+        ...SPREAD_LITERALS,
         ...PRIVATE_MEMBERS,
         {
           selector: "NewExpression[callee.name='Date'][arguments.length=0]",

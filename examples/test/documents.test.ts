@@ -27,7 +27,9 @@ describe('shell blocks', () => {
   afterAll(() => server.close());
 
   const documents = [
-    ...['README.md', 'docs/conductor-migration.md', 'examples/README.md'],
+    'README.md',
+    'docs/conductor-migration.md',
+    'examples/README.md',
     ...examples.map(({ name }) => `examples/${name}/README.md`),
   ];
   const withCommands = documents.filter((path) =>

@@ -76,9 +76,23 @@ describe('the built package', () => {
       globalName: 'sdk',
     });
     const web = {
-      ...{ fetch, Request, Response, Headers, URL, URLSearchParams, ReadableStream, FormData },
-      ...{ AbortController, AbortSignal, DOMException, TextDecoder, TextEncoder },
-      ...{ setTimeout, clearTimeout, performance, crypto },
+      fetch,
+      Request,
+      Response,
+      Headers,
+      URL,
+      URLSearchParams,
+      ReadableStream,
+      FormData,
+      AbortController,
+      AbortSignal,
+      DOMException,
+      TextDecoder,
+      TextEncoder,
+      setTimeout,
+      clearTimeout,
+      performance,
+      crypto,
     };
     const context = createContext({ ...web });
     runInContext(code, context);

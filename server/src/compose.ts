@@ -18,7 +18,7 @@ import { processIsGone } from './runtime/fleet/node-registry.js';
 import { RuntimeMetrics } from './runtime/fleet/runtime-metrics.js';
 import type { HostSettings } from './runtime/node-services.js';
 import { SharedClock } from './runtime/fleet/shared-clock.js';
-import { Host } from './runtime/host.js';
+import { Host, type HostOptions } from './runtime/host.js';
 import { createPyodideRuntime } from './scripts/pyodide/pyodide-script-runtime.js';
 import type { ScriptRuntime } from './scripts/script-runtime.js';
 import type { Config } from './config/settings.js';
@@ -85,16 +85,12 @@ export async function compose(options: ComposeOptions): Promise<Server> {
       pid: process.pid,
     },
     processIsGone: (node) => processIsGone(node, { hostname: hostname(), pid: process.pid }),
-    info: {
-      name: SERVER_NAME,
-      version: SERVER_VERSION,
-      machineName: hostname(),
-      osVersion: `${type()} ${release()}`,
-    },
+    info: serverInfo(),
     settings: hostSettings(config, budget),
   });
   const requestMemory = new RequestMemory({
-    ...{ bodiesMax: budget.bodies, answersMax: budget.answers },
+    bodiesMax: budget.bodies,
+    answersMax: budget.answers,
     refused: (what) => metrics.memoryRefused(what),
   });
   metrics.showMemory(() => ({
@@ -113,6 +109,15 @@ export async function compose(options: ComposeOptions): Promise<Server> {
     requestMemory,
   });
   return { app, host };
+}
+
+function serverInfo(): HostOptions['info'] {
+  return {
+    name: SERVER_NAME,
+    version: SERVER_VERSION,
+    machineName: hostname(),
+    osVersion: `${type()} ${release()}`,
+  };
 }
 
 async function composeStore(

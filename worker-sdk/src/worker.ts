@@ -35,8 +35,12 @@ export class ActivityWorker {
   readonly #inHand = new Set<WorkInHand>();
   readonly #releasing = new Set<Promise<unknown>>();
   readonly #stats: Counters = {
-    ...{ polls: 0, received: 0, succeeded: 0 },
-    ...{ failed: 0, dropped: 0, released: 0 },
+    polls: 0,
+    received: 0,
+    succeeded: 0,
+    failed: 0,
+    dropped: 0,
+    released: 0,
   };
   readonly #stopped = new AbortController();
   #state: 'new' | 'running' | 'stopping' = 'new';

@@ -195,7 +195,10 @@ export class WorkflowsResource {
       const failed = { call: 'GET /api/workflow/{id}', subject: { workflowId }, attempts };
       const timedOut = async (cause?: unknown): Promise<TimeoutError> =>
         new TimeoutError({
-          ...{ ...failed, cause, elapsedMs: elapsedMs(), missed: 'the workflow did not end' },
+          ...failed,
+          cause,
+          elapsedMs: elapsedMs(),
+          missed: 'the workflow did not end',
           summary: await this.#summary(workflowId, options),
         });
       if (remainingMs <= 0) throw await timedOut();
@@ -218,7 +221,8 @@ export class WorkflowsResource {
   async #summary(workflowId: string, { signal }: CallOptions): Promise<string | null> {
     const explanation = await this.explain(workflowId, {
       ...(signal !== undefined && { signal }),
-      ...{ timeoutMs: SUMMARY_MS_MAX, retry: false },
+      timeoutMs: SUMMARY_MS_MAX,
+      retry: false,
     }).catch(() => null);
     return explanation?.summary ?? null;
   }
@@ -238,7 +242,13 @@ export class WorkflowsResource {
     const { status, outcome, parent, definitionId, version, reference, limit, ...rest } = filter;
     const { startedFrom, startedTo, failedFrom, unchangedSince, ...options } = rest;
     const query = {
-      ...{ status, outcome, parent, definitionId, version, reference, limit },
+      status,
+      outcome,
+      parent,
+      definitionId,
+      version,
+      reference,
+      limit,
       startedFrom: timeText(startedFrom),
       startedTo: timeText(startedTo),
       failedFrom: timeText(failedFrom),

@@ -41,7 +41,9 @@ function checkPublicKey(config: Config): void {
   if (!enabled) return;
   try {
     createTokenVerifier({
-      ...{ enabled, algorithm, publicKey: publickey ?? '' },
+      enabled,
+      algorithm,
+      publicKey: publickey ?? '',
       lifetimeSecondsMax: token_lifetime_seconds_max,
     });
   } catch (error) {

@@ -135,17 +135,7 @@ export class NodeServices {
       onDead: (nodeId) => this.runner.takeOver(nodeId),
       leavesWork: () => this.runner.leavesWork,
     });
-    this.runner = new InstanceRunner({
-      environment: this.environment,
-      nodes: this.nodes,
-      findDefinition: (id, version) => this.catalog.find(id, version),
-      committed: (...commit) => this.followUp.committed(...commit),
-      hintOwner: (id) => options.backplane.publish({ kind: 'instance', id }),
-      changed: (record) => this.changes.controlled(record),
-      scanIntervalMs: () => (this.isShared ? options.settings.scanIntervalMs : SCAN_MS_ALONE),
-      drainMs: options.settings.drainMs,
-      crashesMax: options.settings.crashesMax,
-    });
+    this.runner = this.#createRunner();
     this.starts = this.#createStarts();
     const reading = new ReadingGate(options.settings.instanceMemoryMax * READING_SHARE);
     const { catalog, nodes } = this;
@@ -161,7 +151,8 @@ export class NodeServices {
     });
     this.eventQueries = new EventQueries(store, reading);
     this.activityQueries = new ActivityQueries({
-      ...{ store, clock },
+      store,
+      clock,
       polling: async () => {
         const records = await store.listNodes();
         return (name) => pollingOf(name, records, this.nodes);
@@ -173,6 +164,21 @@ export class NodeServices {
   /** True while other nodes share the store. */
   get isShared(): boolean {
     return this.nodes.others.length > 0;
+  }
+
+  #createRunner(): InstanceRunner {
+    const { backplane, settings } = this.#options;
+    return new InstanceRunner({
+      environment: this.environment,
+      nodes: this.nodes,
+      findDefinition: (id, version) => this.catalog.find(id, version),
+      committed: (...commit) => this.followUp.committed(...commit),
+      hintOwner: (id) => backplane.publish({ kind: 'instance', id }),
+      changed: (record) => this.changes.controlled(record),
+      scanIntervalMs: () => (this.isShared ? settings.scanIntervalMs : SCAN_MS_ALONE),
+      drainMs: settings.drainMs,
+      crashesMax: settings.crashesMax,
+    });
   }
 
   #details(): NodeDetails {

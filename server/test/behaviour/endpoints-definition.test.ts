@@ -165,10 +165,16 @@ everyStore('calls about definitions', (at) => {
       const warning = {
         code: 'module_not_importable',
         message: 'Custom steps cannot import "jsn". Did you mean "json"?',
-        ...{ line: 2, column: 8, suggestion: 'json' },
+        line: 2,
+        column: 8,
+        suggestion: 'json',
       };
       expect((await put(`${name}?strict=true`, source)).body).toMatchObject({
-        ...{ status: 400, code: 'invalid_script', line: 2, column: 8, errors: [warning] },
+        status: 400,
+        code: 'invalid_script',
+        line: 2,
+        column: 8,
+        errors: [warning],
       });
       expect((await at.client.get(`/api/step/${name}`)).status).toBe(404);
       expect((await put(name, source)).body).toEqual({ name, version: 1, warnings: [warning] });

@@ -374,8 +374,14 @@ function explains(at: Surroundings): void {
 
     it('says that it was set aside, and why', async () => {
       const lastError = {
-        ...{ stepId: '', pointerId: 0, type: 'Poison', message: 'servers stopped again and again' },
-        ...{ traceback: null, data: null, attempt: 1, time: Date.now() },
+        stepId: '',
+        pointerId: 0,
+        type: 'Poison',
+        message: 'servers stopped again and again',
+        traceback: null,
+        data: null,
+        attempt: 1,
+        time: Date.now(),
       };
       const { reasons } = await planted({ status: 'Suspended', wakeAt: null }, (state) => {
         state['lastError'] = lastError;

@@ -90,7 +90,9 @@ everyStore('HttpRequests that are repeated', (at) => {
           'Sequence',
           {},
           {
-            ...{ Saga: true, ErrorBehavior: 'Retry', RetryInterval: 0 },
+            Saga: true,
+            ErrorBehavior: 'Retry',
+            RetryInterval: 0,
             Do: [
               chain(
                 request('pay', path, {}, { CompensateWith: [mark('refund')] }),

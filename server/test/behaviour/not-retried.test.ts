@@ -39,8 +39,13 @@ everyStore('what is retried', (at) => {
         steps: saga(chain(paid, failing('s', { MaxRetries: 2, RetryInterval: 0.02 }))),
         gives: { trail: ['pay', '-pay', 'after'] },
         trace: [
-          ...['pay Complete', 's Failed', 's Failed', 's Failed', '-pay Complete'],
-          ...['saga Compensated', 'after Complete'],
+          'pay Complete',
+          's Failed',
+          's Failed',
+          's Failed',
+          '-pay Complete',
+          'saga Compensated',
+          'after Complete',
         ],
       },
       {
@@ -75,10 +80,7 @@ everyStore('what is retried', (at) => {
         steps: saga(chain(paid, fail('f', { MaxRetries: 5 }))),
         data: { n: 1 },
         gives: { n: 1, trail: ['pay', '-pay', 'after'] },
-        trace: [
-          ...['pay Complete', 'f Failed', '-pay Complete'],
-          ...['saga Compensated', 'after Complete'],
-        ],
+        trace: ['pay Complete', 'f Failed', '-pay Complete', 'saga Compensated', 'after Complete'],
       },
       {
         does: 'terminates with ErrorBehavior Terminate',
@@ -99,7 +101,11 @@ everyStore('what is retried', (at) => {
           ({ status }) => status === 'Suspended',
         );
         expect(lastError).toMatchObject({
-          ...{ stepId: 'f', type: 'Limit', message: 'over the limit', data: { n: 7 }, attempt: 1 },
+          stepId: 'f',
+          type: 'Limit',
+          message: 'over the limit',
+          data: { n: 7 },
+          attempt: 1,
         });
         await client.control(id, 'resume');
         await client.untilStep(
@@ -201,7 +207,7 @@ everyStore('what is retried', (at) => {
         compute(
           's',
           { v: '1 / 0' },
-          { ...{ NonRetryable, MaxRetries: 2, RetryInterval: 0 }, OnRetriesExhausted: 'Terminate' },
+          { NonRetryable, MaxRetries: 2, RetryInterval: 0, OnRetriesExhausted: 'Terminate' },
         ),
       ]);
       expect(await client.ended(id)).toMatchObject({ status, lastError: { attempt: attempts } });

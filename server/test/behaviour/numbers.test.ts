@@ -119,10 +119,19 @@ everyStore(
       const numbers = readJson(NUMBERS);
       expect(status).toBe('Complete');
       expect(data).toStrictEqual({
-        ...{ in: numbers, copy: numbers, isLarger: true, python: numbers, types: TYPES },
-        ...{ text: '12345678901234567890', sum: 12345678901234567891n, script: numbers },
-        ...{ more: 12345678901234567891n, scriptTypes: TYPES, http: numbers },
-        ...{ result: numbers, event: numbers },
+        in: numbers,
+        copy: numbers,
+        isLarger: true,
+        python: numbers,
+        types: TYPES,
+        text: '12345678901234567890',
+        sum: 12345678901234567891n,
+        script: numbers,
+        more: 12345678901234567891n,
+        scriptTypes: TYPES,
+        http: numbers,
+        result: numbers,
+        event: numbers,
       });
       expect(heard).toContain(NUMBERS);
 

@@ -52,7 +52,9 @@ everyStore(
 
     it('try a step again at once, and only while one waits for that', async () => {
       const id = await start({
-        ...{ stepType: 'NoOp', errorBehavior: 'Retry', retryInterval: '01:00:00' },
+        stepType: 'NoOp',
+        errorBehavior: 'Retry',
+        retryInterval: '01:00:00',
         outputs: { x: 'data.missing["x"]' },
       });
       await waitsFor(id, 'retry');

@@ -60,7 +60,9 @@ everyStore('the outcome', (at) => {
     expect(body).toMatchObject({ outcome: 'Terminated', lastError: { stepId: 'bad' } });
     await client.untilStep(id, 'bad', ({ endTime }) => endTime !== null);
     expect(await client.workflow(id)).toMatchObject({
-      ...{ outcome: 'Terminated', lastError: { stepId: 'bad' }, failureTime: open.failureTime },
+      outcome: 'Terminated',
+      lastError: { stepId: 'bad' },
+      failureTime: open.failureTime,
     });
   });
 

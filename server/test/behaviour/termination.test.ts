@@ -47,8 +47,13 @@ function suite(at: Surroundings): void {
       expect(workflow).toMatchObject(TERMINATED);
       expect(workflow.data['trail']).toEqual(['a', 'b', '-b', '-saga', '-a']);
       expect(await at.client.trace(id)).toEqual([
-        ...['a Complete', 'b Complete', 'hang Cancelled', 'saga Cancelled'],
-        ...['-b Complete', '-saga Complete', '-a Complete'],
+        'a Complete',
+        'b Complete',
+        'hang Cancelled',
+        'saga Cancelled',
+        '-b Complete',
+        '-saga Complete',
+        '-a Complete',
       ]);
       expect((await explain(id)).summary).toMatch(/^terminated by .* \(with compensation\)/);
       // It has ended, so that nothing changes.
@@ -130,7 +135,11 @@ function suite(at: Surroundings): void {
       await answer(name);
       expect(await at.client.ended(id)).toMatchObject(TERMINATED);
       expect(await at.client.trace(id)).toEqual([
-        ...['a Complete', 'b Complete', 'hang Cancelled', '-b Complete', '-a Complete'],
+        'a Complete',
+        'b Complete',
+        'hang Cancelled',
+        '-b Complete',
+        '-a Complete',
       ]);
     });
 

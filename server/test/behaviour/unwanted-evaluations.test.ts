@@ -128,10 +128,8 @@ describe('a definition whose evaluations fill the queue', { timeout: 120_000 }, 
     const healthy = await client.start(fast);
     await untilAsked(client, 26);
     const steered = await client.call('PATCH', '/api/workflow', {
-      ...{
-        body: JSON.stringify({ action: 'terminate', workflowIds: guilty }),
-        type: 'application/json',
-      },
+      body: JSON.stringify({ action: 'terminate', workflowIds: guilty }),
+      type: 'application/json',
     });
     expect(steered.status, steered.text).toBe(200);
     expect((await client.ended(healthy)).data).toEqual({ x: 1 });
@@ -145,7 +143,8 @@ describe('a node that stops', { timeout: 120_000 }, () => {
   it('waits for no evaluation, and leaves it to the next node', async () => {
     const environment = {
       ...ENVIRONMENT,
-      ...{ PORT: '0', DATA_DIR: await temporaryFolder() },
+      PORT: '0',
+      DATA_DIR: await temporaryFolder(),
       shutdown_grace_ms: '2000',
     };
     const first = await startProcess(environment);
@@ -167,8 +166,11 @@ afterAll(() => redis?.stop());
 describe.skipIf(redis === null)('two nodes with Redis', { timeout: 120_000 }, () => {
   it('call off for each other what nobody wants any more', async () => {
     const environment = {
-      ...{ ...ENVIRONMENT, PORT: '0', DATA_DIR: await temporaryFolder() },
-      ...{ redis: redis!.url, db_name: fresh('unwanted') },
+      ...ENVIRONMENT,
+      PORT: '0',
+      DATA_DIR: await temporaryFolder(),
+      redis: redis!.url,
+      db_name: fresh('unwanted'),
     };
     const here = new Client((await startProcess(environment)).url);
     const there = new Client((await startProcess(environment)).url);

@@ -181,7 +181,11 @@ scenarios('Fail', (start) => {
     const inputs = { message: "'over ' + 5", type: "'Limit'", data: { '@n': 'data.n' } };
     const driver = start([fail('f', { inputs })], { data: { n: 7 } });
     expect(driver.instance.lastError).toMatchObject({
-      ...{ type: 'Limit', message: 'over 5', data: { n: 7 }, attempt: 1, retryable: false },
+      type: 'Limit',
+      message: 'over 5',
+      data: { n: 7 },
+      attempt: 1,
+      retryable: false,
     });
     const plain = start([fail('f')]);
     expect(plain.instance.lastError).toMatchObject({ type: 'Failed', data: null });

@@ -126,12 +126,27 @@ scenarios('the error of an ended instance', (start) => {
 describe('a state of an earlier version', () => {
   it('is read without what it does not know', () => {
     const text = JSON.stringify({
-      ...{ data: {}, pointers: [], queue: [], nextPointerId: 1, taken: [], lastError: null },
-      ...{ spilled: 0, recent: [], outbox: [], parent: null, stepsWithoutWait: 0 },
+      data: {},
+      pointers: [],
+      queue: [],
+      nextPointerId: 1,
+      taken: [],
+      lastError: null,
+      spilled: 0,
+      recent: [],
+      outbox: [],
+      parent: null,
+      stepsWithoutWait: 0,
     });
     const columns = {
-      ...{ id: 'w', definitionId: 'd', version: 1, reference: null, status: 'Runnable' as const },
-      ...{ startTime: 1, endTime: null, outcome: null },
+      id: 'w',
+      definitionId: 'd',
+      version: 1,
+      reference: null,
+      status: 'Runnable' as const,
+      startTime: 1,
+      endTime: null,
+      outcome: null,
     };
     const instance = readState(columns, text);
     expect(instance).toMatchObject({ isCompensated: false, lostError: null, outcome: null });

@@ -289,20 +289,33 @@ export function describeScriptRuntime(
 
       it('keeps floats floats and integers integers, on the way there and back', async () => {
         const data = {
-          ...{ big: 1e20, small: 1e-7, edge: 2 ** 53, minus: -0 },
-          ...{ long: 10n ** 20n, negative: -(2n ** 63n), whole: 5 },
+          big: 1e20,
+          small: 1e-7,
+          edge: 2 ** 53,
+          minus: -0,
+          long: 10n ** 20n,
+          negative: -(2n ** 63n),
+          whole: 5,
         };
         for (const source of ['data', '(lambda: data)()']) {
           expect(await valueOf(source, { data })).toStrictEqual(data);
         }
         const types = '{key: type(value).__name__ for key, value in data.items()}';
         expect(await valueOf(types, { data })).toEqual({
-          ...{ big: 'float', small: 'float', edge: 'float', minus: 'float' },
-          ...{ long: 'int', negative: 'int', whole: 'int' },
+          big: 'float',
+          small: 'float',
+          edge: 'float',
+          minus: 'float',
+          long: 'int',
+          negative: 'int',
+          whole: 'int',
         });
         const result = await run('c = a + 1\nd = [b, -0.0, 1e16]\n', { a: 2n ** 64n, b: 1e20 });
         expect(result.variables).toStrictEqual({
-          ...{ a: 2n ** 64n, b: 1e20, c: 2n ** 64n + 1n, d: [1e20, -0, 1e16] },
+          a: 2n ** 64n,
+          b: 1e20,
+          c: 2n ** 64n + 1n,
+          d: [1e20, -0, 1e16],
         });
       });
 
@@ -319,7 +332,10 @@ export function describeScriptRuntime(
         );
         if (!result.ok) throw new Error(result.error.message);
         expect(result.values).toStrictEqual([
-          ...[1e16, 2n ** 64n, -0, 2],
+          1e16,
+          2n ** 64n,
+          -0,
+          2,
           ['float', 'int', 'float', 'int'],
         ]);
       });

@@ -86,8 +86,12 @@ describe('attacks on Python that a client makes on the built server', () => {
     await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void listener.close());
     const server = await startProcess({
-      ...{ PORT: '0', DATA_DIR: await temporaryFolder(), STEPWRIGHT_SECRET: SECRET },
-      ...{ auth: 'false', environment_allow: 'HOSTNAME', script_timeout_ms: '1500' },
+      PORT: '0',
+      DATA_DIR: await temporaryFolder(),
+      STEPWRIGHT_SECRET: SECRET,
+      auth: 'false',
+      environment_allow: 'HOSTNAME',
+      script_timeout_ms: '1500',
     });
     const targets: AttackTargets = {
       file: join(folder, 'created'),

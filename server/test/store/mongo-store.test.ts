@@ -119,15 +119,13 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
       await store.stop();
       const writes = commands.filter((name) => WRITE_COMMANDS.has(name));
       expect(writes).toEqual([
-        ...[
-          'insert',
-          'insert',
-          'findAndModify',
-          'findAndModify',
-          'findAndModify',
-          'update',
-          'update',
-        ],
+        'insert',
+        'insert',
+        'findAndModify',
+        'findAndModify',
+        'findAndModify',
+        'update',
+        'update',
       ]);
       // Claim: the candidate, and the status of its instance.
       const reads = commands.filter((name) => name === 'find' || name === 'aggregate');
@@ -144,7 +142,9 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
       }));
       await store.postMessages(messages);
       expect(commands.filter((name) => WRITE_COMMANDS.has(name))).toEqual([
-        ...['insert', 'update', 'update'],
+        'insert',
+        'update',
+        'update',
       ]);
       expect((await store.getInstance('i'))?.inbox).toHaveLength(50);
     }));
@@ -312,7 +312,8 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
   it("tells the server's time when it starts and with each heartbeat", async () => {
     const readings: { time: number; roundTripMs: number }[] = [];
     const store = createMongoStore({
-      ...{ url, databaseName: `store-${randomUUID()}` },
+      url,
+      databaseName: `store-${randomUUID()}`,
       onServerTime: (time, roundTripMs) => readings.push({ time, roundTripMs }),
     });
     await store.start();

@@ -54,13 +54,23 @@ it('a file of schema 1 becomes what a new file is, with all that was in it', asy
   await store.start();
   expect(await store.getInstance('open')).toEqual(
     instanceOf('open', {
-      ...{ status: 'Suspended', wakeAt: 7, owner: 'node', epoch: 2, inSeq: 1, revision: 5 },
-      ...{ crashes: 1, requestHash: 'hash', state: '{"a":1}', lastChangeAt: 1000 },
+      status: 'Suspended',
+      wakeAt: 7,
+      owner: 'node',
+      epoch: 2,
+      inSeq: 1,
+      revision: 5,
+      crashes: 1,
+      requestHash: 'hash',
+      state: '{"a":1}',
+      lastChangeAt: 1000,
       inbox: [{ id: 'm', body: 'text' }],
     }),
   );
   expect(await store.getInstance('ended')).toMatchObject({
-    ...{ lastChangeAt: 3000, errorAt: null, outcome: 'Succeeded' },
+    lastChangeAt: 3000,
+    errorAt: null,
+    outcome: 'Succeeded',
   });
   expect(await store.getEvent('e')).toEqual(eventOf('e', { deliveredTo: 2 }));
   await store.stop();
@@ -116,8 +126,17 @@ it('instances of schema 2 keep what they had', async () => {
   await store.start();
   expect(await store.getInstance('open')).toEqual(
     instanceOf('open', {
-      ...{ status: 'Suspended', wakeAt: 7, owner: 'node', epoch: 2, inSeq: 1, revision: 5 },
-      ...{ crashes: 1, requestHash: 'hash', state: '{"a":1}', lastChangeAt: 1500, errorAt: 1200 },
+      status: 'Suspended',
+      wakeAt: 7,
+      owner: 'node',
+      epoch: 2,
+      inSeq: 1,
+      revision: 5,
+      crashes: 1,
+      requestHash: 'hash',
+      state: '{"a":1}',
+      lastChangeAt: 1500,
+      errorAt: 1200,
       inbox: [{ id: 'm', body: 'text' }],
     }),
   );

@@ -144,8 +144,11 @@ function runEveryOperation(database: Database): void {
   run.removeNode(database, ['n']);
   run.purge(database, [
     {
-      ...{ instancesEndedBefore: 9, untoldEndedBefore: 5 },
-      ...{ eventsPublishedBefore: 9, activitiesDoneBefore: 9, limit: 5 },
+      instancesEndedBefore: 9,
+      untoldEndedBefore: 5,
+      eventsPublishedBefore: 9,
+      activitiesDoneBefore: 9,
+      limit: 5,
     },
   ]);
   run.statistics(database, []);

@@ -173,7 +173,10 @@ describe('createSqliteStore', () => {
         insert(store, 'last'),
       ]);
       expect(results.map(({ status }) => status)).toEqual([
-        ...['fulfilled', 'rejected', 'fulfilled', 'fulfilled'],
+        'fulfilled',
+        'rejected',
+        'fulfilled',
+        'fulfilled',
       ]);
       // The one that failed left nothing, and the others happened once.
       expect(await store.findSubscriptions('k', 9, null, 5)).toEqual([]);

@@ -34,7 +34,10 @@ export function registerOperatorPage(app: Express): void {
 /** Files with a hash of their content in the name: what was fetched once is never asked for again. */
 function assets(): RequestHandler {
   return express.static(`${FOLDER}assets`, {
-    ...{ index: false, redirect: false, immutable: true, maxAge: '1y' },
+    index: false,
+    redirect: false,
+    immutable: true,
+    maxAge: '1y',
   });
 }
 

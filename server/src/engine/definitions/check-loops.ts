@@ -14,7 +14,13 @@ export interface LoopCheck {
 }
 
 const WAITING: ReadonlySet<string> = new Set([
-  ...['Delay', 'WaitFor', 'Activity', 'HttpRequest', 'Schedule', 'Recur', 'SubWorkflow'],
+  'Delay',
+  'WaitFor',
+  'Activity',
+  'HttpRequest',
+  'Schedule',
+  'Recur',
+  'SubWorkflow',
   // Ends the path, or the run.
   'Fail',
 ]);

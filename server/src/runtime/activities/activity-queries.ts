@@ -29,7 +29,10 @@ export class ActivityQueries {
     const queues = await store.listActivityQueues(clock.now(), QUEUES_MAX);
     const pollsOf = await polling();
     return queues.map(({ held, name, oldestCreatedAt, waiting }) => ({
-      ...{ activityName: name, waiting, held, oldestTime: oldestCreatedAt },
+      activityName: name,
+      waiting,
+      held,
+      oldestTime: oldestCreatedAt,
       ...pollsOf(name),
     }));
   }

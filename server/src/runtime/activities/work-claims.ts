@@ -181,7 +181,10 @@ export class WorkClaims {
     const { clock, posted, store } = this.#options;
     const { message, result } = storedResult(activityId, reported);
     const completed = await store.completeActivity({
-      ...{ activityId, tokenHash, result, message },
+      activityId,
+      tokenHash,
+      result,
+      message,
       now: clock.now(),
     });
     if (completed.outcome !== 'accepted') return completed.outcome;

@@ -71,13 +71,17 @@ export class EventQueries {
 function viewStored(event: EventRecord): StoredEventView {
   const { data, deliveredTo, id, key, name, publishedAt: publishTime } = event;
   // Stored by us as JSON.
-  return { ...{ id, name, key, deliveredTo, publishTime }, data: readJson(data) };
+  return { id, name, key, deliveredTo, publishTime, data: readJson(data) };
 }
 
 function viewEvent(event: EventListItem): EventView {
   const { data, deliveredTo, id, key, name, publishedAt, takenBy } = event;
   return {
-    ...{ id, name, key, deliveredTo, takenBy },
+    id,
+    name,
+    key,
+    deliveredTo,
+    takenBy,
     data: data === null ? null : readJson(data), // Stored by us as JSON.
     dataOmitted: data === null,
     publishTime: publishedAt,

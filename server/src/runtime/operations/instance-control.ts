@@ -106,7 +106,11 @@ export class InstanceControl {
     const { message, result } = storedResult(activityId, reported);
     const detail = `step ${pointer.stepId} (execution ${pointer.id})`;
     const outcome = await store.completeActivity({
-      ...{ activityId, tokenHash, result, message, now: clock.now() },
+      activityId,
+      tokenHash,
+      result,
+      message,
+      now: clock.now(),
       audit: this.#entry(actor, result.succeeded ? 'complete-activity' : 'fail-activity', detail),
     });
     if (outcome.outcome === 'repeated') return;

@@ -68,8 +68,23 @@ const COMPREHENSIONS = new Set([
 ]);
 const OPERATORS = new Set(['ArithOp', 'BitOp', 'CompareOp']);
 const TOKENS = new Set([
-  ...['(', ')', '[', ']', '{', '}', ',', ':', '*', '**'],
-  ...['and', 'or', 'not', 'in', 'is', 'if', 'else'],
+  '(',
+  ')',
+  '[',
+  ']',
+  '{',
+  '}',
+  ',',
+  ':',
+  '*',
+  '**',
+  'and',
+  'or',
+  'not',
+  'in',
+  'is',
+  'if',
+  'else',
 ]);
 
 export function classifyExpression(text: string): Classification {

@@ -27,10 +27,29 @@ const NOTHING = Buffer.alloc(0);
 const now = performance.now.bind(performance);
 /** What Node offers and an interpreter's process has no use for, in case somebody finds a way into its JavaScript. */
 const UNUSED_GLOBALS = [
-  ...['fetch', 'WebSocket', 'EventSource', 'Request', 'Response', 'Headers', 'FormData', 'Blob'],
-  ...['Worker', 'BroadcastChannel', 'MessageChannel', 'navigator', 'crypto', 'performance'],
-  ...['setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask', 'structuredClone'],
-  ...['WebAssembly', 'eval', 'Function', 'require'],
+  'fetch',
+  'WebSocket',
+  'EventSource',
+  'Request',
+  'Response',
+  'Headers',
+  'FormData',
+  'Blob',
+  'Worker',
+  'BroadcastChannel',
+  'MessageChannel',
+  'navigator',
+  'crypto',
+  'performance',
+  'setTimeout',
+  'setInterval',
+  'setImmediate',
+  'queueMicrotask',
+  'structuredClone',
+  'WebAssembly',
+  'eval',
+  'Function',
+  'require',
 ];
 
 await main();

@@ -145,8 +145,11 @@ export class InterpreterProcess {
     return new Promise((settle) => {
       const deadline = setTimeout(atLimit, limitMs);
       this.#pending = {
-        ...{ frame, settle, deadline },
-        ...{ nextInterrupt: undefined, isInterrupted: false },
+        frame,
+        settle,
+        deadline,
+        nextInterrupt: undefined,
+        isInterrupted: false,
       };
       this.#send(frame);
     });

@@ -97,7 +97,8 @@ export function completeActivity(
   const { id, body } = request.message;
   const { instanceId } = activity;
   const posted = postMessage(data, {
-    ...{ instanceId, message: { id, body } },
+    instanceId,
+    message: { id, body },
     ...(request.audit !== undefined && { audit: request.audit }),
   });
   data.activities.set(activity.id, {

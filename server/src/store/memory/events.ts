@@ -50,7 +50,12 @@ export function listEvents(
     .sort((left, right) => oldestFirst(right, left))
     .slice(0, limit)
     .map(({ id, name, key, data: text, publishedAt, deliveredTo, takenBy }) => ({
-      ...{ id, name, key, publishedAt, deliveredTo, takenBy },
+      id,
+      name,
+      key,
+      publishedAt,
+      deliveredTo,
+      takenBy,
       data: text.length > LISTED_DATA_LENGTH_MAX ? null : text,
     }));
 }

@@ -229,9 +229,27 @@ function summaryOf(instance: InstanceRecord): InstanceSummary {
   const { owner, epoch, inSeq, revision, crashes, schemaVersion, requestHash } = instance;
   const { lastChangeAt, errorAt, outcome, parentId, rootId, underWay } = instance;
   return {
-    ...{ id, definitionId, version, reference, status, startTime, endTime, wakeAt },
-    ...{ owner, epoch, inSeq, revision, crashes, schemaVersion, requestHash },
-    ...{ lastChangeAt, errorAt, outcome, parentId, rootId, underWay },
+    id,
+    definitionId,
+    version,
+    reference,
+    status,
+    startTime,
+    endTime,
+    wakeAt,
+    owner,
+    epoch,
+    inSeq,
+    revision,
+    crashes,
+    schemaVersion,
+    requestHash,
+    lastChangeAt,
+    errorAt,
+    outcome,
+    parentId,
+    rootId,
+    underWay,
   };
 }
 

@@ -52,7 +52,8 @@ export async function completeActivity(
   }
   const activity = activityOf(completed);
   const posted = await postMessage(context, {
-    ...{ instanceId: activity.instanceId, message },
+    instanceId: activity.instanceId,
+    message,
     ...(request.audit !== undefined && { audit: request.audit }),
   });
   if (posted === null) context.lazyWrites.settleActivities([_id]);

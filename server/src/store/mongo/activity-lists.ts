@@ -37,7 +37,10 @@ export async function listActivityQueues(
   ]);
   const heldByName = new Map(held.map(({ _id, count }) => [_id, count]));
   const queues = waiting.map(({ _id, count, oldestCreatedAt }) => ({
-    ...{ _id, waiting: count, held: heldByName.get(_id) ?? 0, oldestCreatedAt },
+    _id,
+    waiting: count,
+    held: heldByName.get(_id) ?? 0,
+    oldestCreatedAt,
   }));
   const names = new Set(waiting.map(({ _id }) => _id));
   const onlyHeld = held.flatMap(({ _id, count }) =>
@@ -50,7 +53,12 @@ export async function listActivityQueues(
 }
 
 const LISTED_FIELDS = {
-  ...{ instanceId: 1, createdAt: 1, availableAt: 1, attempt: 1, workerId: 1, deferred: 1 },
+  instanceId: 1,
+  createdAt: 1,
+  availableAt: 1,
+  attempt: 1,
+  workerId: 1,
+  deferred: 1,
   tokenHash: 1,
 };
 
@@ -74,7 +82,10 @@ export async function listActivityItems(
     .limit(limit)
     .toArray();
   return found.map(({ _id, createdAt, availableAt, attempt, deferred, ...item }) => ({
-    ...{ createdAt, availableAt, attempt, deferred },
+    createdAt,
+    availableAt,
+    attempt,
+    deferred,
     id: decodeText(_id),
     instanceId: decodeText(item.instanceId),
     workerId: decodeOptional(item.workerId),

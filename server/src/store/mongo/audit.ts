@@ -25,7 +25,8 @@ export async function listAudit(
   );
   if (found === null) return null;
   return (found.audit ?? []).toReversed().map(({ time, actor, action, detail }) => ({
-    ...{ time, action },
+    time,
+    action,
     actor: decodeText(actor),
     detail: decodeOptional(detail),
   }));

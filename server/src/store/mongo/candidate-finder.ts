@@ -30,7 +30,12 @@ const GROUP_MAX = 64;
 const CHOICES = 8;
 
 const CANDIDATE_FIELDS = {
-  ...{ instanceId: 1, createdAt: 1, availableAt: 1, attempt: 1, tokenHash: 1, workerId: 1 },
+  instanceId: 1,
+  createdAt: 1,
+  availableAt: 1,
+  attempt: 1,
+  tokenHash: 1,
+  workerId: 1,
 };
 
 export class CandidateFinder {

@@ -67,7 +67,9 @@ export async function listDefinitionVersions(
 ): Promise<readonly DefinitionVersion[]> {
   return (await listVersions(definitions, { name: id, beforeVersion, limit })).map(
     ({ name, version, description, createdAt }) => ({
-      ...{ id: decodeText(name), version, createdAt },
+      id: decodeText(name),
+      version,
+      createdAt,
       description: decodeOptional(description),
     }),
   );

@@ -315,8 +315,14 @@ async function findClaims(
   const found = await instances
     .find(page.filter, {
       projection: {
-        ...{ owner: 1, epoch: 1, wakeAt: 1, underWay: 1, crashes: 1 },
-        ...{ lastChangeAt: 1, startTime: 1, schemaVersion: 1 },
+        owner: 1,
+        epoch: 1,
+        wakeAt: 1,
+        underWay: 1,
+        crashes: 1,
+        lastChangeAt: 1,
+        startTime: 1,
+        schemaVersion: 1,
       },
     })
     .sort(page.sort)
@@ -325,7 +331,10 @@ async function findClaims(
   return found.map(({ _id, owner, epoch, wakeAt, underWay, crashes, schemaVersion, ...times }) => ({
     id: decodeText(_id),
     owner: decodeOptional(owner),
-    ...{ epoch, wakeAt, crashes, schemaVersion },
+    epoch,
+    wakeAt,
+    crashes,
+    schemaVersion,
     underWay: underWay ?? false,
     // Earlier versions of the server did not note the change.
     lastChangeAt: times.lastChangeAt ?? times.startTime,

@@ -17,8 +17,8 @@ const DUPLICATE_KEY = 11000;
  * refuses the login. https://github.com/mongodb/mongo/blob/master/src/mongo/base/error_codes.yml
  */
 const UNAVAILABLE_CODES: ReadonlySet<number> = new Set([
-  ...[6, 7, 13, 18, 24, 43, 50, 64, 89, 91, 112, 133, 134, 189, 202, 262, 290, 317, 358, 365],
-  ...[8000, 9001, 10058, 10107, 11600, 11601, 11602, 12500, 13388, 13435, 13436, 14031],
+  6, 7, 13, 18, 24, 43, 50, 64, 89, 91, 112, 133, 134, 189, 202, 262, 290, 317, 358, 365, 8000,
+  9001, 10058, 10107, 11600, 11601, 11602, 12500, 13388, 13435, 13436, 14031,
 ]);
 
 export function isDuplicateKey(error: unknown): boolean {

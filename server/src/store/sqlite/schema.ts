@@ -101,13 +101,14 @@ CREATE INDEX activities_settled ON activities (doneAt, id) WHERE settled = 1;
 ${ACTIONS}${EVENTS}${NODES}`;
 
 const INSTANCE_INDEXES_1 = [
-  ...[
-    'instances_started',
-    'instances_status',
-    'instances_definition',
-    'instances_definition_status',
-  ],
-  ...['instances_reference', 'instances_due', 'instances_owned', 'instances_ended'],
+  'instances_started',
+  'instances_status',
+  'instances_definition',
+  'instances_definition_status',
+  'instances_reference',
+  'instances_due',
+  'instances_owned',
+  'instances_ended',
 ];
 const INSTANCE_INDEXES_2 = [...INSTANCE_INDEXES_1, 'instances_failed', 'instances_unchanged'];
 const EVENT_INDEXES_1 = ['events_name', 'events_undelivered', 'events_delivered'];

@@ -27,7 +27,8 @@ describe('/api/step', () => {
     });
     const response = await api.post('/api/step/add?strict=true', SCRIPT, 'text/x-python');
     expect(await response.json()).toEqual({
-      ...{ name: 'add', version: 2 },
+      name: 'add',
+      version: 2,
       warnings: [{ code: 'odd', message: 'Odd.', line: 2, column: 8 }],
     });
     expect(api.calls[0]!.args).toEqual(['add', SCRIPT, true]);

@@ -27,7 +27,12 @@ function jsonValues(): fc.Arbitrary<Json> {
     value: fc.oneof(
       { maxDepth: 4 },
       fc.constantFrom<Json>(null, true, false, 0, -0, 2 ** 53, -(2 ** 53)),
-      ...[integer, nearLimit, integer.map((number) => number), float, largeFloat, text],
+      integer,
+      nearLimit,
+      integer.map((number) => number),
+      float,
+      largeFloat,
+      text,
       fc.array(tie('value'), { maxLength: 6 }),
       fc.dictionary(fc.oneof(text, fc.constantFrom('__proto__', 'items', '1')), tie('value'), {
         maxKeys: 6,

@@ -16,15 +16,31 @@ const RARE = SPILLED - 1;
 function record(at: number): StepRecord {
   const stepId = at === 0 || at === RARE ? 'rare' : at % 2 === 0 ? 'even' : 'odd';
   return {
-    ...{ pointerId: at + 1, stepId, status: 'Complete', attempt: 1 },
-    ...{ startTime: at, endTime: at + 1, inputs: {}, outputs: null, error: null },
+    pointerId: at + 1,
+    stepId,
+    status: 'Complete',
+    attempt: 1,
+    startTime: at,
+    endTime: at + 1,
+    inputs: {},
+    outputs: null,
+    error: null,
   };
 }
 
 function pointer(id: number): Pointer {
   return {
-    ...{ id, stepId: 'open', parentId: null, attempt: 1, retries: 0, children: 0 },
-    ...{ attemptStartedAt: 9000, deadline: null, inputs: {}, error: null, memo: null },
+    id,
+    stepId: 'open',
+    parentId: null,
+    attempt: 1,
+    retries: 0,
+    children: 0,
+    attemptStartedAt: 9000,
+    deadline: null,
+    inputs: {},
+    error: null,
+    memo: null,
     state: { kind: 'ready' },
   } as unknown as Pointer;
 }
@@ -32,7 +48,9 @@ function pointer(id: number): Pointer {
 describe('the steps of an instance with a long history', () => {
   const store = createMemoryStore();
   const instance = {
-    ...{ id: 'long', endTime: null, spilled: SPILLED },
+    id: 'long',
+    endTime: null,
+    spilled: SPILLED,
     recent: Array.from({ length: RECENT }, (_, at) => record(SPILLED + at)),
     pointers: new Map([9001, 9002, 9003].map((id) => [id, pointer(id)])),
   } as unknown as WorkflowInstance;
@@ -45,7 +63,8 @@ describe('the steps of an instance with a long history', () => {
         ...NO_SIDE,
         // One more than the instance knows: of a commit that was lost.
         history: Array.from({ length: SPILLED + 1 }, (_, sequence) => ({
-          ...{ instanceId: 'long', sequence },
+          instanceId: 'long',
+          sequence,
           body: JSON.stringify(record(sequence)),
         })),
       },
@@ -72,7 +91,9 @@ describe('the steps of an instance with a long history', () => {
   const ids = (views: readonly StepView[]): number[] => views.map(({ executionId }) => executionId);
   const everything = [
     ...Array.from({ length: SPILLED + RECENT }, (_, at) => at + 1),
-    ...[9001, 9002, 9003],
+    9001,
+    9002,
+    9003,
   ];
 
   it.each([7, 64, 500])('is whole in both directions, %i on a page', async (limit) => {

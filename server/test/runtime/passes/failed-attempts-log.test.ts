@@ -44,8 +44,15 @@ describe('a failed attempt', () => {
         message: 'a step attempt failed',
         fields: {
           code: 'step_attempt_failed',
-          ...{ workflowId: 'w1', definitionId: 'order', version: 3, stepId: 'pay', executionId: 7 },
-          ...{ attempt: 2, errorType: 'Busy', errorMessage: 'no answer', next },
+          workflowId: 'w1',
+          definitionId: 'order',
+          version: 3,
+          stepId: 'pay',
+          executionId: 7,
+          attempt: 2,
+          errorType: 'Busy',
+          errorMessage: 'no answer',
+          next,
         },
       },
     ]);

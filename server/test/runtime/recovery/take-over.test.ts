@@ -32,7 +32,9 @@ async function scene(dead: Partial<InstanceRecord>, options: Options = {}) {
   const newer: string[] = [];
   const takeOver = new TakeOver({
     environment: {
-      ...{ clock, logger, store },
+      clock,
+      logger,
+      store,
       evaluator: { ready: () => Promise.resolve() },
       retryStore: (ask) => ask(),
       takeAllTurns: () => Promise.resolve(() => undefined),

@@ -37,8 +37,13 @@ const CALL_TIMEOUT_MS = 60_000;
 const [serverUrl = '', serverPid = ''] = process.argv.slice(2);
 const agent = new Agent({ keepAlive: true, maxSockets: 2 });
 const report = {
-  ...{ worstMs: 0, worstWallMs: 0, worstCpuMs: 0, calls: 0, failures: 0 },
-  ...{ worstRunMs: 0, runs: 0 },
+  worstMs: 0,
+  worstWallMs: 0,
+  worstCpuMs: 0,
+  calls: 0,
+  failures: 0,
+  worstRunMs: 0,
+  runs: 0,
 };
 
 interface Usage {

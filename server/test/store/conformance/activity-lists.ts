@@ -15,8 +15,15 @@ export function describeActivityLists(test: StoreUnderTest): void {
       deferMs: 500,
     });
   const item = (id: string, changes: object) => ({
-    ...{ id, instanceId: 'i', createdAt: 1000, availableAt: 1000, attempt: 0, workerId: null },
-    ...{ claimed: false, deferred: false, ...changes },
+    id,
+    instanceId: 'i',
+    createdAt: 1000,
+    availableAt: 1000,
+    attempt: 0,
+    workerId: null,
+    claimed: false,
+    deferred: false,
+    ...changes,
   });
 
   describe('queues of activities', () => {
@@ -64,7 +71,11 @@ export function describeActivityLists(test: StoreUnderTest): void {
         item('i/2', {}),
         item('j/1', { instanceId: 'j', createdAt: 500, availableAt: 2500, deferred: true }),
         item('i/3', {
-          ...{ createdAt: 900, availableAt: 9000, attempt: 1, workerId: 'v', claimed: true },
+          createdAt: 900,
+          availableAt: 9000,
+          attempt: 1,
+          workerId: 'v',
+          claimed: true,
         }),
         item('i/1', { availableAt: FAR_FUTURE_MS, attempt: 1, workerId: 'w', claimed: true }),
       ]);

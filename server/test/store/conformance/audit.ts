@@ -36,8 +36,10 @@ export function describeAudit(test: StoreUnderTest): void {
       expect(await test.store.appendAudit('i', entryOf('two'))).toBe(true);
       expect(await details()).toEqual(['two', 'one']);
       const purged = {
-        ...{ instancesEndedBefore: 9, untoldEndedBefore: 0 },
-        ...{ eventsPublishedBefore: 0, activitiesDoneBefore: 0 },
+        instancesEndedBefore: 9,
+        untoldEndedBefore: 0,
+        eventsPublishedBefore: 0,
+        activitiesDoneBefore: 0,
       };
       await test.store.purge({ ...purged, limit: 5 });
       expect(await test.store.listAudit('i')).toBeNull();
@@ -87,7 +89,11 @@ export function describeAudit(test: StoreUnderTest): void {
       });
       const taken = await test.store.takeOverActivity('i/1', claimBy('ada', 9000));
       expect(taken).toMatchObject({
-        ...{ id: 'i/1', tokenHash: 'token-ada', workerId: 'ada', availableAt: 9000, attempt: 2 },
+        id: 'i/1',
+        tokenHash: 'token-ada',
+        workerId: 'ada',
+        availableAt: 9000,
+        attempt: 2,
       });
       expect(await complete('w')).toEqual({ outcome: 'stale' });
       expect(await complete('ada')).toMatchObject({ outcome: 'accepted' });

@@ -102,14 +102,12 @@ export function describeEvents(test: StoreUnderTest): void {
       await test.store.markEventDelivered('short', 30, ['i', 'j']);
       const listed = await test.store.listEvents({ nameKey: null, before: null, limit: 9 });
       expect(listed[0]).toEqual({
-        ...{
-          id: 'short',
-          name: 'paid',
-          key: '7',
-          publishedAt: 3,
-          data: '{"a":1}',
-          deliveredTo: 30,
-        },
+        id: 'short',
+        name: 'paid',
+        key: '7',
+        publishedAt: 3,
+        data: '{"a":1}',
+        deliveredTo: 30,
         takenBy: ['i', 'j'],
       });
       expect(listed.slice(1).map(({ data, takenBy }) => [data?.length, takenBy])).toEqual([
@@ -123,7 +121,10 @@ export function describeEvents(test: StoreUnderTest): void {
   describe('subscriptions', () => {
     it('are found by name and key, by id, when the event is not too old for them', async () => {
       const subscription = (id: string, effectiveAt: number, nameKey = 'paid/7') => ({
-        ...{ id, instanceId: 'i', nameKey, effectiveAt },
+        id,
+        instanceId: 'i',
+        nameKey,
+        effectiveAt,
       });
       const subscriptions: SubscriptionRecord[] = [
         subscription('c', 10),

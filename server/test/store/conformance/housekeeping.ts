@@ -5,7 +5,11 @@ import type { StoreUnderTest } from '../conformance.js';
 import { activityOf, claimBy, commitOf, eventOf, instanceOf, NO_SIDE } from '../records.js';
 
 const NODE = {
-  ...{ beatAt: 1, url: 'http://127.0.0.1:1', version: '1', hostname: 'h', pid: 7 },
+  beatAt: 1,
+  url: 'http://127.0.0.1:1',
+  version: '1',
+  hostname: 'h',
+  pid: 7,
   details: null,
 };
 

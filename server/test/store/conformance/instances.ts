@@ -133,7 +133,10 @@ export function describeInstances(test: StoreUnderTest): void {
       const before = await get('i');
       const claimAs = (schemaVersionMax: number) =>
         test.store.claimInstance({
-          ...{ id: 'i', epoch: 1, owner: 'thief', suspected: true },
+          id: 'i',
+          epoch: 1,
+          owner: 'thief',
+          suspected: true,
           schemaVersionMax,
         });
       expect(await claimAs(2)).toBeNull();
@@ -207,7 +210,11 @@ export function describeInstances(test: StoreUnderTest): void {
       await insert('never');
       const { schemaVersion } = await get('now');
       const claim = {
-        ...{ owner: null, epoch: 1, underWay: false, crashes: 0, lastChangeAt: 1000 },
+        owner: null,
+        epoch: 1,
+        underWay: false,
+        crashes: 0,
+        lastChangeAt: 1000,
         schemaVersion,
       };
       expect(await test.store.findDueInstances(100, 10)).toEqual([
@@ -246,11 +253,19 @@ export function describeInstances(test: StoreUnderTest): void {
       const claim = { owner: 'one', underWay: true, schemaVersion };
       expect(first).toEqual({
         ...claim,
-        ...{ id: 'a', epoch: 1, wakeAt: null, crashes: 0, lastChangeAt: 5 },
+        id: 'a',
+        epoch: 1,
+        wakeAt: null,
+        crashes: 0,
+        lastChangeAt: 5,
       });
       expect(second).toEqual({
         ...claim,
-        ...{ id: 'b', epoch: 3, wakeAt: 9, crashes: 2, lastChangeAt: 1000 },
+        id: 'b',
+        epoch: 3,
+        wakeAt: 9,
+        crashes: 2,
+        lastChangeAt: 1000,
       });
       expect(await ids('one', null, 1)).toEqual(['a']);
       expect(await ids('one', 'a', 10)).toEqual(['b']);
@@ -353,7 +368,12 @@ export function describeInstances(test: StoreUnderTest): void {
       await insert('i', { status: from, owner: 'node', wakeAt: 500, inSeq: 4, state: 'kept' });
       const result = await test.store.controlInstance('i', action, 99);
       const expected = instanceOf('i', {
-        ...{ status: to, owner: 'node', wakeAt: 0, inSeq: 5, endTime, state: 'kept' },
+        status: to,
+        owner: 'node',
+        wakeAt: 0,
+        inSeq: 5,
+        endTime,
+        state: 'kept',
         outcome: to === 'Terminated' ? 'Terminated' : null,
         lastChangeAt: 99,
       });
@@ -508,7 +528,9 @@ export function describeInstances(test: StoreUnderTest): void {
       const root = { rootId: 'top', parentId: 'top' };
       const start = (id: string, changes: Partial<InstanceRecord> = root, max = 3) =>
         test.store.insertInstance({
-          ...{ record: instanceOf(id, changes), side: NO_SIDE, openDescendantsMax: max },
+          record: instanceOf(id, changes),
+          side: NO_SIDE,
+          openDescendantsMax: max,
         });
       await insert('top');
       expect(await start('a')).toEqual({ outcome: 'inserted' });

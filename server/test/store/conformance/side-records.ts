@@ -13,7 +13,10 @@ export function describeSideRecords(test: StoreUnderTest): void {
     (await test.store.findSubscriptions(nameKey, 10_000, null, 50)).map(({ id }) => id);
   const step = (sequence: number) => ({ instanceId: 'i', sequence, body: `step ${sequence}` });
   const subscription = (id: string, nameKey = 'paid/7') => ({
-    ...{ id, instanceId: 'i', nameKey, effectiveAt: 0 },
+    id,
+    instanceId: 'i',
+    nameKey,
+    effectiveAt: 0,
   });
 
   describe('side records', () => {

@@ -102,7 +102,10 @@ export function LiveProvider({ children }: { readonly children: ReactNode }): Re
     const stop = new AbortController();
     const batches = new BatchBuffer((batch) => listeners.forEach((listener) => listener(batch)));
     void stayConnected({
-      ...{ client, signal: stop.signal, batches, noticeFailure },
+      client,
+      signal: stop.signal,
+      batches,
+      noticeFailure,
       onState: (next) => {
         if (!stop.signal.aborted) setState(next);
       },

@@ -71,7 +71,11 @@ export function SessionProvider({ children }: { readonly children: ReactNode }):
     return {
       client,
       api: createOperatorApi(client),
-      ...{ token, signInReason, signIn, signOut, noticeFailure },
+      token,
+      signInReason,
+      signIn,
+      signOut,
+      noticeFailure,
       name: claims?.subject ?? (token === null ? null : 'token'),
       can: (scope) =>
         claims === null ||

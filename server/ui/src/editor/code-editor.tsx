@@ -73,7 +73,9 @@ function useEditorView(
     // which the page's policy forbids.
     const root = element.shadowRoot ?? element.attachShadow({ mode: 'open' });
     const editor = new EditorView({
-      ...{ root, parent: root, doc: newest.current.value },
+      root,
+      parent: root,
+      doc: newest.current.value,
       extensions: [
         extensionsOf({ language: newest.current.language, label, isReadOnly, original }),
         EditorView.updateListener.of(({ docChanged, state }) => {
@@ -99,7 +101,9 @@ function useEditorView(
 }
 
 const LANGUAGES: Readonly<Record<EditorLanguage, () => Extension>> = {
-  ...{ yaml, json, python },
+  yaml,
+  json,
+  python,
 };
 
 const LANGUAGE = new Compartment();
@@ -135,7 +139,9 @@ export function extensionsOf({
     original === undefined
       ? []
       : unifiedMergeView({
-          ...{ original, mergeControls: false, gutter: true },
+          original,
+          mergeControls: false,
+          gutter: true,
           collapseUnchanged: { margin: 3, minSize: 8 },
         }),
   ];

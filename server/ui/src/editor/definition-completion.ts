@@ -33,7 +33,8 @@ export function definitionHover(help: DefinitionHelp): HoverTooltipSource {
         : membersAt(help, place).find((member) => sameName(member.name, name))?.description;
     if (explanation === undefined || explanation === '') return null;
     return {
-      ...{ pos: word.from, end: word.to },
+      pos: word.from,
+      end: word.to,
       create: () => {
         const dom = document.createElement('div');
         dom.textContent = `${name}: ${explanation}`;
@@ -49,7 +50,9 @@ function memberOptions(
   language: 'yaml' | 'json',
 ): Completion[] {
   return membersAt(help, place).map(({ name, description }) => ({
-    ...{ label: name, info: description, type: 'property' },
+    label: name,
+    info: description,
+    type: 'property',
     apply: language === 'yaml' ? `${name}: ` : name,
   }));
 }
@@ -61,7 +64,8 @@ function valueOptions(help: DefinitionHelp, place: TextPlace, text: string): Com
   }
   const known = membersAt(help, place).find(({ name }) => sameName(name, member));
   return (known?.values ?? []).map((label) => ({
-    ...{ label, type: 'enum' },
+    label,
+    type: 'enum',
     info: help.types.get(label.toLowerCase())?.description ?? '',
   }));
 }

@@ -21,7 +21,8 @@ export function placeProblems(
     ...(line === undefined
       ? spanOfPointer(root, pointer ?? '')
       : spanOfPlace(text, line, column ?? 1)),
-    ...{ message, isWarning },
+    message,
+    isWarning,
   }));
 }
 

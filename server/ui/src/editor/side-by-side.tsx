@@ -26,7 +26,9 @@ export default function SideBySide({ language, before, after }: SideBySideProps)
       ],
     });
     const view = new MergeView({
-      ...{ root, parent: root, gutter: true },
+      root,
+      parent: root,
+      gutter: true,
       a: sideOf(before, true),
       b: sideOf(after, false),
       collapseUnchanged: { margin: 3, minSize: 8 },

@@ -136,7 +136,11 @@ function ZoomButtons(): ReactNode {
 
 function flowNodes(placed: PlacedGraph): Node<PlacedNodeData>[] {
   return placed.nodes.map(({ node, x, y, width, height }) => ({
-    ...{ id: node.id, type: node.kind, position: { x, y }, width, height },
+    id: node.id,
+    type: node.kind,
+    position: { x, y },
+    width,
+    height,
     ...(node.parentId !== null && { parentId: node.parentId }),
     data: { node },
   }));
@@ -144,12 +148,17 @@ function flowNodes(placed: PlacedGraph): Node<PlacedNodeData>[] {
 
 function flowEdges(placed: PlacedGraph): RoutedEdgeType[] {
   return placed.edges.map(({ edge, points, labelAt }, index): RoutedEdgeType & Edge => ({
-    ...{ id: String(index), type: 'routed', source: edge.sourceId, target: edge.targetId },
+    id: String(index),
+    type: 'routed',
+    source: edge.sourceId,
+    target: edge.targetId,
     // Above the containers, whose ground would hide it.
     zIndex: 1000,
     className: `edge-${edge.kind}${edge.isBackward ? ' edge-backward' : ''}`,
     markerEnd: {
-      ...{ type: MarkerType.ArrowClosed, width: 16, height: 16 },
+      type: MarkerType.ArrowClosed,
+      width: 16,
+      height: 16,
       color: edge.isBackward ? 'var(--accent)' : 'var(--line-strong)',
     },
     data: { points, label: edge.label, labelAt },

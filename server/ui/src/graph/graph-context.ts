@@ -9,5 +9,7 @@ export interface GraphView {
 }
 
 export const GraphContext = createContext<GraphView>({
-  ...{ states: undefined, selectedStepId: null, onSelectStep: undefined },
+  states: undefined,
+  selectedStepId: null,
+  onSelectStep: undefined,
 });

@@ -70,13 +70,22 @@ interface Surroundings {
 
 export function graphModel(definition: GraphDefinition): GraphModel {
   const draft: Draft = {
-    ...{ nodes: [], nodeIds: new Map(), stepNodes: [], takenIds: new Set(), inwards: [] },
+    nodes: [],
+    nodeIds: new Map(),
+    stepNodes: [],
+    takenIds: new Set(),
+    inwards: [],
   };
   const [entry] = addSequence(draft, definition.steps, { parentId: null, isUndo: false });
   if (entry === undefined) return { nodes: [], edges: [] };
   draft.nodes.unshift({
-    ...{ id: START_ID, kind: 'start', parentId: null, step: null },
-    ...{ title: 'Start', isEntry: false, isUndo: false },
+    id: START_ID,
+    kind: 'start',
+    parentId: null,
+    step: null,
+    title: 'Start',
+    isEntry: false,
+    isUndo: false,
   });
   const edges = [
     edge({ sourceId: START_ID, targetId: entry, kind: 'start', label: null }),
@@ -123,8 +132,13 @@ function addBranch(
 ): string {
   const id = takeId(draft, `branch:${containerId}/${index}`);
   draft.nodes.push({
-    ...{ id, kind: 'branch', parentId: containerId, step: null },
-    ...{ title: `Branch ${index + 1}`, isEntry: false, isUndo },
+    id,
+    kind: 'branch',
+    parentId: containerId,
+    step: null,
+    title: `Branch ${index + 1}`,
+    isEntry: false,
+    isUndo,
   });
   draft.inwards.push([containerId, id]);
   return id;
@@ -166,8 +180,13 @@ function nodeOf(draft: Draft, stepId: string, namedBy: string): string {
   const parentId = draft.nodes.find(({ id }) => id === namedBy)?.parentId ?? null;
   const id = takeId(draft, `missing:${stepId}`);
   draft.nodes.push({
-    ...{ id, kind: 'missing', parentId, step: null },
-    ...{ title: stepId, isEntry: false, isUndo: false },
+    id,
+    kind: 'missing',
+    parentId,
+    step: null,
+    title: stepId,
+    isEntry: false,
+    isUndo: false,
   });
   draft.nodeIds.set(stepId, id);
   return id;

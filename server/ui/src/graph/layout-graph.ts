@@ -210,7 +210,8 @@ function straightEdge(edge: GraphEdge, boxes: ReadonlyMap<string, Box>): PlacedE
   const start = { x: source.x + source.width / 2, y: source.y + source.height };
   const end = { x: target.x + target.width / 2, y: target.y };
   return {
-    ...{ edge, points: [start, end] },
+    edge,
+    points: [start, end],
     labelAt: edge.label === null ? null : { x: (start.x + end.x) / 2, y: (start.y + end.y) / 2 },
   };
 }

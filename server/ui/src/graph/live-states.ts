@@ -24,8 +24,15 @@ export type StepLiveStates = ReadonlyMap<string, StepLiveState>;
 export type StepTone = 'none' | 'running' | 'waiting' | 'failed' | 'complete' | 'cancelled';
 
 const NOTHING: StepLiveState = {
-  ...{ running: 0, waiting: 0, failed: 0, complete: 0, cancelled: 0, compensated: 0 },
-  ...{ turns: 0, wait: null, error: null },
+  running: 0,
+  waiting: 0,
+  failed: 0,
+  complete: 0,
+  cancelled: 0,
+  compensated: 0,
+  turns: 0,
+  wait: null,
+  error: null,
 };
 
 /** Folds executions, as `GET /api/workflow/{id}/steps` lists them, into one state for each step id. */

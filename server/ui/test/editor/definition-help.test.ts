@@ -19,7 +19,10 @@ describe('the help from the schema of definitions', () => {
   test('names the members of definitions and steps, with what they mean and what they can be', () => {
     expect(help.definition.map(({ name }) => name)).toContain('DefaultErrorBehavior');
     expect(help.step.find(({ name }) => name === 'ErrorBehavior')?.values).toEqual([
-      ...['Retry', 'Suspend', 'Terminate', 'Compensate'],
+      'Retry',
+      'Suspend',
+      'Terminate',
+      'Compensate',
     ]);
     expect(help.step.find(({ name }) => name === 'StepType')?.values).toContain('WaitFor');
     expect(help.step.find(({ name }) => name === 'Saga')?.values).toEqual(['true', 'false']);

@@ -197,7 +197,8 @@ describe('the layout', () => {
 
   test('places five hundred steps in containers', async () => {
     const steps = Array.from({ length: 50 }, (_, at) => ({
-      ...{ id: `c${at}`, nextStepId: at < 49 ? `c${at + 1}` : null },
+      id: `c${at}`,
+      nextStepId: at < 49 ? `c${at + 1}` : null,
       do: [Array.from({ length: 9 }, (_step, inner) => ({ id: `c${at}s${inner}` }))],
     }));
     const model = graphModel(readDefinition({ steps }));

@@ -5,9 +5,20 @@ import { liveStatesOf, stateInWords, toneOf } from '../../src/graph/live-states.
 
 function execution(parts: Partial<StepExecution>): StepExecution {
   return {
-    ...{ executionId: 1, stepId: 'a', stepType: 'NoOp', name: null, status: 'Complete' },
-    ...{ attempt: 1, startTime: '2026-05-04T10:20:30.125Z', endTime: null, item: null },
-    ...{ index: null, inputs: null, outputs: null, error: null, waitsFor: null },
+    executionId: 1,
+    stepId: 'a',
+    stepType: 'NoOp',
+    name: null,
+    status: 'Complete',
+    attempt: 1,
+    startTime: '2026-05-04T10:20:30.125Z',
+    endTime: null,
+    item: null,
+    index: null,
+    inputs: null,
+    outputs: null,
+    error: null,
+    waitsFor: null,
     childWorkflowId: null,
     ...parts,
   };

@@ -78,7 +78,10 @@ export async function openRefunds(client: StepwrightClient): Promise<Refunds> {
   const terminated = await workflows.start('refund', {});
   await workflows.terminate(terminated.id);
   return {
-    ...{ paid: paid.id, failed: failed.id, compensated: compensated.id },
-    ...{ terminated: terminated.id, batch: batch.id },
+    paid: paid.id,
+    failed: failed.id,
+    compensated: compensated.id,
+    terminated: terminated.id,
+    batch: batch.id,
   };
 }

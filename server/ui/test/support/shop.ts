@@ -166,8 +166,12 @@ export async function openShop(client: StepwrightClient): Promise<Shop> {
   await eventually('the order waits for its approval', () => waitsFor(client, order.id, 'event'));
   await eventually('the sync waits for a retry', () => waitsFor(client, sync.id, 'retry'));
   return {
-    ...{ order: order.id, unpaid: unpaid.id, invoice: invoice.id },
-    ...{ sync: sync.id, reminder: reminder.id, greeting: greeting.id },
+    order: order.id,
+    unpaid: unpaid.id,
+    invoice: invoice.id,
+    sync: sync.id,
+    reminder: reminder.id,
+    greeting: greeting.id,
   };
 }
 

@@ -20,7 +20,10 @@ export function toWorkItem(item: host.WorkItem): wire.WorkItem {
 export function toActivityQueue(queue: host.ActivityQueueView): wire.ActivityQueue {
   const { activityName, held, pollers, waiting } = queue;
   return {
-    ...{ activityName, waiting, held, pollers },
+    activityName,
+    waiting,
+    held,
+    pollers,
     oldestTime: toWireTimeOrNull(queue.oldestTime),
     lastPollTime: toWireTimeOrNull(queue.lastPollTime),
   };
@@ -29,7 +32,11 @@ export function toActivityQueue(queue: host.ActivityQueueView): wire.ActivityQue
 export function toActivityItem(item: host.ActivityItemView): wire.ActivityItem {
   const { attempt, executionId, state, workerId, workflowId } = item;
   return {
-    ...{ workflowId, executionId, attempt, state, workerId },
+    workflowId,
+    executionId,
+    attempt,
+    state,
+    workerId,
     offeredTime: toWireTime(item.offeredTime),
     leaseUntil: toWireTimeOrNull(item.leaseUntil),
   };

@@ -28,7 +28,11 @@ export function toEventFilter(name: string | undefined, key: string | undefined)
 export function toEventSummary(event: host.EventView): wire.EventSummary {
   const { data, dataOmitted, deliveredTo, id, key, name, publishTime, takenBy } = event;
   return {
-    ...{ id, name, key, data, dataOmitted },
+    id,
+    name,
+    key,
+    data,
+    dataOmitted,
     publishTime: toWireTime(publishTime),
     deliveredTo,
     takenBy: [...takenBy],

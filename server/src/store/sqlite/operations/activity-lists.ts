@@ -36,7 +36,10 @@ export function listActivityItems(
       `SELECT id, instanceId, createdAt, availableAt, attempt, workerId, deferred, tokenHash IS NOT NULL AS claimed
          FROM activities INDEXED BY activities_queue
         WHERE name = ? AND done = 0 AND (availableAt, id) > (?, ?) ORDER BY availableAt, id LIMIT ?`,
-      ...[encodeText(name), after?.availableAt ?? -1, encodeText(after?.id ?? ''), limit],
+      encodeText(name),
+      after?.availableAt ?? -1,
+      encodeText(after?.id ?? ''),
+      limit,
     )
     .map((row) => ({
       id: row.text('id'),

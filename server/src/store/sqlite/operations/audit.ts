@@ -40,11 +40,14 @@ export function noteAction(
   const { time, actor, action, detail } = entry;
   database.run(
     'INSERT INTO actions (instanceId, sequence, body) VALUES (?, ?, ?)',
-    ...[id, sequence, encodeText(JSON.stringify({ time, actor, action, detail }))],
+    id,
+    sequence,
+    encodeText(JSON.stringify({ time, actor, action, detail })),
   );
   database.run(
     'DELETE FROM actions WHERE instanceId = ? AND sequence <= ?',
-    ...[id, sequence - AUDIT_ENTRIES_MAX],
+    id,
+    sequence - AUDIT_ENTRIES_MAX,
   );
 }
 

@@ -71,7 +71,10 @@ export function listEvents(
       .all(
         `SELECT ${LISTED_COLUMNS} FROM events WHERE nameKey = ? AND (publishedAt, id) < (?, ?)
           ORDER BY publishedAt DESC, id DESC LIMIT ?`,
-        ...[encodeText(nameKey), publishedAt, id, limit],
+        encodeText(nameKey),
+        publishedAt,
+        id,
+        limit,
       )
       .map(eventListItemOf);
   }
@@ -83,7 +86,13 @@ export function listEvents(
     .all(
       `${half('deliveredTo IS NULL')} UNION ALL ${half('deliveredTo IS NOT NULL')}
         ORDER BY publishedAt DESC, id DESC LIMIT ?`,
-      ...[publishedAt, id, limit, publishedAt, id, limit, limit],
+      publishedAt,
+      id,
+      limit,
+      publishedAt,
+      id,
+      limit,
+      limit,
     )
     .map(eventListItemOf);
 }
@@ -115,7 +124,9 @@ export function markEventDelivered(
 ): OperationResult<'markEventDelivered'> {
   database.run(
     'UPDATE events SET deliveredTo = ?, takenBy = ? WHERE id = ?',
-    ...[deliveredTo, JSON.stringify(takenBy), encodeText(id)],
+    deliveredTo,
+    JSON.stringify(takenBy),
+    encodeText(id),
   );
 }
 

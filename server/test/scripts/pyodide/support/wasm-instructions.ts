@@ -26,11 +26,25 @@ function immediatesOf(code: number): readonly Immediate[] | undefined {
 /** Behind 0xfc: conversions, and the instructions on whole ranges of memory and tables. */
 const BULK: Readonly<Record<number, number>> = {
   ...Object.fromEntries([0, 1, 2, 3, 4, 5, 6, 7].map((code) => [code, 0])),
-  ...{ 8: 2, 9: 1, 10: 2, 11: 1, 12: 2, 13: 1, 14: 2, 15: 1, 16: 1, 17: 1 },
+  8: 2,
+  9: 1,
+  10: 2,
+  11: 1,
+  12: 2,
+  13: 1,
+  14: 2,
+  15: 1,
+  16: 1,
+  17: 1,
 };
 const BULK_WRITES: Readonly<Record<number, string>> = {
-  ...{ 8: 'memory.init', 9: 'data.drop', 12: 'table.init', 13: 'elem.drop' },
-  ...{ 14: 'table.copy', 15: 'table.grow', 17: 'table.fill' },
+  8: 'memory.init',
+  9: 'data.drop',
+  12: 'table.init',
+  13: 'elem.drop',
+  14: 'table.copy',
+  15: 'table.grow',
+  17: 'table.fill',
 };
 
 export class Instructions {

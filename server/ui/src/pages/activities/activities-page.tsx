@@ -14,7 +14,9 @@ import { TimeAgo } from '../../components/time-ago.js';
 
 const COLUMNS: readonly Column<ActivityQueue>[] = [
   {
-    ...{ key: 'name', header: 'Activity', kind: 'wide' },
+    key: 'name',
+    header: 'Activity',
+    kind: 'wide',
     cell: ({ activityName }) => (
       <Link href={toPath('activities', activityName)}>
         <bdi>{activityName}</bdi>
@@ -23,7 +25,9 @@ const COLUMNS: readonly Column<ActivityQueue>[] = [
   },
   { key: 'waiting', header: 'Waiting', kind: 'number', cell: ({ waiting }) => waiting },
   {
-    ...{ key: 'oldest', header: 'Oldest', kind: 'time' },
+    key: 'oldest',
+    header: 'Oldest',
+    kind: 'time',
     cell: ({ oldestTime }) => <TimeAgo time={oldestTime} />,
   },
   { key: 'held', header: 'Held', kind: 'number', cell: ({ held }) => held },

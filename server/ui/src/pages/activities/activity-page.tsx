@@ -24,13 +24,16 @@ const STATES = {
 
 const COLUMNS: readonly Column<ActivityItem>[] = [
   {
-    ...{ key: 'state', header: 'State' },
+    key: 'state',
+    header: 'State',
     cell: ({ state }) => (
       <span className={`badge ${STATES[state].tone}`}>{STATES[state].word}</span>
     ),
   },
   {
-    ...{ key: 'run', header: 'Run', kind: 'id' },
+    key: 'run',
+    header: 'Run',
+    kind: 'id',
     cell: ({ workflowId }) => (
       <Link href={toPath('runs', workflowId)}>
         <code>{workflowId}</code>
@@ -38,21 +41,29 @@ const COLUMNS: readonly Column<ActivityItem>[] = [
     ),
   },
   {
-    ...{ key: 'execution', header: 'Execution', kind: 'number' },
+    key: 'execution',
+    header: 'Execution',
+    kind: 'number',
     cell: ({ executionId }) => executionId,
   },
   { key: 'attempt', header: 'Hand-out', kind: 'number', cell: ({ attempt }) => attempt },
   {
-    ...{ key: 'offered', header: 'Offered', kind: 'time' },
+    key: 'offered',
+    header: 'Offered',
+    kind: 'time',
     cell: ({ offeredTime }) => <TimeAgo time={offeredTime} />,
   },
   {
-    ...{ key: 'worker', header: 'Held by', kind: 'wide' },
+    key: 'worker',
+    header: 'Held by',
+    kind: 'wide',
     cell: ({ workerId, state }) =>
       state === 'held' ? <bdi>{workerId ?? 'an unnamed worker'}</bdi> : '–',
   },
   {
-    ...{ key: 'lease', header: 'Lease ends', kind: 'time' },
+    key: 'lease',
+    header: 'Lease ends',
+    kind: 'time',
     cell: ({ leaseUntil, state }) =>
       state === 'held' && leaseUntil === null ? 'never' : <TimeAgo time={leaseUntil} />,
   },

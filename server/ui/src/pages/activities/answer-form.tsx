@@ -10,13 +10,19 @@ export type Answer = 'complete' | 'fail';
 
 const WORDS = {
   complete: {
-    ...{ title: 'Complete the work', field: 'Result, any JSON value', start: '{}' },
-    ...{ submit: 'Complete', said: 'The work was completed' },
+    title: 'Complete the work',
+    field: 'Result, any JSON value',
+    start: '{}',
+    submit: 'Complete',
+    said: 'The work was completed',
     note: 'The step gets this as the result of its worker. A worker that holds the work can no longer answer.',
   },
   fail: {
-    ...{ title: 'Fail the work', field: 'What went wrong, any JSON value' },
-    ...{ start: '"failed by an operator"', submit: 'Fail it', said: 'The work was failed' },
+    title: 'Fail the work',
+    field: 'What went wrong, any JSON value',
+    start: '"failed by an operator"',
+    submit: 'Fail it',
+    said: 'The work was failed',
     note: 'The step fails, and what its definition says about errors follows. A worker that holds the work can no longer answer.',
   },
 } as const;

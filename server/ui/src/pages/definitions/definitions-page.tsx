@@ -15,7 +15,9 @@ import { TimeAgo } from '../../components/time-ago.js';
 
 const COLUMNS: readonly Column<DefinitionSummary>[] = [
   {
-    ...{ key: 'id', header: 'Definition', kind: 'wide' },
+    key: 'id',
+    header: 'Definition',
+    kind: 'wide',
     cell: ({ id }) => (
       <Link href={toPath('definitions', id)}>
         <bdi>{id}</bdi>
@@ -24,11 +26,15 @@ const COLUMNS: readonly Column<DefinitionSummary>[] = [
   },
   { key: 'version', header: 'Newest', kind: 'number', cell: ({ version }) => `v${version}` },
   {
-    ...{ key: 'description', header: 'Description', kind: 'wide' },
+    key: 'description',
+    header: 'Description',
+    kind: 'wide',
     cell: ({ description }) => <bdi className="quiet">{description}</bdi>,
   },
   {
-    ...{ key: 'created', header: 'Stored', kind: 'time' },
+    key: 'created',
+    header: 'Stored',
+    kind: 'time',
     cell: ({ createdAt }) => <TimeAgo time={createdAt} />,
   },
 ];

@@ -12,7 +12,9 @@ import { TimeAgo } from '../../components/time-ago.js';
 
 const COLUMNS: readonly Column<EventWaiter>[] = [
   {
-    ...{ key: 'run', header: 'Run', kind: 'id' },
+    key: 'run',
+    header: 'Run',
+    kind: 'id',
     cell: ({ workflowId }) => (
       <Link href={toPath('runs', workflowId)}>
         <code>{workflowId}</code>
@@ -20,11 +22,15 @@ const COLUMNS: readonly Column<EventWaiter>[] = [
     ),
   },
   {
-    ...{ key: 'execution', header: 'Execution', kind: 'number' },
+    key: 'execution',
+    header: 'Execution',
+    kind: 'number',
     cell: ({ executionId }) => executionId,
   },
   {
-    ...{ key: 'since', header: 'Takes events from', kind: 'time' },
+    key: 'since',
+    header: 'Takes events from',
+    kind: 'time',
     cell: ({ since }) => <TimeAgo time={since} />,
   },
 ];

@@ -83,7 +83,9 @@ export function EventsPage(): ReactNode {
 
 const COLUMNS: readonly Column<EventSummary>[] = [
   {
-    ...{ key: 'name', header: 'Event', kind: 'wide' },
+    key: 'name',
+    header: 'Event',
+    kind: 'wide',
     cell: ({ name, key }) => (
       <Link href={`/events?${new URLSearchParams({ name, key }).toString()}`}>
         <bdi>{name}</bdi> / <bdi>{key}</bdi>
@@ -91,11 +93,15 @@ const COLUMNS: readonly Column<EventSummary>[] = [
     ),
   },
   {
-    ...{ key: 'published', header: 'Published', kind: 'time' },
+    key: 'published',
+    header: 'Published',
+    kind: 'time',
     cell: ({ publishTime }) => <TimeAgo time={publishTime} />,
   },
   {
-    ...{ key: 'data', header: 'Data', kind: 'wide' },
+    key: 'data',
+    header: 'Data',
+    kind: 'wide',
     cell: ({ id, data, dataOmitted, name, key }) =>
       dataOmitted ? (
         <LongData eventId={id} label={`Data of ${name}/${key}`} />
@@ -104,7 +110,9 @@ const COLUMNS: readonly Column<EventSummary>[] = [
       ),
   },
   {
-    ...{ key: 'taken', header: 'Handed to, when published', kind: 'wide' },
+    key: 'taken',
+    header: 'Handed to, when published',
+    kind: 'wide',
     cell: (event) => <Takers event={event} />,
   },
 ];

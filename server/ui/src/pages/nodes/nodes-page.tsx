@@ -11,13 +11,16 @@ import { TimeAgo } from '../../components/time-ago.js';
 
 const COLUMNS: readonly Column<ServerNode>[] = [
   {
-    ...{ key: 'state', header: 'State' },
+    key: 'state',
+    header: 'State',
     cell: ({ alive }) => (
       <span className={`badge ${alive ? 'good' : 'bad'}`}>{alive ? 'alive' : 'gone'}</span>
     ),
   },
   {
-    ...{ key: 'node', header: 'Node', kind: 'wide' },
+    key: 'node',
+    header: 'Node',
+    kind: 'wide',
     cell: ({ nodeId, hostname, pid, isThis }) => (
       <>
         <code>{nodeId}</code> {isThis && <span className="badge">answers you</span>}
@@ -31,11 +34,15 @@ const COLUMNS: readonly Column<ServerNode>[] = [
   { key: 'url', header: 'Listens at', kind: 'wide', cell: ({ url }) => <bdi>{url}</bdi> },
   { key: 'version', header: 'Version', cell: ({ version }) => version },
   {
-    ...{ key: 'start', header: 'Started', kind: 'time' },
+    key: 'start',
+    header: 'Started',
+    kind: 'time',
     cell: ({ startTime }) => <TimeAgo time={startTime} />,
   },
   {
-    ...{ key: 'beat', header: 'Heartbeat', kind: 'time' },
+    key: 'beat',
+    header: 'Heartbeat',
+    kind: 'time',
     cell: ({ lastBeatTime }) => <TimeAgo time={lastBeatTime} />,
   },
   { key: 'load', header: 'Load', kind: 'wide', cell: (node) => <Load node={node} /> },

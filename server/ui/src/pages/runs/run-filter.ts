@@ -38,8 +38,16 @@ export interface RunFilter {
 }
 
 export const NO_FILTER: RunFilter = {
-  ...{ status: '', outcome: '', parent: '', definitionId: '', version: '', reference: '' },
-  ...{ from: '', to: '', failed: '', unchanged: '' },
+  status: '',
+  outcome: '',
+  parent: '',
+  definitionId: '',
+  version: '',
+  reference: '',
+  from: '',
+  to: '',
+  failed: '',
+  unchanged: '',
 };
 
 export interface Preset {

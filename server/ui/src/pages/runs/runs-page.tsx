@@ -158,7 +158,9 @@ function RunList({
     [selected, isEverything],
   );
   const { page, error, isPending, newCount, refetch } = useRuns({
-    ...{ filter, mayInsert, cursor: paging.cursor },
+    filter,
+    mayInsert,
+    cursor: paging.cursor,
   });
   const rows = page?.items ?? [];
   const parentId = parentIn(filter);
@@ -195,11 +197,17 @@ function RunList({
         <RunTable rows={rows} filter={filter} selected={selected} onSelect={setSelected} />
       )}
       <Pager paging={paging} nextCursor={page.nextCursor}>
-        <span>
-          {rows.length} {rows.length === 1 ? 'run' : 'runs'} on this page
-        </span>
+        <RunCount count={rows.length} />
       </Pager>
     </div>
+  );
+}
+
+function RunCount({ count }: { readonly count: number }): ReactNode {
+  return (
+    <span>
+      {count} {count === 1 ? 'run' : 'runs'} on this page
+    </span>
   );
 }
 

@@ -49,8 +49,13 @@ export function useBulkJob(onChanged: () => void): BulkJob {
       stop.current = new AbortController();
       const { signal } = stop.current;
       setProgress({
-        ...{ action, total: 'ids' in target ? target.ids.length : target.total },
-        ...{ done: 0, refused: 0, missing: 0, state: 'running', error: null },
+        action,
+        total: 'ids' in target ? target.ids.length : target.total,
+        done: 0,
+        refused: 0,
+        missing: 0,
+        state: 'running',
+        error: null,
       });
       const end = (state: BulkProgress['state'], error: unknown = null): void =>
         setProgress((before) => before && { ...before, state, error });

@@ -38,7 +38,8 @@ export function useRuns({ filter, cursor, mayInsert }: RunsOptions): Runs {
   const key = ['runs', filterText(filter), cursor ?? null];
   const keyText = JSON.stringify(key);
   const [fresh, setFresh] = useState<{ readonly key: string; readonly ids: ReadonlySet<string> }>({
-    ...{ key: keyText, ids: new Set<string>() },
+    key: keyText,
+    ids: new Set<string>(),
   });
   // What changed while a list was on its way: the list may not know of it.
   const changedMeanwhile = useRef(new Map<string, WorkflowSummary>());

@@ -14,7 +14,9 @@ import { TimeAgo } from '../../components/time-ago.js';
 
 const COLUMNS: readonly Column<StepSummary>[] = [
   {
-    ...{ key: 'name', header: 'Custom step', kind: 'wide' },
+    key: 'name',
+    header: 'Custom step',
+    kind: 'wide',
     cell: ({ name }) => (
       <Link href={toPath('steps', name)}>
         <bdi>{name}</bdi>
@@ -23,7 +25,9 @@ const COLUMNS: readonly Column<StepSummary>[] = [
   },
   { key: 'version', header: 'Newest', kind: 'number', cell: ({ version }) => `v${version}` },
   {
-    ...{ key: 'created', header: 'Stored', kind: 'time' },
+    key: 'created',
+    header: 'Stored',
+    kind: 'time',
     cell: ({ createdAt }) => <TimeAgo time={createdAt} />,
   },
 ];
