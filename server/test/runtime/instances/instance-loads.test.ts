@@ -37,7 +37,7 @@ function scene() {
     loads,
     /** Those that are being read from the store now. */
     reading,
-    bring(count: number, lane: LoadLane) {
+    bring: (count: number, lane: LoadLane) => {
       for (let n = 0; n < count; n += 1) {
         const id = `${lane}-${n}`;
         const read = () =>
@@ -50,7 +50,7 @@ function scene() {
         void loads.bring(id, read, lane);
       }
     },
-    async finishOne() {
+    finishOne: async () => {
       const [finish] = reading.values();
       finish?.();
       await settle();
