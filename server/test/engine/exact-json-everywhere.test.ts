@@ -6,6 +6,7 @@ const SOURCES = new URL('../../src/', import.meta.url);
 /** These read and write only what is the server's own, names, or single texts that are quoted. */
 const OWN_JSON = [
   'api/controllers/schema.controller.ts',
+  'api/http/json-position.ts',
   'api/http/query-names.ts',
   'api/http/yaml-reader.ts',
   'api/http/yaml-writer.ts',
