@@ -87,7 +87,9 @@ describe('T-16 what a newer server has written', () => {
       const before = inDatabase(fleet.folder, 'SELECT * FROM instances WHERE id = ?', newer);
       const restarted = await fleet.restart(0);
       const refusal = await eventually('the node says why', () =>
-        restarted.output.split('\n').find((line) => line.includes('a newer version of the server wrote')),
+        restarted.output
+          .split('\n')
+          .find((line) => line.includes('a newer version of the server wrote')),
       );
       expect(JSON.parse(refusal)).toMatchObject({ workflowId: newer });
       // It is kept for the newer node; everybody else goes on.
