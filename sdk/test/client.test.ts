@@ -205,7 +205,7 @@ describe('workflows', () => {
         workflowId: handle.id,
         summary: expect.stringContaining('approved') as string,
       });
-      expect(String(error)).toContain('waits for event');
+      expect(String(error)).toContain('has been waiting for event');
       expect(tookMs).toBeGreaterThanOrEqual(timeoutMs - 5);
       expect(tookMs).toBeLessThan(timeoutMs + 10_000);
     }

@@ -32,10 +32,10 @@ async function bundle(
 }
 
 describe('the package', () => {
-  it('stays within 12 kB', async () => {
+  it('stays within 13 kB', async () => {
     const { gzipBytes } = await bundle(`export * from '@stepwright/sdk'`);
     console.info(`@stepwright/sdk: ${gzipBytes} bytes minified and gzipped`);
-    expect(gzipBytes).toBeLessThanOrEqual(12_000);
+    expect(gzipBytes).toBeLessThanOrEqual(13_000);
   });
 
   it('leaves out of a bundle what is not used', async () => {

@@ -319,12 +319,12 @@ everyStore(
       {
         does: 'with an empty name, which nobody can poll, they fail',
         step: step('ask', 'Activity', { ActivityName: 'data.get("name", "")' }),
-        message: /^the input ActivityName: the text is empty$/,
+        message: /^the input ActivityName: the string is empty$/,
       },
       {
         does: 'with a name that is longer than a poll may name they fail',
         step: step('ask', 'Activity', { ActivityName: '"n" * 201' }),
-        message: /^the input ActivityName: the text is longer than 200 characters$/,
+        message: /^the input ActivityName: the string is longer than 200 characters$/,
       },
     ]);
   },

@@ -256,7 +256,7 @@ everyStore(
       expect(await othersWhile(client, failing)).toBeLessThan(BOUND_MS);
       expect((await failing).lastError).toMatchObject({ type: 'InstanceTooLarge' });
       const { body } = await client.get<{ summary: string }>(`/api/workflow/${bad}/explain`);
-      expect(body.summary).toMatch(/would take more than 3000000 bytes/);
+      expect(body.summary).toMatch(/would exceed 3000000 bytes/);
       expect((await client.control(bad, 'resume')).status).toBe(200);
       await suspended(client, bad);
       expect((await client.terminate(bad)).body.status).toBe('Terminated');

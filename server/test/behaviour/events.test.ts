@@ -315,17 +315,17 @@ everyStore('events', (at) => {
       {
         does: 'an empty key, under which nothing can be published',
         step: step('wait', 'WaitFor', { EventName: '"e"', EventKey: 'data.get("key", "")' }),
-        message: /^the input EventKey: the text is empty$/,
+        message: /^the input EventKey: the string is empty$/,
       },
       {
         does: 'a key with a line break',
         step: step('wait', 'WaitFor', { EventName: '"e"', EventKey: '"a" + chr(10)' }),
-        message: /^the input EventKey: the text holds a control character$/,
+        message: /^the input EventKey: the string contains a control character$/,
       },
       {
         does: 'a key that is longer than an event may have',
         step: step('wait', 'WaitFor', { EventName: '"e"', EventKey: '"k" * 513' }),
-        message: /^the input EventKey: the text is longer than 512 characters$/,
+        message: /^the input EventKey: the string is longer than 512 characters$/,
       },
       {
         does: 'a date that is none',

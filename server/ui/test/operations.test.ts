@@ -99,7 +99,7 @@ describe.runIf(browserPath !== null)('the pages of events, activities, steps and
     pages.expectComplaint(/400 .*\/api\/step\/quote/);
     await pasteText(editor, 'price = (\n');
     await page.getByRole('button', { name: 'Store as new version' }).click();
-    await page.getByRole('alert').getByText('Python does not understand').waitFor();
+    await page.getByRole('alert').getByText('Python syntax error').waitFor();
     await page.locator('.cm-lint-marker-error').waitFor();
     await pasteText(editor, 'price = 5\n');
     await page.getByRole('button', { name: 'Store as new version' }).click();
