@@ -155,7 +155,7 @@ describe('packages that npm packed and installed', () => {
       try {
         return run('node', [tsc, '--noEmit', '--module', module, ...options, ...libraries, file]);
       } catch (error) {
-        return (error as { readonly stdout: string }).stdout; // What the compiler complains of.
+        return (error as { readonly stdout: string }).stdout; // What the compiler reports.
       }
     })();
     expect(output).toBe('');

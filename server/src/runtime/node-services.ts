@@ -115,7 +115,7 @@ export class NodeServices {
     this.changes = new ChangeFeed({
       clock,
       publish: (hint) => options.backplane.publish(hint),
-      mayMissNews: () => this.#news().mayMissNews(),
+      mayBeStale: () => this.#news().mayBeStale(),
     });
     this.steps = this.#createSteps();
     this.catalog = this.#createCatalog();
@@ -277,12 +277,12 @@ export class NodeServices {
 
   #createBroker(): ActivityBroker {
     const { backplane, settings } = this.#options;
-    const { mayMissNews } = this.#news();
+    const { mayBeStale } = this.#news();
     return new ActivityBroker({
       ...this.#options,
       claims: this.claims,
       waitersMax: settings.waitersMax,
-      scanIntervalMs: () => (mayMissNews() ? SCAN_MS_WITHOUT_HINTS : SCAN_MS_WITH_HINTS),
+      scanIntervalMs: () => (mayBeStale() ? SCAN_MS_WITHOUT_HINTS : SCAN_MS_WITH_HINTS),
       posted: (...message) => this.runner.postedByClient(...message),
       hintOthers: (name) => backplane.publish({ kind: 'activity', name }),
     });
@@ -317,9 +317,9 @@ export class NodeServices {
   }
 
   /** Whether what other nodes do is heard of at once. */
-  #news(): { readonly isShared: () => boolean; readonly mayMissNews: () => boolean } {
+  #news(): { readonly isShared: () => boolean; readonly mayBeStale: () => boolean } {
     const { backplane } = this.#options;
     const hears = (): boolean => backplane.kind !== 'local' && backplane.healthy;
-    return { isShared: () => this.isShared, mayMissNews: () => this.isShared && !hears() };
+    return { isShared: () => this.isShared, mayBeStale: () => this.isShared && !hears() };
   }
 }

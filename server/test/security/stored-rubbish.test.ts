@@ -139,9 +139,9 @@ describe('an instance whose state was spoiled', () => {
       const suspended = `/api/workflow?status=Suspended`;
       const listed = await client.get<{ items: { workflowId: string }[] }>(suspended);
       expect(listed.body.items.map(({ workflowId }) => workflowId)).toEqual([victim]);
-      const complaints = server.logLines.filter((line) => line['workflowId'] === victim);
-      expect(complaints.length).toBeGreaterThan(0);
-      expect(complaints.length).toBeLessThan(5);
+      const logged = server.logLines.filter((line) => line['workflowId'] === victim);
+      expect(logged.length).toBeGreaterThan(0);
+      expect(logged.length).toBeLessThan(5);
       await client.terminate(victim);
       const terminated = await client.get<{ items: { workflowId: string }[] }>(
         '/api/workflow?status=Terminated',

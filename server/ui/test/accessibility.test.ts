@@ -48,7 +48,7 @@ describe.runIf(browserPath !== null)('everybody can use the page', () => {
 
   test('with the keyboard alone: find a run, open it, terminate it, and go back', async () => {
     const { id } = await pages.client.workflows.start('reminder', {}, { reference: 'by-keyboard' });
-    pages.expectComplaint(/404/);
+    pages.expectBrowserError(/404/);
     const page = await openView('runs', {});
     const focused = (): Promise<string> =>
       page.evaluate(() => {

@@ -150,7 +150,7 @@ describe.runIf(browserPath !== null)('the editor of definitions', () => {
 
   test('completes members, step types and inputs, and explains them', async () => {
     // Half a word is no YAML, and the server says so where it is asked before the word is whole.
-    pages.expectComplaint(/400 .*\/api\/definition\/validate/);
+    pages.expectBrowserError(/400 .*\/api\/definition\/validate/);
     const page = await pages.open('/new-definition');
     const editor = page.getByRole('textbox', document);
     await pasteText(editor, 'Id: x\nSteps:\n  - Id: a\n    Step');

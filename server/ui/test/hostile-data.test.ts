@@ -111,7 +111,7 @@ describe.runIf(browserPath !== null)('hostile names and data', () => {
   });
 
   test('an address with hostile words leads nowhere', async () => {
-    pages.expectComplaint(/404|400/);
+    pages.expectBrowserError(/404|400/);
     const page = await pages.open(
       `/runs?reference=${encodeURIComponent(IMAGE)}&status=Nope&version=-1e9&failed=1y`,
     );

@@ -96,7 +96,7 @@ describe.runIf(browserPath !== null)('the pages of events, activities, steps and
     await page.locator('.cm-deletedChunk', { hasText: 'price = 3' }).waitFor();
     await page.getByRole('button', { name: 'Edit' }).click();
     const editor = page.getByRole('textbox', { name: 'Script' });
-    pages.expectComplaint(/400 .*\/api\/step\/quote/);
+    pages.expectBrowserError(/400 .*\/api\/step\/quote/);
     await pasteText(editor, 'price = (\n');
     await page.getByRole('button', { name: 'Store as new version' }).click();
     await page.getByRole('alert').getByText('Python syntax error').waitFor();

@@ -99,7 +99,7 @@ describe.runIf(browserPath !== null)('outcomes and child runs', () => {
     await page.getByRole('link', { name: 'Include child runs' }).click();
     await row(page, child).waitFor();
     await page.getByRole('searchbox').fill('refund-of-batch');
-    pages.expectComplaint(/404/);
+    pages.expectBrowserError(/404/);
     await page.keyboard.press('Enter');
     await page.waitForURL(/reference=refund-of-batch/);
     await row(page, child).waitFor();

@@ -28,7 +28,7 @@ describe.runIf(browserPath !== null)('whoever may not look', () => {
 
   beforeEach(() => {
     // The browser itself writes refused calls to its console.
-    pages.expectComplaint(/40[13]/);
+    pages.expectBrowserError(/40[13]/);
   });
 
   /** The calls of the API that a page makes, on a clock that the test moves. */

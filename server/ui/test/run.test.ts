@@ -112,7 +112,7 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
   test('a refused action is told with the words of the server', async () => {
     const id = await startReminder();
     const page = await openRun(id);
-    pages.expectComplaint(/400/);
+    pages.expectBrowserError(/400/);
     // Somebody else is quicker, and the page has not heard of it.
     await page.route('**/api/stream', (route) => route.abort());
     await page.route(`**/api/workflow/${id}/suspend`, async (route) => {
@@ -191,7 +191,7 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
   });
 
   test('a run that does not exist is said so', async () => {
-    pages.expectComplaint(/404/);
+    pages.expectBrowserError(/404/);
     const page = await pages.open('/runs/no-such-run');
     await page.getByText('There is no run with this id.').waitFor();
     await page.getByRole('link', { name: 'Look at all runs' }).click();
@@ -255,7 +255,7 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
       .getAttribute('href')
       .then((href) => href!.split('/').at(-1)!);
     // The link is there before the run is: then the page says so, and shows it once it comes.
-    pages.expectComplaint(/404/);
+    pages.expectBrowserError(/404/);
     await page.getByRole('link', { name: 'Open the run that it waits for' }).click();
     await page.locator('.run-heading', { hasText: 'reminder' }).waitFor();
     await page.getByRole('link', { name: `run ${parent.id}` }).click();

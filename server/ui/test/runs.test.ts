@@ -98,8 +98,8 @@ describe.runIf(browserPath !== null)('the page of runs', () => {
       await box.fill(text);
       await page.keyboard.press('Enter');
     };
-    pages.expectComplaint(/404/);
-    pages.expectComplaint(/400/);
+    pages.expectBrowserError(/404/);
+    pages.expectBrowserError(/400/);
     await search('../..');
     await page.getByText('No run has this id or reference').waitFor();
     await search('order-fulfilment');
@@ -230,7 +230,7 @@ describe.runIf(browserPath !== null)('the page of runs', () => {
   test('the stream that broke is said, taken up again, and what was missed is read', async () => {
     const page = await pages.open('/runs?definitionId=greeting');
     await settled(page);
-    pages.expectComplaint(/ERR_|Failed to load/);
+    pages.expectBrowserError(/ERR_|Failed to load/);
     await pages.server.restart();
     const { id } = await pages.client.workflows.start('greeting', { name: 'Di' });
     await row(page, id).waitFor();

@@ -27,7 +27,7 @@ describe.runIf(browserPath !== null)('signing in', () => {
 
   beforeEach(() => {
     // The browser itself writes refused calls to its console.
-    pages.expectComplaint(/40[13]/);
+    pages.expectBrowserError(/40[13]/);
   });
 
   const signIn = async (page: Page, token: string): Promise<void> => {

@@ -15,7 +15,7 @@ export function unknownStepType({ name, pointer }: CustomStepUse): DocumentProbl
 }
 
 /** What Python says of an expression; its place counts from 1 and is null where Python names none. */
-export interface PythonComplaint {
+export interface PythonSyntaxError {
   readonly message: string;
   readonly line: number | null;
   readonly column: number | null;
@@ -23,13 +23,13 @@ export interface PythonComplaint {
 
 export function notPython(
   { pointer, source }: Pick<ExpressionSource, 'pointer' | 'source'>,
-  complaint: PythonComplaint,
+  syntaxError: PythonSyntaxError,
 ): DocumentProblem {
-  const said = `Python syntax error in this expression: ${complaint.message}${placeIn(source, complaint)}.`;
+  const said = `Python syntax error in this expression: ${syntaxError.message}${placeIn(source, syntaxError)}.`;
   return { code: 'python_syntax', message: `${said}${textHint(source)}`, pointer };
 }
 
-function placeIn(source: string, { column, line }: PythonComplaint): string {
+function placeIn(source: string, { column, line }: PythonSyntaxError): string {
   if (line === null || column === null) return '';
   return source.includes('\n')
     ? ` (line ${line}, column ${column} of the expression)`

@@ -26,7 +26,7 @@ export interface ChangeFeedOptions {
   readonly clock: Clock;
   readonly publish: (hint: Hint) => void;
   /** True while changes of other nodes are not heard of at once. */
-  readonly mayMissNews: () => boolean;
+  readonly mayBeStale: () => boolean;
 }
 
 /** Every change is handed to every listener of a node, so that their number has to be bounded. */
@@ -154,10 +154,10 @@ export class ChangeFeed {
 
   /** While somebody listens here: other nodes are asked to tell, and where they cannot, listeners hear of that. */
   #announceInterest(): void {
-    const { clock, mayMissNews, publish } = this.#options;
+    const { clock, mayBeStale, publish } = this.#options;
     publish({ kind: 'interest' });
     this.#cancelBeat = clock.at(clock.now() + INTEREST_INTERVAL_MS, () => {
-      if (mayMissNews()) for (const watch of this.#watches) watch.lag();
+      if (mayBeStale()) for (const watch of this.#watches) watch.lag();
       this.#announceInterest();
     });
   }

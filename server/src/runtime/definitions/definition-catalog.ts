@@ -32,7 +32,7 @@ export interface DefinitionCatalogOptions {
   readonly scripts: ScriptRuntime;
   readonly stepScripts: StepScripts;
   /** True while another node could add a version without this one hearing of it at once. */
-  readonly mayMissNews: () => boolean;
+  readonly mayBeStale: () => boolean;
   /** True while other nodes share the store. */
   readonly isShared: () => boolean;
   /** A new version is there, for whoever wants to know. */
@@ -151,7 +151,7 @@ export class DefinitionCatalog {
   }
 
   #isFresh(readAt: number): boolean {
-    if (this.#options.mayMissNews()) return false;
+    if (this.#options.mayBeStale()) return false;
     return !this.#options.isShared() || this.#options.clock.now() - readAt < LATEST_TTL_MS;
   }
 

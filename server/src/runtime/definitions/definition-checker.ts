@@ -106,8 +106,8 @@ export class DefinitionChecker {
     const found: DocumentProblem[] = [];
     if (wrong.size === 0) return found;
     for (const expression of expressions) {
-      const complaint = wrong.get(expression.source);
-      if (complaint !== undefined) found.push(notPython(expression, complaint));
+      const syntaxError = wrong.get(expression.source);
+      if (syntaxError !== undefined) found.push(notPython(expression, syntaxError));
       if (found.length > room) break;
     }
     return found;

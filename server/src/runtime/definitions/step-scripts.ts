@@ -21,7 +21,7 @@ export interface StepScriptsOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly scripts: ScriptRuntime;
-  readonly mayMissNews: () => boolean;
+  readonly mayBeStale: () => boolean;
   readonly isShared: () => boolean;
   readonly hintOthers: (name: string) => void;
 }
@@ -98,11 +98,11 @@ export class StepScripts {
 
   /** The newest script of the name, as a step that runs now wants it. */
   async find(name: string): Promise<StepScriptRecord | null> {
-    const { clock, isShared, mayMissNews, store } = this.#options;
+    const { clock, isShared, mayBeStale, store } = this.#options;
     const cached = this.#cache.get(name);
     const isFresh =
       cached !== undefined &&
-      !mayMissNews() &&
+      !mayBeStale() &&
       (!isShared() || clock.now() - cached.readAt < TTL_MS);
     if (isFresh) return cached.script;
     const script = await store.getStepScript(name, 'latest');

@@ -137,11 +137,6 @@ export class ReplyReader {
     this.#neededBytes = REPLY_HEADER_BYTES;
     return decodeReply(bytes);
   }
-
-  /** Whether part of a reply is waiting for its rest. */
-  get isMidway(): boolean {
-    return this.#bufferedBytes > 0;
-  }
 }
 
 function decodeReply(bytes: Buffer): ReplyFrame {

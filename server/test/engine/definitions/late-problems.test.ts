@@ -5,8 +5,8 @@ import { notPython, unknownStepType } from '../../../src/engine/definitions/late
 const POINTER = '/Steps/0/Inputs/Message';
 
 function sentence(source: string, line: number | null = 1, column: number | null = 2): string {
-  const complaint = { message: 'invalid syntax', line, column };
-  return notPython({ source, pointer: POINTER }, complaint).message;
+  const syntaxError = { message: 'invalid syntax', line, column };
+  return notPython({ source, pointer: POINTER }, syntaxError).message;
 }
 
 describe('a step type that does not exist', () => {

@@ -49,7 +49,7 @@ const DAYS_MS = 86_400_000;
 let store: Store;
 let calls: string[];
 let isAway: boolean;
-let complaints: LogFields[];
+let logged: LogFields[];
 
 const logger: Logger = {
   trace: ignore,
@@ -57,15 +57,14 @@ const logger: Logger = {
   info: ignore,
   warn: ignore,
   fatal: ignore,
-  error: (fields: LogFields | string) =>
-    void complaints.push(typeof fields === 'string' ? {} : fields),
+  error: (fields: LogFields | string) => void logged.push(typeof fields === 'string' ? {} : fields),
   child: () => logger,
 };
 
 beforeEach(() => {
   calls = [];
   isAway = false;
-  complaints = [];
+  logged = [];
   store = observeStore(createMemoryStore(), {
     before: ({ name }) => {
       calls.push(name);
@@ -226,7 +225,7 @@ describe('an item that cannot be read', () => {
     const { posted, take } = startNode();
     expect(await take()).toMatchObject({ workflowId: 'good' });
     expect(posted).toEqual(['a-bad', 'b-bad']);
-    expect(complaints).toMatchObject([{ workflowId: 'a-bad' }, { workflowId: 'b-bad' }]);
+    expect(logged).toMatchObject([{ workflowId: 'a-bad' }, { workflowId: 'b-bad' }]);
     const { inbox } = (await store.getInstance('a-bad'))!;
     expect(inbox.map(({ body }) => JSON.parse(body) as unknown)).toEqual([
       {

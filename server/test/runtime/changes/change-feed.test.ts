@@ -9,10 +9,10 @@ import { ManualClock } from '../support/manual-clock.js';
 
 const clock = new ManualClock();
 
-function feed(options: { mayMissNews?: () => boolean } = {}): { node: ChangeFeed; sent: Hint[] } {
+function feed(options: { mayBeStale?: () => boolean } = {}): { node: ChangeFeed; sent: Hint[] } {
   const sent: Hint[] = [];
-  const { mayMissNews = () => false } = options;
-  return { node: new ChangeFeed({ clock, publish: (hint) => sent.push(hint), mayMissNews }), sent };
+  const { mayBeStale = () => false } = options;
+  return { node: new ChangeFeed({ clock, publish: (hint) => sent.push(hint), mayBeStale }), sent };
 }
 
 function instance(id: string, members: Partial<WorkflowInstance> = {}): WorkflowInstance {
@@ -176,7 +176,7 @@ describe('a listener', () => {
 
   it('hears every few seconds that it may have missed something while other nodes cannot be heard', async () => {
     let isDeaf = true;
-    const { node } = feed({ mayMissNews: () => isDeaf });
+    const { node } = feed({ mayBeStale: () => isDeaf });
     const watch = node.watch({});
     const waiting = watch.next(60_000);
     clock.advance(5000);

@@ -19,10 +19,10 @@ it('keeps the newest scripts at hand, and 16 million characters of them at most'
     read.push(name);
     return store.getStepScript(name, version);
   };
-  const options: Pick<StepScriptsOptions, 'store' | 'clock' | 'mayMissNews' | 'isShared'> = {
+  const options: Pick<StepScriptsOptions, 'store' | 'clock' | 'mayBeStale' | 'isShared'> = {
     store: { ...store, getStepScript },
     clock: { now: () => 1, at: () => () => undefined },
-    mayMissNews: () => false,
+    mayBeStale: () => false,
     isShared: () => false,
   };
   const scripts = new StepScripts(options as StepScriptsOptions);

@@ -11,7 +11,7 @@ export interface Toasts {
   /** Says that something was done. */
   readonly say: (text: string) => void;
   /** Says that something did not work; stays until it is closed. */
-  readonly complain: (what: string, error: unknown) => void;
+  readonly notifyError: (what: string, error: unknown) => void;
 }
 
 const SHOWN_MAX = 4;
@@ -42,7 +42,7 @@ export function ToastProvider({ children }: { readonly children: ReactNode }): R
         const id = show(text, false);
         setTimeout(() => close(id), SHOWN_MS);
       },
-      complain: (what, error) => void show(`${what}: ${problemText(error)}`, true),
+      notifyError: (what, error) => void show(`${what}: ${problemText(error)}`, true),
     };
   }, [close]);
   return (

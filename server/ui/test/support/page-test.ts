@@ -18,8 +18,8 @@ export interface PageTest {
     /** Called before the page is loaded. */
     prepare?: (page: Page) => Promise<void>,
   ): Promise<Page>;
-  /** What tests expect to see complained about, such as the answer 401. */
-  expectComplaint(pattern: RegExp): void;
+  /** Errors that a test expects the browser to report, such as the answer 401. */
+  expectBrowserError(pattern: RegExp): void;
 }
 
 export interface PageTestOptions {
@@ -34,7 +34,7 @@ export function usePages(options: PageTestOptions = {}): PageTest {
   let client: StepwrightClient | null = null;
   let browser: Browser | null = null;
   const contexts: BrowserContext[] = [];
-  const complaints: string[] = [];
+  const browserErrors: string[] = [];
   const expected: RegExp[] = [];
 
   beforeAll(async () => {
@@ -54,7 +54,7 @@ export function usePages(options: PageTestOptions = {}): PageTest {
 
   afterEach(async () => {
     for (const context of contexts.splice(0)) await context.close();
-    const unexpected = complaints
+    const unexpected = browserErrors
       .splice(0)
       .filter((text) => !expected.some((pattern) => pattern.test(text)));
     expected.length = 0;
@@ -68,7 +68,7 @@ export function usePages(options: PageTestOptions = {}): PageTest {
     get client() {
       return client!;
     },
-    expectComplaint: (pattern) => void expected.push(pattern),
+    expectBrowserError: (pattern) => void expected.push(pattern),
     open: async (path, contextOptions = {}, prepare) => {
       const context = await browser!.newContext({
         viewport: { width: 1280, height: 800 },
@@ -78,7 +78,7 @@ export function usePages(options: PageTestOptions = {}): PageTest {
       const page = await context.newPage();
       // Much comes late on a machine that has much else to do; what never comes fails all the same.
       page.setDefaultTimeout(60_000);
-      listen(page, server!.url, complaints);
+      listen(page, server!.url, browserErrors);
       await prepare?.(page);
       await page.goto(`${server!.url}/ui${path}`);
       return page;
@@ -86,19 +86,19 @@ export function usePages(options: PageTestOptions = {}): PageTest {
   };
 }
 
-function listen(page: Page, ownUrl: string, complaints: string[]): void {
-  page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
+function listen(page: Page, ownUrl: string, browserErrors: string[]): void {
+  page.on('pageerror', (error) => browserErrors.push(`error: ${error.message}`));
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') {
-      complaints.push(`console: ${message.text()} (${message.location().url})`);
+      browserErrors.push(`console: ${message.text()} (${message.location().url})`);
     }
   });
   page.on('request', (request) => {
     const url = request.url();
-    if (!url.startsWith(ownUrl) && !url.startsWith('data:')) complaints.push(`request: ${url}`);
+    if (!url.startsWith(ownUrl) && !url.startsWith('data:')) browserErrors.push(`request: ${url}`);
   });
   page.on('dialog', (dialog) => {
-    complaints.push(`dialog: ${dialog.message()}`);
+    browserErrors.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
 }

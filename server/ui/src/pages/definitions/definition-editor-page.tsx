@@ -156,7 +156,7 @@ function StoreButton({
   readonly isValid: boolean;
 }): ReactNode {
   const { client } = useSession();
-  const { say, complain } = useToasts();
+  const { say, notifyError } = useToasts();
   const queries = useQueryClient();
   const [, navigate] = useLocation();
   const [isPending, setPending] = useState(false);
@@ -168,7 +168,7 @@ function StoreButton({
       say(`Stored ${id} as version ${version}`);
       navigate(toPath('definitions', id));
     } catch (error) {
-      complain('Not stored', error);
+      notifyError('Not stored', error);
       setPending(false);
     }
   };

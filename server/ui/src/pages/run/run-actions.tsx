@@ -21,7 +21,7 @@ const WORDS: Readonly<Record<ControlAction, { readonly label: string; readonly s
 /** Controls one run, says how it went, and asks before what cannot be undone. */
 export function useControl(workflowId: string, onDone: () => void): Control {
   const session = useSession();
-  const { say, complain } = useToasts();
+  const { say, notifyError } = useToasts();
   const confirm = useConfirm();
   const [isBusy, setBusy] = useState(false);
   const act = async (action: ControlAction): Promise<void> => {
@@ -51,7 +51,7 @@ export function useControl(workflowId: string, onDone: () => void): Control {
       );
     } catch (error) {
       session.noticeFailure(error);
-      complain(`${WORDS[action].label} did not work`, error);
+      notifyError(`${WORDS[action].label} did not work`, error);
     } finally {
       setBusy(false);
       onDone();

@@ -133,7 +133,7 @@ interface Counting {
 /** Counted before it is asked whether that is wanted. */
 function useMatching({ queryNow }: Pick<BulkBarProps, 'queryNow'>): Counting {
   const { api, noticeFailure } = useSession();
-  const { complain } = useToasts();
+  const { notifyError } = useToasts();
   const [isCounting, setCounting] = useState(false);
   const count = async (): Promise<Matching | null> => {
     setCounting(true);
@@ -142,7 +142,7 @@ function useMatching({ queryNow }: Pick<BulkBarProps, 'queryNow'>): Counting {
       return { query, found: await countMatching(api, query) };
     } catch (error) {
       noticeFailure(error);
-      complain('Counting did not work', error);
+      notifyError('Counting did not work', error);
       return null;
     } finally {
       setCounting(false);
