@@ -167,7 +167,7 @@ describe.runIf(browserPath !== null)('the editor of definitions', () => {
     await page.getByRole('option', { name: 'EventKey' }).waitFor();
     await pasteText(editor, 'Id: x\nSteps:\n  - Id: a\n    StepType: WaitFor\n');
     await page.locator('.cm-line', { hasText: 'StepType' }).getByText('StepType').hover();
-    await page.locator('.cm-tooltip-hover', { hasText: 'step types' }).waitFor();
+    await page.locator('.cm-tooltip-hover', { hasText: 'A built-in step type' }).waitFor();
   });
 
   test('turns YAML into JSON, and marks the place that a JSON pointer names', async () => {

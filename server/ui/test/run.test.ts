@@ -25,7 +25,7 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
 
   test('it says which event is missing, and publishing it there lets the run end', async () => {
     const page = await openRun(shop.order);
-    await why(page).getByText('waits for event approved/order-4711').waitFor();
+    await why(page).getByText('has been waiting for event approved/order-4711').waitFor();
     await why(page).getByRole('button', { name: 'Publish the event' }).click();
     const dialog = page.getByRole('dialog', { name: 'Publish the event' });
     await dialog.getByLabel('Data of the event').fill('{"by": ');
@@ -174,7 +174,7 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
     await expect
       .poll(async () => (await pages.client.workflows.get(shop.unpaid)).data)
       .toMatchObject({ receipt: 'by-hand' });
-    await why(page).getByText('waits for event approved/order-4712').waitFor();
+    await why(page).getByText('has been waiting for event approved/order-4712').waitFor();
     await page.getByRole('tab', { name: 'History' }).click();
     const history = page.getByRole('table', { name: 'Actions on this run' });
     for (const action of ['complete activity', 'resume', 'fail activity']) {
