@@ -1,26 +1,27 @@
 /**
- * Activities declared once, for workers and clients alike.
+ * Declarations of activities, shared by workers and clients.
  *
- * A declaration has types (`activity<P, R>()`), or schemas that are checked when work arrives and when it is done. A schema
- * may change what it checks, so that what travels and what the handler sees can differ; hence four types for each.
+ * A declaration has either types (`activity<P, R>()`), or schemas that validate the parameters when a work item arrives and the
+ * result when it is done. A schema may transform a value, so the value on the wire can differ from the one that the handler
+ * sees. That is why each activity has four types.
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Json, JsonResult } from './json.js';
 
-/** One activity: schemas of its parameters and result (any library of the Standard Schema family), or types alone. */
+/** One activity: schemas for its parameters and result (from any Standard Schema library), or types only. */
 export interface ActivityDeclaration {
-  /** Checks the parameters before the handler sees them. */
+  /** Validates the parameters before the handler gets them. */
   readonly parameters?: StandardSchemaV1;
-  /** Checks what the handler returned before it is reported. */
+  /** Validates the result of the handler before the worker reports it. */
   readonly result?: StandardSchemaV1;
-  /** Never there at run time: carries the types of `activity<P, R>()`. */
+  /** Always undefined at run time: carries the types of `activity<P, R>()`. */
   readonly types?: { readonly parameters: unknown; readonly result: unknown };
 }
 
 /** Activities by name. */
 export type ActivityDeclarations = Readonly<Record<string, ActivityDeclaration>>;
 
-/** An activity that has types and no schemas. */
+/** An activity with types but no schemas. */
 export interface TypedActivity<TParameters, TResult> {
   readonly types?: { readonly parameters: TParameters; readonly result: TResult };
 }
@@ -33,30 +34,30 @@ type TypesOf<A, Part extends 'parameters' | 'result'> = A extends {
     : unknown
   : unknown;
 
-/** The parameters as the handler of a worker gets them. */
+/** The parameters that the handler of a worker gets. */
 export type HandlerParameters<A> = A extends {
   readonly parameters: infer S extends StandardSchemaV1;
 }
   ? StandardSchemaV1.InferOutput<S>
   : TypesOf<A, 'parameters'>;
 
-/** What the handler of a worker returns. */
+/** The value that the handler of a worker returns. */
 export type HandlerResult<A> = A extends { readonly result: infer S extends StandardSchemaV1 }
   ? StandardSchemaV1.InferInput<S>
   : TypesOf<A, 'result'>;
 
-/** The parameters as they are sent. */
+/** The parameters on the wire. */
 export type SentParameters<A> = A extends { readonly parameters: infer S extends StandardSchemaV1 }
   ? StandardSchemaV1.InferInput<S>
   : TypesOf<A, 'parameters'>;
 
-/** The result as it is sent. */
+/** The result on the wire. */
 export type SentResult<A> = A extends { readonly result: infer S extends StandardSchemaV1 }
   ? StandardSchemaV1.InferOutput<S>
   : TypesOf<A, 'result'>;
 
 /**
- * Declares an activity by its types alone.
+ * Declares an activity by its types only.
  *
  * @example
  * ```ts
@@ -72,14 +73,14 @@ export type SentResult<A> = A extends { readonly result: infer S extends Standar
  * ```
  */
 export function activity<TParameters, TResult = unknown>(
-  // For the compiler alone: nobody gives it, so nobody reads it.
+  // For the compiler only: callers never pass it, so nothing reads it.
   // eslint-disable-next-line @typescript-eslint/no-unused-vars
   ..._types: JsonTypes<TParameters, TResult>
 ): TypedActivity<TParameters, TResult> {
   return {};
 }
 
-/** No argument where both types are JSON; otherwise one that nobody can give. */
+/** No argument if both types are JSON; otherwise, an argument that no caller can pass. */
 type JsonTypes<TParameters, TResult> = [TParameters] extends [Json<TParameters>]
   ? [TResult] extends [JsonResult<TResult>]
     ? []
@@ -87,7 +88,7 @@ type JsonTypes<TParameters, TResult> = [TParameters] extends [Json<TParameters>]
   : [theParametersMustBeJson: Json<TParameters>];
 
 /**
- * Declares activities by name, for `createClient` and for workers. It returns what it was given, with exact types.
+ * Declares activities by name, for `createClient` and for workers. Returns its argument, with exact types.
  *
  * @example
  * ```ts

@@ -1,76 +1,76 @@
 /**
- * The words of the API as types. All of them come from the schema that is generated from the server's own description;
- * nothing is written down a second time.
+ * The types of the API. All of them come from the schema that is generated from the server's API description; nothing is
+ * defined twice.
  */
 import type { components } from './generated/schema.js';
 
 type Schemas = components['schemas'];
 
-/** An object whose members are the caller's own, such as the data of a workflow. */
+/** An object whose members the caller defines, such as the data of a run. */
 export type DataObject = Schemas['DataObject'];
-/** A workflow definition with its members in camelCase. */
+/** A definition, with its members in camelCase. */
 export type DefinitionDocument = Schemas['DefinitionDocument'];
 /** A step of a definition. */
 export type StepDocument = Schemas['StepDocument'];
-/** What a check of a definition found. */
+/** The result of validating a definition. */
 export type DefinitionCheck = Schemas['DefinitionCheck'];
-/** A definition in a list: its newest version. */
+/** A definition in a list, in its newest version. */
 export type DefinitionSummary = Schemas['DefinitionSummary'];
-/** A definition that was stored, with the version it was given. */
+/** A stored definition, with the version that the server assigned. */
 export type RegisteredDefinition = Schemas['RegisteredDefinition'];
-/** The state of a workflow: `Runnable`, `Suspended`, `Complete` or `Terminated`. */
+/** The status of a run: `Runnable`, `Suspended`, `Complete` or `Terminated`. */
 export type WorkflowStatus = Schemas['WorkflowStatus'];
-/** How a workflow ended: `Succeeded`, `Compensated`, `Failed` or `Terminated`. */
+/** How a run ended: `Succeeded`, `Compensated`, `Failed` or `Terminated`. */
 export type WorkflowOutcome = Schemas['WorkflowOutcome'];
-/** A workflow in a list: everything but its data. */
+/** A run in a list: everything except its data. */
 export type WorkflowSummary = Schemas['WorkflowSummary'];
-/** What can be done to many workflows at once. */
+/** An action that applies to many runs at once. */
 export type ControlAction = Schemas['ControlRequest']['action'];
-/** What became of one of many workflows. */
+/** The result of an action for one of many runs. */
 export type ControlResult = Schemas['ControlResult'];
-/** Something that was done to a workflow. */
+/** An action that somebody applied to a run. */
 export type WorkflowAction = Schemas['WorkflowAction'];
-/** One execution of a step in a workflow. */
+/** One execution of a step in a run. */
 export type StepExecution = Schemas['StepExecution'];
-/** Why a workflow stands where it stands. */
+/** Why a run is in its current state. */
 export type Explanation = Schemas['Explanation'];
-/** One reason of an explanation. */
+/** One reason in an explanation. */
 export type WaitReason = Schemas['WaitReason'];
-/** One process of the server. */
+/** One node: a server process. */
 export type ServerNode = Schemas['Node'];
 /** The failure of a step. */
 export type StepError = Schemas['StepError'];
-/** An event that was stored. */
+/** The result of publishing an event. */
 export type PublishedEvent = Schemas['PublishedEvent'];
 /** An event in a list. */
 export type EventSummary = Schemas['EventSummary'];
-/** An event with all of its data. */
+/** A stored event with all of its data. */
 export type StoredEvent = Schemas['StoredEvent'];
-/** A step that waits for an event. */
+/** A step that is waiting for an event. */
 export type EventWaiter = Schemas['EventWaiter'];
-/** The work of one name that is not done yet, in numbers. */
+/** The number of open work items of one activity, by state. */
 export type ActivityQueue = Schemas['ActivityQueue'];
-/** A work item that is not done. */
+/** An open work item. */
 export type ActivityItem = Schemas['ActivityItem'];
-/** A lease that was extended. */
+/** An extended lease. */
 export type ExtendedLease = Schemas['ExtendedLease'];
 /** A custom step in a list. */
 export type StepSummary = Schemas['StepSummary'];
-/** A custom step that was stored. */
+/** A stored custom step. */
 export type StoredStep = Schemas['StoredStep'];
-/** The server that answered. */
+/** The node that responded: its name, version, store and environment. */
 export type ServerInfo = Schemas['ServerInfo'];
-/** An error as the server describes it (RFC 9457). */
+/** The problem document of an error (RFC 9457). */
 export type Problem = Schemas['Problem'];
-/** One thing that is wrong with a request or a posted document. */
+/** One problem in a request or a posted document. */
 export type ProblemItem = Schemas['ProblemItem'];
 
-/** Every outcome but `Succeeded`. */
+/** Every outcome except `Succeeded`. */
 export type FailedOutcome = Exclude<WorkflowOutcome, 'Succeeded'>;
 
 type WorkflowFields = Omit<Schemas['Workflow'], 'status' | 'outcome' | 'endTime' | 'data'>;
 
-/** A workflow that is still open: `data` is what it started with and what its steps have set so far. */
+/** An open run: `data` is the start data plus what its steps have set so far. */
 export interface OpenWorkflow<TData extends object = DataObject> extends WorkflowFields {
   status: 'Runnable' | 'Suspended';
   outcome: null;
@@ -78,7 +78,7 @@ export interface OpenWorkflow<TData extends object = DataObject> extends Workflo
   data: Partial<TData>;
 }
 
-/** A workflow that came to its end with everything done: only here `data` is sure to be whole. */
+/** A run that has succeeded. Only here is `data` guaranteed to be complete. */
 export interface SucceededWorkflow<TData extends object = DataObject> extends WorkflowFields {
   status: 'Complete';
   outcome: 'Succeeded';
@@ -86,7 +86,7 @@ export interface SucceededWorkflow<TData extends object = DataObject> extends Wo
   data: TData;
 }
 
-/** A workflow that ended in another way: `data` is what its steps had set by then. */
+/** A run that ended with another outcome: `data` is what its steps had set by then. */
 export interface FailedWorkflow<TData extends object = DataObject> extends WorkflowFields {
   status: 'Complete' | 'Terminated';
   outcome: FailedOutcome;
@@ -94,27 +94,27 @@ export interface FailedWorkflow<TData extends object = DataObject> extends Workf
   data: Partial<TData>;
 }
 
-/** A workflow that has ended; `outcome` says how. */
+/** A run that has ended; `outcome` says how. */
 export type EndedWorkflow<TData extends object = DataObject> =
   SucceededWorkflow<TData> | FailedWorkflow<TData>;
 
 /**
- * One run of a definition. `TData` is the type of its data when it has succeeded: `data` has that type where `outcome` is
- * `Succeeded`, and may lack members otherwise.
+ * One run of a definition. `TData` is the type of the data of a successful run: `data` has this type if `outcome` is
+ * `Succeeded`; otherwise, members may be missing.
  */
 export type Workflow<TData extends object = DataObject> =
   OpenWorkflow<TData> | EndedWorkflow<TData>;
 
 /**
- * A workflow after it was suspended, resumed, terminated or retried. `data` and `lastError` are missing when the token does
- * not have the scope `conductor:viewer`.
+ * A run after it was suspended, resumed, terminated or retried. `data` and `lastError` are missing if the token does not have
+ * the scope `conductor:viewer`.
  */
 export type ControlledWorkflow<TData extends object = DataObject> = Omit<
   Schemas['ControlledWorkflow'],
   'data'
 > & { data?: Partial<TData> };
 
-/** Work for a worker, to be answered with its token. */
+/** A work item for a worker. The worker returns its token with the result. */
 export type WorkItem<TName extends string = string, TParameters = unknown> = Omit<
   Schemas['WorkItem'],
   'activityName' | 'parameters'
@@ -123,6 +123,6 @@ export type WorkItem<TName extends string = string, TParameters = unknown> = Omi
 /** One page of a list. */
 export interface Page<Item> {
   readonly items: readonly Item[];
-  /** Gets the next page; null on the last one. */
+  /** Pass this to get the next page. Null on the last page. */
   readonly nextCursor: string | null;
 }

@@ -1,7 +1,7 @@
 /**
- * One attempt of a call: sends a request and reads the answer to its end.
+ * One attempt of a call: sends a request and reads the whole response.
  *
- * Owns: `ky`, the time limit of the attempt, and the way from what can go wrong to one of our errors.
+ * Owns: `ky`, the timeout of the attempt, and the mapping of failures to the errors of the SDK.
  */
 import ky, { TimeoutError as KyTimeoutError } from 'ky';
 import type { Problem } from './api-types.js';
@@ -15,14 +15,14 @@ import {
 import { readJson, type LargeIntegers } from './exact-json.js';
 import { retryAfterMs } from './retry-policy.js';
 
-/** An answer whose whole body is there. */
+/** A response whose body has been read completely. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
 }
 
-/** A request before it is sent, the same in every attempt. */
+/** A request before it is sent. It is the same in every attempt. */
 export interface PreparedCall {
   readonly url: string;
   readonly method: string;
@@ -32,22 +32,22 @@ export interface PreparedCall {
 
 export interface AttemptOptions {
   readonly prepared: PreparedCall;
-  /** Adds the token. What it throws comes through as it is. */
+  /** Adds the token. Its errors are passed on unchanged. */
   readonly authorize: (request: Request) => Promise<void>;
   readonly fetch: (request: Request) => Promise<Response>;
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
-  /** What an error says of the call. */
+  /** How errors describe the call. */
   readonly failed: FailedCall;
 }
 
 /**
- * @throws the reason of the signal; TimeoutError, NetworkError; ApiError for every answer that is no success
+ * @throws the reason of the signal; TimeoutError; NetworkError; ApiError for every status outside 200 to 299
  */
 export async function attempt(options: AttemptOptions): Promise<Answer> {
   const { failed, signal, timeoutMs } = options;
   const { url, ...request } = options.prepared;
-  // A signal of its own: ky derives signals from it, which must not pile up on one that the caller keeps.
+  // A separate signal: ky derives signals from it, which must not accumulate on a long-lived signal of the caller.
   const controller = new AbortController();
   const passOn = (): void => controller.abort(signal?.reason);
   signal?.addEventListener('abort', passOn);
@@ -59,10 +59,10 @@ export async function attempt(options: AttemptOptions): Promise<Answer> {
       ...request,
       signal: controller.signal,
       timeout: timeoutMs,
-      // The transport makes the further attempts: which ones, and until when, depends on the call.
+      // The transport retries: whether and for how long depends on the call.
       retry: 0,
       throwHttpErrors: false,
-      // The time limit of ky ends with `fetch`, so the token and the body of the answer are part of it.
+      // The timeout of ky covers only `fetch`. Fetching the token and reading the body here makes it cover them too.
       fetch: async (input) => {
         const [response, body] = await send(input as Request, options); // ky always gives a Request.
         text = body;
@@ -72,7 +72,7 @@ export async function attempt(options: AttemptOptions): Promise<Answer> {
     if (status >= 200 && status < 300) return { status, headers, text };
     throw refusal({ status, headers, text }, failed);
   } catch (error) {
-    // By class: a caller's signal may have a reason of this name.
+    // Check the class, not the name: the reason of the caller's signal may have the same name.
     if (!(error instanceof KyTimeoutError)) throw error;
     throw new TimeoutError({ ...failed, elapsedMs: Math.round(performance.now() - began) });
   } finally {
@@ -80,7 +80,7 @@ export async function attempt(options: AttemptOptions): Promise<Answer> {
   }
 }
 
-/** A `fetch` of the caller's, or a `token` function, need not listen to the signal. */
+/** Ends with the signal even if the caller's `fetch` or `token` function ignores it. */
 function send(request: Request, options: AttemptOptions): Promise<[Response, string]> {
   return Promise.race([exchange(request, options), aborted(request.signal)]);
 }
@@ -100,7 +100,7 @@ async function exchange(
 
 function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
-    // The reason is the caller's own.
+    // The reason is whatever the caller passed to `abort`.
     // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
     const end = (): void => reject(signal.reason);
     if (signal.aborted) end();
@@ -108,7 +108,7 @@ function aborted(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** The error of an answer that is no success. */
+/** The error for a response that reports a failure. */
 export function refusal({ status, headers, text }: Answer, failed: FailedCall): ApiError {
   return new ApiError({
     ...failed,
@@ -117,7 +117,7 @@ export function refusal({ status, headers, text }: Answer, failed: FailedCall): 
   });
 }
 
-/** @throws InvalidAnswerError when it is not what the API answers */
+/** @throws InvalidAnswerError if the response does not come from the API */
 export function valueOf(
   { status, headers, text }: Answer,
   failed: FailedCall,
@@ -137,7 +137,7 @@ export function valueOf(
   }
 }
 
-/** What is no JSON stays a text. */
+/** Returns the text itself if it is not valid JSON. */
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -146,10 +146,10 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** The server's own description, or what can be said about an answer of something in between. */
+/** The server's problem document, or a substitute if something else responded, such as a proxy. */
 function problemOf(status: number, data: unknown): Problem {
   if (typeof data === 'object' && data !== null && 'code' in data && 'detail' in data) {
-    return { ...(data as Problem), status }; // It has the marks of a problem document.
+    return { ...(data as Problem), status }; // It has the members of a problem document.
   }
   const title = `HTTP ${status}`;
   return {

@@ -6,37 +6,37 @@ import { pause } from './pause.js';
 import { TEMPORARY_STATUSES } from './retry-policy.js';
 import type { Transport } from './transport.js';
 
-/** Something changed on the server. */
+/** A change on the server. */
 export type Change =
   /** A run was started, has advanced, or was suspended, resumed or terminated. */
   | { readonly type: 'workflow'; readonly workflow: WorkflowSummary }
   /** A definition has a new version. */
   | { readonly type: 'definition'; readonly id: string; readonly version: number }
-  /** Changes may have been missed: read again what you show. */
+  /** Changes may have been missed: reload what you display. */
   | { readonly type: 'lag' };
 
-/** Which changes to follow; all of them by default. */
+/** Which changes to follow. The default is all changes. */
 export interface StreamOptions {
-  /** Only this run. The first change is then the current state of the run, so that none is missed. */
+  /** Only this run. Each connection then starts with the current state of the run, so that no change is missed. */
   readonly workflowId?: string;
   /** Only this definition and its runs. */
   readonly definitionId?: string;
   /** Ends the iteration. */
   readonly signal?: AbortSignal;
   /**
-   * Called with true when the stream has connected or reconnected, and with false when it has disconnected.
+   * Called with true after the stream has connected or reconnected, and with false after it has disconnected.
    */
   readonly onConnection?: (isConnected: boolean) => void;
 }
 
-/** The server sends at least a comment every 15 seconds; a connection that is silent for longer is dead. */
+/** The server sends at least a comment every 15 seconds, so a connection that stays silent this long is dead. */
 const SILENCE_MS_MAX = 45_000;
 const PAUSE_MS_MIN = 500;
 const PAUSE_MS_MAX = 10_000;
-/** Attempts for the first connection; reconnecting has no limit. */
+/** The maximum number of attempts for the first connection. Reconnecting has no limit. */
 const FIRST_ATTEMPTS = 5;
 
-/** Ends when the signal fires or the caller leaves the loop. @throws errors that a retry cannot fix */
+/** Ends when the signal is aborted or the caller leaves the loop. @throws errors that a retry cannot fix */
 export async function* followChanges(
   transport: Transport,
   { signal, onConnection, ...filter }: StreamOptions,
@@ -55,9 +55,9 @@ export async function* followChanges(
       isConnected = true;
       failures = 0;
       onConnection?.(true);
-      // Changes between the connections are lost.
+      // Changes between two connections are lost.
       if (!isFirst) yield { type: 'lag' };
-      // After connecting, so that no change falls between the two.
+      // Read the state after connecting, so that no change is missed in between.
       if (filter.workflowId !== undefined)
         yield await current(transport, filter.workflowId, signal);
       yield* readChanges(body, hangUp);
@@ -99,7 +99,7 @@ async function* readChanges(
   const parser = createParser({ onEvent: (message) => messages.push(message) });
   for (;;) {
     const silence = setTimeout(hangUp, SILENCE_MS_MAX);
-    // A broken connection is handled like one that ends: the next one reports the gap.
+    // A broken connection is handled like one that ended: the next connection reports the gap.
     const { done, value } = await reader
       .read()
       .catch(() => ({ done: true, value: undefined }))
@@ -113,10 +113,10 @@ async function* readChanges(
   }
 }
 
-/** Null for events of a later version of the server. */
+/** Null for an event of an unknown type, which a newer server may send. */
 function changeOf({ data, event: type }: EventSourceMessage): Change | null {
   if (type === 'lag') return { type };
-  // What the server sends under these names has these forms.
+  // The data of these events has these types.
   if (type === 'workflow') return { type, workflow: JSON.parse(data) as WorkflowSummary };
   if (type !== 'definition') return null;
   const { id, version } = JSON.parse(data) as { readonly id: string; readonly version: number };
@@ -128,7 +128,7 @@ function isTemporary(error: unknown): boolean {
   return isNetworkError(error);
 }
 
-/** A function, because the signal may fire during an await. */
+/** A function, because the signal may be aborted during an await. */
 function isAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;
 }

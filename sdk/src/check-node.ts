@@ -1,7 +1,7 @@
 /**
- * Fails at import on a Node that is too old, with a sentence rather than with whatever is missing first.
+ * Throws at import if the version of Node.js is too old. Without this check, the first missing API would cause an obscure error.
  *
- * `index.ts` imports it before everything else. Browsers, Deno and Bun are not judged.
+ * `index.ts` imports it before everything else. It does not check browsers, Deno or Bun.
  */
 const LOWEST = [20, 3] as const;
 

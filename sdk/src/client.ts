@@ -10,10 +10,10 @@ import { StepsResource } from './resources/steps.js';
 import { WorkflowsResource } from './resources/workflows.js';
 import { Transport } from './transport.js';
 
-/** Nothing, where the names are not known. */
+/** `undefined` if the names of the activities are not known. */
 type Declared<D> = string extends keyof D ? undefined : D;
 
-/** A client of one server. It holds no connections of its own and needs no closing. */
+/** A client for one server. It holds no connections, so you do not have to close it. */
 export interface StepwrightClient<D extends ActivityDeclarations = ActivityDeclarations> {
   readonly definitions: DefinitionsResource;
   readonly workflows: WorkflowsResource;
@@ -21,14 +21,14 @@ export interface StepwrightClient<D extends ActivityDeclarations = ActivityDecla
   readonly activities: ActivitiesResource<D>;
   readonly steps: StepsResource;
   readonly nodes: NodesResource;
-  /** What was declared, for workers that use this client. */
+  /** The declared activities, for workers that use this client. */
   readonly declaredActivities: Declared<D>;
   /**
-   * What changes from now on, for as long as the loop runs. Lost connections are made again by themselves; `lag` then says
-   * that something may have been missed. Read what you show once before the loop, and again at each `lag`. With a
-   * `workflowId` each connection begins with the workflow as it is.
+   * Streams changes from now on, for as long as the loop runs. The stream reconnects automatically; a `lag` change then says
+   * that changes may have been missed. Load what you display once before the loop, and reload it after each `lag`. With a
+   * `workflowId`, each connection starts with the current state of the run.
    *
-   * @throws ApiError when the server refuses (401, 403), NetworkError when it cannot be reached at first
+   * @throws ApiError if the server rejects the request (such as 401 or 403); NetworkError if the server cannot be reached at first
    *
    * @example
    * ```ts
@@ -48,14 +48,14 @@ export interface StepwrightClient<D extends ActivityDeclarations = ActivityDecla
    * ```
    */
   stream(options?: StreamOptions): AsyncIterable<Change>;
-  /** The server that answers. */
+  /** Returns the name, version and environment of the node that responds. */
   info(options?: CallOptions): Promise<ServerInfo>;
 }
 
 /**
- * Makes a client. No call is made before the first one that you make.
+ * Creates a client. This sends no request.
  *
- * @throws TypeError when `baseUrl` is not an HTTP address
+ * @throws TypeError if `baseUrl` is not an HTTP or HTTPS URL; RangeError if `timeoutMs` or `integers` is invalid
  *
  * @example
  * ```ts
@@ -82,7 +82,7 @@ export function createClient<const D extends ActivityDeclarations = ActivityDecl
     activities: new ActivitiesResource<D>(transport),
     steps: new StepsResource(transport),
     nodes: new NodesResource(transport),
-    // Without declarations D is the type of all of them.
+    // Without declarations, D is the general type, and `Declared<D>` is undefined.
     declaredActivities: options.activities as Declared<D>,
     stream: (streamOptions = {}) => followChanges(transport, streamOptions),
     info: (callOptions) =>

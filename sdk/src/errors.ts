@@ -1,15 +1,15 @@
 /**
- * The errors of the SDK. Each has a literal `name`, the attempts that were made, and the ids that it is about.
+ * The errors of the SDK. Each has a literal `name`, the number of attempts, and the ids of what the call was about.
  *
- * What is deliberately not here: an aborted call rejects with the reason of the caller's own signal, and an error of the
- * caller's `token` function comes through as it is.
+ * Two kinds of errors are deliberately not wrapped: an aborted call rejects with the reason of the caller's signal, and errors
+ * of the caller's `token` function are passed on unchanged.
  */
 import type { FailedOutcome, Problem, ProblemItem, StepError } from './api-types.js';
 
-/** Marks our errors, so that the guards know those of another copy of this package. */
+/** Marks the errors of the SDK, so that the type guards recognize errors of another copy of this package. */
 const BRAND = Symbol.for('stepwright.sdk.error');
 
-/** What a call was about. */
+/** The ids and names that a call was about. */
 export interface CallSubject {
   readonly workflowId?: string;
   readonly definitionId?: string;
@@ -21,16 +21,16 @@ export interface CallSubject {
 
 /** The call that failed. */
 export interface FailedCall {
-  /** The HTTP method and the path as the API describes it, without ids and tokens: `GET /api/workflow/{id}`. */
+  /** The HTTP method and the path template, without ids and tokens: `GET /api/workflow/{id}`. */
   readonly call: string;
-  /** How often it was tried. */
+  /** The number of attempts. */
   readonly attempts: number;
   readonly subject: CallSubject;
   readonly cause?: unknown;
 }
 
 /**
- * Everything that the SDK throws of its own.
+ * The base class of all errors of the SDK.
  *
  * @example
  * ```ts
@@ -52,9 +52,9 @@ export class SdkError extends Error {
     | 'TimeoutError'
     | 'WorkflowFailedError'
     | 'SdkError' = 'SdkError';
-  /** The HTTP method and the path as the API describes it. */
+  /** The HTTP method and the path template, such as `GET /api/workflow/{id}`. */
   readonly call: string;
-  /** How often the call was tried. */
+  /** The number of attempts. */
   readonly attempts: number;
   declare readonly workflowId?: string;
   declare readonly definitionId?: string;
@@ -72,14 +72,14 @@ export class SdkError extends Error {
   }
 }
 
-/** What the server said with an error. */
+/** A call that the server answered with an error. */
 export interface RefusedCall extends FailedCall {
   readonly problem: Problem;
   readonly retryAfterMs: number | null;
 }
 
 /**
- * The server answered with an error.
+ * The server responded with an error.
  *
  * @example
  * ```ts
@@ -98,13 +98,13 @@ export class ApiError extends SdkError {
   override readonly name = 'ApiError' as const;
   /** The HTTP status. */
   readonly status: number;
-  /** Says what happened, for programs; it never changes. `http_<status>` when something else answered than the server. */
+  /** The machine-readable error code; it is stable. `http_<status>` if something other than the server responded. */
   readonly code: string;
-  /** The whole answer. */
+  /** The whole problem document. */
   readonly problem: Problem;
-  /** Everything that is wrong with a refused document or request. */
+  /** All problems in the rejected document or request. */
   readonly errors: readonly ProblemItem[];
-  /** When the server wants to be asked again, if it said so. */
+  /** The `Retry-After` of the server, in milliseconds; null if it sent none. */
   readonly retryAfterMs: number | null;
 
   constructor(refused: RefusedCall) {
@@ -119,7 +119,7 @@ export class ApiError extends SdkError {
 }
 
 /**
- * No answer came: the server is not there, or the connection broke. `cause` is what `fetch` threw.
+ * No response arrived: the server could not be reached, or the connection broke. `cause` is the error that `fetch` threw.
  *
  * @example
  * ```ts
@@ -134,7 +134,7 @@ export class ApiError extends SdkError {
  */
 export class NetworkError extends SdkError {
   override readonly name = 'NetworkError' as const;
-  /** What the system says, such as `ECONNREFUSED`; null where it does not tell, as in browsers. */
+  /** The system error code, such as `ECONNREFUSED`; null where it is not available, as in browsers. */
   readonly code: string | null;
 
   constructor(failed: FailedCall) {
@@ -145,14 +145,14 @@ export class NetworkError extends SdkError {
   }
 }
 
-/** undici wraps the system's error, once or twice. */
+/** undici wraps the system error, once or twice. */
 function systemCode(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   if ('code' in error && typeof error.code === 'string') return error.code;
   return systemCode(error.cause);
 }
 
-/** What a `TimeoutError` says beside the call. */
+/** The details of a `TimeoutError`. */
 interface TimeoutDetails {
   readonly elapsedMs: number;
   readonly missed?: string;
@@ -160,7 +160,7 @@ interface TimeoutDetails {
 }
 
 /**
- * The time for the call is over. `cause` is the failure of the last attempt, where there was one.
+ * The call did not finish within its `timeoutMs`. `cause` is the last failure, if an attempt failed for another reason.
  *
  * @example
  * ```ts
@@ -175,15 +175,15 @@ interface TimeoutDetails {
  */
 export class TimeoutError extends SdkError {
   override readonly name = 'TimeoutError' as const;
-  /** How long the call took. */
+  /** How long the call took, in milliseconds. */
   readonly elapsedMs: number;
   /**
-   * Of a `wait`: why the workflow has not ended, in one sentence, as `explain` says it. Null for other calls, and when the
-   * server could not say.
+   * For `wait` and `result`: why the run has not ended, in one sentence, from `explain`. Null for other calls, and if the
+   * explanation could not be loaded.
    */
   readonly summary: string | null;
 
-  /** @param failed `missed`: what did not come about in time; left out, it is an answer */
+  /** @param failed `missed`: what did not happen in time. The default is the response. */
   constructor(failed: FailedCall & TimeoutDetails) {
     const { attempts, cause, elapsedMs, missed = 'no answer', summary = null } = failed;
     const last =
@@ -198,8 +198,8 @@ export class TimeoutError extends SdkError {
 }
 
 /**
- * A workflow did not succeed: `result` throws this for every outcome but `Succeeded`, and `wait({ failOn })` for those that
- * `failOn` names.
+ * A run did not succeed: `result` throws this for every outcome except `Succeeded`, and `wait({ failOn })` for the outcomes
+ * in `failOn`.
  *
  * @example
  * ```ts
@@ -215,9 +215,9 @@ export class TimeoutError extends SdkError {
  */
 export class WorkflowFailedError extends SdkError {
   override readonly name = 'WorkflowFailedError' as const;
-  /** How the workflow ended. */
+  /** How the run ended. */
   readonly outcome: FailedOutcome;
-  /** The newest error of its steps; null where none is known, as of a workflow that a person terminated. */
+  /** The latest error of its steps; null if there is none, for example if somebody terminated the run. */
   readonly error: StepError | null;
 
   constructor(
@@ -231,7 +231,7 @@ export class WorkflowFailedError extends SdkError {
 }
 
 /**
- * What answered does not speak the API: a proxy's page, or another service at this address.
+ * The response does not come from the API: it is the page of a proxy, or another service is running at this address.
  *
  * @example
  * ```ts
@@ -256,7 +256,7 @@ function isOurs(error: unknown): error is SdkError {
 }
 
 /**
- * Whether the SDK threw this. Unlike `instanceof`, the guards also know errors of another copy of the package.
+ * Whether this is an error of the SDK. Unlike `instanceof`, the type guards also recognize errors of another copy of the package.
  *
  * @example
  * ```ts
@@ -272,7 +272,7 @@ export function isSdkError(error: unknown): error is SdkError {
 }
 
 /**
- * Whether the server answered with an error; with a code, whether it was this one.
+ * Whether the server responded with an error. If `code` is given, whether the error has this code.
  *
  * @example
  * ```ts
@@ -296,7 +296,7 @@ function codeOf(error: SdkError): unknown {
 }
 
 /**
- * Whether the server could not be reached.
+ * Whether no response arrived: the server could not be reached, or the connection broke.
  *
  * @example
  * ```ts
@@ -314,7 +314,7 @@ export function isNetworkError(error: unknown): error is NetworkError {
 }
 
 /**
- * Whether the time for a call was over.
+ * Whether a call timed out.
  *
  * @example
  * ```ts
@@ -333,7 +333,7 @@ export function isTimeoutError(error: unknown): error is TimeoutError {
 }
 
 /**
- * Whether `result` or `wait({ failOn })` threw this because of how the workflow ended.
+ * Whether `result` or `wait({ failOn })` threw this because of the outcome of the run.
  *
  * @example
  * ```ts

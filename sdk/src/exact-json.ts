@@ -1,22 +1,22 @@
 /**
  * JSON with integers of any size.
  *
- * `JSON.parse` rounds integers beyond ±(2^53 - 1), and `JSON.stringify` refuses bigints. Here both go around the platform's
- * functions as marked texts. The mark is random and new for each text, so no text of a user can look like it.
+ * `JSON.parse` rounds integers beyond ±(2^53 - 1), and `JSON.stringify` throws on bigints. This module passes such integers
+ * through these functions as marked strings. The mark is random and new in each call, so no string of a user can collide with it.
  */
 
-/** What integers beyond ±(2^53 - 1) become: a number, which is rounded, or a bigint, which is exact. */
+/** How to represent integers beyond ±(2^53 - 1): as a number, which is rounded, or as a bigint, which is exact. */
 export type LargeIntegers = 'number' | 'bigint';
 
 /**
- * Texts, so that digits in them are skipped; and whole numbers with point and exponent, where they have them. A text that is
- * not closed counts to the end: otherwise each of its quotes would be tried as a beginning.
+ * Matches strings, so that digits in them are skipped, and numbers with their fraction and exponent. An unterminated string
+ * matches up to the end of the text; otherwise, the pattern would try each of its quotes as the start of a string.
  */
 const TEXT_OR_NUMBER = /"[^"\\]*(?:\\(?:[^]|$)[^"\\]*)*"?|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/g;
 const LARGE_INTEGER = /^-?[1-9]\d{15,}$/;
 const FLOATS_FROM = 2 ** 53;
 
-/** @throws SyntaxError where JSON.parse would */
+/** @throws SyntaxError under the same conditions as JSON.parse */
 export function readJson(text: string, integers: LargeIntegers): unknown {
   if (integers === 'number' || !/\d{16}/.test(text)) return JSON.parse(text);
   const mark = newMark();
@@ -32,7 +32,7 @@ export function readJson(text: string, integers: LargeIntegers): unknown {
 }
 
 /**
- * Bigints are written as integers. Who reads integers as bigints has no other numbers of that size than floats: these are
+ * Writes bigints as integers. If large integers are read as bigints, every number of that size is a float. Such numbers are
  * written with an exponent, so that they stay floats.
  */
 export function writeJson(value: unknown, integers: LargeIntegers, space?: number): string {
@@ -41,14 +41,14 @@ export function writeJson(value: unknown, integers: LargeIntegers, space?: numbe
     const number = numberText(member, integers);
     return number === null ? member : mark + number;
   };
-  // What JSON does not know becomes null rather than nothing.
+  // A value that JSON cannot represent becomes null; JSON.stringify would return undefined.
   const isKnown = !['undefined', 'function', 'symbol'].includes(typeof value);
   const text = JSON.stringify(isKnown ? value : null, replacer, space);
   return text.replaceAll(new RegExp(`"${mark}([^"]+)"`, 'g'), '$1');
 }
 
 /**
- * As `JSON.parse`, with integers beyond ±(2^53 - 1) as bigints.
+ * Like `JSON.parse`, but integers beyond ±(2^53 - 1) become bigints.
  *
  * @example
  * ```ts
@@ -62,12 +62,12 @@ export function parseJson(text: string): unknown {
   return readJson(text, 'bigint');
 }
 
-/** As `JSON.stringify`, with bigints as integers, and numbers beyond 2^53 as floats (`1e+16`). */
+/** Like `JSON.stringify`, but writes bigints as integers, and numbers from 2^53 as floats (`1e+16`). */
 export function stringifyJson(value: unknown, space?: number): string {
   return writeJson(value, 'bigint', space);
 }
 
-/** Null for everything that JSON.stringify writes as it is. */
+/** Null for every value that JSON.stringify writes correctly. */
 function numberText(value: unknown, integers: LargeIntegers): string | null {
   if (typeof value === 'bigint') return String(value);
   if (typeof value !== 'number' || integers === 'number' || !Number.isFinite(value)) return null;

@@ -1,7 +1,7 @@
 /**
- * A random name for a call: 128 bits as text.
+ * A random idempotency key: 128 bits as 32 hexadecimal digits.
  *
- * Not `crypto.randomUUID`, which browsers offer to pages from `https:` alone.
+ * Does not use `crypto.randomUUID`, which browsers provide only in secure contexts (HTTPS).
  */
 export function newIdempotencyKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));

@@ -1,10 +1,10 @@
 /**
- * The client of a Stepwright server.
+ * The client for a Stepwright server.
  *
- * What it is: typed calls with repetitions, time-outs and errors, on web APIs alone. It owns nothing that lasts. It must
- * not know how the server works: its types come from the server's own description (`generated/schema.ts`).
+ * It provides typed calls with retries, timeouts and errors, and uses only web APIs. It holds no persistent state. It must not
+ * know how the server works: its types come from the server's API description (`generated/schema.ts`).
  */
-// First: on a Node that is too old nothing else would be evaluated.
+// Must come first: with an outdated Node.js, evaluating the other modules may fail.
 import './check-node.js';
 
 export { activity, defineActivities } from './activity-types.js';

@@ -1,8 +1,8 @@
-/** Keeps out, at compile time, what JSON cannot hold. Types only. */
+/** Rejects values that JSON cannot represent, at compile time. Types only. */
 
 declare const notJson: unique symbol;
 
-/** Stands where a value is not JSON, so that the compiler's message says what to do. */
+/** Replaces a type that is not JSON, so that the compiler's message says what to do. */
 export interface NotJson<Hint extends string> {
   readonly [notJson]: Hint;
 }
@@ -10,9 +10,9 @@ export interface NotJson<Hint extends string> {
 type AnyFunction = ((...args: never) => unknown) | (abstract new (...args: never) => unknown);
 
 /**
- * `T` where JSON can hold it, with `NotJson` in place of what it cannot hold: dates, functions, symbols, and members that may
- * be undefined without being optional. Interfaces, type aliases, tuples and optional members are fine. `unknown` and `any`
- * are not checked. A `bigint` passes here, because it depends on the client how one is sent.
+ * `T` if JSON can represent it. `NotJson` replaces the parts that JSON cannot represent: dates, functions, symbols, and
+ * required members that may be undefined. Interfaces, type aliases, tuples and optional members are allowed. `unknown` and
+ * `any` are not checked. A `bigint` is allowed: the client sends it as an integer.
  *
  * @example
  * ```ts
@@ -45,13 +45,13 @@ type Defined<T> = Exclude<T, undefined>;
 
 type IsOptional<T, K extends keyof T> = Partial<Pick<T, K>> extends Pick<T, K> ? true : false;
 
-/** What a workflow starts with: a JSON object. */
+/** The start data of a run: a JSON object. */
 export type StartData<T> = T extends readonly unknown[]
   ? NotJson<'start data is an object, not a list'>
   : T & Json<T>;
 
-/** What a handler returns: JSON, or nothing, which becomes null. */
+/** The result of a handler: JSON, or undefined, which becomes null. */
 export type JsonResult<T> = [T] extends [undefined] ? T : Json<Exclude<T, undefined>>;
 
-/** A value that travels as JSON, such as the data of an event. */
+/** A value that is sent as JSON, such as the data of an event. */
 export type JsonValue<T> = T & NoInfer<Json<T>>;

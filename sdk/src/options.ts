@@ -1,107 +1,108 @@
-/** What callers may set: for a client, and for a single call. */
+/** The options of a client and of a single call. */
 import type { ActivityDeclarations } from './activity-types.js';
 import type { LargeIntegers } from './exact-json.js';
 
-/** When and how often a call that failed is made again. */
+/** When and how often a failed call is retried. */
 export interface RetryOptions {
   /**
-   * How many times a failed call is made again. Whatever the limit, a call never takes longer than its `timeoutMs`.
+   * The maximum number of retries. Regardless of this limit, a call never takes longer than its `timeoutMs`.
    *
-   * @default Infinity: as often as `timeoutMs` allows, so that calls outlast a restart of the server
+   * @default Infinity: retries until `timeoutMs` is over, so that calls survive a restart of the server
    */
   readonly limit?: number;
   /**
-   * The pause before the first repetition; each further one doubles it. Half of every pause is random, so that clients
-   * that failed together do not come back together. A `Retry-After` of the server takes its place.
+   * The delay before the first retry, in milliseconds. It doubles with each further retry. Half of each delay is random, so
+   * that clients that failed at the same time do not retry at the same time. A `Retry-After` of the server replaces it.
    *
    * @default 200
    */
   readonly delayMs?: number;
   /**
-   * The longest pause.
+   * The maximum delay, in milliseconds.
    *
    * @default 5000
    */
   readonly delayMsMax?: number;
   /**
-   * How long one attempt may take before it counts as failed. A long poll gets its waiting time on top.
+   * The timeout of one attempt, in milliseconds. A long poll gets its waiting time in addition.
    *
    * @default 10000
    */
   readonly attemptTimeoutMs?: number;
 }
 
-/** What every call takes. */
+/** The options of every call. */
 export interface CallOptions {
-  /** Ends the call: it rejects with the signal's reason. */
+  /** Aborts the call, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
   /**
-   * How long the call may take in all, repetitions and pauses included, before it rejects with a `TimeoutError`.
+   * The timeout of the whole call in milliseconds, including retries and delays. After it, the call rejects with a
+   * `TimeoutError`.
    *
    * @default the client's `timeoutMs`
    */
   readonly timeoutMs?: number;
-  /** Replaces the client's `retry` for this call; `false` makes one attempt and no more. */
+  /** Overrides the client's `retry` for this call. `false` turns retries off. */
   readonly retry?: RetryOptions | false;
 }
 
-/** How workflows are terminated. */
+/** How runs are terminated. */
 export interface TerminateOptions extends CallOptions {
   /**
-   * First compensates what the workflow has done: the `CompensateWith` of its completed steps and open sagas runs, the newest
-   * first. The answer comes at once; wait for the end, and let `explain` tell how far it is.
+   * Compensates the run before it ends: runs the `CompensateWith` of its completed steps and open sagas, newest first. The
+   * call returns immediately. Use `wait` to wait for the end, and `explain` to see the progress.
    *
    * @default false
    */
   readonly compensate?: boolean;
 }
 
-/** What calls take that the server carries out once, however often they arrive. */
+/** The options of calls that the server executes once, even if they arrive several times. */
 export interface IdempotentCallOptions extends CallOptions {
   /**
-   * Names this call: sent again with the same key, it is answered as the first time and does nothing. Give one of your
-   * own (an order number, a message id) where your program may make the same call again after a crash.
+   * Identifies this call. If a call arrives again with the same key, the server repeats its first response and does nothing.
+   * Set your own key (such as an order number or a message id) if your program may repeat the call after a crash.
    *
-   * @default a random key, so that the repetitions of this call are safe
+   * @default a random key, so that retries of this call are safe
    */
   readonly idempotencyKey?: string;
 }
 
-/** A bearer token, or a function that gives a valid one; it is asked before every attempt. */
+/** A bearer token, or a function that returns a valid one. The client calls the function before every attempt. */
 export type TokenSource = string | (() => string | Promise<string>);
 
-/** What `createClient` takes. */
+/** The options of `createClient`. */
 export interface ClientOptions<D extends ActivityDeclarations = ActivityDeclarations> {
-  /** Where the server is, such as `http://127.0.0.1:5001`; a path in front of `/api` is kept. */
+  /** The URL of the server, such as `http://127.0.0.1:5001`. It may have a path, which precedes `/api`. */
   readonly baseUrl: string | URL;
-  /** Where the server asks for authentication. */
+  /** Required if the server uses authentication. */
   readonly token?: TokenSource;
   /**
-   * How long a call may take in all.
+   * The timeout of a call in milliseconds, including retries and delays.
    *
    * @default 30000
    */
   readonly timeoutMs?: number;
   /**
-   * When calls are made again. Only calls that are safe to repeat are; those that are not are repeated only when the
-   * server has certainly not carried them out. `false` turns it off.
+   * When and how often failed calls are retried. A call that is not safe to repeat is retried only if the server has certainly
+   * not executed it. `false` turns retries off.
    */
   readonly retry?: RetryOptions | false;
   /**
-   * Used in place of the global `fetch`, for instance to count or trace calls.
+   * Replaces the global `fetch`, for example to count or trace requests.
    *
    * @default globalThis.fetch
    */
   readonly fetch?: (request: Request, init?: RequestInit) => Promise<Response>;
   /**
-   * What integers beyond ±(2^53 - 1) in data, events and results become. A `number` of that size is rounded; a `bigint`
-   * has all digits. Smaller integers are numbers in any case, and bigints can be sent in any case.
+   * How integers beyond ±(2^53 - 1) in data, events and results are returned. As a `number` they are rounded; as a `bigint`
+   * they keep all digits. Smaller integers are always numbers. You can always send bigints.
    *
-   * With `'bigint'`, numbers beyond 2^53 are sent as floats.
+   * With `'bigint'`, numbers from 2^53 are sent as floats.
    *
    * @default 'number'
    */
   readonly integers?: LargeIntegers;
-  /** The activities that were declared with `defineActivities`, to type `client.activities`. */
+  /** Activities declared with `defineActivities`. They provide the types of `client.activities`. */
   readonly activities?: D;
 }

@@ -1,8 +1,8 @@
 import type { Page } from './api-types.js';
 
 /**
- * A list that comes in pages: iterate over its items, over whole pages, or get one page at a time. Nothing is fetched
- * before that, and each iteration begins anew.
+ * A paginated list. Iterate over its items or over its pages, or get one page at a time. It fetches nothing until then, and
+ * each iteration starts from the first page.
  *
  * @example
  * ```ts
@@ -16,7 +16,7 @@ import type { Page } from './api-types.js';
 export class PagedList<Item> implements AsyncIterable<Item> {
   readonly #fetchPage: (cursor: string | undefined) => Promise<Page<Item>>;
 
-  /** @internal Made by the lists of a client. */
+  /** @internal Created by the list methods of a client. */
   constructor(fetchPage: (cursor: string | undefined) => Promise<Page<Item>>) {
     this.#fetchPage = fetchPage;
   }
@@ -25,7 +25,7 @@ export class PagedList<Item> implements AsyncIterable<Item> {
     for await (const page of this.pages()) yield* page.items;
   }
 
-  /** Whole pages, one after another. */
+  /** Iterates over the pages. */
   async *pages(): AsyncGenerator<Page<Item>, void, undefined> {
     let cursor: string | null = null;
     do {
@@ -35,7 +35,7 @@ export class PagedList<Item> implements AsyncIterable<Item> {
     } while (cursor !== null);
   }
 
-  /** One page: the first, or the one behind the `nextCursor` of another. */
+  /** Returns one page: the first one, or the one that the `nextCursor` of another page refers to. */
   page(cursor?: string): Promise<Page<Item>> {
     return this.#fetchPage(cursor);
   }

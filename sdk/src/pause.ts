@@ -1,4 +1,4 @@
-/** Resolves after the time or when the signal fires, whichever is first. */
+/** Resolves after the time or when the signal is aborted, whichever comes first. */
 export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

@@ -1,11 +1,11 @@
-/** When a failed attempt may be made again, and when that is. */
+/** Decides whether a failed attempt is retried, and after what delay. */
 import { ApiError, NetworkError, TimeoutError } from './errors.js';
 import type { RetryOptions } from './options.js';
 
 /**
- * What a repetition of the call does:
- * - `always`: nothing that the first one did not do, so that it may follow any failure;
- * - `refused`: perhaps harm, so that it follows only a failure that shows that nothing was carried out.
+ * When it is safe to retry a call:
+ * - `always`: the call is idempotent, so it is retried after every temporary failure;
+ * - `refused`: a repeated call might do harm, so it is retried only if the server has certainly not executed it.
  */
 export type Repeatable = 'always' | 'refused';
 
@@ -20,10 +20,10 @@ export const DEFAULT_RETRY: RetrySettings = {
 
 export const TEMPORARY_STATUSES: readonly number[] = [408, 429, 502, 503, 504];
 
-/** The server gives these codes before it has done anything. A lost store is not among them: it may have stored. */
+/** The server sends these codes before it executes anything. `store_unavailable` is not one: the store may have committed. */
 const REFUSAL_CODES: readonly string[] = ['overloaded', 'stopping', 'python_unavailable'];
 
-/** What Node says when no connection came about. Browsers do not tell, so there such a call is not repeated. */
+/** The error codes of Node.js if it could not connect. Browsers report no code, so such calls are not retried there. */
 const NO_CONNECTION_CODES: readonly (string | null)[] = [
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -33,7 +33,7 @@ const NO_CONNECTION_CODES: readonly (string | null)[] = [
   'UND_ERR_CONNECT_TIMEOUT',
 ];
 
-/** Settings of one call, with the client's where the call has none. */
+/** The retry settings of one call. The client's settings are the defaults. */
 export function mergeRetry(
   base: RetrySettings,
   own: RetryOptions | false | undefined,
@@ -41,7 +41,7 @@ export function mergeRetry(
   return own === false ? { ...base, limit: 0 } : { ...base, ...own };
 }
 
-/** How an attempt failed, and how many there were. */
+/** A failed attempt, with the number of attempts so far. */
 interface FailedAttempt {
   readonly error: unknown;
   readonly attempts: number;
@@ -49,7 +49,7 @@ interface FailedAttempt {
   readonly remainingMs: number;
 }
 
-/** The pause before the next attempt; null when there must not be one. */
+/** The delay before the next attempt; null if there must not be one. */
 export function pauseBeforeNext(
   { error, attempts, repeatable, remainingMs }: FailedAttempt,
   { limit, delayMs, delayMsMax }: RetrySettings,
@@ -59,7 +59,7 @@ export function pauseBeforeNext(
   if (wishedMs === null) {
     return Math.min(delayMsMax, delayMs * 2 ** (attempts - 1)) * (0.5 + Math.random() / 2);
   }
-  // Rather the server's answer now than a time-out later.
+  // If the delay exceeds the remaining time, fail now with the server's error rather than later with a timeout.
   return wishedMs < remainingMs ? wishedMs : null;
 }
 
@@ -76,7 +76,7 @@ function wasRefused({ code, status }: ApiError): boolean {
   return status === 429 || (status === 503 && REFUSAL_CODES.includes(code));
 }
 
-/** The server's wish in milliseconds: a number of seconds, or a date. */
+/** The `Retry-After` header in milliseconds. Its value is a number of seconds, or a date. */
 export function retryAfterMs(headers: Headers): number | null {
   const text = headers.get('retry-after');
   if (text === null) return null;

@@ -1,4 +1,4 @@
-/** Reads the generated schema: what a call on a path takes and answers. Types only. */
+/** Derives the parameters and the result of each API call from the generated schema. Types only. */
 import type { paths } from './generated/schema.js';
 
 export type ApiPath = keyof paths;
@@ -6,12 +6,12 @@ export type ApiMethod = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 type Operation<P extends ApiPath, M extends ApiMethod> = paths[P][M];
 
-/** Methods that a path has. */
+/** The methods of a path. */
 export type MethodOf<P extends ApiPath> = {
   [M in ApiMethod]: Operation<P, M> extends { responses: unknown } ? M : never;
 }[ApiMethod];
 
-/** Every member may also be undefined, which leaves it out. */
+/** Every member may also be undefined, which omits it. */
 type Loose<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
 type PathParameters<O> = O extends { parameters: { path: infer Parameters extends object } }
@@ -29,10 +29,10 @@ type BodyForms<Content> = Content extends object
     | { readonly text: string; readonly mediaType: keyof Content & string }
   : never;
 
-/** A body as a value that becomes JSON, or as a text with its media type. */
+/** A body: a value that is sent as JSON, or a text with its media type. */
 export type CallBody<O> = BodyForms<RequestContent<O>>;
 
-/** Path parameters, query and body of a call: required where the schema has them. */
+/** The path parameters, query and body of a call. They are required where the schema has them. */
 export type CallParts<P extends ApiPath, M extends ApiMethod> = Part<
   'path',
   PathParameters<Operation<P, M>>
@@ -51,7 +51,7 @@ type Success<O> = O extends { responses: infer Responses }
   ? Responses[Extract<keyof Responses, 200 | 201 | 202>]
   : never;
 
-/** What a successful call answers; undefined where the answer has no body. */
+/** The body of a successful response; undefined if the response has no body. */
 export type CallAnswer<P extends ApiPath, M extends ApiMethod> =
   Success<Operation<P, M>> extends { content: infer Content }
     ? Content extends { 'application/json': infer Value }

@@ -1,13 +1,13 @@
 /**
- * Makes one call of the API: URL, token, attempts, answer.
+ * Makes one call of the API: URL, token, attempts, response.
  *
- * Owns: the attempts of a call and the pauses between them. Must not know: what a call means; the resources do.
+ * Owns: the attempts of a call and the delays between them. Must not know: the meaning of a call; the resources know it.
  *
  * Invariants:
- *  TR1 Path, query, body and answer of a call have the types of the generated schema.
- *  TR2 A call ends within its time: with an answer, one of our errors, or the reason of the caller's signal.
- *  TR3 Neither the token of the client nor that of a work item shows in an error.
- *  TR4 An answer counts when its whole body is there: one that breaks off is a failed attempt like any other.
+ *  TR1 The path, query, body and response of a call have the types of the generated schema.
+ *  TR2 A call ends within its timeout: with a response, an error of the SDK, or the reason of the caller's signal.
+ *  TR3 No error contains the token of the client or of a work item.
+ *  TR4 A response counts only when its whole body has arrived. A truncated response is a failed attempt.
  */
 import { attempt, refusal, valueOf, type PreparedCall } from './attempt.js';
 import { NetworkError, TimeoutError, type CallSubject, type FailedCall } from './errors.js';
@@ -24,15 +24,15 @@ import {
 import type { ApiMethod, ApiPath, CallAnswer, CallParts, MethodOf } from './schema-calls.js';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
-/** The longest time that timers can measure. */
+/** The longest delay that `setTimeout` accepts. */
 const TIMER_MS_MAX = 2_147_483_647;
 
-/** What a resource says about a call beside what the schema asks for. */
+/** Properties of a call that the schema does not define. */
 interface CallNature {
   readonly repeatable: Repeatable;
   readonly subject: CallSubject;
   readonly idempotencyKey?: string;
-  /** The server may take so long on purpose. */
+  /** How long the server may hold the request before it responds. */
   readonly longPollMs?: number;
 }
 
@@ -52,7 +52,7 @@ export class Transport {
     this.#timeoutMs = readTimeout(options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
     this.#retry = mergeRetry(DEFAULT_RETRY, options.retry);
     this.#integers = readIntegers(options.integers);
-    // Looked up at each call, so that a global `fetch` that is replaced later (by a tracer, by a test) is used.
+    // Looked up in each call, because a tracer or a test may replace the global `fetch` later.
     this.#fetch = options.fetch ?? ((request) => globalThis.fetch(request));
   }
 
@@ -65,11 +65,11 @@ export class Transport {
     const url = `${this.#baseUrl}${fillPath(path, call.path)}`;
     const prepared = prepare(method, url, { ...call, integers: this.#integers });
     const failed = { call: `${method.toUpperCase()} ${path}`, subject: call.subject };
-    // The schema says so, and the server's own tests hold it to the schema.
+    // The schema defines this type, and the server's tests check its responses against the schema.
     return (await this.#attempts(prepared, failed, call, options)) as CallAnswer<P, M>;
   }
 
-  /** Attempts until one succeeds, fails for good, or the time is over (TR2). */
+  /** Makes attempts until one succeeds, one fails permanently, or the time is up (TR2). */
   async #attempts(
     prepared: PreparedCall,
     about: Omit<FailedCall, 'attempts'>,
@@ -99,7 +99,7 @@ export class Transport {
         const remainingMs = Math.max(0, timeoutMs - elapsedMs());
         const pauseMs = pauseBeforeNext({ error, attempts, repeatable, remainingMs }, settings);
         const isSilence = error instanceof TimeoutError;
-        // Silence says less than the failure before it.
+        // A timeout says less than the failure before it, so it does not replace that failure.
         if (!isSilence) cause = error;
         if (pauseMs === null && !isSilence) throw error;
         if (pauseMs !== null) await pause(Math.min(pauseMs, remainingMs), signal);
@@ -110,7 +110,7 @@ export class Transport {
     }
   }
 
-  /** One attempt of a call whose answer goes on for as long as the signal lets it. */
+  /** Opens a response that is streamed until the signal is aborted. Makes one attempt. */
   async open(
     path: ApiPath,
     query: object,
@@ -151,7 +151,7 @@ function prepare(
   const content = contentOf(call.body, call.integers);
   return {
     url: `${url}${queryText(call.query)}`,
-    // `fetch` spells the others itself, but not this one.
+    // `fetch` converts other methods to upper case, but not PATCH.
     method: method.toUpperCase(),
     headers: {
       accept: 'application/json, text/x-python;q=0.9',
@@ -193,7 +193,7 @@ function withoutTrailingSlashes(path: string): string {
   return path.slice(0, end);
 }
 
-/** Puts the parameters into the path. A dot segment would name another path, however it is encoded. */
+/** Inserts the parameters into the path. Rejects dot segments: even when encoded, they would change the path. */
 function fillPath(path: string, parameters: object | undefined): string {
   const values = new Map(Object.entries(parameters ?? {}));
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
@@ -222,6 +222,6 @@ function contentOf(
   if ('json' in body) {
     return { text: writeJson(body.json, integers), mediaType: 'application/json' };
   }
-  // The other form that CallBody has.
+  // The other variant of CallBody.
   return body as { readonly text: string; readonly mediaType: string };
 }

@@ -1,4 +1,4 @@
-/** Work that workflows hand out. Most programs leave this to `@stepwright/worker-sdk`, which is made of these calls. */
+/** Work items of Activity steps. Most programs leave these calls to `@stepwright/worker-sdk`, which is built on them. */
 import type { ActivityDeclarations, SentParameters, SentResult } from '../activity-types.js';
 import type { ActivityItem, ActivityQueue, ExtendedLease, WorkItem } from '../api-types.js';
 import { isApiError } from '../errors.js';
@@ -7,27 +7,27 @@ import type { CallOptions } from '../options.js';
 import { PagedList } from '../paged-list.js';
 import type { Transport } from '../transport.js';
 
-/** How `pull` asks for work. */
+/** The options of `pull`. */
 export interface PullOptions extends CallOptions {
-  /** Who asks, for the server's log. */
+  /** The name of the worker, for the server's log. */
   readonly workerId?: string;
   /**
-   * How long the server may wait for work, in whole seconds.
+   * How long the server waits for work, in whole seconds.
    *
    * @default 0
    */
   readonly waitSeconds?: number;
   /**
-   * After how many whole seconds the work goes back to the queue unless it was answered or extended. Without it the work
-   * is held until it is answered or released, even if this process is gone.
+   * The lease, in whole seconds: after this time, the work item returns to the queue unless its result was reported or its
+   * lease extended. Without a lease, the item is held until it is answered or released, even if this process ends.
    */
   readonly leaseSeconds?: number;
 }
 
-/** How `fail` reports a failure. */
+/** The options of `fail`. */
 export interface FailOptions extends CallOptions {
   /**
-   * Whether another attempt may succeed. With `false` the step is not retried and goes on to its `OnRetriesExhausted`.
+   * Whether a retry may succeed. With `false`, the step is not retried and continues with its `OnRetriesExhausted`.
    *
    * @default true
    */
@@ -38,17 +38,17 @@ export interface FailOptions extends CallOptions {
 export type WorkReference<TName extends string = string> =
   string | Pick<WorkItem<TName>, 'token' | 'activityName'>;
 
-/** Takes and answers work: `client.activities`. */
+/** Claims and answers work items: `client.activities`. */
 export class ActivitiesResource<D extends ActivityDeclarations = ActivityDeclarations> {
   readonly #transport: Transport;
 
-  /** @internal Made by `createClient`. */
+  /** @internal Created by `createClient`. */
   constructor(transport: Transport) {
     this.#transport = transport;
   }
 
   /**
-   * The oldest waiting work of a name, or null when there is none within `waitSeconds`.
+   * Claims the oldest waiting work item of an activity. Returns null if there is none within `waitSeconds`.
    *
    * @example
    * ```ts
@@ -68,14 +68,14 @@ export class ActivitiesResource<D extends ActivityDeclarations = ActivityDeclara
         {
           path: { id: activityName },
           query: { workerId, timeout: waitSeconds, lease: leaseSeconds },
-          // An item in an answer that was lost is not lost: the server takes it back, or its lease ends.
+          // If the response is lost, the item is not: the server takes it back, or its lease ends.
           repeatable: 'always',
           subject: { activityName },
           longPollMs: (waitSeconds ?? 0) * 1000,
         },
         options,
       );
-      // It is work of the name that was asked for, and the declaration says what its parameters are.
+      // The item has the requested name, and the declaration defines the type of its parameters.
       return item as WorkItem<K, SentParameters<D[K]>>;
     } catch (error) {
       if (isApiError(error, 'no_work')) return null;
@@ -84,10 +84,10 @@ export class ActivitiesResource<D extends ActivityDeclarations = ActivityDeclara
   }
 
   /**
-   * Reports that work is done. Safe to repeat: the server takes the same report again for five minutes.
+   * Reports the result of a work item. Safe to repeat: for five minutes, the server accepts the same report again.
    *
    * @param result any JSON value
-   * @throws ApiError `activity_not_found` when the work is held no longer; nothing was changed
+   * @throws ApiError `activity_not_found` if the token is stale; nothing has changed
    *
    * @example
    * ```ts
@@ -115,10 +115,11 @@ export class ActivitiesResource<D extends ActivityDeclarations = ActivityDeclara
   }
 
   /**
-   * Reports that work failed. The step's error behaviour decides what follows; with `retryable: false` it is not retried.
+   * Reports that a work item failed. The error behavior of the step decides what happens next; with `retryable: false`, the
+   * step is not retried.
    *
-   * @param reason any JSON value; a `message` in it is shown as the error's
-   * @throws ApiError `activity_not_found` when the work is held no longer; nothing was changed
+   * @param reason any JSON value; its member `message` becomes the message of the error
+   * @throws ApiError `activity_not_found` if the token is stale; nothing has changed
    *
    * @example
    * ```ts
@@ -153,9 +154,9 @@ export class ActivitiesResource<D extends ActivityDeclarations = ActivityDeclara
   }
 
   /**
-   * Gives work back, so that another worker gets it at once.
+   * Releases a work item, so that another worker can claim it immediately.
    *
-   * @throws ApiError `activity_not_found` when the work is held no longer
+   * @throws ApiError `activity_not_found` if the token is stale
    *
    * @example
    * ```ts
@@ -173,15 +174,15 @@ export class ActivitiesResource<D extends ActivityDeclarations = ActivityDeclara
         options,
       );
     } catch (error) {
-      // An earlier attempt whose answer was lost has given it back, or its lease is over: that is what was wanted.
+      // An earlier attempt whose response was lost has released the item, or its lease has ended. Either is the desired result.
       if (!(isApiError(error, 'activity_not_found') && error.attempts > 1)) throw error;
     }
   }
 
   /**
-   * Keeps work for another while: `leaseSeconds` from now, or as long as it was taken for.
+   * Extends the lease of a work item to `leaseSeconds` from now. The default is the lease with which the item was claimed.
    *
-   * @throws ApiError `activity_not_found` when the work is held no longer
+   * @throws ApiError `activity_not_found` if the token is stale
    *
    * @example
    * ```ts
@@ -211,7 +212,8 @@ export class ActivitiesResource<D extends ActivityDeclarations = ActivityDeclara
   }
 
   /**
-   * How much work waits, by name, and who asks for it; those with the most waiting work first.
+   * Returns the number of waiting and held work items and of polling workers, by activity. Activities with the most waiting
+   * items come first.
    *
    * @example
    * ```ts
@@ -227,9 +229,9 @@ export class ActivitiesResource<D extends ActivityDeclarations = ActivityDeclara
   }
 
   /**
-   * The work of a name that is not done: what waits, the oldest first, then what workers hold.
+   * Lists the open work items of an activity: first those that are waiting, oldest first, then those that workers hold.
    *
-   * @param options `limit` is the size of a page
+   * @param options `limit` is the page size
    *
    * @example
    * ```ts

@@ -1,4 +1,4 @@
-/** Workflow definitions. Stateless: everything is on the server. */
+/** Definitions. Stateless: the server holds all state. */
 import type {
   DefinitionCheck,
   DefinitionDocument,
@@ -14,29 +14,29 @@ type DefinitionBody =
   | { readonly json: DefinitionDocument }
   | { readonly text: string; readonly mediaType: 'application/json' | 'application/yaml' };
 
-/** Stores, checks and reads definitions: `client.definitions`. */
-/** How definitions with warnings are taken. */
+/** How warnings in a definition are handled. */
 interface StrictOption {
   /**
-   * Refuses a definition that has warnings with `ApiError` `invalid_definition`, as if they were errors.
+   * Treats warnings as errors: rejects a definition that has warnings, with `ApiError` `invalid_definition`.
    * @default false
    */
   readonly strict?: boolean;
 }
 
+/** Stores, validates and reads definitions: `client.definitions`. */
 export class DefinitionsResource {
   readonly #transport: Transport;
 
-  /** @internal Made by `createClient`. */
+  /** @internal Created by `createClient`. */
   constructor(transport: Transport) {
     this.#transport = transport;
   }
 
   /**
-   * Stores a definition as the next version of its id. Running workflows stay on their version.
+   * Stores a definition as the next version of its id. Open runs keep their version.
    *
    * @param definition an object, or a text in JSON or YAML
-   * @throws ApiError `invalid_definition` with all problems in `errors`
+   * @throws ApiError `invalid_definition`, with all problems in `errors`
    *
    * @example
    * ```ts
@@ -70,7 +70,7 @@ export class DefinitionsResource {
   }
 
   /**
-   * Checks a definition as `register` would, and stores nothing.
+   * Validates a definition like `register`, but does not store it.
    *
    * @example
    * ```ts
@@ -96,7 +96,7 @@ export class DefinitionsResource {
   }
 
   /**
-   * The newest version of a definition, or the one that is asked for.
+   * Returns a definition: its newest version, or the given `version`.
    *
    * @throws ApiError `definition_not_found`
    *
@@ -124,9 +124,9 @@ export class DefinitionsResource {
   }
 
   /**
-   * All definitions, each with its newest version.
+   * Lists all definitions, each in its newest version.
    *
-   * @param options `limit` is the size of a page
+   * @param options `limit` is the page size
    *
    * @example
    * ```ts
@@ -148,9 +148,9 @@ export class DefinitionsResource {
   }
 
   /**
-   * All versions of a definition, newest first.
+   * Lists all versions of a definition, newest first.
    *
-   * @param options `limit` is the size of a page
+   * @param options `limit` is the page size
    * @throws ApiError `definition_not_found`
    *
    * @example
@@ -176,7 +176,7 @@ export class DefinitionsResource {
   }
 }
 
-/** YAML includes JSON, but is slower to read and allowed less. */
+/** JSON is valid YAML too, but the server parses YAML more slowly and with lower limits. */
 function definitionBody(definition: DefinitionDocument | string): DefinitionBody {
   if (typeof definition !== 'string') return { json: definition };
   return {

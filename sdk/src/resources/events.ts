@@ -1,4 +1,4 @@
-/** Events that workflows wait for. */
+/** Events that runs wait for. */
 import type { EventSummary, EventWaiter, PublishedEvent, StoredEvent } from '../api-types.js';
 import { newIdempotencyKey } from '../idempotency-key.js';
 import type { JsonValue } from '../json.js';
@@ -6,15 +6,15 @@ import type { CallOptions, IdempotentCallOptions } from '../options.js';
 import { PagedList } from '../paged-list.js';
 import type { Transport } from '../transport.js';
 
-/** Which events a list shows: all, or those of one name and key. */
+/** Filters a list of events. The default is all events. */
 export interface EventFilter {
   readonly eventName?: string;
-  /** Together with `eventName`. */
+  /** Requires `eventName`. */
   readonly eventKey?: string;
 }
 
 export interface PublishOptions extends IdempotentCallOptions {
-  /** The workflow for whose sake this is done: it is noted among its actions. Others that wait get the event all the same. */
+  /** Records the publication in the audit log of this run. It does not affect which runs get the event. */
   readonly workflowId?: string;
 }
 
@@ -22,14 +22,14 @@ export interface PublishOptions extends IdempotentCallOptions {
 export class EventsResource {
   readonly #transport: Transport;
 
-  /** @internal Made by `createClient`. */
+  /** @internal Created by `createClient`. */
   constructor(transport: Transport) {
     this.#transport = transport;
   }
 
   /**
-   * Publishes an event to every workflow that waits for its name and key, and to those that will. It is stored when this
-   * resolves.
+   * Publishes an event to every run that is waiting for its name and key, and to runs that will wait for them later. The
+   * promise resolves once the event is stored.
    *
    * @param data any JSON value
    *
@@ -68,9 +68,9 @@ export class EventsResource {
   }
 
   /**
-   * Published events, newest first: all, or those of one name and key. Long data is left out.
+   * Lists published events, newest first: all, or those of one name and key. Omits long data.
    *
-   * @param options `limit` is the size of a page
+   * @param options `limit` is the page size
    *
    * @example
    * ```ts
@@ -95,7 +95,7 @@ export class EventsResource {
   }
 
   /**
-   * An event with all of its data, as long as the server keeps it.
+   * Returns an event with all of its data, as long as the server keeps it.
    *
    * @throws ApiError `event_not_found`
    *
@@ -111,9 +111,9 @@ export class EventsResource {
   }
 
   /**
-   * The workflows that wait for an event of this name and key.
+   * Lists the runs that are waiting for an event with this name and key.
    *
-   * @param options `limit` is the size of a page
+   * @param options `limit` is the page size
    *
    * @example
    * ```ts

@@ -1,20 +1,20 @@
-/** The processes of the server. */
+/** The nodes of the server. */
 import type { ServerNode } from '../api-types.js';
 import type { CallOptions } from '../options.js';
 import { PagedList } from '../paged-list.js';
 import type { Transport } from '../transport.js';
 
-/** Shows the nodes that share the store: `client.nodes`. */
+/** Lists the nodes that share the store: `client.nodes`. */
 export class NodesResource {
   readonly #transport: Transport;
 
-  /** @internal Made by `createClient`. */
+  /** @internal Created by `createClient`. */
   constructor(transport: Transport) {
     this.#transport = transport;
   }
 
   /**
-   * The nodes, and how busy each was at its last heartbeat.
+   * Lists the nodes, each with its load at its last heartbeat.
    *
    * @example
    * ```ts

@@ -8,16 +8,16 @@ import type { Transport } from '../transport.js';
 export class StepsResource {
   readonly #transport: Transport;
 
-  /** @internal Made by `createClient`. */
+  /** @internal Created by `createClient`. */
   constructor(transport: Transport) {
     this.#transport = transport;
   }
 
   /**
-   * Stores a Python script under a name. Steps of that type run the newest script.
+   * Stores a Python script under a name. Steps of this type run the newest version of the script.
    *
-   * @param options `strict` refuses a script that has warnings with `ApiError` `invalid_script`
-   * @throws ApiError `invalid_script` with line and column in `problem`; `reserved_step_name`
+   * @param options `strict` rejects a script that has warnings, with `ApiError` `invalid_script`
+   * @throws ApiError `invalid_script`, with line and column in `problem`; `reserved_step_name`
    *
    * @example
    * ```ts
@@ -38,7 +38,7 @@ export class StepsResource {
         path: { id: stepName },
         ...(strict === true && { query: { strict } }),
         body: { text: script, mediaType: 'text/x-python' },
-        // Not after a lost answer: it would replace what somebody else may have stored in between.
+        // Not retried after a lost response: a retry could replace a script that somebody else stored in between.
         repeatable: 'refused',
         subject: { stepName },
       },
@@ -47,9 +47,9 @@ export class StepsResource {
   }
 
   /**
-   * The script of a custom step.
+   * Returns the script of a custom step.
    *
-   * @param options `version` asks for an older one than the newest
+   * @param options `version` selects a version; the default is the newest
    * @throws ApiError `step_not_found`
    *
    * @example
@@ -71,9 +71,9 @@ export class StepsResource {
   }
 
   /**
-   * All custom steps by name.
+   * Lists all custom steps by name.
    *
-   * @param options `limit` is the size of a page
+   * @param options `limit` is the page size
    *
    * @example
    * ```ts
@@ -95,9 +95,9 @@ export class StepsResource {
   }
 
   /**
-   * All versions of a custom step, newest first.
+   * Lists all versions of a custom step, newest first.
    *
-   * @param options `limit` is the size of a page
+   * @param options `limit` is the page size
    * @throws ApiError `step_not_found`
    *
    * @example

@@ -14,7 +14,7 @@ import type { ResultOptions, StepFilter, WaitOptions } from './workflow-options.
 import type { WorkflowsResource } from './workflows.js';
 
 /**
- * One workflow, by its id. Holds nothing else, so that a handle never is out of date.
+ * A handle for one run. It holds only the id, so it is never out of date.
  *
  * @example
  * ```ts
@@ -29,30 +29,30 @@ export class WorkflowHandle<TData extends object = DataObject> {
   readonly #workflows: WorkflowsResource;
   readonly id: string;
 
-  /** @internal Made by `client.workflows`. */
+  /** @internal Created by `client.workflows`. */
   constructor(workflows: WorkflowsResource, id: string) {
     this.#workflows = workflows;
     this.id = id;
   }
 
-  /** The workflow as it is now. @throws ApiError `workflow_not_found` */
+  /** Returns the current state of the run, with its data. @throws ApiError `workflow_not_found` */
   get(options?: CallOptions): Promise<Workflow<TData>> {
     return this.#workflows.get<TData>(this.id, options);
   }
 
   /**
-   * Waits until it has succeeded, and gives its data.
+   * Waits until the run has succeeded, and returns its data.
    *
-   * @throws WorkflowFailedError when it ended with another outcome; TimeoutError when that takes longer than `timeoutMs`
+   * @throws WorkflowFailedError if it ends with another outcome; TimeoutError if it does not end within `timeoutMs`
    */
   result(options?: ResultOptions): Promise<TData> {
     return this.#workflows.result<TData>(this.id, options);
   }
 
   /**
-   * Waits until it has ended, in whatever way: `outcome` says how. Its data is sure to be whole only where that is `Succeeded`.
+   * Waits until the run has ended, with any outcome. Its data is guaranteed to be complete only if `outcome` is `Succeeded`.
    *
-   * @throws TimeoutError when that takes longer than `timeoutMs`; WorkflowFailedError for the outcomes that `failOn` names
+   * @throws TimeoutError if it does not end within `timeoutMs`; WorkflowFailedError for the outcomes in `failOn`
    */
   wait(options: WaitOptions & { readonly failOn: 'any' }): Promise<SucceededWorkflow<TData>>;
   wait(options?: WaitOptions): Promise<EndedWorkflow<TData>>;
@@ -60,32 +60,32 @@ export class WorkflowHandle<TData extends object = DataObject> {
     return this.#workflows.wait<TData>(this.id, options);
   }
 
-  /** Stops it until it is resumed. @throws ApiError `status_conflict` when it is not running */
+  /** Suspends the run until it is resumed. @throws ApiError `status_conflict` if it is not `Runnable` */
   suspend(options?: CallOptions): Promise<ControlledWorkflow<TData>> {
     return this.#workflows.suspend<TData>(this.id, options);
   }
 
-  /** Lets it go on. @throws ApiError `status_conflict` when it is not suspended */
+  /** Resumes the run. @throws ApiError `status_conflict` if it is not suspended */
   resume(options?: CallOptions): Promise<ControlledWorkflow<TData>> {
     return this.#workflows.resume<TData>(this.id, options);
   }
 
-  /** Ends it for good; with `compensate` it undoes first what it has done. One that has ended stays as it is. */
+  /** Terminates the run; with `compensate`, compensates it first. Has no effect on a run that has ended. */
   terminate(options?: TerminateOptions): Promise<ControlledWorkflow<TData>> {
     return this.#workflows.terminate<TData>(this.id, options);
   }
 
   /**
-   * Tries every step again now that waits for its next try.
+   * Immediately retries every step that is waiting for its next attempt.
    *
-   * @throws ApiError `workflow_not_found`; `action_conflict` when no step waits for another try
+   * @throws ApiError `workflow_not_found`; `action_conflict` if no step is waiting for a retry
    */
   retry(options?: CallOptions): Promise<ControlledWorkflow<TData>> {
     return this.#workflows.retry<TData>(this.id, options);
   }
 
   /**
-   * Why it is where it is: a summary in one sentence, and one reason for each step that runs or waits.
+   * Explains the current state of the run: a summary in one sentence, and one reason for each step that is running or waiting.
    *
    * @throws ApiError `workflow_not_found`
    */
@@ -94,7 +94,7 @@ export class WorkflowHandle<TData extends object = DataObject> {
   }
 
   /**
-   * What was done to it and by whom, newest first; the newest 100 actions are kept.
+   * Returns the actions that were applied to the run, and by whom, newest first. The server keeps the newest 100.
    *
    * @throws ApiError `workflow_not_found`
    */
@@ -103,8 +103,8 @@ export class WorkflowHandle<TData extends object = DataObject> {
   }
 
   /**
-   * The executions of its steps: what ran, in order, then what is open. `order: 'desc'` turns the order round, and `stepId`
-   * keeps only the executions of one step.
+   * Lists the executions of its steps: first those that have ended, in order, then the open ones. `order: 'desc'` reverses the
+   * order; `stepId` selects the executions of one step.
    *
    * @throws ApiError `workflow_not_found`
    */

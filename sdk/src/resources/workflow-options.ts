@@ -1,67 +1,67 @@
-/** What the calls on workflows take. */
+/** The options of the calls on runs. */
 import type { FailedOutcome, WorkflowOutcome, WorkflowStatus } from '../api-types.js';
 import type { StartData } from '../json.js';
 import type { CallOptions, IdempotentCallOptions } from '../options.js';
 
-/** What `start` takes beside the data. */
+/** The options of `start`. */
 export interface StartOptions extends IdempotentCallOptions {
-  /** A text of your own, by which the workflow can be found. */
+  /** A name that you choose, to find the run again. */
   readonly reference?: string;
 }
 
-/** Which workflows a list shows. */
+/** Filters a list of runs. */
 export interface WorkflowFilter {
   readonly status?: WorkflowStatus;
-  /** How it ended. */
+  /** How the run ended. */
   readonly outcome?: WorkflowOutcome;
-  /** `none`: only those that no workflow started; an id: the children of that workflow. */
+  /** `none`: only runs without a parent. An id: the children of this run. */
   readonly parent?: string;
   readonly definitionId?: string;
   readonly version?: number;
   readonly reference?: string;
-  /** Started at this time or later. A text is ISO 8601. */
+  /** Started at this time or later. Strings must be in ISO 8601 format. */
   readonly startedFrom?: Date | string;
   /** Started before this time. */
   readonly startedTo?: Date | string;
-  /** Shows a step error of this time or later; the newest failure comes first. Not together with `unchangedSince`. */
+  /** Has a step error from this time or later. Sorts by the latest failure first. Excludes `unchangedSince`. */
   readonly failedFrom?: Date | string;
-  /** Open, and not changed since this time; the longest unchanged comes first. Not together with `failedFrom`. */
+  /** Open, and unchanged since this time. Sorts by the longest unchanged first. Excludes `failedFrom`. */
   readonly unchangedSince?: Date | string;
-  /** The size of a page. @default 50 */
+  /** The page size. @default 50 */
   readonly limit?: number;
 }
 
-/** Which steps of a workflow a list shows, and in which order. */
+/** Filters and sorts the executions of a run. */
 export interface StepFilter {
-  /** `desc`: what is open comes first, the newest before the others. @default 'asc' */
+  /** `desc`: open executions come first, and the newest before older ones. @default 'asc' */
   readonly order?: 'asc' | 'desc';
   /** Only executions of this step of the definition. */
   readonly stepId?: string;
-  /** The size of a page. @default 50 */
+  /** The page size. @default 50 */
   readonly limit?: number;
 }
 
-/** How long `result` waits. */
+/** The options of `result`. */
 export interface ResultOptions extends CallOptions {
   /**
-   * How long to wait in all.
+   * The maximum time to wait, in milliseconds.
    *
-   * @default without a limit
+   * @default Infinity
    */
   readonly timeoutMs?: number;
 }
 
-/** How long `wait` waits, and for what. */
+/** The options of `wait`. */
 export interface WaitOptions extends ResultOptions {
   /**
-   * The outcomes that `wait` throws a `WorkflowFailedError` for; `any` is all but `Succeeded`.
+   * The outcomes for which `wait` throws a `WorkflowFailedError`. `any` means all except `Succeeded`.
    *
-   * @default none: the workflow is returned however it ended, and its `outcome` says how
+   * @default none: `wait` returns the run with any outcome
    */
   readonly failOn?: readonly FailedOutcome[] | 'any';
 }
 
-/** The data of a start and its options. Data that has to have members cannot be left out. */
+/** The start data and the options. Data with required members cannot be omitted. */
 export type StartArguments<TInput> =
   Partial<TInput> extends TInput
     ? [data?: StartData<TInput>, options?: StartOptions]

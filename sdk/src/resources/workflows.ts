@@ -1,4 +1,4 @@
-/** Workflows: starting them, finding them, telling them what to do. */
+/** Starts, finds and controls runs. */
 import type {
   ControlAction,
   ControlledWorkflow,
@@ -27,28 +27,28 @@ import type {
   WorkflowFilter,
 } from './workflow-options.js';
 
-/** Proxies and load balancers like to cut calls that are silent for longer. */
+/** Proxies and load balancers often close connections that stay silent for longer. */
 const WAIT_SECONDS_MAX = 20;
-/** How much longer a `wait` that timed out may take, to say why. */
+/** How much longer a `wait` that timed out may take to load the explanation. */
 const SUMMARY_MS_MAX = 1000;
 
-/** Starts, finds and steers workflows: `client.workflows`. */
+/** Starts, finds and controls runs: `client.workflows`. */
 export class WorkflowsResource {
   readonly #transport: Transport;
 
-  /** @internal Made by `createClient`. */
+  /** @internal Created by `createClient`. */
   constructor(transport: Transport) {
     this.#transport = transport;
   }
 
   /**
-   * Starts a workflow on the newest version of a definition. It is stored when this resolves. A start that is retried, for
-   * instance across a restart of the server, starts one workflow: each call has an idempotency key.
+   * Starts a run of the newest version of a definition. The promise resolves once the run is stored. Each call has an
+   * idempotency key, so a start that is retried, for example across a restart of the server, starts only one run.
    *
-   * @param rest the start data, a JSON object, and `StartOptions`. The data may be left out when no member of it is required
-   * @typeParam TData the data of the workflow when it has succeeded
-   * @typeParam TInput the data that it starts with; by default `TData`, so that members that steps add are optional there
-   * @throws ApiError `definition_not_found`; `idempotency_conflict` when its key was used with other data
+   * @param rest the start data, a JSON object, and `StartOptions`. The data may be omitted if it has no required members
+   * @typeParam TData the data of the run when it has succeeded
+   * @typeParam TInput the start data. The default is `TData`; members that steps add must then be optional in `TData`
+   * @throws ApiError `definition_not_found`; `idempotency_conflict` if the key was already used with other data
    *
    * @example
    * ```ts
@@ -74,7 +74,7 @@ export class WorkflowsResource {
       {
         path: { id: definitionId },
         query: { reference },
-        // Its type lets only JSON objects through.
+        // The type of the parameter allows only JSON objects.
         body: { json: (data ?? {}) as DataObject },
         repeatable: 'always',
         subject: { definitionId },
@@ -86,7 +86,7 @@ export class WorkflowsResource {
   }
 
   /**
-   * A handle for a workflow whose id is known. Makes no call.
+   * Returns a handle for a run with a known id. Sends no request.
    *
    * @example
    * ```ts
@@ -100,7 +100,7 @@ export class WorkflowsResource {
   }
 
   /**
-   * A workflow with its data.
+   * Returns a run with its data.
    *
    * @throws ApiError `workflow_not_found`
    *
@@ -119,7 +119,7 @@ export class WorkflowsResource {
   }
 
   /**
-   * Why a workflow stands where it stands: one reason for each step that runs or waits, the most important first.
+   * Explains the current state of a run: one reason for each step that is running or waiting, the most important first.
    *
    * @throws ApiError `workflow_not_found`
    *
@@ -140,9 +140,9 @@ export class WorkflowsResource {
   }
 
   /**
-   * Waits until a workflow has succeeded, and gives its data: `wait({ failOn: 'any' })` in short.
+   * Waits until a run has succeeded, and returns its data. Short for `wait({ failOn: 'any' })`.
    *
-   * @throws WorkflowFailedError when it ended with another outcome; TimeoutError when it has not ended within `timeoutMs`
+   * @throws WorkflowFailedError if it ends with another outcome; TimeoutError if it does not end within `timeoutMs`
    *
    * @example
    * ```ts
@@ -160,14 +160,14 @@ export class WorkflowsResource {
   }
 
   /**
-   * Waits until a workflow has ended, in whatever way, by long polls that the server answers at the moment of the end. A
-   * suspended workflow is waited for: somebody may resume it. With a `timeoutMs` it also outlasts a server that is away;
-   * without one it fails as other calls do.
+   * Waits until a run has ended, with any outcome. Uses long polls, which the server answers as soon as the run ends. Keeps
+   * waiting while a run is suspended, because somebody may resume it. With a `timeoutMs`, it also keeps retrying for that time
+   * if the server is unavailable; without one, it fails like other calls.
    *
-   * `outcome` says how it ended, and the type of `data` follows it: `TData` where it is `Succeeded`, else `Partial<TData>`.
+   * `outcome` says how the run ended, and determines the type of `data`: `TData` for `Succeeded`, otherwise `Partial<TData>`.
    *
-   * @throws TimeoutError when it has not ended within `timeoutMs`, with the `summary` of `explain` (asking for it may take one
-   *   more second); the workflow goes on. WorkflowFailedError when it ended with an outcome that `failOn` names
+   * @throws TimeoutError if the run has not ended within `timeoutMs`, with the `summary` of `explain` (loading it may take one
+   *   more second); the run continues. WorkflowFailedError if the run ended with an outcome in `failOn`
    *
    * @example
    * ```ts
@@ -217,7 +217,7 @@ export class WorkflowsResource {
     }
   }
 
-  /** Why it has not ended; null when the server cannot say so at once. */
+  /** Why the run has not ended; null if the explanation does not load in time. */
   async #summary(workflowId: string, { signal }: CallOptions): Promise<string | null> {
     const explanation = await this.explain(workflowId, {
       ...(signal !== undefined && { signal }),
@@ -228,7 +228,7 @@ export class WorkflowsResource {
   }
 
   /**
-   * Workflows without their data, newest first; with `failedFrom` and `unchangedSince` in the order that these give.
+   * Lists runs without their data, newest first. `failedFrom` and `unchangedSince` change the order.
    *
    * @example
    * ```ts
@@ -265,8 +265,9 @@ export class WorkflowsResource {
   }
 
   /**
-   * What ran in a workflow, in order, then what is open; with `order: 'desc'` the other way round, and with a `stepId` only
-   * executions of that step. Then a page may hold fewer than `limit`, or none, and have a next one.
+   * Lists the executions of a run: first those that have ended, in order, then the open ones. `order: 'desc'` reverses the
+   * order. `stepId` selects the executions of one step; a page may then have fewer items than `limit`, or none, even if there
+   * is a next page.
    *
    * @throws ApiError `workflow_not_found`
    *
@@ -299,9 +300,9 @@ export class WorkflowsResource {
   }
 
   /**
-   * Stops a workflow until it is resumed. Steps that are under way end; nothing new begins.
+   * Suspends a run until it is resumed. Steps that are being executed finish; no other steps start.
    *
-   * @throws ApiError `workflow_not_found`; `status_conflict` when it is not running
+   * @throws ApiError `workflow_not_found`; `status_conflict` if it is not `Runnable`
    *
    * @example
    * ```ts
@@ -319,9 +320,9 @@ export class WorkflowsResource {
   }
 
   /**
-   * Lets a suspended workflow go on; a step that failed is tried again.
+   * Resumes a suspended run. A step that failed is retried.
    *
-   * @throws ApiError `workflow_not_found`; `status_conflict` when it is not suspended
+   * @throws ApiError `workflow_not_found`; `status_conflict` if it is not suspended
    *
    * @example
    * ```ts
@@ -338,7 +339,7 @@ export class WorkflowsResource {
   }
 
   /**
-   * Ends a workflow for good; with `compensate` it undoes first what it has done. One that has ended stays as it is.
+   * Terminates a run; with `compensate`, compensates it first. Has no effect on a run that has ended.
    *
    * @throws ApiError `workflow_not_found`
    *
@@ -369,9 +370,9 @@ export class WorkflowsResource {
   }
 
   /**
-   * Tries every step again at once that waits for its next try.
+   * Immediately retries every step that is waiting for its next attempt.
    *
-   * @throws ApiError `workflow_not_found`; `action_conflict` when no step waits for another try
+   * @throws ApiError `workflow_not_found`; `action_conflict` if no step is waiting for a retry
    *
    * @example
    * ```ts
@@ -389,7 +390,7 @@ export class WorkflowsResource {
   }
 
   /**
-   * Does the same to up to 100 workflows, to each by itself, and tells what became of each. `compensate` goes with
+   * Applies an action to up to 100 runs, to each independently, and returns one result for each. `compensate` applies to
    * `terminate`.
    *
    * @example
@@ -415,11 +416,11 @@ export class WorkflowsResource {
   }
 
   /**
-   * Completes an activity that a workflow waits for, in place of its worker.
+   * Completes an activity that a run is waiting for, in place of a worker.
    *
-   * @param executionId of the step that waits, as `steps` tells it
+   * @param executionId of the waiting step, from `steps`
    * @param result any JSON value
-   * @throws ApiError `workflow_not_found`, `execution_not_found`; `action_conflict` when it does not wait for an activity
+   * @throws ApiError `workflow_not_found`, `execution_not_found`; `action_conflict` if it is not waiting for an activity
    *
    * @example
    * ```ts
@@ -447,11 +448,11 @@ export class WorkflowsResource {
   }
 
   /**
-   * Fails an activity that a workflow waits for, in place of its worker.
+   * Fails an activity that a run is waiting for, in place of a worker.
    *
-   * @param executionId of the step that waits, as `steps` tells it
-   * @param reason any JSON value; shown as the step's error
-   * @throws ApiError `workflow_not_found`, `execution_not_found`; `action_conflict` when it does not wait for an activity
+   * @param executionId of the waiting step, from `steps`
+   * @param reason any JSON value; it becomes the error of the step
+   * @throws ApiError `workflow_not_found`, `execution_not_found`; `action_conflict` if it is not waiting for an activity
    *
    * @example
    * ```ts
@@ -479,7 +480,7 @@ export class WorkflowsResource {
   }
 
   /**
-   * What was done to a workflow and by whom, newest first; the newest 100 are kept.
+   * Returns the actions that were applied to a run, and by whom, newest first. The server keeps the newest 100.
    *
    * @throws ApiError `workflow_not_found`
    *
@@ -496,7 +497,7 @@ export class WorkflowsResource {
     return (await this.#transport.call('get', '/api/workflow/{id}/audit', call, options)).items;
   }
 
-  /** Not repeated after a lost answer: it would be refused, because nothing waits any more. */
+  /** Not retried after a lost response: the retry would be rejected, because the step is no longer waiting. */
   async #answer(
     how: 'success' | 'fail',
     { workflowId, executionId, data }: { workflowId: string; executionId: number; data: unknown },
@@ -535,7 +536,7 @@ export class WorkflowsResource {
     return asWorkflow<TData>(workflow);
   }
 
-  /** Not repeated after a lost answer: somebody else may have steered the workflow otherwise in between. */
+  /** Not retried after a lost response: somebody else may have applied another action to the run in between. */
   async #steer<TData extends object>(
     verb: 'suspend' | 'resume' | 'retry',
     workflowId: string,
@@ -551,12 +552,12 @@ export class WorkflowsResource {
   }
 }
 
-/** The server knows nothing of the type of the data; the caller says what it is. */
+/** The server does not know the type of the data; the caller declares it. */
 function asWorkflow<TData extends object>(workflow: object): Workflow<TData> {
   return workflow as Workflow<TData>;
 }
 
-/** As many repetitions as the time allows. */
+/** Allows as many retries as fit into the timeout. */
 function patient(retry: RetryOptions | false | undefined): RetryOptions | false {
   return retry === false ? false : { ...retry, limit: Number.MAX_SAFE_INTEGER };
 }
