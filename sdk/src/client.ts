@@ -28,7 +28,7 @@ export interface StepwrightClient<D extends ActivityDeclarations = ActivityDecla
    * that changes may have been missed. Load what you display once before the loop, and reload it after each `lag`. With a
    * `workflowId`, each connection starts with the current state of the run.
    *
-   * @throws ApiError if the server rejects the request (such as 401 or 403); NetworkError if the server cannot be reached at first
+   * @throws ApiError if the server rejects the request (401, 403); NetworkError if the first connection cannot be established
    *
    * @example
    * ```ts

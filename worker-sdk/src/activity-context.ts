@@ -1,30 +1,30 @@
-/** What a handler sees beside its parameters. */
+/** The second argument of a handler. */
 import type { WorkerLog } from './log.js';
 
 export interface ActivityContext {
   readonly activityName: string;
   readonly workflowId: string;
-  /** The step of the definition that hands out the work. */
+  /** The Activity step of the definition. */
   readonly stepId: string;
-  /** The execution of the step: each turn of a loop is another one. */
+  /** The execution of the step. Each iteration of a loop is a separate execution. */
   readonly executionId: number;
   /**
-   * Names this work: the same in all of its attempts, and different for each execution of each workflow. Pass it on as the
-   * key of the payment, the mail, the record, so that doing the work twice has the effect of doing it once.
+   * Identifies this work: the same in all attempts of an execution, and different for every other execution. Pass it on as the
+   * key of the payment, mail or record, so that doing the work twice has the same effect as doing it once.
    */
   readonly idempotencyKey: string;
-  /** Which hand-out it is, from 1: later ones follow a failure or a lost lease. */
+  /** The number of this attempt, from 1. Later attempts follow a failure or a lost lease. */
   readonly attempt: number;
   /**
-   * Fires when the lease is lost (`LeaseLostError`) or the worker stops (`WorkerStoppedError`). Hand it on to `fetch` and
-   * the like; what the handler does after it counts for nothing.
+   * Aborted when the lease is lost (`LeaseLostError`), or when the worker stops and its grace period is over
+   * (`WorkerStoppedError`). Pass it on to `fetch` and similar calls. Errors that the handler throws afterwards are not reported.
    */
   readonly signal: AbortSignal;
-  /** Writes to the worker's log, with the ids above in every line. */
+  /** Writes to the worker's log, and adds the activity, run, step and attempt to each entry. */
   readonly log: WorkerLog;
   /**
-   * Extends the lease now. The worker does so by itself; a handler that blocks the event loop for long calls it in
-   * between. Rejects when the lease is lost.
+   * Extends the lease now. The worker does this automatically; only a handler that blocks the event loop for a long time needs
+   * to call it. Rejects with a `LeaseLostError` if the lease is lost.
    */
   readonly heartbeat: () => Promise<void>;
 }

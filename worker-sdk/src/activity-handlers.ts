@@ -1,48 +1,48 @@
-/** How handlers are given to a worker: the types that check them, and the form in which the worker keeps them. */
+/** The handlers of a worker: the types that check them, and their internal representation. */
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { ActivityDeclarations, HandlerParameters, HandlerResult } from '@stepwright/sdk';
 import type { ActivityContext } from './activity-context.js';
 
-/** Does the work. What it returns is the result (any JSON value); what it throws fails the activity. */
+/** Does the work. Its return value, any JSON value, is the result. An error that it throws fails the activity. */
 export type ActivityHandler<TParameters = unknown, TResult = unknown> = (
   parameters: TParameters,
   context: ActivityContext,
 ) => TResult | Promise<TResult>;
 
-/** A handler with settings of its own. */
+/** A handler with its own settings. */
 export interface ActivityOptions<TParameters = unknown, TResult = unknown> {
   readonly handler: ActivityHandler<TParameters, TResult>;
   /**
-   * How many of this activity may run at a time, within the worker's own `concurrency`.
+   * The maximum number of concurrent handlers of this activity, within the `concurrency` of the worker.
    *
    * @default the worker's `concurrency`
    */
   readonly concurrency?: number;
   /**
-   * How long the server waits for a sign of life before it gives the work to another worker. Heartbeats are sent three
-   * times as often.
+   * The lease of work items, in whole seconds. The server gives the work to another worker after this time without a heartbeat.
+   * The worker sends about three heartbeats per lease.
    *
    * @default the worker's `leaseSeconds`
    */
   readonly leaseSeconds?: number;
-  /** Checks the parameters before the handler sees them; the handler gets what the schema makes of them. */
+  /** Validates the parameters before the handler gets them. The handler gets the output of the schema. */
   readonly parameters?: StandardSchemaV1<unknown, TParameters>;
 }
 
 type HandlerEntry<TParameters, TResult> =
   ActivityHandler<TParameters, TResult> | ActivityOptions<TParameters, TResult>;
 
-/** Handlers of declared activities, by name; a worker need not have all of them. */
+/** Handlers of declared activities, by name. A worker does not need handlers for all of them. */
 export type DeclaredHandlers<D extends ActivityDeclarations> = {
   readonly [K in keyof D]?: HandlerEntry<HandlerParameters<D[K]>, HandlerResult<D[K]>>;
 };
 
-/** Handlers of activities that were not declared: each says itself what its parameters are. */
+/** Handlers of undeclared activities. Each handler defines the type of its parameters. */
 export type UndeclaredHandlers<P> = {
   readonly [K in keyof P]: HandlerEntry<P[K], unknown>;
 };
 
-/** An activity as the worker keeps it. */
+/** The internal representation of an activity. */
 export interface RegisteredActivity {
   readonly name: string;
   readonly handler: ActivityHandler;
@@ -52,13 +52,13 @@ export interface RegisteredActivity {
   readonly resultSchema: StandardSchemaV1 | undefined;
 }
 
-/** What activities get that say nothing of their own. */
+/** The defaults for activities without their own settings. */
 export interface ActivityDefaults {
   readonly concurrency: number;
   readonly leaseSeconds: number;
 }
 
-/** @throws TypeError, RangeError for handlers and settings that cannot be used */
+/** @throws TypeError for an invalid handler; RangeError for an invalid setting */
 export function registerActivities(
   handlers: Readonly<Record<string, unknown>>,
   declared: ActivityDeclarations | undefined,
@@ -95,7 +95,7 @@ export function wholeNumber(what: string, value: number | undefined, fallback: n
 }
 
 function readEntry(name: string, entry: unknown): ActivityOptions {
-  // What is called with parameters of any type finds out itself whether they fit; the types of the options guard the rest.
+  // The types of the options check handlers at compile time. At run time, a handler or its schema must check its parameters.
   if (typeof entry === 'function') return { handler: entry as ActivityHandler };
   if (typeof entry === 'object' && entry !== null && 'handler' in entry) {
     if (typeof entry.handler === 'function') return entry as ActivityOptions;

@@ -1,20 +1,20 @@
-/** One activity name: its handler, and how many polls for it wait at a time. */
+/** One activity: its handler, and the number of concurrent polls for it. */
 import type { RegisteredActivity } from './activity-handlers.js';
 
-/** An answer within this time means that work was waiting, so that there may be more. */
+/** A response within this time means that work was already waiting, so there may be more. */
 const QUICK_MS = 50;
 
 /**
- * An idle worker has one poll for each name. Every poll that is answered at once adds one, so that their number doubles from
- * round to round while there is much to do; every one that has to wait takes one away. So a burst is taken in parallel, and
- * an idle worker is hardly heard of.
+ * An idle worker has one poll for each activity. Every poll that returns immediately adds one, so their number doubles with each
+ * round while there is much work. Every poll that has to wait removes one. A worker thus claims bursts in parallel, and causes
+ * little traffic while it is idle.
  */
 export class ActivityLane {
   readonly activity: RegisteredActivity;
   running = 0;
   polling = 0;
   lastPolledAtMs = 0;
-  /** Refusals in a row that concern this name alone. */
+  /** The number of consecutive rejected polls for this activity. */
   refusals = 0;
   isPaused = false;
   #width = 1;
@@ -23,7 +23,7 @@ export class ActivityLane {
     this.activity = activity;
   }
 
-  /** How many more polls it may have for work that it could begin. */
+  /** How many more polls may start for work that could begin immediately. */
   get room(): number {
     if (this.isPaused) return 0;
     return Math.min(this.#width, this.activity.concurrency - this.running) - this.polling;

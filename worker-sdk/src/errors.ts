@@ -1,13 +1,13 @@
-/** What goes wrong in a worker, and how a handler says that its work failed. */
+/** The errors of a worker, and the error that a handler throws to report a failure. */
 
-/** What an `ActivityFailure` takes beside its message. */
+/** The options of an `ActivityFailure`. */
 export interface ActivityFailureOptions {
-  /** Any JSON value: `data` of the step's error. */
+  /** Any JSON value. It becomes the `data` of the step error. */
   readonly data?: unknown;
-  /** The error that led to it; it stays in this process. */
+  /** The error that caused the failure. It is not sent to the server. */
   readonly cause?: unknown;
   /**
-   * Whether another attempt may succeed. With `false` the step is not retried and goes on to its `OnRetriesExhausted`.
+   * Whether a retry may succeed. With `false`, the step is not retried and continues with its `OnRetriesExhausted`.
    *
    * @default true
    */
@@ -15,8 +15,8 @@ export interface ActivityFailureOptions {
 }
 
 /**
- * Thrown by a handler to fail its activity with data of its own, or without a retry. Any other error fails the activity too,
- * with its name and message, and is retried as the definition says.
+ * Throw this in a handler to fail the activity with custom data, or without a retry. Any other error also fails the activity,
+ * with its name and message, and the definition determines whether it is retried.
  *
  * @example
  * ```ts
@@ -48,15 +48,15 @@ export class ActivityFailure extends Error {
   }
 }
 
-/** What a schema found in parameters or a result. */
+/** A problem that a schema found in the parameters or the result. */
 export interface SchemaIssue {
   readonly message: string;
-  /** Where it is, such as `items.0.price`. */
+  /** The path of the invalid value, such as `items.0.price`. */
   readonly path: string;
 }
 
 /**
- * Parameters or a result do not fit their schema. It fails the activity.
+ * The parameters or the result do not match their schema. This fails the activity.
  *
  * @example
  * ```ts
@@ -89,7 +89,8 @@ export class InvalidDataError extends Error {
 }
 
 /**
- * The reason of `context.signal` when the work is this worker's no longer: another one may have it, or nobody needs it.
+ * The reason of `context.signal` when this worker has lost the lease: another worker may have claimed the work, or the work is no
+ * longer needed.
  *
  * @example
  * ```ts
@@ -122,7 +123,7 @@ export class LeaseLostError extends Error {
 }
 
 /**
- * The reason of `context.signal` when the worker stops and its grace is over.
+ * The reason of `context.signal` when the worker stops and its grace period is over.
  *
  * @example
  * ```ts

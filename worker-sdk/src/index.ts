@@ -1,8 +1,8 @@
 /**
  * Workers for the activities of Stepwright workflows.
  *
- * What it is: polling, leases, heartbeats and reports around the handlers of a program. It owns the work in hand. It must
- * not know how the server keeps work: it is made of the calls of `@stepwright/sdk`.
+ * It provides polling, leases, heartbeats and reports for the handlers of a program. It owns the claimed work items. It must
+ * not know how the server stores work: it uses only the calls of `@stepwright/sdk`.
  */
 export { activity, createClient, defineActivities } from '@stepwright/sdk';
 export type { ActivityContext } from './activity-context.js';

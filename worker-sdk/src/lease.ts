@@ -1,9 +1,9 @@
 /**
- * Holds work against other workers: heartbeats, and the signal when that fails.
+ * Keeps the lease of a work item with heartbeats, and aborts a signal when the lease is lost.
  *
  * Invariants:
- *  LE1 The signal fires at the latest when the lease is over by this worker's own clock: from then on another may have it.
- *  LE2 Heartbeats go on until `end`, also while a result waits to be reported.
+ *  LE1 The signal is aborted no later than the end of the lease by this worker's clock: then another worker may claim the item.
+ *  LE2 Heartbeats continue until `end`, even while a result is waiting to be reported.
  */
 import { isApiError, type StepwrightClient, type WorkItem } from '@stepwright/sdk';
 import { LeaseLostError } from './errors.js';
@@ -13,7 +13,7 @@ export interface LeaseOptions {
   readonly client: StepwrightClient;
   readonly item: WorkItem;
   readonly leaseSeconds: number;
-  /** Called once, before the signal fires. */
+  /** Called once, before the signal is aborted. */
   readonly onLost: () => void;
 }
 
@@ -31,12 +31,12 @@ export class Lease {
     void this.#keep();
   }
 
-  /** For the handler. */
+  /** The signal for the handler. */
   get signal(): AbortSignal {
     return this.#work.signal;
   }
 
-  /** How long the server keeps the work for this worker, as far as this worker knows. */
+  /** How long the lease lasts, in milliseconds, as far as this worker knows. */
   get remainingMs(): number {
     return this.#expiresAtMs - performance.now();
   }
@@ -56,21 +56,21 @@ export class Lease {
       this.#isTaken = true;
       throw this.#lose();
     }
-    // The server counted from a later moment, so this errs on the safe side.
+    // The server counts from a later time, so this estimate is safe.
     this.#expiresAtMs = sentAtMs + leaseSeconds * 1000;
   }
 
-  /** Fires the signal for another reason than the lease. */
+  /** Aborts the signal for a reason other than the lease. */
   abort(reason: Error): void {
     this.#work.abort(reason);
   }
 
-  /** The handler is done: nobody needs the signal any more, but the lease is kept until the result is reported. */
+  /** Call this when the handler has ended: losing the lease no longer calls `onLost`. Heartbeats continue until `end`. */
   unwatch(): void {
     this.#isWatched = false;
   }
 
-  /** No more heartbeats. */
+  /** Stops the heartbeats. */
   end(): void {
     this.#ended.abort();
   }
@@ -92,7 +92,7 @@ export class Lease {
     return !this.#ended.signal.aborted && !this.#isTaken;
   }
 
-  /** Three times a lease, and not all at the same moment. */
+  /** About a third of the lease, with jitter. */
   #regularMs(): number {
     return ((this.#options.leaseSeconds * 1000) / 3) * (0.8 + Math.random() * 0.2);
   }
@@ -102,7 +102,7 @@ export class Lease {
     return backoffMs(failures, { firstMs: Math.min(200, leaseMs / 20), lastMs: leaseMs / 3 });
   }
 
-  /** LE1, whatever heartbeats do: they may hang. */
+  /** Guarantees LE1 even if heartbeats hang. */
   async #watchClock(): Promise<void> {
     const { signal } = this.#ended;
     while (!signal.aborted && !this.#work.signal.aborted) {

@@ -1,4 +1,4 @@
-/** Where a worker writes what happens. `console` is one; loggers with other signatures need a few lines. */
+/** The log of a worker. `console` has this interface; other loggers may need a small adapter. */
 export interface WorkerLog {
   debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
   info(message: string, fields?: Readonly<Record<string, unknown>>): void;
@@ -6,7 +6,7 @@ export interface WorkerLog {
   error(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
-/** The console without what is of interest only when something is being looked for. */
+/** The console, without debug messages. */
 export const consoleLog: WorkerLog = {
   debug: () => undefined,
   info: (message, fields) => console.info(message, fields ?? ''),
@@ -14,7 +14,7 @@ export const consoleLog: WorkerLog = {
   error: (message, fields) => console.error(message, fields ?? ''),
 };
 
-/** A log that adds fields to every line. */
+/** A log that adds fields to every entry. */
 export function logWith(log: WorkerLog, own: Readonly<Record<string, unknown>>): WorkerLog {
   return {
     debug: (message, fields) => log.debug(message, { ...own, ...fields }),

@@ -1,21 +1,21 @@
-/** Pauses that grow from failure to failure, and end early when they are told to. */
+/** Pauses that grow with each failure and can be aborted. */
 
-/** How pauses grow. */
+/** The first and the longest pause. */
 export interface BackoffRange {
   readonly firstMs: number;
   readonly lastMs: number;
 }
 
 /**
- * The pause after so many failures in a row. Half of it is random, so that workers that lost a server together do not come
- * back to it together.
+ * The pause after a number of consecutive failures, in milliseconds. Half of it is random, so that workers that lost the server
+ * at the same time do not return at the same time.
  */
 export function backoffMs(failures: number, { firstMs, lastMs }: BackoffRange): number {
   const whole = Math.min(lastMs, firstMs * 2 ** Math.min(failures - 1, 30));
   return whole * (0.5 + Math.random() / 2);
 }
 
-/** Resolves after the time or when the signal fires, whichever is first. */
+/** Resolves after the time or when the signal is aborted, whichever comes first. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) {
@@ -32,7 +32,7 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Resolves with null when the signal fires. */
+/** Resolves with null when the signal is aborted. */
 export function aborted(signal: AbortSignal): Promise<null> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(null);

@@ -1,13 +1,13 @@
 /**
- * Asks the server for work, as much as there are free slots for.
+ * Polls the server for work while there are free slots.
  *
- * Owns: the polls that wait, and the pauses when the server does not answer. Must not know: what becomes of the work.
+ * Owns: the open polls, and the pauses while the server is unavailable. Must not know: what happens to the work.
  *
  * Invariants:
- *  PO1 Polls that wait and handlers that run are together never more than `concurrency`, for each name and for all.
- *  PO2 While the server fails there is one poll at a time, after growing pauses, and it does not wait.
- *     Results that wait to be reported go first.
- *  PO3 Every name is asked for again and again, however few slots there are.
+ *  PO1 Open polls and running handlers together never exceed `concurrency`, for each activity and for the worker.
+ *  PO2 While the server is failing, there is one poll at a time, after growing pauses, and it does not wait for work.
+ *     Pending results are reported first.
+ *  PO3 Every activity is polled regularly, however few slots there are.
  */
 import { isApiError, type StepwrightClient, type WorkItem } from '@stepwright/sdk';
 import { ActivityLane } from './activity-lane.js';
@@ -15,12 +15,12 @@ import type { RegisteredActivity } from './activity-handlers.js';
 import { aborted, backoffMs, pause, type BackoffRange } from './pause.js';
 import type { EventHub } from './worker-events.js';
 
-/** The wait of polls that may stand in the way of another name (PO3): the second of a name, or any when slots are few. */
+/** The wait of polls that may block another activity (PO3): further polls of an activity, or all polls if slots are scarce. */
 const SHORT_POLL_SECONDS = 1;
-/** Above the server's own time a poll is given up after this, and counts as failed. */
+/** A poll fails if the server has not responded this long after the waiting time. */
 const POLL_MARGIN_MS = 10_000;
 
-/** How long polls may still be answered when the worker stops. */
+/** How long open polls may still return work when the worker stops. */
 const LINGER_MS = 100;
 
 export interface PollerOptions {
@@ -31,9 +31,9 @@ export interface PollerOptions {
   readonly pollSeconds: number;
   readonly backoff: BackoffRange;
   readonly events: EventHub;
-  /** Resolves when every outcome that is there is reported, which may take as long as the server is away. */
+  /** Resolves once all pending results are reported, which may take as long as the server is unavailable. */
   readonly reportsAreIn: () => Promise<unknown>;
-  /** Takes an item; resolves when its slot is free again. */
+  /** Takes an item. Resolves when its slot is free again. */
   readonly take: (item: WorkItem, activity: RegisteredActivity) => Promise<void>;
 }
 
@@ -66,10 +66,10 @@ export class Poller {
     this.#fill();
   }
 
-  /** No more polls. Resolves when those that wait are over; an item that still came was handed to `take`. */
+  /** Starts no more polls. Resolves when the open polls have ended. Items that still arrive are passed to `take`. */
   async stop(): Promise<void> {
     this.#isStopping = true;
-    // An answer that is on its way would be lost with its poll, and its item held until the lease ends.
+    // Aborting a poll would lose a response that is on its way, and its item would be held until the lease ends.
     const over = new AbortController();
     await Promise.race([Promise.all(this.#open), pause(LINGER_MS, over.signal)]);
     over.abort();
@@ -77,7 +77,7 @@ export class Poller {
     await Promise.all(this.#open);
   }
 
-  /** Begins as many polls as PO1 and PO2 allow. */
+  /** Starts as many polls as PO1 and PO2 allow. */
   #fill(): void {
     for (;;) {
       if (this.#isStopping || this.#isPaused) return;
@@ -93,7 +93,7 @@ export class Poller {
     }
   }
 
-  /** The one with the fewest polls, and of those the one that was not asked for the longest time. */
+  /** The activity with the fewest polls; among several, the one that was polled least recently. */
   #nextLane(): ActivityLane | undefined {
     return this.#lanes
       .filter((lane) => lane.room > 0)
@@ -122,7 +122,7 @@ export class Poller {
       lane.refusals = 0;
       if (item === null) {
         lane.gotNothing();
-        // A server that does not wait, as one that stops does, is not asked again at once.
+        // Do not poll again immediately if the server did not wait, for example because it is stopping.
         if (tookMs < waitSeconds * 500) await this.#pauseAfterFailure(null);
       } else {
         lane.gotWork(tookMs);
@@ -146,7 +146,7 @@ export class Poller {
       leaseSeconds: lane.activity.leaseSeconds,
       signal: this.#stopped.signal,
       timeoutMs: waitSeconds * 1000 + POLL_MARGIN_MS,
-      // The pauses of a worker concern all of its polls.
+      // The worker pauses all of its polls, so the client must not retry.
       retry: false,
     });
   }
@@ -173,7 +173,7 @@ export class Poller {
     this.#options.events.emit('connected', { afterMs });
   }
 
-  /** The server works, but not for this name: others go on. */
+  /** The server rejects polls for this activity only: the others continue. */
   async #pauseLane(lane: ActivityLane, error: unknown): Promise<void> {
     this.#reconnected();
     if (lane.isPaused) return;
@@ -184,7 +184,7 @@ export class Poller {
     lane.isPaused = false;
   }
 
-  /** Polls that fail together make one pause. An error of null is an answer that came too early. */
+  /** Polls that fail at the same time cause one pause. An error of null means that the response came too early. */
   async #pauseAfterFailure(error: unknown): Promise<void> {
     if (this.#isPaused) return;
     this.#isPaused = true;
@@ -194,13 +194,13 @@ export class Poller {
     const retryInMs = Math.max(backoffMs(failures, this.#options.backoff), wished);
     if (error !== null) this.#options.events.emit('disconnected', { error, retryInMs });
     await pause(retryInMs, this.#stopped.signal);
-    // Their work may be on offer again: asked for first, it would be done a second time.
+    // Report first: the server may offer the same work again, and this worker would do it a second time.
     await Promise.race([this.#options.reportsAreIn(), aborted(this.#stopped.signal)]);
     this.#isPaused = false;
   }
 }
 
-/** The call is wrong or not allowed, which the next one will be too. */
+/** The call is invalid or forbidden, so the next one would be too. */
 function isRefusal(error: unknown): boolean {
   return isApiError(error) && error.status >= 400 && error.status < 500 && error.status !== 429;
 }

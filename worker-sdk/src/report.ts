@@ -1,11 +1,11 @@
-/** Tells the server how work ended, until it has heard or nobody wants to hear it. */
+/** Reports the outcome of work, until the server has accepted it or no longer needs it. */
 import { isApiError, isSdkError, type StepwrightClient, type WorkItem } from '@stepwright/sdk';
 import type { Lease } from './lease.js';
 import { backoffMs, pause, type BackoffRange } from './pause.js';
 import type { FailureReport } from './run-handler.js';
 
 const MESSAGE_LENGTH_MAX = 1000;
-/** So many times a server may answer 500 before it is given something simpler. */
+/** After this many responses with status 500, the worker sends a simpler report. */
 const STUMBLES_MAX = 3;
 
 /** How the handler ended. */
@@ -13,7 +13,7 @@ export type HandlerOutcome =
   | { readonly succeeded: true; readonly result: unknown }
   | { readonly succeeded: false; readonly failure: FailureReport; readonly retryable: boolean };
 
-/** What became of it: accepted as it is, accepted as a failure because the server cannot take the result, or too late. */
+/** The result of a report: accepted, accepted as a failure because the server cannot process the result, or too late. */
 export type ReportOutcome = 'accepted' | 'accepted-as-failure' | 'too-late';
 
 export interface ReportOptions {
@@ -22,13 +22,13 @@ export interface ReportOptions {
   readonly lease: Lease;
   readonly leaseSeconds: number;
   readonly backoff: BackoffRange;
-  /** Ends the attempts when the worker cannot wait any longer. */
+  /** Ends the attempts when the worker can no longer wait. */
   readonly signal: AbortSignal;
 }
 
 /**
- * While the server is away the report waits. The server takes it as long as nobody else has got the work, even after the
- * lease; so it is tried for one more lease, and then dropped.
+ * Retries while the server is unavailable. The server accepts a report even after the lease, unless another worker has claimed the
+ * work. So the worker retries for one more lease, and then drops the report.
  */
 export async function report(
   outcome: HandlerOutcome,
@@ -60,7 +60,7 @@ async function send(
   }
 }
 
-/** What is no JSON, what the server refuses for what it is (too large, too deep), or stumbles over every time. */
+/** The value is not JSON, the server rejects it (too large, too deeply nested), or it repeatedly responds with status 500. */
 function cannotBeTaken(error: unknown, failures: number): boolean {
   if (!isSdkError(error)) return error instanceof TypeError || error instanceof RangeError;
   if (!isApiError(error)) return false;
@@ -68,14 +68,14 @@ function cannotBeTaken(error: unknown, failures: number): boolean {
   return isRefused || (error.status === 500 && failures >= STUMBLES_MAX);
 }
 
-/** A result becomes a failure that says why; a failure loses its data. */
+/** Replaces a result with a failure that says why, and removes the data of a failure. */
 async function reportSimpler(
   outcome: HandlerOutcome,
   error: unknown,
   options: ReportOptions,
 ): Promise<ReportOutcome> {
   const failure = outcome.succeeded ? unusable(error) : withoutData(outcome.failure);
-  // Nothing simpler is left: the lease will end, and the work be offered again.
+  // There is no simpler report: the lease will end, and the server will offer the work again.
   if (failure === null) return 'too-late';
   const retryable = outcome.succeeded || outcome.retryable;
   const reported = await report({ succeeded: false, failure, retryable }, options);

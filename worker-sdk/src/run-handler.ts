@@ -1,18 +1,18 @@
-/** From parameters to a result: schema, middleware, handler, schema. */
+/** Turns parameters into a result: schema, middleware, handler, schema. */
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { ActivityContext } from './activity-context.js';
 import type { RegisteredActivity } from './activity-handlers.js';
 import { ActivityFailure, InvalidDataError, type SchemaIssue } from './errors.js';
 
-/** The work as middleware sees it. */
+/** The work that middleware gets. */
 export interface ActivityWork {
-  /** As the handler will get them. */
+  /** The parameters that the handler will get. */
   readonly parameters: unknown;
   readonly context: ActivityContext;
 }
 
 /**
- * Runs around every handler, the first one outermost. It returns the result: that of `next`, or one of its own.
+ * Wraps every handler. The middleware that is added first is the outermost. It returns the result of `next`, or another one.
  *
  * @example
  * ```ts
@@ -30,7 +30,7 @@ export interface ActivityWork {
  */
 export type Middleware = (work: ActivityWork, next: () => Promise<unknown>) => unknown;
 
-/** @throws whatever the handler throws; InvalidDataError */
+/** @throws the error of the handler; InvalidDataError */
 export async function runHandler(
   { handler, parametersSchema, resultSchema }: RegisteredActivity,
   middleware: readonly Middleware[],
@@ -62,14 +62,14 @@ function readIssue({ message, path = [] }: StandardSchemaV1.Issue): SchemaIssue 
   return { message, path: keys.join('.') };
 }
 
-/** What the server is told of a failure; it becomes the step's error. */
+/** A failure as it is reported to the server. It becomes the step error. */
 export interface FailureReport {
   readonly name: string;
   readonly message: string;
   readonly data: unknown;
 }
 
-/** Whether another attempt may succeed: always, unless the handler says otherwise. */
+/** Whether a retry may succeed: true unless the handler threw an ActivityFailure that says otherwise. */
 export function isRetryable(thrown: unknown): boolean {
   return !(thrown instanceof ActivityFailure) || thrown.retryable;
 }

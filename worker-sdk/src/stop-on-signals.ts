@@ -1,17 +1,17 @@
 import type { Worker } from './worker-constructor.js';
 import type { StopOptions } from './worker-options.js';
 
-/** The part of Node's `process` that is needed; other runtimes have it too. */
+/** The required part of Node's `process`. Other runtimes have it too. */
 interface SignalSource {
   once(signal: string, listener: () => void): unknown;
   off(signal: string, listener: () => void): unknown;
 }
 
 /**
- * Stops the worker in order when the process is told to end (SIGTERM, SIGINT), so that the process ends by itself when the
- * work in hand is done. A second signal ends it at once.
+ * Shuts the worker down gracefully on SIGTERM or SIGINT, so that the process can exit once its work is done. A second signal
+ * ends the process immediately.
  *
- * @returns a function that takes this back
+ * @returns a function that removes the signal handlers
  *
  * @example
  * ```ts

@@ -1,10 +1,10 @@
 /**
- * One work item from its arrival to its report.
+ * One work item, from its arrival to its report.
  *
- * Owns: the lease, the handler's run, the report. Must not know: polling, other work.
+ * Owns: the lease, the execution of the handler, the report. Must not know: polling, other work items.
  *
  * Invariants:
- *  WH1 An item ends in exactly one of: succeeded, failed, dropped, released.
+ *  WH1 An item ends in exactly one way: succeeded, failed, dropped or released.
  *  WH2 Nothing is reported after a release.
  */
 import { isApiError, type StepwrightClient, type WorkItem } from '@stepwright/sdk';
@@ -58,17 +58,17 @@ export class WorkInHand {
     this.ended = this.#run().finally(() => this.#lease.end());
   }
 
-  /** Resolves when the outcome, which is there, is reported; null while the handler runs. */
+  /** Resolves when the pending outcome has been reported. Null while the handler is running. */
   get pendingReport(): Promise<WorkEnd> | null {
     return this.#isReporting ? this.ended : null;
   }
 
-  /** Tells the handler that the worker cannot wait for it any longer. */
+  /** Aborts the signal of the handler, because the worker can no longer wait for it. */
   interrupt(): void {
     this.#lease.abort(new WorkerStoppedError());
   }
 
-  /** Gives the work back, whatever its handler does. */
+  /** Releases the work item, even if its handler is still running. */
   giveUp(): void {
     this.#givenUp.abort();
   }
@@ -78,7 +78,7 @@ export class WorkInHand {
     const handled = this.#handle();
     const outcome = await Promise.race([handled, aborted(this.#givenUp.signal)]);
     if (outcome === null) return this.#release();
-    // A handler that ends because it was told to has not failed: the work is taken up again.
+    // A handler that threw because its signal was aborted has not failed: the work will be done again.
     if (!outcome.succeeded && this.#lease.signal.aborted) return this.#abandon();
     this.#lease.unwatch();
     this.#isReporting = true;
@@ -140,7 +140,7 @@ export class WorkInHand {
 
   async #abandon(): Promise<WorkEnd> {
     if (this.#lease.signal.reason instanceof WorkerStoppedError) return this.#release();
-    // The lease may only seem lost, for a server that was away; then this saves the next worker the wait for its end.
+    // If the server was unavailable, the lease may still be valid. Releasing it lets another worker claim the item sooner.
     this.#lease.end();
     const { client, item } = this.#options;
     await giveBack(client, item, this.#log);
@@ -158,7 +158,7 @@ export class WorkInHand {
   }
 }
 
-/** Gives an item back that will not be done here. */
+/** Releases an item that this worker will not finish. */
 export async function releaseItem(
   client: StepwrightClient,
   item: WorkItem,
@@ -170,7 +170,7 @@ export async function releaseItem(
   return 'released';
 }
 
-/** When this fails the lease will end, which comes to the same a little later. */
+/** If this fails, the lease will end, which has the same effect a little later. */
 async function giveBack(client: StepwrightClient, item: WorkItem, log: WorkerLog): Promise<void> {
   try {
     await client.activities.release(item, { timeoutMs: 5000, retry: { limit: 2 } });

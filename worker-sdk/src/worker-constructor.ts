@@ -2,20 +2,20 @@ import type { ActivityDeclarations } from '@stepwright/sdk';
 import type { DeclaredWorkerOptions, WorkerOptions } from './worker-options.js';
 import { ActivityWorker } from './worker.js';
 
-/** How workers are made: with activities that were declared, or with handlers that say themselves what they take. */
+/** Creates workers, with handlers of declared activities or with handlers that define their own parameter types. */
 export interface WorkerConstructor {
   new <const D extends ActivityDeclarations>(options: DeclaredWorkerOptions<D>): Worker;
   new <P>(options: WorkerOptions<P>): Worker;
 }
 
-/** Does the activities of workflows. */
+/** Executes the activities of workflows. */
 export type Worker = ActivityWorker;
 
 /**
- * Does the activities of workflows: takes work as long as it has free slots, keeps it with heartbeats, and reports what the
- * handlers return or throw.
+ * Executes the activities of workflows: claims work items while it has free slots, extends their leases with heartbeats, and
+ * reports the results and errors of the handlers.
  *
- * @throws TypeError, RangeError for options that cannot be used
+ * @throws TypeError if there is no activity or a handler is invalid; RangeError if a number is invalid
  *
  * @example
  * ```ts

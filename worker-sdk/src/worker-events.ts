@@ -1,6 +1,6 @@
-/** What a worker tells about itself, for logs and metrics. */
+/** The events and counters of a worker, for logs and metrics. */
 
-/** The work that an event is about. */
+/** The work item that an event is about. */
 export interface WorkSubject {
   readonly activityName: string;
   readonly workflowId: string;
@@ -9,45 +9,45 @@ export interface WorkSubject {
 }
 
 export interface WorkerEvents {
-  /** `run` began. */
+  /** `run` was called. */
   started: { readonly workerId: string };
-  /** A poll ended: with work, without, or not as it should. */
+  /** A poll ended: with work, without work, or with an error. */
   polled: {
     readonly activityName: string;
     readonly outcome: 'work' | 'empty' | 'failed';
     readonly tookMs: number;
   };
-  /** The server does not answer as it should; it is asked again after a pause. */
+  /** The server is unavailable. The worker polls again after a pause. */
   disconnected: { readonly error: unknown; readonly retryInMs: number };
-  /** The server does not let this worker have work of a name; it is asked again after a pause. */
+  /** The server rejects polls for an activity. The worker polls for it again after a pause. */
   refused: { readonly activityName: string; readonly error: unknown; readonly retryInMs: number };
-  /** It answers again. */
+  /** The server is available again. */
   connected: { readonly afterMs: number };
-  /** Work arrived and its handler begins. */
+  /** A work item arrived, and its handler starts. */
   received: WorkSubject;
-  /** The result was accepted. */
+  /** The server accepted the result. */
   succeeded: WorkSubject & { readonly tookMs: number };
-  /** The failure was accepted. */
+  /** The server accepted the failure. */
   failed: WorkSubject & { readonly tookMs: number; readonly error: unknown };
-  /** The result came too late: the work is another worker's, or nobody's. */
+  /** The result came too late: another worker has claimed the work, or it is no longer needed. */
   dropped: WorkSubject & { readonly tookMs: number };
-  /** The work was given back without a result, as the worker stops. */
+  /** The work was released without a result, because the worker is stopping. */
   released: WorkSubject;
-  /** The lease is lost while the handler runs; its signal fires. */
+  /** The lease was lost while the handler was running. Its signal is aborted. */
   leaseLost: WorkSubject;
-  /** `stop` began. */
+  /** `stop` was called. */
   stopping: { readonly running: number };
-  /** Nothing is in hand any more. */
+  /** The worker has stopped and holds no work. */
   stopped: WorkerStats;
 }
 
-/** Counts since the worker was made. */
+/** Counters since the worker was created. */
 export interface WorkerStats {
-  /** Handlers that run now. */
+  /** Handlers that are running now. */
   readonly running: number;
-  /** Polls that wait now. */
+  /** Polls that are open now. */
   readonly polling: number;
-  /** Polls that ended. */
+  /** Polls that have ended. */
   readonly polls: number;
   readonly received: number;
   readonly succeeded: number;
@@ -59,7 +59,7 @@ export interface WorkerStats {
 
 type Listener<Payload> = (payload: Payload) => void;
 
-/** Calls listeners; one that throws disturbs neither the worker nor the others. */
+/** Calls listeners. An error in one of them affects neither the worker nor the other listeners. */
 export class EventHub {
   readonly #listeners = new Map<keyof WorkerEvents, Set<Listener<never>>>();
   readonly #onListenerError: (error: unknown) => void;
@@ -81,7 +81,7 @@ export class EventHub {
   emit<Name extends keyof WorkerEvents>(name: Name, payload: WorkerEvents[Name]): void {
     for (const listener of this.#listeners.get(name) ?? []) {
       try {
-        // `on` puts under a name only listeners of that name's payload.
+        // `on` stores only listeners for the payload of this name.
         (listener as Listener<WorkerEvents[Name]>)(payload);
       } catch (error) {
         this.#onListenerError(error);

@@ -1,76 +1,76 @@
-/** What `new Worker` takes. */
+/** The options of `new Worker`. */
 import type { ActivityDeclarations, ClientOptions, StepwrightClient } from '@stepwright/sdk';
 import type { DeclaredHandlers, UndeclaredHandlers } from './activity-handlers.js';
 import type { WorkerLog } from './log.js';
 
-/** What every worker may be told. */
+/** The settings of every worker. */
 export interface WorkerSettings {
   /**
-   * Who asks, for the server's log.
+   * The name of the worker, for the server's log.
    *
    * @default a random name
    */
   readonly workerId?: string;
   /**
-   * How many handlers run at a time.
+   * The maximum number of concurrent handlers.
    *
    * @default 10
    */
   readonly concurrency?: number;
   /**
-   * How long the server waits for a sign of life of this worker before it gives the work to another one. Heartbeats are
-   * sent three times as often.
+   * The lease of work items, in whole seconds. The server gives the work to another worker after this time without a heartbeat.
+   * The worker sends about three heartbeats per lease.
    *
    * @default 30
    */
   readonly leaseSeconds?: number;
   /**
-   * How long a poll waits for work.
+   * How long a poll waits for work, in whole seconds.
    *
    * @default 20
    */
   readonly pollSeconds?: number;
   /**
-   * Where the worker and `context.log` write.
+   * The log of the worker and of `context.log`.
    *
    * @default the console, without debug messages
    */
   readonly log?: WorkerLog;
 }
 
-/** Where the server is, for a worker that makes its own client. */
+/** The server, for a worker that creates its own client. */
 export type ServerAddress = Pick<ClientOptions, 'baseUrl' | 'token' | 'fetch' | 'integers'> & {
   readonly client?: never;
 };
 
-/** Of a worker whose handlers say themselves what their parameters are. */
+/** The options of a worker whose handlers define the types of their parameters. */
 export type WorkerOptions<P> = WorkerSettings &
   (
     | ServerAddress
-    // A client with declared activities has handlers of those types.
+    // A client with declared activities requires handlers of the declared types.
     | { readonly client: StepwrightClient & { readonly declaredActivities: undefined } }
   ) & {
     readonly declaredActivities?: never;
     readonly activities: UndeclaredHandlers<P>;
   };
 
-/** Of a worker whose activities were declared, with `defineActivities`, for its client or for itself. */
+/** The options of a worker whose activities were declared with `defineActivities`, in its client or in these options. */
 export type DeclaredWorkerOptions<D extends ActivityDeclarations> = WorkerSettings &
   (
     | { readonly client: StepwrightClient<D>; readonly declaredActivities?: D }
     | (ServerAddress & { readonly declaredActivities: D })
   ) & { readonly activities: DeclaredHandlers<D> };
 
-/** Both, as the worker sees them. */
+/** Both kinds of options, as the worker reads them. */
 export type AnyWorkerOptions = WorkerSettings & {
   readonly declaredActivities?: ActivityDeclarations | undefined;
   readonly activities: Readonly<Record<string, unknown>>;
 } & (ServerAddress | { readonly client: StepwrightClient });
 
-/** How a worker stops. */
+/** The options of `stop`. */
 export interface StopOptions {
   /**
-   * How long handlers that run may take to end.
+   * The grace period: how long running handlers may take to finish, in milliseconds.
    *
    * @default 10000
    */

@@ -1,12 +1,12 @@
 /**
- * The worker: asks for work, has it done, reports it, and stops in order.
+ * The worker: claims work, runs its handlers, reports the results, and shuts down gracefully.
  *
- * Owns: its life (made, runs, stops) and its counters. Polling is the poller's business, one item the business of
- * `WorkInHand`.
+ * Owns: its lifecycle (created, running, stopping) and its counters. The poller is responsible for polling, `WorkInHand` for
+ * one item.
  *
  * Invariants:
- *  WK1 A worker runs once. After `stop` nothing of it goes on but handlers that do not listen to their signal.
- *  WK2 Work that arrives while the worker stops is given back unstarted.
+ *  WK1 A worker runs once. After `stop`, nothing is left running except handlers that ignore their signal.
+ *  WK2 Work that arrives while the worker is stopping is released without being started.
  */
 import { createClient, type StepwrightClient, type WorkItem } from '@stepwright/sdk';
 import { registerActivities, wholeNumber, type RegisteredActivity } from './activity-handlers.js';
@@ -20,7 +20,7 @@ import type { AnyWorkerOptions, ServerAddress, StopOptions } from './worker-opti
 
 const BACKOFF: BackoffRange = { firstMs: 100, lastMs: 5000 };
 const GRACE_MS = 10_000;
-/** How long handlers that were interrupted may take to end by themselves before their work is given back. */
+/** How long interrupted handlers may take to finish before their work is released. */
 const SETTLE_MS = 500;
 
 type Counters = { -readonly [K in Exclude<keyof WorkerStats, 'running' | 'polling'>]: number };
@@ -71,13 +71,13 @@ export class ActivityWorker {
     this.#countEvents();
   }
 
-  /** Runs something around every handler; the first that is added is the outermost. Add it before `run`. */
+  /** Adds middleware, which wraps every handler. The first one added is the outermost. Add it before `run`. */
   use(middleware: Middleware): this {
     this.#middleware.push(middleware);
     return this;
   }
 
-  /** Calls the listener at every such event. @returns a function that ends this */
+  /** Calls the listener for every event with this name. @returns a function that removes the listener */
   on<Name extends keyof WorkerEvents>(
     name: Name,
     listener: (event: WorkerEvents[Name]) => void,
@@ -85,16 +85,16 @@ export class ActivityWorker {
     return this.#events.on(name, listener);
   }
 
-  /** Counts since the worker was made. */
+  /** Returns the counters since the worker was created. */
   stats(): WorkerStats {
     return { ...this.#stats, running: this.#poller.running, polling: this.#poller.polling };
   }
 
   /**
-   * Works until `stop` is called or the signal fires, which stops it with the default grace. A server that is away is
-   * waited for.
+   * Runs until `stop` is called or the signal is aborted, which stops the worker with the default grace period. If the server
+   * is unavailable, the worker waits for it.
    *
-   * @throws Error when the worker has run before
+   * @throws Error if the worker has run before
    */
   async run({ signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
     if (this.#state !== 'new') throw new Error('a worker runs once: make another one');
@@ -109,8 +109,8 @@ export class ActivityWorker {
   }
 
   /**
-   * Stops: no more work is taken, and handlers that run may end within the grace. Then their signals fire, and what is
-   * still not done is given back for other workers. Resolves when nothing is in hand; calling it again changes nothing.
+   * Stops the worker: it claims no more work, and running handlers may finish within the grace period. Then it aborts their
+   * signals, and releases unfinished work for other workers. Resolves when the worker holds no work. Further calls only wait.
    */
   async stop({ graceMs = GRACE_MS }: StopOptions = {}): Promise<void> {
     if (this.#state !== 'stopping') {
@@ -124,7 +124,7 @@ export class ActivityWorker {
   }
 
   async #drain(graceMs: number): Promise<void> {
-    // Work that is given back must not come back to a poll of our own that is still open.
+    // Close the polls first: otherwise, an open poll of this worker could claim the released work again.
     await Promise.all([this.#poller.stop(), this.#settled(graceMs)]);
     for (const work of this.#inHand) work.interrupt();
     await this.#settled(SETTLE_MS);
@@ -133,7 +133,7 @@ export class ActivityWorker {
     await Promise.all(this.#releasing);
   }
 
-  /** Waits until nothing is in hand, or the time is over. */
+  /** Waits until the worker holds no work, or the time is up. */
   async #settled(ms: number): Promise<void> {
     const over = new AbortController();
     const all = Promise.all([...this.#inHand].map((work) => work.ended));
