@@ -1,4 +1,4 @@
-/** Stores a definition, starts a workflow on it, and waits for its end: what every program of this kind does. */
+/** Stores a definition, starts a run of it, and waits for its end: the basic structure of every client program. */
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';
 

@@ -1,17 +1,17 @@
-/** Starts an invoice with data and a reference, and shows what the steps made of them. */
+/** Starts an invoice with data and a reference, and prints the data that the steps produced. */
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';
 
 const client = createClient({ baseUrl: process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001' });
 const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 
-/** What it starts with. */
+/** The start data of the run. */
 interface InvoiceInput {
   customer: { name: string };
   lines: { article: string; price: number; count: number }[];
 }
 
-/** What it has in the end. */
+/** The data of the run when it has succeeded. */
 interface Invoice extends InvoiceInput {
   taxRate: number;
   net: number;
@@ -20,7 +20,7 @@ interface Invoice extends InvoiceInput {
   letter: string;
 }
 
-// A custom step has to be there before a definition can name it.
+// A custom step must be stored before a definition can use it.
 await client.steps.put('compose-letter', await read('compose-letter.py'));
 await client.definitions.register(await read('invoice.yaml'));
 

@@ -5,13 +5,13 @@ import { createClient } from '@stepwright/sdk';
 const client = createClient({ baseUrl: process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001' });
 const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 
-/** What it starts with. */
+/** The start data of the run. */
 interface ShippingInput {
   weight: number;
   value: number;
 }
 
-/** What it has in the end. */
+/** The data of the run when it has succeeded. */
 interface Shipping extends ShippingInput {
   carrier: string;
   insured: boolean;

@@ -1,4 +1,4 @@
-/** The activities of this example: what goes to a worker, and what comes back. */
+/** The activities of this example: the parameters that a worker gets, and the results that it returns. */
 import { activity, defineActivities } from '@stepwright/sdk';
 
 export const activities = defineActivities({

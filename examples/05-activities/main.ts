@@ -1,4 +1,4 @@
-/** Starts workflows and, in the same process, the worker that they wait for. */
+/** Starts runs and, in the same process, the worker that they wait for. */
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';
 import { Worker } from '@stepwright/worker-sdk';
@@ -15,7 +15,7 @@ interface Addends {
 
 await client.definitions.register(await read('add-up.yaml'));
 
-// It is started before there is a worker: the work waits.
+// The run starts before the worker does: its work item waits.
 const first = await client.workflows.start<{ sum: number }, Addends>('add-up', {
   left: 2,
   right: 3,
@@ -31,7 +31,7 @@ const worker = new Worker({
     },
   },
 });
-// In a program that is a worker and nothing else: `stopOnSignals(worker); await worker.run();`
+// In a program that only runs a worker: `stopOnSignals(worker); await worker.run();`
 const stop = new AbortController();
 const running = worker.run({ signal: stop.signal });
 

@@ -1,18 +1,18 @@
-/** Stores a script as a step, uses it, and replaces it. */
+/** Stores a script as a custom step, uses it, and replaces it. */
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';
 
 const client = createClient({ baseUrl: process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001' });
 const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 
-/** What it starts with. */
+/** The start data of the run. */
 interface QuoteInput {
   length: number;
   width: number;
   height: number;
 }
 
-/** What it has in the end. */
+/** The data of the run when it has succeeded. */
 interface Quote extends QuoteInput {
   litres: number;
   price: number;
@@ -30,7 +30,7 @@ await client.steps.put('parcel-price', script);
 await client.definitions.register(await read('quote-parcel.yaml'));
 await quote();
 
-// Every run takes the newest script; the definition stays as it is.
+// Each execution uses the newest script; the definition does not change.
 await client.steps.put('parcel-price', `${script}price = round(price * 1.1, 2)\n`);
 console.log('The script was replaced by one that takes 10 % more');
 await quote();

@@ -1,4 +1,4 @@
-/** Lets a workflow call a shop, once with success and once for something that the shop does not have. */
+/** Lets a run call a shop: once with success, and once for an article that the shop does not have. */
 import { readFile } from 'node:fs/promises';
 import { startShop } from './shop.ts';
 import { createClient } from '@stepwright/sdk';
@@ -6,14 +6,14 @@ import { createClient } from '@stepwright/sdk';
 const client = createClient({ baseUrl: process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001' });
 const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 
-/** What it starts with. */
+/** The start data of the run. */
 interface StockCheckInput {
   shop: string;
   article: string;
   warehouse: string;
 }
 
-/** What it has in the end. */
+/** The data of the run when it has succeeded. */
 interface StockCheck extends StockCheckInput {
   found: boolean;
   inStock: number;

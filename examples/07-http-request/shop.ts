@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 
 export interface Shop {
   readonly url: string;
-  /** What was asked, one line for each request. */
+  /** The requests so far, one line for each. */
   readonly log: readonly string[];
   close(): void;
 }
@@ -22,7 +22,7 @@ export async function startShop(): Promise<Shop> {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // It listens on TCP.
+  const { port } = server.address() as AddressInfo; // A TCP server has an AddressInfo.
   return {
     url: `http://127.0.0.1:${port}`,
     log,

@@ -1,16 +1,16 @@
-/** Packs the lines of an order in turn and weighs them all at once. */
+/** Packs the lines of an order one after another, and weighs them in parallel. */
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';
 
 const client = createClient({ baseUrl: process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001' });
 const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 
-/** What it starts with. */
+/** The start data of the run. */
 interface PackOrderInput {
   lines: { article: string; weight: number }[];
 }
 
-/** What it has in the end. */
+/** The data of the run when it has succeeded. */
 interface PackOrder extends PackOrderInput {
   packed: string[];
   weight: number;

@@ -1,4 +1,4 @@
-/** Makes breakfast in two branches. */
+/** Makes breakfast in two parallel branches. */
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';
 

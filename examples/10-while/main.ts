@@ -1,17 +1,17 @@
-/** Lets savings grow until they have doubled. */
+/** Adds interest to savings until they have doubled. */
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';
 
 const client = createClient({ baseUrl: process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001' });
 const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 
-/** What it starts with. */
+/** The start data of the run. */
 interface SavingsInput {
   deposit: number;
   interest: number;
 }
 
-/** What it has in the end. */
+/** The data of the run when it has succeeded. */
 interface Savings extends SavingsInput {
   balance: number;
   years: number;

@@ -1,18 +1,18 @@
-/** Buys for much and for little. */
+/** Makes one large purchase and one small one. */
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';
 
 const client = createClient({ baseUrl: process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001' });
 const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 
-/** What it starts with. */
+/** The start data of the run. */
 interface DiscountInput {
   total: number;
 }
 
-/** What it has in the end. */
+/** The data of the run when it has succeeded. */
 interface Discount extends DiscountInput {
-  /** Only where there was one. */
+  /** Undefined if there was none. */
   discount?: string;
   message: string;
 }

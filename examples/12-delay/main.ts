@@ -1,4 +1,4 @@
-/** Waits for tea, once too short and once until it is ready. */
+/** Waits for tea: once not long enough, and once until it is ready. */
 import { readFile } from 'node:fs/promises';
 import { createClient, isTimeoutError } from '@stepwright/sdk';
 

@@ -1,4 +1,4 @@
-/** Watches a job at intervals until it is ready. */
+/** Checks a job at intervals until it is ready. */
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';
 

@@ -1,16 +1,16 @@
-/** Books a holiday, once whole and once with a part that cannot be had. */
+/** Books two holidays: one succeeds, and the other is compensated because a part is not available. */
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';
 
 const client = createClient({ baseUrl: process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001' });
 const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 
-/** What it starts with. */
+/** The start data of the run. */
 interface HolidayInput {
   soldOut: string[];
 }
 
-/** What it has in the end. */
+/** The data of the run when it has succeeded. */
 interface Holiday extends HolidayInput {
   log: string[];
 }

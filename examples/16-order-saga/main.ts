@@ -1,4 +1,4 @@
-/** Sends two orders through two workers; the second one cannot be shipped. */
+/** Processes two orders with two workers. The second order cannot be shipped. */
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';
 import { createPaymentWorker } from './payment-worker.ts';
@@ -8,7 +8,7 @@ const baseUrl = process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001';
 const client = createClient({ baseUrl });
 const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 
-/** What it starts with. */
+/** The start data of the run. */
 interface OrderInput {
   orderId: string;
   amount: number;
@@ -16,7 +16,7 @@ interface OrderInput {
   address: string;
 }
 
-/** What it has in the end. */
+/** The data of the run when it has succeeded. */
 interface Order extends OrderInput {
   receipt: string;
   shelf: number;

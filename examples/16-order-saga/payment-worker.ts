@@ -1,4 +1,4 @@
-/** The worker of the payment service. In real life it is a program of its own, beside that service. */
+/** The worker of the payment service. In production, it is a separate program next to that service. */
 import { Worker } from '@stepwright/worker-sdk';
 
 interface Charge {

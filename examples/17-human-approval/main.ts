@@ -1,4 +1,4 @@
-/** Submits expenses, and plays the people who decide. */
+/** Submits expenses, and simulates the people who decide. */
 import { readFile } from 'node:fs/promises';
 import { createClient, type WorkflowHandle } from '@stepwright/sdk';
 
@@ -10,15 +10,15 @@ interface Decision {
   reason?: string;
 }
 
-/** What it starts with. */
+/** The start data of the run. */
 interface ExpenseInput {
   expenseId: string;
   amount: number;
-  /** How long the manager has; three days when left out. */
+  /** How long the manager has to decide, in seconds. The default is three days. */
   patience: number;
 }
 
-/** What it has in the end. */
+/** The data of the run when it has succeeded. */
 interface Expense extends ExpenseInput {
   outcome: string;
 }
@@ -42,7 +42,7 @@ async function submit(amount: number, patience = 60): Promise<SubmittedExpense> 
   return { id, workflow };
 }
 
-/** What the buttons of a page "waiting for your approval" would do. */
+/** What the buttons on an approval page would do. */
 async function decide({ id }: SubmittedExpense, decision: Decision): Promise<void> {
   await client.events.publish('expense-decision', id, decision);
 }
@@ -52,7 +52,7 @@ async function report({ workflow }: SubmittedExpense): Promise<void> {
   console.log(`${amount} EUR: ${outcome}`);
 }
 
-/** Follows the workflow until it asks this person. */
+/** Follows the run until it reaches this step and waits. */
 async function untilAsked({ workflow }: SubmittedExpense, stepId: string): Promise<void> {
   for await (const change of client.stream({ workflowId: workflow.id })) {
     if (change.type !== 'workflow') continue;

@@ -1,4 +1,4 @@
-/** Starts the nightly job unless it runs already, works for three nights, and ends it. */
+/** Starts the nightly job unless it is already running, does its work for three nights, and terminates it. */
 import { readFile } from 'node:fs/promises';
 import { createClient, type WorkflowHandle } from '@stepwright/sdk';
 import { Worker } from '@stepwright/worker-sdk';
@@ -7,11 +7,11 @@ const baseUrl = process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001';
 const client = createClient({ baseUrl });
 const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 
-/** What it starts with: nothing in production, where it runs at two o'clock every night. */
+/** The start data: empty in production, where the job runs at two o'clock every night. */
 interface Schedule {
-  /** Seconds until the first run. */
+  /** Seconds until the first night. */
   firstRunAfter?: number;
-  /** Seconds from one run to the next. */
+  /** Seconds from one night to the next. */
   interval?: number;
 }
 
@@ -23,10 +23,10 @@ interface NightlyCleanUp extends Schedule {
 const NIGHTS = 3;
 
 /**
- * What every deployment of an application calls when it starts: the job is started unless it runs already.
+ * Every deployment of an application calls this when it starts. It starts the job unless the job is already running.
  *
- * Deployments that start together all see that it does not run. They give their starts the same idempotency key, so that the
- * server starts one job. The key names the run before, because a key that was used once stands for that run for good.
+ * Deployments that start at the same time all see that the job is not running. They use the same idempotency key, so that the
+ * server starts only one job. The key contains the id of the previous run, because a used key always refers to its first run.
  */
 async function ensureJob(schedule: Schedule): Promise<WorkflowHandle<NightlyCleanUp>> {
   const definitionId = 'nightly-clean-up';
@@ -54,7 +54,7 @@ const worker = new Worker({
     'clean-up': ({ olderThanDays }: { olderThanDays: number }) => {
       console.log(`Worker: removed 3 files older than ${olderThanDays} days`);
       nights += 1;
-      // It still reports this night, and takes no other.
+      // The worker still reports this night, and claims no further work.
       if (nights === NIGHTS) stop.abort();
       return { removed: 3 };
     },

@@ -1,4 +1,4 @@
-/** Asks twelve sites at once, two of which are broken. */
+/** Calls twelve sites in parallel, two of which are broken. */
 import { readFile } from 'node:fs/promises';
 import { startSites } from './sites.ts';
 import { createClient } from '@stepwright/sdk';
@@ -6,13 +6,13 @@ import { createClient } from '@stepwright/sdk';
 const client = createClient({ baseUrl: process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001' });
 const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 
-/** What it starts with. */
+/** The start data of the run. */
 interface CheckSitesInput {
   base: string;
   sites: string[];
 }
 
-/** What it has in the end. */
+/** The data of the run when it has succeeded. */
 interface CheckSites extends CheckSitesInput {
   codes: Record<string, number>;
   broken: string[];

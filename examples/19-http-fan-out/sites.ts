@@ -1,4 +1,4 @@
-/** Sites that answer after a moment, so that requests which come at the same time are seen at the same time. */
+/** Sites that respond after a short delay, so that parallel requests overlap. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,7 +7,7 @@ const ANSWER_AFTER_MS = 150;
 
 export interface Sites {
   readonly url: string;
-  /** The most requests that were open at the same time. */
+  /** The maximum number of requests that were open at the same time. */
   openAtOnceMax(): number;
   close(): void;
 }
@@ -26,7 +26,7 @@ export async function startSites({ broken }: { broken: readonly string[] }): Pro
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // It listens on TCP.
+  const { port } = server.address() as AddressInfo; // A TCP server has an AddressInfo.
   return {
     url: `http://127.0.0.1:${port}`,
     openAtOnceMax: () => openMax,

@@ -1,22 +1,22 @@
-/** Bills two customers, each in a workflow of its own. */
+/** Bills two customers, each in a separate child run. */
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';
 
 const client = createClient({ baseUrl: process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001' });
 const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 
-/** What it starts with. */
+/** The start data of the run. */
 interface MonthlyBillingInput {
   customers: { name: string; hours: number }[];
 }
 
-/** What it has in the end. */
+/** The data of the run when it has succeeded. */
 interface MonthlyBilling extends MonthlyBillingInput {
   invoices: { customer: string; amount: number }[];
   total: number;
 }
 
-// The definition of the sub-workflow is looked up when it starts, always in its newest version.
+// A SubWorkflow step starts the newest version of its definition at the time the step runs.
 await client.definitions.register(await read('bill-customer.yaml'));
 await client.definitions.register(await read('monthly-billing.yaml'));
 

@@ -1,18 +1,18 @@
-/** Lets three negotiations end in three ways: by an offer, by a withdrawal, by time. */
+/** Runs three negotiations that end in three ways: by an offer, by a withdrawal, and by a timeout. */
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';
 
 const client = createClient({ baseUrl: process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001' });
 const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 
-/** What it starts with. */
+/** The start data of the run. */
 interface NegotiationInput {
   requestId: string;
 }
 
-/** What it has in the end. */
+/** The data of the run when it has succeeded. */
 interface Negotiation extends NegotiationInput {
-  /** Where one is known. */
+  /** Undefined if there is none. */
   result?: string;
   closed: boolean;
 }
@@ -20,7 +20,7 @@ interface Negotiation extends NegotiationInput {
 await client.definitions.register(await read('negotiation.yaml'));
 let count = 0;
 
-/** Runs one negotiation, in which `publish` says what happens. */
+/** Runs one negotiation, in which `publish` publishes the events. */
 async function negotiate(publish: (requestId: string) => Promise<unknown>): Promise<void> {
   count += 1;
   const requestId = `request-${Date.now()}-${count}`;
@@ -28,7 +28,7 @@ async function negotiate(publish: (requestId: string) => Promise<unknown>): Prom
     requestId,
   });
   await publish(requestId);
-  // A negotiation that ran out of time is `Compensated`, so it is `wait` that knows about all three.
+  // A negotiation that timed out is `Compensated`, so use `wait`, which returns a run with any outcome.
   const { outcome, data } = await negotiation.wait({ timeoutMs: 20_000 });
   console.log(`${data.result ?? 'open'} (${outcome})`);
 }

@@ -1,4 +1,4 @@
-/** Lets an activity fail now and then, always, and lets an expression fail; shows what becomes of each workflow. */
+/** Shows three failures: an activity that fails sometimes, one that always fails, and an expression that fails. */
 import { readFile } from 'node:fs/promises';
 import { createClient, type WorkflowHandle } from '@stepwright/sdk';
 import { Worker } from '@stepwright/worker-sdk';
@@ -7,14 +7,14 @@ const baseUrl = process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001';
 const client = createClient({ baseUrl });
 const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 
-/** What it starts with. */
+/** The start data of the run. */
 interface FlakyCallInput {
-  /** How often the call fails before it succeeds. */
+  /** How many attempts fail before one succeeds. */
   failures: number;
   people: number;
 }
 
-/** What it has in the end. */
+/** The data of the run when it has succeeded. */
 interface FlakyCall extends FlakyCallInput {
   answer: string;
   share: number;
@@ -38,7 +38,7 @@ function start(failures: number, people: number) {
   return client.workflows.start<FlakyCall, FlakyCallInput>('flaky-call', { failures, people });
 }
 
-/** `wait` waits for the end, and a suspended workflow has not ended. */
+/** Needed because `wait` waits for the end of a run, and a suspended run has not ended. */
 async function untilSuspended(workflow: WorkflowHandle<FlakyCall>): Promise<void> {
   for await (const change of client.stream({ workflowId: workflow.id })) {
     if (change.type === 'workflow' && change.workflow.status === 'Suspended') return;

@@ -1,4 +1,4 @@
-/** Serves the route, and plays the page in a browser that calls it. */
+/** Serves the route, and simulates the page in a browser that calls it. */
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';
 import { GET, POST } from './route.ts';
@@ -15,10 +15,10 @@ interface Offer {
 await client.definitions.register(await read('quote.yaml'));
 const web = await serveRoute({ GET, POST });
 
-/** What the page in the browser does. */
+/** Simulates the page in the browser. */
 async function call(path: string, init: RequestInit = {}): Promise<[number, Offer]> {
   const response = await fetch(`${web.url}${path}`, init);
-  return [response.status, (await response.json()) as Offer]; // The route above makes it.
+  return [response.status, (await response.json()) as Offer]; // The route returns this type.
 }
 
 function ask(persons: unknown, headers: Record<string, string> = {}): Promise<[number, Offer]> {
@@ -32,7 +32,7 @@ try {
   const [refused] = await ask('many');
   console.log(`"many" persons: ${refused}`);
 
-  // The same key: one offer, however often the form is sent.
+  // The same key: one offer, even if the form is submitted twice.
   const key = { 'idempotency-key': `form-${Date.now()}` };
   const [[, one], [, same]] = [await ask(2, key), await ask(2, key)];
   console.log(`Sent twice: ${one.id === same.id ? 'one offer' : 'two offers'}`);

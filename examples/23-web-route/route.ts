@@ -1,24 +1,24 @@
 /**
- * A route of a web application, with the handlers that Next.js (and other frameworks on web standards) look for in a file
- * of this name: `POST` makes an offer, `GET` shows one.
+ * A route of a web application, with the handlers that Next.js (and other frameworks based on web standards) expect in a file
+ * with this name: `POST` creates an offer, `GET` returns one.
  *
- * It runs on the server of the application, so that the address of Stepwright and a token stay there.
+ * It runs on the server of the application, so the URL of Stepwright and the token never reach the browser.
  */
 import { createClient, isApiError, isTimeoutError, type WorkflowHandle } from '@stepwright/sdk';
 
-/** What it starts with. */
+/** The start data of the run. */
 interface QuoteInput {
   persons: number;
 }
 
-/** What it has in the end. */
+/** The data of the run when it has succeeded. */
 interface Quote extends QuoteInput {
   price: number;
 }
 
 const client = createClient({ baseUrl: process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001' });
 
-/** How long a visitor waits for an answer before the page asks again. */
+/** How long a request waits for the offer before the page has to ask again. */
 const ANSWER_WITHIN_MS = 2000;
 
 export async function POST(request: Request): Promise<Response> {
@@ -26,7 +26,7 @@ export async function POST(request: Request): Promise<Response> {
   if (persons === null) {
     return Response.json({ message: 'persons must be a whole number from 1' }, { status: 400 });
   }
-  // A browser that sends the form twice sends the key twice: there will be one offer.
+  // A browser that submits the form twice sends the same key twice, so only one offer is created.
   const idempotencyKey = request.headers.get('idempotency-key');
   const quote = await client.workflows.start<Quote, QuoteInput>(
     'quote',
@@ -46,7 +46,7 @@ export async function GET(request: Request): Promise<Response> {
   }
 }
 
-/** The offer where it is ready in time, else the address where it will be. */
+/** Returns the offer if it is ready in time; otherwise, the URL where it will be available. */
 async function answer(quote: WorkflowHandle<Quote>, { signal }: Request): Promise<Response> {
   try {
     const { price } = await quote.result({ timeoutMs: ANSWER_WITHIN_MS, signal });

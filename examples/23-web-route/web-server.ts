@@ -1,4 +1,4 @@
-/** Serves the handlers of a route by Node alone, as a framework would: a web Request in, a web Response out. */
+/** Serves the handlers of a route with plain Node.js, like a framework: a web Request in, a web Response out. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -33,7 +33,7 @@ export async function serveRoute(handlers: Record<string, RouteHandler>): Promis
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // It listens on TCP.
+  const { port } = server.address() as AddressInfo; // A TCP server has an AddressInfo.
   return {
     url: `http://127.0.0.1:${port}`,
     close: () => {
@@ -53,6 +53,6 @@ function webRequest(incoming: IncomingMessage, signal: AbortSignal): Request {
     method,
     headers: fields,
     signal,
-    ...(hasBody && { body: Readable.toWeb(incoming) as ReadableStream, duplex: 'half' }), // Node's own class.
+    ...(hasBody && { body: Readable.toWeb(incoming) as ReadableStream, duplex: 'half' }), // The stream class of Node.js.
   });
 }

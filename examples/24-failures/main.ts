@@ -1,4 +1,4 @@
-/** Books courses; most bookings fail, each for another reason, and the caller learns which. */
+/** Books courses. Most bookings fail, each for a different reason, which the caller learns. */
 import { readFile } from 'node:fs/promises';
 import { createClient, isWorkflowFailedError } from '@stepwright/sdk';
 import { ActivityFailure, Worker } from '@stepwright/worker-sdk';
@@ -8,7 +8,7 @@ const baseUrl = process.env['STEPWRIGHT_URL'] ?? 'http://127.0.0.1:5001';
 const client = createClient({ baseUrl });
 const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 
-/** What it starts with. */
+/** The start data of the run. */
 interface BookingInput {
   name: string;
   school: string;
@@ -16,7 +16,7 @@ interface BookingInput {
   card: string;
 }
 
-/** What it has in the end. */
+/** The data of the run when it has succeeded. */
 interface Booking extends BookingInput {
   exists: boolean;
   receipt: string;
@@ -29,9 +29,9 @@ const worker = new Worker({
   baseUrl,
   activities: {
     'charge-fee': ({ card }: { card: string }, { attempt, idempotencyKey }) => {
-      // The bank may be there at the next attempt, which has the same key.
+      // The bank may be available at the next attempt, which has the same key.
       if (card === 'slow' && attempt === 1) throw new Error('the bank does not answer');
-      // No attempt will ever charge this card.
+      // No further attempt can charge this card.
       if (card === 'stolen') {
         throw new ActivityFailure('the card was reported stolen', { retryable: false });
       }

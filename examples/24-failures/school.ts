@@ -1,4 +1,4 @@
-/** A school that lists its courses, and is overloaded at the first request. */
+/** A school that lists its courses. It is overloaded at the first request. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,7 +18,7 @@ export async function startSchool(courses: readonly string[]): Promise<School> {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // It listens on TCP.
+  const { port } = server.address() as AddressInfo; // A TCP server has an AddressInfo.
   return {
     url: `http://127.0.0.1:${port}`,
     close: () => {

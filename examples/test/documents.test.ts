@@ -1,4 +1,4 @@
-/** What READMEs and the tutorial show is true: their commands run, and their excerpts stand in the files. */
+/** Checks the READMEs and the tutorial: their commands run, and their excerpts match the files. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { prepareServer, SERVER_COMMAND, type RunningServer } from './support/run
 
 const examples = readExamples();
 
-/** Which files the excerpts of a language come from. */
+/** The file endings of the languages of excerpts. */
 const ENDINGS: Readonly<Record<string, string>> = { yaml: '.yaml', python: '.py', ts: '.ts' };
 
 function read(path: string): string {

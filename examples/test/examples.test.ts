@@ -1,6 +1,6 @@
 /**
- * Every example by its documented command, against one server that runs as a process of its own: it has to end well, and
- * to print what its README shows.
+ * Runs every example by its documented command, against one server in a separate process. The example must succeed and print
+ * the output in its README.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** What `pnpm example …` runs. */
+/** Runs the same command as `pnpm example …`. */
 function runExample(argument: string, url = server.url) {
   return runCommand(`${scripts['example'] ?? ''} ${argument}`, {
     environment: { STEPWRIGHT_URL: url },
@@ -39,7 +39,7 @@ describe('examples', () => {
     expect(hasWords(shown, 'text', 'output')).toBe(true);
 
     const { exitCode, stdout, stderr } = await runExample(number);
-    // A failing command says why; one that ends well may write there too, as workers log the failures of handlers.
+    // A failed command writes the reason to stderr. A successful one may also write there: workers log failures of handlers.
     expect({ exitCode, stderr: exitCode === 0 ? '' : stderr }).toEqual({ exitCode: 0, stderr: '' });
     if (!matchesShown(stdout, shown?.text ?? '')) expect(stdout).toBe(shown?.text);
   });

@@ -34,7 +34,7 @@ const events =
     response.end(blocks.map((block) => `${block}\n\n`).join(''));
   };
 
-describe('stream, of a server', () => {
+describe('client.stream with a real server', () => {
   let server: ServerProcess;
   let proxy: TcpProxy;
   let client: StepwrightClient;
@@ -63,7 +63,7 @@ describe('stream, of a server', () => {
       .toBe(true);
   };
 
-  it('tells of changes, connects again when the network breaks, and says that something was missed', async () => {
+  it('yields changes, reconnects after a network failure, and reports that changes may have been missed', async () => {
     const { changes, ended, leave } = follow(client, { definitionId: 'greeting' });
     await untilTold(changes);
     const before = changes.length;
@@ -76,7 +76,7 @@ describe('stream, of a server', () => {
     await ended;
   });
 
-  it('says when it is connected, when it no longer is, and when it is again', async () => {
+  it('calls onConnection when it connects, disconnects and reconnects', async () => {
     const states: boolean[] = [];
     const leave = new AbortController();
     const ended = (async () => {
@@ -93,7 +93,7 @@ describe('stream, of a server', () => {
     expect(states).toEqual([true, false, true, false]);
   });
 
-  it('of one workflow begins with the workflow as it is, and again after a break', async () => {
+  it('starts with the current state of the followed workflow, on every connection', async () => {
     const handle = await client.workflows.start('greeting', { name: 'Ada' });
     await handle.result();
     const { changes, ended, leave } = follow(client, { workflowId: handle.id });
@@ -107,13 +107,13 @@ describe('stream, of a server', () => {
     await ended;
   });
 
-  it('of a workflow that does not exist fails', async () => {
+  it('fails for a workflow that does not exist', async () => {
     const { ended } = follow(client, { workflowId: 'nothing' });
     const error: unknown = await ended.catch((reason: unknown) => reason);
     expect(isApiError(error, 'workflow_not_found')).toBe(true);
   });
 
-  it('hangs up when the loop is left', async () => {
+  it('disconnects when the caller leaves the loop', async () => {
     const listeners = async (): Promise<string | undefined> => {
       const text = await (await fetch(`${server.url}/metrics`)).text();
       return /^stepwright_change_listeners (\d+)$/m.exec(text)?.[1];
@@ -129,8 +129,8 @@ describe('stream, of a server', () => {
   });
 });
 
-describe('stream, of what may answer', () => {
-  it('reads events in pieces, and leaves out what it does not know', async () => {
+describe('client.stream with scripted responses', () => {
+  it('reads events that arrive in pieces, and skips unknown ones', async () => {
     const server = await answering(
       events(
         'retry: 2000',
@@ -146,7 +146,7 @@ describe('stream, of what may answer', () => {
     }
   });
 
-  describe('parses the stream as the standard says', () => {
+  describe('parses the stream as the SSE standard defines, with', () => {
     const CHANGED = { type: 'workflow', workflow: { reference: 'Größe 🚀' } } as const;
     const EVENT = `event: workflow\ndata: ${JSON.stringify(CHANGED.workflow)}\n\n`;
 
@@ -189,7 +189,7 @@ describe('stream, of what may answer', () => {
     });
   });
 
-  it('sends a fresh token with each connection, and what is to be followed', async () => {
+  it('sends a fresh token and the filter with each connection', async () => {
     const server = await answering(events('event: lag\ndata: {}'));
     let asked = 0;
     const client = createClient({ baseUrl: server.url, token: () => `token-${(asked += 1)}` });
@@ -208,7 +208,7 @@ describe('stream, of what may answer', () => {
     [401, 'unauthenticated'],
     [403, 'forbidden'],
     [404, 'route_not_found'],
-  ])('fails with %i, which trying again does not mend', async (status, code) => {
+  ])('fails on status %i without a retry', async (status, code) => {
     const server = await answering(problem(status, code));
     const error: unknown = await follow(createClient({ baseUrl: server.url })).ended.catch(
       (reason: unknown) => reason,
@@ -217,14 +217,14 @@ describe('stream, of what may answer', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  it('tries again while a server is too busy', async () => {
+  it('retries while the server is overloaded', async () => {
     const server = await answering(problem(503, 'stopping'), events('event: lag\ndata: {}'));
     const { changes, leave } = follow(createClient({ baseUrl: server.url }));
     await expect.poll(() => changes.length, { timeout: 5000 }).toBeGreaterThan(0);
     leave.abort();
   });
 
-  it('gives up a server that was never there', { timeout: 30_000 }, async () => {
+  it('gives up if it can never connect to the server', { timeout: 30_000 }, async () => {
     const server = await answering(reset);
     const error: unknown = await follow(createClient({ baseUrl: server.url })).ended.catch(
       (reason: unknown) => reason,
@@ -233,7 +233,7 @@ describe('stream, of what may answer', () => {
     expect(server.seen.length).toBeGreaterThan(1);
   });
 
-  it('does nothing when its signal has fired before', async () => {
+  it('sends no request if its signal is already aborted', async () => {
     const server = await answering(reset);
     const signal = AbortSignal.abort();
     for await (const change of createClient({ baseUrl: server.url }).stream({ signal })) {

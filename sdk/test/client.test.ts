@@ -38,17 +38,17 @@ async function failureOf(call: Promise<unknown>): Promise<unknown> {
 }
 
 describe('createClient', () => {
-  it('asks the server who it is', async () => {
+  it('returns a client that reads the server info', async () => {
     expect(await client.info()).toMatchObject({ name: expect.any(String) as string });
   });
 
-  it('refuses addresses that are not of HTTP', () => {
+  it('rejects base URLs that are not HTTP or HTTPS', () => {
     expect(() => createClient({ baseUrl: 'ftp://example.org' })).toThrow(/http/);
     expect(() => createClient({ baseUrl: 'localhost:5001' })).toThrow(/http/);
     expect(() => createClient({ baseUrl: 'localhost' })).toThrow(/^baseUrl .* not 'localhost'$/);
   });
 
-  it('keeps a path in front of the API', async () => {
+  it('keeps the path of the base URL', async () => {
     const seen: string[] = [];
     const behindPath = createClient({
       baseUrl: `${server.url}/proxied/`,
@@ -62,8 +62,8 @@ describe('createClient', () => {
   });
 });
 
-describe('definitions', () => {
-  it('takes objects, JSON and YAML, and makes versions of them', async () => {
+describe('client.definitions', () => {
+  it('registers objects, JSON and YAML as successive versions', async () => {
     const document = { id: 'versions', steps: [{ id: 'only', stepType: 'NoOp' }] };
     expect(await client.definitions.register(document)).toMatchObject({
       id: 'versions',
@@ -79,7 +79,7 @@ describe('definitions', () => {
     expect((await client.definitions.get('versions', { version: 1 })).steps).toHaveLength(1);
   });
 
-  it('names every problem of a refused definition', async () => {
+  it('reports every problem of a rejected definition', async () => {
     const error = await failureOf(
       client.definitions.register(
         'id: bad\nsteps:\n  - id: a\n    stepType: NoOp\n    nextStepId: b\n',
@@ -90,7 +90,7 @@ describe('definitions', () => {
     expect(error.errors).toMatchObject([{ code: 'unknown_next_step', line: 5 }]);
   });
 
-  it('checks without storing', async () => {
+  it('validates a definition without storing it', async () => {
     const check = await client.definitions.validate('{"id": "unstored", "steps": []}');
     expect(check.valid).toBe(false);
     expect(check.errors.length).toBeGreaterThan(0);
@@ -99,7 +99,7 @@ describe('definitions', () => {
     expect(error).toMatchObject({ code: 'definition_not_found', definitionId: 'unstored' });
   });
 
-  it('lists over as many pages as there are', async () => {
+  it('lists the items of all pages', async () => {
     const ids = (await collect(client.definitions.list({ limit: 1 }))).map(({ id }) => id);
     expect(ids).toEqual(expect.arrayContaining(['approval', 'greeting', 'payment']));
     expect(new Set(ids).size).toBe(ids.length);
@@ -111,8 +111,8 @@ describe('definitions', () => {
   });
 });
 
-describe('workflows', () => {
-  it('starts one and waits for its end', async () => {
+describe('client.workflows', () => {
+  it('starts a workflow and waits for its end', async () => {
     const handle = await client.workflows.start<
       { name: string; greeted: boolean },
       { name: string }
@@ -123,13 +123,13 @@ describe('workflows', () => {
     expect(await collect(handle.steps())).toMatchObject([{ stepId: 'greet', status: 'Complete' }]);
   });
 
-  it('starts without data', async () => {
+  it('starts a workflow without data', async () => {
     const handle = await client.workflows.start('approval');
     expect((await handle.get()).data).toEqual({});
     await handle.terminate();
   });
 
-  it('suspends, resumes and terminates', async () => {
+  it('suspends, resumes and terminates a workflow', async () => {
     const handle = await client.workflows.start('approval', { order: 1 });
     expect((await handle.suspend()).status).toBe('Suspended');
     const refused = await failureOf(handle.suspend());
@@ -139,7 +139,7 @@ describe('workflows', () => {
     expect((await handle.terminate()).status).toBe('Terminated');
   });
 
-  it('terminates with compensation, one or many', async () => {
+  it('terminates one or many workflows with compensation', async () => {
     const undo = { id: 'undo', stepType: 'NoOp', outputs: { undone: 'True' } };
     await client.definitions.register({
       id: 'undoable',
@@ -162,7 +162,7 @@ describe('workflows', () => {
     }
   });
 
-  it('finds workflows by what they have in common', async () => {
+  it('finds workflows by filters', async () => {
     const since = new Date();
     const started = await Promise.all(
       [1, 2, 3].map(() =>
@@ -181,7 +181,7 @@ describe('workflows', () => {
     await Promise.all(started.map((handle) => handle.terminate()));
   });
 
-  it('says which workflow was not found', async () => {
+  it('names the workflow that was not found', async () => {
     const error = await failureOf(client.workflows.get('nope'));
     expect(error).toMatchObject({
       name: 'ApiError',
@@ -193,7 +193,7 @@ describe('workflows', () => {
     });
   });
 
-  it('ends a wait when its time is over, and leaves the workflow alone', async () => {
+  it('ends a wait at its timeout, and leaves the workflow running', async () => {
     const handle = await client.workflows.start('approval', { order: 2 });
     for (const timeoutMs of [150, 1100]) {
       const began = performance.now();
@@ -212,7 +212,7 @@ describe('workflows', () => {
     expect((await handle.terminate()).status).toBe('Terminated');
   });
 
-  it('fails a wait for the outcomes that it is told to', async () => {
+  it('fails a wait for the outcomes in failOn', async () => {
     const terminated = await client.workflows.start('approval', { order: 4 });
     await terminated.terminate();
     expect(await terminated.wait()).toMatchObject({ outcome: 'Terminated' });
@@ -243,7 +243,7 @@ describe('workflows', () => {
     expect((await collect(list)).map(({ workflowId }) => workflowId)).toContain(failed.id);
   });
 
-  it('ends a wait when the signal fires, with its reason', async () => {
+  it('rejects a wait with the reason of its signal when the signal is aborted', async () => {
     const handle = await client.workflows.start('approval', { order: 3 });
     const reason = new Error('the user went away');
     const controller = new AbortController();
@@ -255,7 +255,7 @@ describe('workflows', () => {
     expect(await aborted).toBe(reason);
   });
 
-  it('keeps ids apart from the path that holds them', async () => {
+  it('encodes ids in paths, and rejects ids that are dot segments', async () => {
     const odd = 'a/../b?c#d e%';
     await client.definitions.register({ id: odd, steps: [{ id: 'x', stepType: 'NoOp' }] });
     const handle = await client.workflows.start(odd);
@@ -266,8 +266,8 @@ describe('workflows', () => {
   });
 });
 
-describe('events', () => {
-  it('reaches the workflow that waits, with any JSON value', async () => {
+describe('client.events', () => {
+  it('delivers any JSON value to a waiting workflow', async () => {
     for (const [order, data] of [
       [10, { by: 'Ada' }],
       [11, null],
@@ -285,8 +285,8 @@ describe('events', () => {
   });
 });
 
-describe('activities', () => {
-  it('takes work and answers it', async () => {
+describe('client.activities', () => {
+  it('claims a work item, extends its lease and reports its result', async () => {
     const handle = await client.workflows.start<{ receipt: string }, { amount: number }>(
       'payment',
       { amount: 250 },
@@ -300,11 +300,11 @@ describe('activities', () => {
     expect((await handle.wait()).data.receipt).toBe('r-1');
   });
 
-  it('gives null when there is no work', async () => {
+  it('returns null if there is no work', async () => {
     expect(await client.activities.pull('nobody-offers-this')).toBeNull();
   });
 
-  it('gives work back, and hears that it holds it no longer', async () => {
+  it('releases a work item, after which its token is stale', async () => {
     const handle = await client.workflows.start('payment', { amount: 1 });
     const first = await client.activities.pull('charge-card', { waitSeconds: 10 });
     await client.activities.release(first!);
@@ -323,7 +323,7 @@ describe('activities', () => {
   });
 });
 
-describe('steps', () => {
+describe('client.steps', () => {
   it('stores, reads and lists scripts', async () => {
     expect(await client.steps.put('add', 'total = a + b\n')).toMatchObject({
       name: 'add',
@@ -333,7 +333,7 @@ describe('steps', () => {
     expect(await collect(client.steps.list())).toMatchObject([{ name: 'add', version: 1 }]);
   });
 
-  it('says where a script cannot be read', async () => {
+  it('reports the line of a syntax error in a script', async () => {
     await eventually('Python is ready', async () => {
       const error = await failureOf(client.steps.put('broken', 'x = 1\nif:\n'));
       return isApiError(error, 'invalid_script') && error.problem['line'] === 2;

@@ -45,7 +45,7 @@ describe('parseJson and stringifyJson', () => {
     expect(parseJson(stringifyJson(value))).toStrictEqual(value);
   });
 
-  it('keep every value', () => {
+  it('preserve every value', () => {
     const { value } = fc.letrec<{ value: unknown }>((tie) => ({
       value: fc.oneof(
         { maxDepth: 4 },
@@ -68,7 +68,7 @@ describe('parseJson and stringifyJson', () => {
     );
   });
 
-  it('refuse what is no JSON, as the platform does', () => {
+  it('reject invalid JSON, like JSON.parse', () => {
     for (const text of [
       '',
       '{"a":12345678901234567890',
@@ -84,20 +84,20 @@ describe('parseJson and stringifyJson', () => {
 });
 
 describe('the option `integers`', () => {
-  it('gives large integers as bigints', async () => {
+  it('returns large integers as bigints with the value bigint', async () => {
     const { client } = await clientOf('bigint');
     const { data } = await client.workflows.get('w');
     expect(data).toStrictEqual({ id: 12345678901234567890n, text: '12345678901234567890' });
   });
 
-  it('gives rounded numbers when it is left out', async () => {
+  it('returns large integers as rounded numbers by default', async () => {
     const { client } = await clientOf();
     const { data } = await client.workflows.get('w');
     expect(data).toStrictEqual({ id: 12345678901234567000, text: '12345678901234567890' });
   });
 
   it.each(['number', 'bigint', undefined] as const)(
-    'lets bigints be sent, with %s',
+    'allows bigints to be sent, with the value %s',
     async (integers) => {
       const { client, server } = await clientOf(integers);
       await client.workflows.start('d', { id: 2n ** 64n, list: [1n] });
@@ -105,7 +105,7 @@ describe('the option `integers`', () => {
     },
   );
 
-  it('is checked', () => {
+  it('rejects an invalid value', () => {
     const options = { baseUrl: 'http://127.0.0.1', integers: 'text' as 'number' };
     expect(() => createClient(options)).toThrow(
       "integers must be 'number' or 'bigint', not 'text'",

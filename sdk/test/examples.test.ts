@@ -35,26 +35,28 @@ async function runs(snippet: Snippet, { url }: ServerProcess): Promise<void> {
   for (const line of snippet.prints) expect(lines).toContain(line);
 }
 
-describe('examples', () => {
+describe('SDK examples', () => {
   it('compile', () => {
     const files = snippets.map((snippet) => folder.write(snippet));
     const errors = typeErrors(`${PACKAGE}/tsconfig.test.json`, files, { noUnusedLocals: false });
     expect(errors).toEqual([]);
   });
 
-  it.each(page)('of the page run as printed, from the first to the last: $name', (snippet) =>
+  it.each(page)('in the documentation run as printed, in order: $name', (snippet) =>
     runs(snippet, empty),
   );
 
-  it.each(comments)('run and print what they say: $name', (snippet) => runs(snippet, server));
+  it.each(comments)('in doc comments run and print the documented output: $name', (snippet) =>
+    runs(snippet, server),
+  );
 
-  it('are there for everything that the package exports and that exists at run time', () => {
+  it('cover every run-time export of the package', () => {
     const shown = snippets.map(({ code }) => code).join('\n');
     const missing = Object.keys(sdk).filter((name) => !new RegExp(`\\b${name}\\b`).test(shown));
     expect(missing).toEqual([]);
   });
 
-  it('are not fewer than they were', () => {
+  it('number at least 40', () => {
     expect(snippets.length).toBeGreaterThanOrEqual(40);
   });
 });

@@ -31,20 +31,20 @@ async function bundle(
   return { code: text, gzipBytes: gzipSync(contents).length, files: Object.keys(metafile.inputs) };
 }
 
-describe('the package', () => {
-  it('stays within 13 kB', async () => {
+describe('the SDK package', () => {
+  it('stays within 13 kB, minified and gzipped', async () => {
     const { gzipBytes } = await bundle(`export * from '@stepwright/sdk'`);
     console.info(`@stepwright/sdk: ${gzipBytes} bytes minified and gzipped`);
     expect(gzipBytes).toBeLessThanOrEqual(13_000);
   });
 
-  it('leaves out of a bundle what is not used', async () => {
+  it('is tree-shakable', async () => {
     const { files, gzipBytes } = await bundle(`export { isApiError } from '@stepwright/sdk'`);
     expect(gzipBytes).toBeLessThan(1000);
     expect(files.length).toBeGreaterThan(0);
   });
 
-  it('suits the tools that look for mistakes in packages', () => {
+  it('passes the package linters', () => {
     const run = (tool: string, ...args: string[]): string =>
       execFileSync(`${PACKAGE}/node_modules/.bin/${tool}`, args, {
         cwd: PACKAGE,
@@ -55,7 +55,7 @@ describe('the package', () => {
   });
 });
 
-describe('the built package', () => {
+describe('the built SDK', () => {
   let server: ServerProcess;
   beforeAll(async () => {
     server = await ServerProcess.start();
@@ -64,13 +64,13 @@ describe('the built package', () => {
     await server.remove();
   });
 
-  it('completes a workflow with a worker, in a program of its own', () => {
+  it('completes a workflow with a worker in a separate program', () => {
     const smoke = fileURLToPath(new URL('support/smoke.mjs', import.meta.url));
     const output = execFileSync(process.execPath, [smoke, server.url], { encoding: 'utf8' });
     expect(output).toBe('Complete 42\n');
   });
 
-  it('needs nothing but what browsers have', async () => {
+  it('uses only APIs that browsers have', async () => {
     const { code } = await bundle(`export * from '@stepwright/sdk'`, {
       format: 'iife',
       globalName: 'sdk',
@@ -106,8 +106,8 @@ describe('the built package', () => {
   });
 });
 
-describe('the types', () => {
-  it('are what types.check.ts says of them', () => {
+describe('the types of the SDK', () => {
+  it('satisfy the assertions in types.check.ts', () => {
     const file = fileURLToPath(new URL('types.check.ts', import.meta.url));
     expect(typeErrors(`${PACKAGE}/tsconfig.test.json`, [file])).toEqual([]);
   });

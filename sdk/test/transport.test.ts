@@ -66,14 +66,14 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-describe('repetitions', () => {
+describe('retries', () => {
   it.each([
     ['a broken connection', reset],
-    ['an answer that breaks off', halfAnAnswer],
-    ['429', problem(429, 'too_many_requests')],
-    ['502 of a proxy', json(502, 'Bad Gateway')],
-    ['503', problem(503, 'store_unavailable')],
-    ['504 of a proxy', json(504, 'Gateway Timeout')],
+    ['a truncated response', halfAnAnswer],
+    ['status 429', problem(429, 'too_many_requests')],
+    ['status 502 from a proxy', json(502, 'Bad Gateway')],
+    ['status 503', problem(503, 'store_unavailable')],
+    ['status 504 from a proxy', json(504, 'Gateway Timeout')],
   ])('follow %s', async (_name, failure) => {
     const { server, client } = await answering(failure, failure, ok);
     expect(await client.info()).toEqual(INFO);
@@ -81,30 +81,30 @@ describe('repetitions', () => {
   });
 
   it.each([
-    ['400', 400, 'invalid_request'],
-    ['404', 404, 'workflow_not_found'],
-    ['409', 409, 'idempotency_conflict'],
-    ['500', 500, 'internal'],
+    ['status 400', 400, 'invalid_request'],
+    ['status 404', 404, 'workflow_not_found'],
+    ['status 409', 409, 'idempotency_conflict'],
+    ['status 500', 500, 'internal'],
   ])('do not follow %s', async (_name, status, code) => {
     const { server, client } = await answering(problem(status, code), ok);
     expect(await failureOf(client.info())).toMatchObject({ status, code, attempts: 1 });
     expect(server.seen).toHaveLength(1);
   });
 
-  it('end after the limit, with the last failure', async () => {
+  it('stop at the limit, with the last failure', async () => {
     const { server, client } = await answering(problem(503, 'overloaded'));
     const error = await failureOf(client.info({ retry: { limit: 2 } }));
     expect(error).toMatchObject({ name: 'ApiError', code: 'overloaded', attempts: 3 });
     expect(server.seen).toHaveLength(3);
   });
 
-  it('are left out when they are turned off', async () => {
+  it('do not happen when they are turned off', async () => {
     const { server, client } = await answering(reset, ok);
     expect(isNetworkError(await failureOf(client.info({ retry: false })))).toBe(true);
     expect(server.seen).toHaveLength(1);
   });
 
-  it('wait longer each time, half of it by chance', async () => {
+  it('are delayed exponentially, with jitter', async () => {
     const { server, client } = await answering(reset, reset, reset, ok);
     await client.info({ retry: { delayMs: 100, delayMsMax: 10_000 } });
     const pauses = server.seen.slice(1).map(({ atMs }, index) => atMs - server.seen[index]!.atMs);
@@ -115,7 +115,7 @@ describe('repetitions', () => {
     expect(pauses[0]! + pauses[1]! + pauses[2]!).toBeLessThan(5000);
   });
 
-  it('wait as long as Retry-After says', async () => {
+  it('are delayed by Retry-After', async () => {
     const { server, client } = await answering(
       problem(503, 'overloaded', { 'retry-after': '1' }),
       ok,
@@ -124,7 +124,7 @@ describe('repetitions', () => {
     expect(server.seen[1]!.atMs - server.seen[0]!.atMs).toBeGreaterThanOrEqual(990);
   });
 
-  it('do not wait for a Retry-After beyond the time of the call', async () => {
+  it('are skipped if Retry-After exceeds the timeout of the call', async () => {
     const { server, client } = await answering(problem(429, 'busy', { 'retry-after': '3600' }));
     const began = performance.now();
     const error = await failureOf(client.info({ timeoutMs: 5000 }));
@@ -133,7 +133,7 @@ describe('repetitions', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  it('follow an attempt that gets no answer', async () => {
+  it('follow an attempt that gets no response', async () => {
     const { server, client } = await answering(silence, ok);
     expect(await client.info({ retry: { attemptTimeoutMs: 100 } })).toEqual(INFO);
     expect(server.seen).toHaveLength(2);
@@ -144,10 +144,10 @@ describe('calls that are not safe to repeat', () => {
   const workflow = { workflowId: 'w', status: 'Suspended' };
 
   it.each([
-    ['too many requests', problem(429, 'too_many_requests')],
+    ['status 429', problem(429, 'too_many_requests')],
     ['an overloaded server', problem(503, 'overloaded')],
     ['a stopping server', problem(503, 'stopping')],
-  ])('are repeated after %s, which has done nothing', async (_name, failure) => {
+  ])('are retried after %s, because the server has not executed them', async (_name, failure) => {
     const { server, client } = await answering(failure, json(200, workflow));
     expect(await client.workflows.suspend('w')).toEqual(workflow);
     expect(server.seen).toHaveLength(2);
@@ -155,10 +155,10 @@ describe('calls that are not safe to repeat', () => {
 
   it.each([
     ['a broken connection', reset],
-    ['an answer that breaks off', halfAnAnswer],
-    ['a store that does not answer', problem(503, 'store_unavailable')],
-    ['502 of a proxy', json(502, 'Bad Gateway')],
-  ])('are not repeated after %s', async (_name, failure) => {
+    ['a truncated response', halfAnAnswer],
+    ['an unavailable store', problem(503, 'store_unavailable')],
+    ['status 502 from a proxy', json(502, 'Bad Gateway')],
+  ])('are not retried after %s', async (_name, failure) => {
     const { server, client } = await answering(failure, json(200, workflow));
     expect(await failureOf(client.workflows.suspend('w'))).toBeInstanceOf(SdkError);
     expect(
@@ -170,7 +170,7 @@ describe('calls that are not safe to repeat', () => {
     expect(server.seen).toHaveLength(2);
   });
 
-  it('are repeated when no connection came about', async () => {
+  it('are retried if no connection could be established', async () => {
     const port = await freePort();
     const client = clientOf(`http://127.0.0.1:${port}`, { retry: { ...QUICK_RETRY, limit: 2 } });
     expect(await failureOf(client.workflows.suspend('w'))).toMatchObject({
@@ -183,7 +183,7 @@ describe('calls that are not safe to repeat', () => {
 });
 
 describe('idempotency keys', () => {
-  it('are the same in every attempt of a call, and others in the next call', async () => {
+  it('are the same in all attempts of a call, and different for each call', async () => {
     const started = json(201, { workflowId: 'w' });
     const { server, client } = await answering(reset, reset, started);
     await client.workflows.start('x');
@@ -197,8 +197,8 @@ describe('idempotency keys', () => {
   });
 });
 
-describe('time limits', () => {
-  it('end a call with everything that belongs to it', async () => {
+describe('timeouts', () => {
+  it('end a call with all of its attempts and delays', async () => {
     const { client } = await answering(silence);
     const began = performance.now();
     const error = await failureOf(
@@ -209,7 +209,7 @@ describe('time limits', () => {
     expect(performance.now() - began).toBeLessThan(8000);
   });
 
-  it('alone end the repetitions by default, and the error says what the last failure was', async () => {
+  it('are the only limit on retries by default, and the error contains the last failure', async () => {
     const { client } = await answering(problem(503, 'overloaded'));
     const error = await failureOf(client.info({ timeoutMs: 400 }));
     if (!isTimeoutError(error)) throw error;
@@ -218,7 +218,7 @@ describe('time limits', () => {
     expect(error.message).toMatch(/^GET \/api\/info: no answer within \d+ ms; .*503 overloaded/);
   });
 
-  it('tell the failure before rather than the silence that came last', async () => {
+  it('report the last real failure rather than an attempt that timed out after it', async () => {
     const { client } = await answering(reset, silence);
     const error = await failureOf(client.info({ timeoutMs: 300 }));
     if (!isTimeoutError(error)) throw error;
@@ -226,7 +226,7 @@ describe('time limits', () => {
     expect(isNetworkError(error.cause)).toBe(true);
   });
 
-  it('end a `fetch` and a `token` that do not listen to the signal', async () => {
+  it('end a `fetch` and a `token` function that ignore the signal', async () => {
     const never = (): Promise<never> => new Promise(() => undefined);
     for (const options of [{ fetch: never }, { token: never }]) {
       const client = clientOf('http://127.0.0.1:9', options);
@@ -234,20 +234,20 @@ describe('time limits', () => {
     }
   });
 
-  it('end an answer that begins and does not come to its end', async () => {
+  it('end a response that starts but does not finish', async () => {
     const { client, server } = await answering(endless, ok);
     expect(await client.info({ retry: { attemptTimeoutMs: 200 } })).toEqual(INFO);
     expect(server.seen).toHaveLength(2);
   });
 
-  it.each([-1, NaN])('of %s are refused', async (timeoutMs) => {
+  it.each([-1, NaN])('with the value %s are rejected', async (timeoutMs) => {
     const { client, server } = await answering(ok);
     expect(await failureOf(client.info({ timeoutMs }))).toBeInstanceOf(RangeError);
     expect(server.seen).toHaveLength(0);
     expect(() => clientOf(server.url, { timeoutMs })).toThrow(RangeError);
   });
 
-  it('end with the signal, in an attempt and in a pause', async () => {
+  it('do not delay an abort by the signal, during an attempt or a delay', async () => {
     const { client } = await answering(silence);
     const failing = await answering(reset);
     for (const call of [
@@ -262,8 +262,8 @@ describe('time limits', () => {
   });
 });
 
-describe('a signal that is kept for many calls', () => {
-  it('ends a `fetch` and a `token` that do not listen to it, with its reason', async () => {
+describe('a signal that is reused for many calls', () => {
+  it('ends a `fetch` and a `token` function that ignore it, with its reason', async () => {
     const never = (): Promise<never> => new Promise(() => undefined);
     for (const options of [{ fetch: never }, { token: never }]) {
       const leave = new AbortController();
@@ -274,7 +274,7 @@ describe('a signal that is kept for many calls', () => {
     }
   });
 
-  it('has no listener left when a call has ended', async () => {
+  it('has no listeners left after a call has ended', async () => {
     const { client } = await answering(ok, reset, ok, problem(400, 'invalid_request'));
     const { signal } = new AbortController();
     await client.info({ signal });
@@ -285,7 +285,7 @@ describe('a signal that is kept for many calls', () => {
 });
 
 describe('tokens', () => {
-  it('go with every attempt, and a function is asked each time', async () => {
+  it('are sent with every attempt, and a token function is called each time', async () => {
     const { server } = await answering(reset, ok);
     let asked = 0;
     const client = clientOf(server.url, {
@@ -303,7 +303,7 @@ describe('tokens', () => {
     expect(server.seen.at(-1)!.headers.authorization).toBe('Bearer fixed');
   });
 
-  it('that cannot be had fail the call with their own error, at once', async () => {
+  it('that cannot be obtained fail the call immediately, with the error of the token function', async () => {
     const { server } = await answering(ok);
     const reason = new TypeError('the identity provider is away');
     const client = clientOf(server.url, { token: () => Promise.reject(reason) });
@@ -311,7 +311,7 @@ describe('tokens', () => {
     expect(server.seen).toHaveLength(0);
   });
 
-  it('show in no error', async () => {
+  it('do not appear in any error', async () => {
     const secret = 'secret-token';
     const { inspect } = await import('node:util');
     for (const answer of [problem(401, 'unauthenticated'), reset, silence, json(200, 'x')]) {
@@ -329,8 +329,8 @@ describe('tokens', () => {
   });
 });
 
-describe('answers of something else', () => {
-  it('are no results', async () => {
+describe('responses that do not come from the API', () => {
+  it('are rejected with an InvalidAnswerError', async () => {
     const { client } = await answering((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/html' });
       response.end('<h1>Log in</h1>');
@@ -341,7 +341,7 @@ describe('answers of something else', () => {
     });
   });
 
-  it('with an error status become errors with that status', async () => {
+  it('become errors with their status if it is an error status', async () => {
     const { client } = await answering((_request, response) => {
       response.writeHead(403, { 'content-type': 'text/html' });
       response.end('<h1>Keep out</h1>');
@@ -353,7 +353,7 @@ describe('answers of something else', () => {
   });
 });
 
-describe('a server that goes away', () => {
+describe('a client whose server is temporarily unavailable', () => {
   let server: ServerProcess;
   let proxy: TcpProxy;
   let client: StepwrightClient;
@@ -369,7 +369,7 @@ describe('a server that goes away', () => {
     await server.remove();
   });
 
-  it('starts one workflow, however many answers are lost', async () => {
+  it('starts one workflow, even if several responses are lost', async () => {
     proxy.loseAnswers(3);
     const { id } = await client.workflows.start('approval', { order: 1 }, { reference: 'lost' });
     const posts = proxy.requests.filter((line) => line.startsWith('POST /api/workflow/approval'));
@@ -378,7 +378,7 @@ describe('a server that goes away', () => {
     expect(items.map(({ workflowId }) => workflowId)).toEqual([id]);
   });
 
-  it('publishes one event, however many answers are lost', async () => {
+  it('publishes one event, even if several responses are lost', async () => {
     const steps = ['first', 'second'].map((id, index, all) => ({
       id,
       stepType: 'WaitFor',
@@ -400,14 +400,14 @@ describe('a server that goes away', () => {
     expect((await handle.wait()).status).toBe('Complete');
   });
 
-  it('makes one version of a definition, however many answers are lost', async () => {
+  it('registers one version of a definition, even if several responses are lost', async () => {
     const document = { id: 'once', steps: [{ id: 'only', stepType: 'NoOp' }] };
     proxy.loseAnswers(2);
     expect(await client.definitions.register(document)).toMatchObject({ version: 1 });
     expect(await client.definitions.register(document)).toMatchObject({ version: 2 });
   });
 
-  it('is waited for as long as the caller has time', async () => {
+  it('keeps waiting for a workflow until the timeout of the caller', async () => {
     const handle = await client.workflows.start('approval', { order: 3 });
     const waiting = handle.wait({ timeoutMs: 25_000, retry: { limit: 0 } });
     await server.restart();
@@ -415,7 +415,7 @@ describe('a server that goes away', () => {
     expect(await waiting).toMatchObject({ status: 'Complete', data: { approved: 'yes' } });
   });
 
-  it('is outlasted by every call, and a start that spans its restart is one workflow', async () => {
+  it('completes every call after a restart, and a start during the restart creates one workflow', async () => {
     const direct = createClient({ baseUrl: server.url });
     const reference = 'outlasts';
     const isSuspended = await direct.workflows.start('approval', { order: 5 });
@@ -442,7 +442,7 @@ describe('a server that goes away', () => {
     expect((await isSuspended.get()).status).toBe('Runnable');
   });
 
-  it('ends a wait when the time is over, and says why there was no answer', async () => {
+  it('ends a wait at its timeout, and reports why there was no response', async () => {
     const handle = await client.workflows.start('approval', { order: 4 });
     proxy.down();
     const error = await failureOf(handle.wait({ timeoutMs: 500 }));

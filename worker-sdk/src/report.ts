@@ -27,8 +27,8 @@ export interface ReportOptions {
 }
 
 /**
- * Retries while the server is unavailable. The server accepts a report even after the lease, unless another worker has claimed the
- * work. So the worker retries for one more lease, and then drops the report.
+ * Retries while the server is unavailable. The server accepts a report even after the lease, unless another worker has claimed
+ * the work. So the worker retries for one more lease, and then drops the report.
  */
 export async function report(
   outcome: HandlerOutcome,

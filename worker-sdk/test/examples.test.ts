@@ -46,7 +46,7 @@ function endedWell(exitCode: number | null, output: string): void {
   expect([0, null], output).toContain(exitCode);
 }
 
-describe('examples', () => {
+describe('worker SDK examples', () => {
   it('compile', () => {
     const files = snippets.map((snippet) => folder.write(snippet));
     const errors = typeErrors(`${PACKAGE}/tsconfig.test.json`, files, { noUnusedLocals: false });
@@ -54,7 +54,7 @@ describe('examples', () => {
   });
 
   it.each(cashiers)(
-    'of a worker and of a client complete a workflow together: $name',
+    'of a worker and a client complete a workflow together: $name',
     async (worker) => {
       let printed = '';
       const { exitCode, output } = await folder.run(worker, server.url, async () => {
@@ -69,7 +69,7 @@ describe('examples', () => {
   );
 
   it.each(workers.filter((worker) => !cashiers.includes(worker)))(
-    'of a worker do work until they are told to end: $name',
+    'of a worker run until they are stopped: $name',
     async (worker) => {
       const activity = /activities: \{\s*'([\w-]+)'/.exec(worker.code)?.[1];
       const work = await api.workflows.start('any-work', { activity: activity ?? '' });
@@ -83,14 +83,14 @@ describe('examples', () => {
     },
   );
 
-  it('of a first worker and a first client have less than 15 lines', () => {
+  it('of the first worker and the first client have fewer than 15 lines', () => {
     for (const { code } of [workers[0]!, client]) {
       expect(code.replace('\nexport {};\n', '').split('\n').length).toBeLessThan(15);
     }
   });
 
   it.each(snippets.filter((snippet) => !workers.includes(snippet) && snippet !== client))(
-    'run and print what they say: $name',
+    'in doc comments run and print the documented output: $name',
     async (snippet) => {
       const { exitCode, output } = await folder.run(snippet, server.url);
       expect(exitCode, output).toBe(0);
@@ -99,7 +99,7 @@ describe('examples', () => {
     },
   );
 
-  it('are there for everything that the package exports and that exists at run time', () => {
+  it('cover every run-time export of the package', () => {
     const shown = snippets.map(({ code }) => code).join('\n');
     const missing = Object.keys(workerSdk).filter(
       (name) => !new RegExp(`\\b${name}\\b`).test(shown),

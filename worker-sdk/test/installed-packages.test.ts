@@ -118,8 +118,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe('packages that npm packed and installed', () => {
-  it('bring each other, their licence and nothing of the workspace', () => {
+describe('the packages, packed and installed by npm,', () => {
+  it('contain their dependencies and license, and nothing from the workspace', () => {
     const installed = join(folder, 'node_modules', '@stepwright');
     expect(readdirSync(installed).sort()).toEqual(['sdk', 'worker-sdk']);
     for (const name of ['sdk', 'worker-sdk']) {
@@ -137,7 +137,7 @@ describe('packages that npm packed and installed', () => {
   it.each([
     ['app.mjs', IMPORTS],
     ['app.cjs', REQUIRES],
-  ])('complete a workflow from %s', (file, head) => {
+  ])('complete a workflow in %s', (file, head) => {
     writeFileSync(join(folder, file), head + BODY);
     expect(run('node', [file, server.url])).toBe('Complete 42\n');
   });
@@ -162,7 +162,7 @@ describe('packages that npm packed and installed', () => {
   });
 });
 
-describe('a Node that is too old', () => {
+describe('the Node.js version check', () => {
   const imports = (
     version: string,
   ): { readonly status: number | null; readonly stderr: string } => {
@@ -178,7 +178,7 @@ describe('a Node that is too old', () => {
   };
 
   it.each(['18.20.8', '20.2.0'])(
-    'is told at import which one is needed, for instance %s',
+    'rejects Node.js %s at import and names the required version',
     (version) => {
       const { status, stderr } = imports(version);
       expect(status).toBe(1);
@@ -188,11 +188,11 @@ describe('a Node that is too old', () => {
     },
   );
 
-  it.each(['20.3.0', '22.0.0', '24.1.0'])('is not one such as %s', (version) => {
+  it.each(['20.3.0', '22.0.0', '24.1.0'])('accepts Node.js %s', (version) => {
     expect(imports(version).status).toBe(0);
   });
 
-  it.each(['sdk', 'worker-sdk'])('is named in the same way by the package.json of %s', (name) => {
+  it.each(['sdk', 'worker-sdk'])('matches the engines field in the package.json of %s', (name) => {
     const text = readFileSync(join(ROOT, name, 'package.json'), 'utf8');
     const { engines, version } = JSON.parse(text) as Record<string, unknown>;
     expect(engines).toEqual({ node: '>=20.3' });

@@ -8,8 +8,8 @@ import { typeErrors } from '../../sdk/test/support/type-check.js';
 
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
 
-describe('the package', () => {
-  it('needs nothing of Node, and is small', async () => {
+describe('the worker SDK package', () => {
+  it('uses no Node.js APIs, and is small', async () => {
     const { outputFiles } = await build({
       stdin: { contents: `export * from '@stepwright/worker-sdk'`, resolveDir: PACKAGE },
       bundle: true,
@@ -26,7 +26,7 @@ describe('the package', () => {
     expect(gzipBytes).toBeLessThanOrEqual(20_000);
   });
 
-  it('suits the tools that look for mistakes in packages', () => {
+  it('passes the package linters', () => {
     const run = (tool: string, ...args: string[]): string =>
       execFileSync(`${PACKAGE}/node_modules/.bin/${tool}`, args, {
         cwd: PACKAGE,
@@ -37,8 +37,8 @@ describe('the package', () => {
   });
 });
 
-describe('the types', () => {
-  it('are what types.check.ts says of them', () => {
+describe('the types of the worker SDK', () => {
+  it('satisfy the assertions in types.check.ts', () => {
     const file = fileURLToPath(new URL('types.check.ts', import.meta.url));
     expect(typeErrors(`${PACKAGE}/tsconfig.test.json`, [file])).toEqual([]);
   });

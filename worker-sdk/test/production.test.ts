@@ -23,8 +23,8 @@ afterAll(async () => {
   await server.remove();
 });
 
-describe('a server that is down when the worker starts', () => {
-  it('is waited for, with one call at a time after growing pauses', async () => {
+describe('a worker whose server is unavailable', () => {
+  it('waits for it, with one poll at a time after growing pauses', async () => {
     const handle = await client.workflows.start<Work>('work', {
       activity: 'early',
       parameters: null,
@@ -52,7 +52,7 @@ describe('a server that is down when the worker starts', () => {
     await running;
   });
 
-  it('may say itself when it wants to be asked again', async () => {
+  it('waits as long as Retry-After says', async () => {
     const busy = await HttpAnswers.start(
       problem(503, 'overloaded', { 'retry-after': '1' }),
       problem(404, 'no_work'),
@@ -66,7 +66,7 @@ describe('a server that is down when the worker starts', () => {
     await busy.close();
   });
 
-  it('that answers polls without waiting is not asked again at once', async () => {
+  it('pauses before the next poll if the server responded without waiting', async () => {
     const hasty = await HttpAnswers.start(problem(404, 'no_work'));
     const worker = new Worker({ baseUrl: hasty.url, log: quiet, activities: { hasty: () => 1 } });
     const running = worker.run();
@@ -78,8 +78,8 @@ describe('a server that is down when the worker starts', () => {
   });
 });
 
-describe('a connection that breaks in the middle of work', () => {
-  it('loses no result: it is reported when the server is there again', async () => {
+describe('a worker that loses its connection during work', () => {
+  it('loses no result, and reports it once the server is available again', async () => {
     const proxy = await TcpProxy.start(server.url);
     const done = Promise.withResolvers<undefined>();
     let runs = 0;
@@ -119,7 +119,7 @@ describe('a connection that breaks in the middle of work', () => {
     await proxy.close();
   });
 
-  it('for longer than the lease fires the signal', async () => {
+  it('aborts the signal of the handler when the outage outlasts the lease', async () => {
     const proxy = await TcpProxy.start(server.url);
     const worker = new Worker({
       baseUrl: proxy.url,
@@ -152,7 +152,7 @@ describe('a connection that breaks in the middle of work', () => {
     await proxy.close();
   });
 
-  it('also survives a restart of the server', async () => {
+  it('reports its result after a restart of the server', async () => {
     const done = Promise.withResolvers<undefined>();
     const worker = new Worker({
       client,
@@ -174,8 +174,8 @@ describe('a connection that breaks in the middle of work', () => {
   });
 });
 
-describe('a worker process with work in hand', () => {
-  it('that is told to end gives everything back, ends by itself, and another has it at once', async () => {
+describe('a worker process that holds work', () => {
+  it('releases everything on SIGTERM and exits, and another worker claims it immediately', async () => {
     const process = new WorkerProcess(server.url, { concurrency: 8, leaseSeconds: 600 });
     const ids = await startWork(client, 'held', 8);
     await process.holds(8);
@@ -190,7 +190,7 @@ describe('a worker process with work in hand', () => {
     await running;
   });
 
-  it('that is killed loses nothing: another has done all of it 4 s later, each once', async () => {
+  it('loses nothing when it is killed: within 4 s another worker has done each work item once', async () => {
     const count = 50;
     const process = new WorkerProcess(server.url, { concurrency: count, leaseSeconds: 2 });
     const ids = await startWork(client, 'held', count);
@@ -219,7 +219,7 @@ describe('a worker process with work in hand', () => {
 });
 
 describe('a thousand activities', () => {
-  it('are each done once, with little more than two calls each', async () => {
+  it('are each done once, with little more than two calls per activity', async () => {
     const count = 1000;
     const ids = await startWork(client, 'bulk', count);
     const { calls, fetch } = countingFetch();

@@ -44,7 +44,7 @@ function start(name: string, parameters: unknown = {}, definition = 'work-once')
 }
 
 describe('a handler', () => {
-  it('gets the parameters and who they come from, and gives the result', async () => {
+  it('gets the parameters and their origin, and returns the result', async () => {
     const seen: unknown[] = [];
     const { lines, log } = keptLog();
     const worker = new Worker({
@@ -73,7 +73,7 @@ describe('a handler', () => {
     expect(worker.stats()).toMatchObject({ received: 1, succeeded: 1, failed: 0, running: 0 });
   });
 
-  it('that returns nothing gives null', async () => {
+  it('that returns undefined reports null as the result', async () => {
     const worker = new Worker({ client, activities: { nothing: () => undefined } });
     await during(worker, async () => {
       expect((await (await start('nothing')).wait()).data.result).toBeNull();
@@ -87,9 +87,9 @@ describe('a handler', () => {
       new ActivityFailure('no money', { data: { missing: 3 } }),
       { name: 'ActivityFailure', message: 'no money', data: { missing: 3 } },
     ],
-    ['a text', 'just a text', { name: 'NonError', message: 'just a text', data: null }],
+    ['a string', 'just a text', { name: 'NonError', message: 'just a text', data: null }],
     ['data', { code: 7 }, { name: 'NonError', data: { code: 7 } }],
-  ])('that throws %s fails the activity with it', async (_name, thrown, reported) => {
+  ])('that throws %s fails the activity with this value', async (_name, thrown, reported) => {
     const worker = new Worker({
       client,
       log: quiet,
@@ -108,7 +108,7 @@ describe('a handler', () => {
     expect(failures).toEqual([thrown]);
   });
 
-  it('whose result is no JSON, or too large, fails the activity', async () => {
+  it('whose result is not JSON or is too large fails the activity', async () => {
     const circular: Record<string, unknown> = {};
     circular['self'] = circular;
     const worker = new Worker({
@@ -125,7 +125,7 @@ describe('a handler', () => {
     expect(worker.stats()).toMatchObject({ failed: 2, succeeded: 0 });
   });
 
-  it('whose failure is no JSON still fails the activity', async () => {
+  it('whose failure is not JSON still fails the activity', async () => {
     const worker = new Worker({
       client,
       log: quiet,
@@ -147,7 +147,7 @@ describe('a handler', () => {
     });
   });
 
-  it('that throws an ActivityFailure that is not retryable is not tried again', async () => {
+  it('that throws a non-retryable ActivityFailure is not retried', async () => {
     const attempts: number[] = [];
     const worker = new Worker({
       client,
@@ -169,7 +169,7 @@ describe('a handler', () => {
     expect(attempts).toEqual([1]);
   });
 
-  it('gets one idempotency key for all attempts of an execution, and another for the next one', async () => {
+  it('gets the same idempotency key in all attempts of an execution, and another key in the next execution', async () => {
     const seen: { key: string; executionId: number; attempt: number }[] = [];
     const worker = new Worker({
       client,
@@ -195,7 +195,7 @@ describe('a handler', () => {
     }
   });
 
-  it('is tried again as the definition says, and sees which attempt it is', async () => {
+  it('is retried as the definition says, and gets the number of the attempt', async () => {
     const attempts: number[] = [];
     const worker = new Worker({
       client,
@@ -217,7 +217,7 @@ describe('a handler', () => {
 });
 
 describe('schemas', () => {
-  it('check parameters before the handler, and give it what they make of them', async () => {
+  it('validate the parameters before the handler runs, and pass it their output', async () => {
     const seen: unknown[] = [];
     const worker = new Worker({
       client,
@@ -240,7 +240,7 @@ describe('schemas', () => {
     expect(seen).toEqual([{ on: new Date('2026-01-02') }]);
   });
 
-  it('of a declaration hold for every worker of the client, for parameters and results', async () => {
+  it('of declared activities apply to parameters and results in every worker of the client', async () => {
     const declared = defineActivities({
       double: { parameters: z.object({ n: z.number() }), result: z.object({ n: z.number() }) },
       plain: activity<{ n: number }, number>(),
@@ -267,7 +267,7 @@ describe('schemas', () => {
 });
 
 describe('middleware', () => {
-  it('runs around the handler, the first outermost, and may change the result', async () => {
+  it('wraps the handler, the first one outermost, and may change the result', async () => {
     const order: string[] = [];
     const worker = new Worker({ client, activities: { wrapped: () => order.push('handler') } })
       .use(async ({ context }, next) => {
@@ -288,7 +288,7 @@ describe('middleware', () => {
 });
 
 describe('listeners', () => {
-  it('that throw disturb nothing', async () => {
+  it('that throw do not affect the worker or other listeners', async () => {
     const { lines, log } = keptLog();
     const worker = new Worker({ client, log, activities: { heard: () => 1 } });
     worker.on('received', () => {
@@ -308,7 +308,7 @@ describe('listeners', () => {
 });
 
 describe('concurrency', () => {
-  it('holds for all work and for one name, and polls only for free slots', async () => {
+  it('limits all work and the work of one activity, and polls only for free slots', async () => {
     const running = { all: 0, one: 0, allMax: 0, oneMax: 0, slotsMax: 0 };
     // The first ones wait for the others: on a slow machine they would have ended before those came.
     const [allThere, bothThere] = [Promise.withResolvers(), Promise.withResolvers()];
@@ -346,7 +346,7 @@ describe('concurrency', () => {
     expect(running).toMatchObject({ allMax: 5, oneMax: 2, slotsMax: 5 });
   });
 
-  it('that one busy name has used up is soon there for the others', async () => {
+  it('that one busy activity has used up soon becomes available to the others', async () => {
     const worker = new Worker({
       client,
       concurrency: 4,
@@ -367,7 +367,7 @@ describe('concurrency', () => {
     });
   });
 
-  it('of one still serves every name', async () => {
+  it('of 1 still serves every activity', async () => {
     const seen: string[] = [];
     const names = ['turn-a', 'turn-b', 'turn-c'];
     const worker = new Worker({
@@ -383,7 +383,7 @@ describe('concurrency', () => {
     expect(seen).toEqual([...names].reverse());
   });
 
-  it('idle means one poll for each name', async () => {
+  it('causes only one poll for each activity while the worker is idle', async () => {
     const { calls, fetch } = countingFetch();
     const worker = new Worker({
       client: createClient({ baseUrl: server.url, fetch }),
@@ -400,7 +400,7 @@ describe('concurrency', () => {
 });
 
 describe('leases', () => {
-  it('are kept by heartbeats for as long as the handler runs', async () => {
+  it('are extended by heartbeats as long as the handler runs', async () => {
     let runs = 0;
     const { calls, fetch } = countingFetch();
     const worker = new Worker({
@@ -421,7 +421,7 @@ describe('leases', () => {
     expect(calls.filter((call) => call.startsWith('PUT')).length).toBeGreaterThanOrEqual(6);
   });
 
-  it('that are lost fire the signal, and the late result is dropped', async () => {
+  it('that are lost abort the signal, and the late result is dropped', async () => {
     const reasons: unknown[] = [];
     const worker = new Worker({
       client,
@@ -448,7 +448,7 @@ describe('leases', () => {
     expect(worker.stats()).toMatchObject({ succeeded: 0, failed: 0, dropped: 1 });
   });
 
-  it('that are lost make no failure of a handler that stops for it', async () => {
+  it('that are lost do not fail the activity when the handler stops because of it', async () => {
     let runs = 0;
     const worker = new Worker({
       client,
@@ -475,7 +475,7 @@ describe('leases', () => {
     expect(worker.stats()).toMatchObject({ received: 2, succeeded: 1, dropped: 1, failed: 0 });
   });
 
-  it('can be extended by the handler itself', async () => {
+  it('can be extended by the handler', async () => {
     const { calls, fetch } = countingFetch();
     const worker = new Worker({
       client: createClient({ baseUrl: server.url, fetch }),
@@ -488,8 +488,8 @@ describe('leases', () => {
   });
 });
 
-describe('stop', () => {
-  it('lets handlers end within the grace', async () => {
+describe('worker.stop', () => {
+  it('lets handlers finish within the grace period', async () => {
     const release = Promise.withResolvers<string>();
     const worker = new Worker({ client, activities: { 'ends-in-time': () => release.promise } });
     const running = worker.run();
@@ -503,7 +503,7 @@ describe('stop', () => {
     expect(worker.stats()).toMatchObject({ succeeded: 1, released: 0, running: 0, polling: 0 });
   });
 
-  it('gives back what is not done, so that another worker gets it at once', async () => {
+  it('releases unfinished work, so that another worker gets it immediately', async () => {
     const reasons: unknown[] = [];
     const listens = (signal: AbortSignal): Promise<never> =>
       new Promise((_resolve, reject) => {
@@ -537,7 +537,7 @@ describe('stop', () => {
     });
   });
 
-  it('in the middle of a burst leaves no work behind with the lease of a worker that is gone', async () => {
+  it('leaves no work under the lease of the stopped worker, even during a burst', async () => {
     const ids = await startWork(client, 'burst', 60);
     const first = new Worker({
       client,
@@ -561,7 +561,7 @@ describe('stop', () => {
     expect(second.stats().succeeded).toBe(60 - succeeded);
   });
 
-  it('may come before run, twice, and by the signal of run', async () => {
+  it('works before run, when called twice, and through the signal of run', async () => {
     const make = (): Worker => new Worker({ client, activities: { never: () => 1 } });
     const first = make();
     await Promise.all([first.stop(), first.stop()]);
@@ -577,19 +577,19 @@ describe('stop', () => {
   });
 });
 
-describe('options', () => {
+describe('worker options', () => {
   it.each([
     ['no activities', { activities: {} }],
-    ['a handler that is none', { activities: { wrong: 'text' } }],
+    ['an invalid handler', { activities: { wrong: 'text' } }],
     ['no slots', { concurrency: 0, activities: { fine: String } }],
-    ['half a second of lease', { leaseSeconds: 0.5, activities: { fine: String } }],
-  ])('with %s are refused', (_name, options) => {
+    ['a lease of half a second', { leaseSeconds: 0.5, activities: { fine: String } }],
+  ])('with %s are rejected', (_name, options) => {
     expect(() => new Worker({ client, ...options } as never)).toThrow();
   });
 });
 
-describe('a server that refuses', () => {
-  it('one name is asked for it less and less, and for the others as always', async () => {
+describe('a worker', () => {
+  it('polls with growing pauses for an activity that the server rejects, and normally for the others', async () => {
     const refused: number[] = [];
     const { calls, fetch } = countingFetch();
     const forbidden = 'x'.repeat(5000);
@@ -612,7 +612,7 @@ describe('a server that refuses', () => {
     expect(calls.filter((call) => call.includes(forbidden)).length).toBeLessThan(8);
   });
 
-  it('a result again and again is told so instead', async () => {
+  it('reports a failure if the server repeatedly fails to process a result', async () => {
     const item = {
       token: 't',
       activityName: 'odd',

@@ -1,4 +1,4 @@
-/** The examples as they lie in their folders. */
+/** Reads the examples from their folders. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -6,14 +6,14 @@ import { fencedBlocks, type FencedBlock } from './fenced-blocks.ts';
 import { repository } from './run-command.ts';
 
 export interface Example {
-  /** The folder, such as `05-activities`. */
+  /** The name of the folder, such as `05-activities`. */
   readonly name: string;
   readonly number: string;
   readonly readme: string;
   readonly blocks: readonly FencedBlock[];
-  /** What its readers copy from: definitions, scripts, programs. */
+  /** The files of the example: definitions, scripts, programs. */
   readonly files: readonly { readonly name: string; readonly text: string }[];
-  /** The step types in them, sorted; last, where there are any, `a custom step`. */
+  /** The step types in these files, sorted. The last one is `a custom step`, if there are any. */
   readonly stepTypes: readonly string[];
 }
 

@@ -1,10 +1,10 @@
-/** The fenced blocks of a Markdown text, with what stands behind their opening fence. */
+/** The fenced blocks of a Markdown text, with the words after their opening fence. */
 
 export interface FencedBlock {
-  /** The words behind the fence: `sh run` gives `['sh', 'run']`. */
+  /** The words after the fence: `sh run` becomes `['sh', 'run']`. */
   readonly words: readonly string[];
   readonly text: string;
-  /** Where the fence opens, from 1. */
+  /** The line of the opening fence, from 1. */
   readonly line: number;
 }
 

@@ -1,4 +1,4 @@
-/** Compares what a command printed with what a document shows, where `…` stands for any text within a line. */
+/** Compares the output of a command with the output in a document, where `…` matches any text within a line. */
 
 export function matchesShown(printed: string, shown: string): boolean {
   const pattern = shown

@@ -1,4 +1,4 @@
-/** Shell commands of documents and examples, run as a reader would run them. */
+/** Runs the shell commands of documents and examples like a reader would. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -16,18 +16,18 @@ export interface CommandResult {
 export type Environment = Readonly<Record<string, string>>;
 
 export interface CommandPlace {
-  /** The top of the repository, when left out. */
+  /** The working directory. The default is the root of the repository. */
   readonly folder?: string;
   readonly environment?: Environment;
 }
 
-/** A command that goes on in the background. */
+/** A command that runs in the background. */
 export interface RunningCommand {
-  /** Resolves when a line of the output holds the text. @throws Error with all output when the command ends before that */
+  /** Resolves when the output contains the text. @throws Error with the whole output if the command ends before that */
   untilPrinted(text: string): Promise<void>;
-  /** What it has printed so far. */
+  /** The output so far. */
   printed(): string;
-  /** Ends it as Ctrl+C does, and waits for its end. */
+  /** Interrupts the command like Ctrl+C, and waits until it has ended. */
   interrupt(): Promise<CommandResult>;
 }
 
@@ -71,7 +71,7 @@ export function startCommand(command: string, place: CommandPlace = {}): Running
   };
 }
 
-/** A group of its own, so that a signal reaches what the shell has started too. */
+/** Starts a separate process group, so that a signal also reaches the children of the shell. */
 function startShell(
   command: string,
   { environment = {}, folder = repository }: CommandPlace,
@@ -97,7 +97,7 @@ async function ended(child: ChildProcess): Promise<number | null> {
 }
 
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
-  // Of one that has ended, the number may be another's by now.
+  // Once a process has ended, another process may have its id.
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   try {
     process.kill(-child.pid, signal);
@@ -108,13 +108,13 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
 
 let pathMade: string | null = null;
 
-/** Documents say `pnpm`, which need not be installed: the one that runs the tests, or the one that npx brings. */
+/** Documents use `pnpm`, which may not be installed: provides the pnpm that runs the tests, or the one from npx. */
 function pathWithPnpm(): string {
   if (pathMade !== null) return pathMade;
   const folder = join(repository, 'examples/.cache/bin');
   mkdirSync(folder, { recursive: true });
   const pnpm = ownPnpm() ?? 'npx -y pnpm@12';
-  // Nothing is installed while tests run.
+  // Prevents pnpm from installing packages during tests.
   const script = `#!/bin/sh\nexec ${pnpm} --config.verify-deps-before-run=false "$@"\n`;
   writeFileSync(join(folder, 'pnpm'), script, { mode: 0o755 });
   const tools = join(repository, 'node_modules/.bin');
@@ -122,7 +122,7 @@ function pathWithPnpm(): string {
   return pathMade;
 }
 
-/** The pnpm that runs the tests, which is a program or a script of Node. */
+/** The command of the pnpm that runs the tests: an executable or a Node.js script. */
 function ownPnpm(): string | null {
   const own = process.env['npm_execpath'] ?? '';
   if (/pnpm[^/\\]*\.[cm]?js$/.test(own)) return `"${process.execPath}" "${own}"`;

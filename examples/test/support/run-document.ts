@@ -1,20 +1,20 @@
 /**
- * Runs the shell blocks of a document from top to bottom, as its reader would. Words behind the fence say how:
+ * Runs the shell blocks of a document from top to bottom, like a reader would. The words after the fence say how:
  *
- *  - `sh run`         runs, and has to succeed
- *  - `sh server`      starts the server, or starts it anew, and waits until it listens
- *  - `sh background`  runs in a terminal of its own until the document ends
- *  - `text output`    what the block before it prints, `…` standing for any text in a line
+ *  - `sh run`         runs, and must succeed
+ *  - `sh server`      starts or restarts the server, and waits until it listens
+ *  - `sh background`  runs in a separate terminal until the document ends
+ *  - `text output`    is the output of the block before it; `…` matches any text in a line
  *
- * Other blocks are only shown. A `cd` holds for the blocks after it, as in one terminal; the server starts in the
- * repository. Its usual address is replaced by that of the test's own server.
+ * Other blocks are not run. A `cd` applies to the blocks after it, as in one terminal. The server starts in the repository. The
+ * URL of the test server replaces the default URL.
  */
 import { fencedBlocks, hasWords, type FencedBlock } from './fenced-blocks.ts';
 import { matchesShown } from './printed-output.ts';
 import { repository, runCommand, startCommand, type RunningCommand } from './run-command.ts';
 import type { RunningServer } from './running-server.ts';
 
-/** Stands before the folder in which a block ended. */
+/** Marks the output line with the working directory in which a block ended. */
 const FOLDER_MARK = '--- ended in ';
 
 const USUAL_URL = 'http://127.0.0.1:5001';
@@ -22,11 +22,11 @@ const USUAL_URL = 'http://127.0.0.1:5001';
 export interface DocumentRun {
   readonly markdown: string;
   readonly server: RunningServer;
-  /** Texts of the document that are replaced, so that a test has a folder of its own. */
+  /** Replacements in the text of the document, so that a test uses its own folder. */
   readonly replacements?: Readonly<Record<string, string>>;
 }
 
-/** Runs the blocks, and returns how many ran. @throws Error that names the line of the block that failed */
+/** Runs the blocks, and returns their number. @throws Error with the line of the block that failed */
 export async function runDocument({
   markdown,
   server,
@@ -57,7 +57,7 @@ export async function runDocument({
   } catch (error) {
     throw withLog(error, server);
   } finally {
-    // All of them end, also where one has printed something else.
+    // Interrupt all of them, even if one has printed unexpected output.
     for (const each of background) await each.running.interrupt();
   }
   for (const each of background) {
@@ -76,7 +76,7 @@ interface BackgroundBlock extends Block {
   readonly running: RunningCommand;
 }
 
-/** Returns the folder in which the block ended. */
+/** Runs a block, and returns the working directory in which it ended. */
 async function runBlock(block: Block, server: RunningServer, folder: string): Promise<string> {
   const result = await runCommand(`${block.command}\necho "${FOLDER_MARK}$PWD"`, {
     folder,
@@ -102,7 +102,7 @@ function failure(
   return new Error(`${place}: ${reason}\n--- command\n${command}\n--- printed\n${stdout}${stderr}`);
 }
 
-/** What went wrong in the server says more than what was printed. */
+/** Failures in the log of the server say more than the output. */
 function withLog(error: unknown, server: RunningServer): unknown {
   const failures = server.failures();
   if (!(error instanceof Error) || failures.length === 0) return error;

@@ -1,4 +1,4 @@
-/** A server as a process of its own, on a free port and in a folder of its own. */
+/** A server in a separate process, with a free port and its own data folder. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
@@ -8,16 +8,16 @@ import { startCommand, type RunningCommand } from './run-command.ts';
 
 export interface RunningServer {
   readonly url: string;
-  /** Starts it once more after a stop, on the same port and data. */
+  /** Starts the server; after a stop, restarts it with the same port and data. */
   start(command: string): Promise<void>;
   stop(): Promise<void>;
-  /** The failures in its log, since its first start. */
+  /** The failures in its log since its first start. */
   failures(): readonly string[];
   /** Stops it and removes its data. */
   close(): Promise<void>;
 }
 
-/** What `pnpm start` runs when everything is built. */
+/** The command that `pnpm start` runs after the build. */
 export const SERVER_COMMAND = 'node server/dist/main.js';
 
 export async function prepareServer(): Promise<RunningServer> {
@@ -46,11 +46,11 @@ export async function prepareServer(): Promise<RunningServer> {
   };
 }
 
-/** The port is chosen before the start, as a server that is started again has to come back on the same one. */
+/** Chooses the port before the first start, because a restarted server must use the same port. */
 async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo; // It listens on TCP.
+  const { port } = probe.address() as AddressInfo; // A TCP server has an AddressInfo.
   probe.close();
   await once(probe, 'close');
   return port;
@@ -61,7 +61,7 @@ function failuresIn(log: string): string[] {
     log
       .split('\n')
       .filter((line) => /"level":"(error|fatal)"/.test(line))
-      // A step that failed for the last time is what an example shows.
+      // Some examples show a step that fails for the last time.
       .filter((line) => !line.includes('"code":"step_attempt_failed"'))
   );
 }
