@@ -219,7 +219,7 @@ describe('a worker process that holds work', () => {
 });
 
 describe('a thousand activities', () => {
-  it('are each done once, with little more than two calls per activity', async () => {
+  it('are each done once, with little more than two calls per work item', async () => {
     const count = 1000;
     const ids = await startWork(client, 'bulk', count);
     const { calls, fetch } = countingFetch();

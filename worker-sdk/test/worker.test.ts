@@ -383,7 +383,7 @@ describe('concurrency', () => {
     expect(seen).toEqual([...names].reverse());
   });
 
-  it('causes only one poll for each activity while the worker is idle', async () => {
+  it('is used for only one poll per activity while the worker is idle', async () => {
     const { calls, fetch } = countingFetch();
     const worker = new Worker({
       client: createClient({ baseUrl: server.url, fetch }),
