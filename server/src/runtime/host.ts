@@ -1,12 +1,12 @@
 /**
  * The running server without HTTP: one node, and the areas of it that the API calls.
  *
- * Owns: in which order the services start and stop, what hints of other nodes lead to, and which of their methods clients
- * can call. Must not know: HTTP, which store, backplane or Python it was given.
+ * Owns: the order in which services start and stop, the reaction to hints from other nodes, and which service methods
+ * clients can call. Must not know: HTTP, which store, backplane or Python it was given.
  *
- * What clients pass is checked by type but not by value: lengths, casing and formats are the API's business. Times are
- * milliseconds since 1970. Every call may throw AppError; the codes that matter are named at each method, and
- * `store_unavailable`, `overloaded`, `stopping` can come from all of them.
+ * Callers' arguments are checked by type but not by value: validating lengths, casing and formats is the API's job. Times
+ * are milliseconds since 1970. Every call may throw AppError. Each method documents the codes that are specific to it; any
+ * method can also throw `store_unavailable`, `overloaded` or `stopping`.
  */
 import type { Hint } from '../backplane/backplane.js';
 import type { Service } from '../base/service.js';
@@ -20,7 +20,7 @@ export interface HostOptions extends NodeServicesOptions {
   readonly info: Pick<ServerInfo, 'name' | 'version' | 'machineName' | 'osVersion'>;
 }
 
-/** What clients can ask for, by area: the methods of the services themselves, behind the gate. */
+/** The operations available to clients, by area: the methods of the services themselves, behind the gate. */
 function areasOf(services: NodeServices) {
   const { gate } = services;
   return {
@@ -30,7 +30,7 @@ function areasOf(services: NodeServices) {
       ...gate.before(services.starts, 'start'),
       ...gate.before(services.queries, 'get', 'list', 'listSteps', 'explain'),
       ...gate.before(services.control, 'control', 'controlMany', 'answerActivity', 'listActions'),
-      // Passes the gate with each look, so that a wait ends when the server stops.
+      // Each check for the end passes the gate, so that a wait ends when the server stops.
       wait: services.ends.wait.bind(services.ends),
     },
     events: {
@@ -90,7 +90,7 @@ export class Host implements Service {
     this.#services.gate.open();
   }
 
-  /** Drains: nothing new is taken on, work in hand ends, other nodes may take over at once. */
+  /** Drains: accepts no new work and finishes the current work. Other nodes may take over immediately. */
   async stop(): Promise<void> {
     const { gate } = this.#services;
     if (gate.state === 'stopping') return;
@@ -130,19 +130,19 @@ export class Host implements Service {
 
   async metrics(): Promise<{ readonly text: string; readonly contentType: string }> {
     const { clock, metrics, store } = this.#options;
-    // Without the store the other numbers are all the more wanted.
+    // The other metrics matter even more while the store is unavailable.
     const statistics = await store.statistics().catch(() => null);
     if (statistics !== null) metrics.showStore(statistics, clock.now());
     const { registry } = metrics;
     return { text: await registry.metrics(), contentType: registry.contentType };
   }
 
-  /** What instances take of the memory that they may take together, in bytes. */
+  /** Bytes of the shared instance memory that are in use. */
   get memoryUsed(): number {
     return this.#services.runner.memory.used;
   }
 
-  /** @throws Error when this node would not be the only one on a store that cannot keep nodes apart */
+  /** @throws Error if other nodes use a store that cannot keep nodes apart */
   async #refuseFleet(): Promise<void> {
     const { backplane, logger } = this.#options;
     if (backplane.kind !== 'local') {

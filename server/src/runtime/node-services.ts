@@ -1,7 +1,8 @@
 /**
- * The services of one node, put together.
+ * Constructs and connects the services of one node.
  *
- * They know each other only through what is passed here; `host.ts` starts and stops them, and shows clients what they may call.
+ * The services know each other only through the options passed here; `host.ts` starts and stops them, and exposes them to
+ * clients.
  */
 import type { Backplane } from '../backplane/backplane.js';
 import type { Logger } from '../base/logger.js';
@@ -57,9 +58,9 @@ export interface NodeServicesOptions {
 }
 
 export interface HostSettings extends RunnerLimits {
-  /** Starts that may be under way at the same time; more are refused. */
+  /** Maximum number of concurrent starts; more are rejected. */
   readonly startsMax: number;
-  /** Lines that the EmitLog steps of one definition may write in a second. */
+  /** Maximum number of lines per second that the EmitLog steps of one definition may write. */
   readonly emitLinesPerSecondMax: number;
   readonly waitersMax: number;
   readonly instanceRetentionMs: number;
@@ -73,13 +74,13 @@ export interface HostSettings extends RunnerLimits {
   readonly purgeIntervalMs: number;
 }
 
-/** While other nodes can only be heard of through the store, it is asked for work this often. */
+/** Scan interval while the store is the only way to learn of changes on other nodes. */
 const SCAN_MS_WITHOUT_HINTS = 1000;
 const SCAN_MS_WITH_HINTS = 10_000;
-/** A node without others hears of everything itself; its scan only makes up for what went wrong. */
+/** Scan interval of a single node. It learns of everything itself; the scan only recovers from errors. */
 const SCAN_MS_ALONE = 5000;
 
-/** What is being read to be shown takes at most so much, beside the memory of instances at work. */
+/** The share of memory for instances that are read for display, in addition to that for instances at work. */
 const READING_SHARE = 1 / 4;
 
 export class NodeServices {
@@ -316,7 +317,7 @@ export class NodeServices {
     });
   }
 
-  /** Whether what other nodes do is heard of at once. */
+  /** Whether this node learns immediately what other nodes do. */
   #news(): { readonly isShared: () => boolean; readonly mayBeStale: () => boolean } {
     const { backplane } = this.#options;
     const hears = (): boolean => backplane.kind !== 'local' && backplane.healthy;

@@ -1,10 +1,13 @@
-/** The gate that every call of a client passes: closed unless the node runs, and it names a store that does not answer. */
+/**
+ * The gate that every client call passes. It is closed unless the node is running, and reports a store that does not
+ * respond.
+ */
 import { AppError } from '../base/errors.js';
 import { StoreUnavailableError } from '../store/store.js';
 
 type Call = (...args: never[]) => Promise<unknown>;
 
-/** Names of the methods that a client can call: those that answer a promise. */
+/** Names of the methods that a client can call: those that return a promise. */
 type CallName<Area> = {
   [Name in keyof Area]: Area[Name] extends Call ? Name : never;
 }[keyof Area];
@@ -20,7 +23,7 @@ export class RequestGate {
     this.#state = 'open';
   }
 
-  /** Nothing opens it again. */
+  /** Closes the gate permanently. */
   close(): void {
     this.#state = 'stopping';
   }
@@ -41,7 +44,7 @@ export class RequestGate {
     }
   }
 
-  /** The named methods of `area`; each call of one passes the gate. */
+  /** The named methods of `area`; each call passes the gate. */
   before<Area extends object, Name extends CallName<Area>>(
     area: Area,
     ...names: readonly Name[]
@@ -50,7 +53,7 @@ export class RequestGate {
       const method = area[name] as (...args: unknown[]) => Promise<unknown>;
       return [name, (...args: unknown[]) => this.pass(() => method.apply(area, args))];
     });
-    // That each name has the method of that name is more than TypeScript can follow.
+    // TypeScript cannot infer that each name has the method of that name.
     return Object.fromEntries(calls) as Pick<Area, Name>;
   }
 }

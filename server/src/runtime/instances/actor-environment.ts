@@ -1,4 +1,4 @@
-/** What an instance actor needs of the node around it. Who has the actor in memory is told apart: `ActorOwner`. */
+/** What an instance actor needs from its node. `ActorOwner` is separate: it is told what happens to the actor. */
 import type { OutboxMessage, WorkflowInstance } from '../../engine/model/instance.js';
 import type { EffectResult, EventMessage } from '../../engine/flow/messages.js';
 import type { Pointer } from '../../engine/model/pointer.js';
@@ -11,11 +11,13 @@ import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { WorkerReservations } from './unsaved-changes.js';
 
 export interface ActorLimits {
-  /** Steps that an instance may run without waiting for anything before it is suspended. */
+  /** Maximum number of steps that an instance may run without waiting; beyond it, the instance is suspended. */
   readonly stepsWithoutWaitMax: number;
-  /** Steps of an instance that may be open at the same time before it is suspended. */
+  /** Maximum number of open steps of an instance; beyond it, the instance is suspended. */
   readonly openStepsMax: number;
-  /** Bytes that the stored state of an instance may have; one that would have more is suspended as it was before. */
+  /**
+   * Maximum size of an instance's stored state, in bytes. An instance that exceeds it is suspended in its previous state.
+   */
   readonly instanceLengthMax: number;
 }
 
@@ -28,20 +30,22 @@ export interface ActorEnvironment {
   readonly metrics: Pick<RuntimeMetrics, 'commitLost' | 'fenced'>;
   readonly workers: WorkerReservations;
 
-  /** Waits for the right to work, which instances of one root share; the answer gives it back. */
+  /** Waits for a turn. Instances of one root share their turns. The returned function gives the turn back. */
   takeTurn(instance: WorkflowInstance): Promise<() => void>;
-  /** Runs the body of a step that left the engine. Null: it is left to the next node, as this one stops. */
+  /**
+   * Runs the body of a step outside the engine. Returns null if this node is stopping and leaves the work to the next one.
+   */
   runBody(run: Run, pointer: Pointer, signal: AbortSignal): Promise<EffectResult | null>;
-  /** Null: the event is gone. */
+  /** Returns null if the event no longer exists. */
   loadEvent(eventId: string): Promise<EventMessage | null>;
   /**
-   * Looks for stored events that waits have not looked for yet; true when one was taken. A wait for which there is no
-   * room has not looked afterwards.
+   * Searches stored events for the waits that have not been searched for yet. Returns true if a wait took one. A wait whose
+   * event does not fit into memory still counts as not searched for.
    *
-   * @param hasRoom whether an event that takes so many bytes may come into memory now
+   * @param hasRoom whether an event of this many bytes can be loaded into memory now
    */
   lookForEvents(run: Run, hasRoom: (bytes: number) => boolean): Promise<boolean>;
   sendOutbox(instance: WorkflowInstance, message: OutboxMessage): Promise<void>;
-  /** Asks the store again and again, with pauses, until it answers or `cancelled` is true: then the answer is null. */
+  /** Retries the store call, with pauses, until it succeeds. Returns null once `cancelled` returns true. */
   retryStore<Value>(ask: () => Promise<Value>, cancelled: () => boolean): Promise<Value | null>;
 }

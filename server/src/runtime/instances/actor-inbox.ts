@@ -1,9 +1,9 @@
 /**
- * The messages of one instance: those that wait to be taken in, and those that were taken in since the last commit, which
- * clears them in the store.
+ * The messages of one instance: those not yet applied, and those applied since the last commit. The next commit clears the
+ * latter from the store.
  *
- * Each message raises the counter of the stored inbox by one. So a message that does not follow directly shows that
- * others were missed, or that something else was changed; then the instance has to be read.
+ * Each message increments the counter of the stored inbox. A gap in the counter shows that messages were missed, or that
+ * something else changed. The instance must then be read again.
  */
 import type { Message } from '../../engine/flow/messages.js';
 import type { InboxMessage } from '../../store/records/messages.js';
@@ -13,10 +13,13 @@ import { inOrder, readArrived, type ArrivedMessage } from './message-codec.js';
 
 export class ActorInbox {
   readonly #instanceId: string;
-  /** The counter of the stored inbox after the last message that was taken in. A commit expects it unchanged. */
+  /** The counter of the stored inbox after the last message received. A commit expects it to be unchanged. */
   #inSeq: number;
   #waiting: ArrivedMessage[] = [];
-  /** Ids of messages that no commit has cleared yet: they are still in the stored inbox, and are read again with it. */
+  /**
+   * Ids of applied messages that no commit has cleared yet. They are still in the stored inbox, and every read returns them
+   * again.
+   */
   readonly #takenIn = new Set<string>();
 
   constructor(instanceId: string, inSeq: number) {
@@ -36,16 +39,17 @@ export class ActorInbox {
     return this.#waiting;
   }
 
-  /** The stored inbox holds something that the next commit clears. */
+  /** True if the stored inbox holds something that the next commit clears. */
   get hasTakenIn(): boolean {
     return this.#takenIn.size > 0;
   }
 
-  /** A message was stored. False: it does not follow what is known, so the instance has to be read. */
+  /** Receives a message that was stored. Returns false on a gap in the counter: the instance must be read again. */
   deliver(message: ArrivedMessage): boolean {
     const last = this.#waiting.at(-1)?.inSeq ?? this.#inSeq;
     if (message.inSeq <= last) return true;
-    // Posted again it changes nothing, so what has raised the counter since is something else, such as a suspension.
+    // A message that is posted again changes nothing. Something else, such as a suspension, has incremented the counter
+    // since.
     const isKnown =
       this.#takenIn.has(message.id) || this.#waiting.some(({ id }) => id === message.id);
     if (isKnown || message.inSeq !== last + 1) return false;
@@ -53,19 +57,23 @@ export class ActorInbox {
     return true;
   }
 
-  /** Messages that were in the stored inbox when the instance was loaded. */
+  /** Receives the messages that were in the stored inbox when the instance was loaded. */
   receive(messages: readonly InboxMessage[]): void {
     const inSeq = this.#inSeq;
     this.#waiting.push(...messages.map((message) => ({ ...message, inSeq })));
   }
 
-  /** The stored inbox was read again: it has all that waits, and what was taken in as well. */
+  /**
+   * Replaces everything with the stored inbox, which was read again. It holds all pending messages and the applied ones.
+   */
   replace({ inSeq, inbox }: Pick<InstanceRecord, 'inSeq' | 'inbox'>): void {
     this.#waiting = inbox.map((message) => ({ ...message, inSeq }));
     this.#inSeq = inSeq;
   }
 
-  /** Takes in what waits; answers what the engine has not seen yet, in the order in which it is to see it. */
+  /**
+   * Takes all pending messages. Returns those that are new to the engine, in the order in which the engine must apply them.
+   */
   async takeIn(
     environment: Pick<ActorEnvironment, 'loadEvent' | 'logger'>,
   ): Promise<readonly Message[]> {
@@ -80,7 +88,7 @@ export class ActorInbox {
     return inOrder(messages);
   }
 
-  /** A commit has cleared what was taken in. */
+  /** A commit has cleared the applied messages. */
   committed(): void {
     this.#takenIn.clear();
   }

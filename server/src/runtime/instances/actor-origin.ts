@@ -1,11 +1,11 @@
-/** Where an instance that is brought into memory comes from. */
+/** Where an instance comes from when it is brought into memory. */
 import type { InstanceRecord } from '../../store/records/instances.js';
 import type { Insert } from './first-insertion.js';
 
 export type ActorOrigin =
-  /** A new instance, which is not in the store yet. */
+  /** A new instance that is not in the store yet. */
   | { readonly kind: 'new'; readonly insert: Insert }
-  /** The record that was read. */
+  /** The stored record. */
   | { readonly kind: 'loaded'; readonly record: LoadedRecord };
 
 export type LoadedRecord = Pick<

@@ -1,39 +1,39 @@
 /**
- * Whether an actor works. It is parked at first; once abandoned, it stays so.
+ * The phase of an actor. An actor starts parked. Once abandoned, it remains abandoned.
  *
  *   parked <--> working --> abandoned
  *      +-----------------------^
  */
 export type Phase = Parked | Working | Abandoned;
 
-/** The store has all of the instance but its effects, and everything that follows its commits was done. */
+/** The store has the whole instance except its effects, and all follow-up work of its commits is done. */
 export interface Parked {
   readonly kind: 'parked';
-  /** Of the timer that wakes it. */
+  /** Cancels the timer that wakes the actor. */
   readonly cancelTimer: () => void;
 }
 
 export interface Working {
   readonly kind: 'working';
-  /** Something may be in the store since then that not everything has followed yet. */
+  /** Start of the period in which the store may hold commits whose follow-up work is not complete. */
   readonly since: number;
-  /** What comes after the present turn; `refresh`: something was changed in the store, and is read first. */
+  /** What follows the current turn. `refresh`: the store has changed and must be read first. */
   next: 'park' | 'turn' | 'refresh';
 }
 
-/** It writes nothing more; the work in hand runs out. */
+/** The actor writes nothing more. Its current work runs to its end. */
 export interface Abandoned {
   readonly kind: 'abandoned';
-  /** As it was when it worked; null: it was parked. */
+  /** Carried over from the working phase; null if the actor was parked. */
   readonly since: number | null;
-  /** The instance is still this node's. What the actor has of it is not what the store has, or there is no memory for it. */
+  /** True if this node still owns the instance, but the actor's copy differs from the store or does not fit into memory. */
   isOutdated: boolean;
 }
 
 export const NO_TIMER = (): void => undefined;
 export const NOT_STARTED: Parked = { kind: 'parked', cancelTimer: NO_TIMER };
 
-/** There is more to do after this turn. */
+/** Requests another turn after this one. */
 export function goOn(phase: Working): void {
   if (phase.next === 'park') phase.next = 'turn';
 }

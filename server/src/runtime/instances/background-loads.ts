@@ -1,14 +1,15 @@
 /**
- * How many instances that are overdue, or that a dead node left, are loaded at the same time. While clients are served,
- * few: the store then answers a client about as fast as without them. Otherwise as many as the gate of all loads admits.
+ * Limits the concurrent loads of instances that are overdue or that a dead node left. While clients are being served, the
+ * limit is low, so that the store responds to them almost as fast as without these loads. Otherwise, only the gate of all
+ * loads limits them.
  *
- * Some always go on, so that a backlog ends however busy the clients are.
+ * Some loads always continue, so that a backlog clears however busy the clients are.
  */
 import type { Clock } from '../../base/clock.js';
 
-/** At a time, while clients are served. Measured with `pnpm bench:take-over`. */
+/** Maximum number of concurrent loads while clients are being served. Measured with `pnpm bench:take-over`. */
 const BESIDE_CLIENTS_MAX = 2;
-/** Clients are taken to be served for so long after a call. */
+/** How long after a call clients count as being served. */
 const SERVING_MS = 1000;
 
 export class BackgroundLoads {
@@ -21,12 +22,12 @@ export class BackgroundLoads {
     this.#clock = clock;
   }
 
-  /** A client started a workflow, or something that it sent was stored for one. */
+  /** Call when a client has started a workflow, or when a client's message for an instance has been stored. */
   served(): void {
     this.#servedAt = this.#clock.now();
   }
 
-  /** Waits for its turn; the answer gives it back, once. */
+  /** Waits for a slot. The returned function gives it back, once. */
   async enter(): Promise<() => void> {
     if (this.#waiting.length > 0 || !this.#hasRoom()) {
       await new Promise<void>((resolve) => {

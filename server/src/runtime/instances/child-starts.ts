@@ -1,4 +1,4 @@
-/** Starts the instances that steps ask for, a few at a time. */
+/** Starts the child instances that steps request, a few at a time. */
 import type { EffectResult } from '../../engine/flow/messages.js';
 import { parentLinkOf, rootOf } from '../../engine/model/child-id.js';
 import type { ParentLink, WorkflowInstance } from '../../engine/model/instance.js';
@@ -9,7 +9,7 @@ import { Turns } from '../../base/turns.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import { tooManyDescendants } from './descendants.js';
 
-/** A Foreach may start thousands at once: they must not hold up what others ask the store for. */
+/** A Foreach may start thousands of children at once: they must not delay other store requests. */
 const UNDER_WAY_MAX = 32;
 
 export interface ChildStart {
@@ -17,7 +17,7 @@ export interface ChildStart {
   readonly parent: ParentLink;
 }
 
-/** `full`: the workflow at the top has as many open descendants as it may have. */
+/** `full`: the root instance has reached its maximum number of open descendants. */
 export type StartChild = (inputs: JsonObject, start: ChildStart) => Promise<'started' | 'full'>;
 
 export interface ChildStartsOptions {
@@ -34,7 +34,7 @@ export class ChildStarts {
     this.#options = options;
   }
 
-  /** Null: the node stops, and the next one starts the child. */
+  /** Returns null if this node is stopping; the next node starts the child. */
   async start(
     parent: WorkflowInstance,
     pointer: Pointer,

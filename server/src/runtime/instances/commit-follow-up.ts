@@ -1,4 +1,4 @@
-/** What the node does outside of an instance once a commit is durable (R2): log lines, numbers, news for those who wait. */
+/** What the node does outside an instance once a commit is durable (R2): write log lines, count, notify waiting callers. */
 import type { WorkflowInstance } from '../../engine/model/instance.js';
 import type { Logger } from '../../base/logger.js';
 import type { Clock } from '../../base/clock.js';
@@ -15,11 +15,11 @@ export interface CommitFollowUpOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: RuntimeMetrics;
-  /** Lines that the EmitLog steps of one definition may write in a second. */
+  /** Maximum number of lines per second that the EmitLog steps of one definition may write. */
   readonly emitLinesPerSecondMax: number;
   readonly workers: Pick<ActivityBroker, 'created'>;
   readonly changes: Pick<ChangeFeed, 'committed'>;
-  /** @param view how it ended; null when that has to be looked up */
+  /** @param view how the instance ended; returns null if the caller must read it from the store */
   readonly ended: (instanceId: string, view: () => InstanceView | null) => void;
 }
 
@@ -35,7 +35,7 @@ export class CommitFollowUp {
     this.#failedAttempts = new FailedAttemptsLog(options);
   }
 
-  /** @param committedAt null when the store does not show it as the last change */
+  /** @param committedAt null if the store does not show this commit as the last change */
   committed(instance: WorkflowInstance, saved: UnsavedChanges, committedAt: number | null): void {
     const { changes, ended, metrics, workers } = this.#options;
     const { definitionId, id: workflowId, outcome, status } = instance;
@@ -49,7 +49,7 @@ export class CommitFollowUp {
     ended(workflowId, () => (committedAt === null ? null : viewCommitted(instance, committedAt)));
   }
 
-  /** Writes what the logs have held back. */
+  /** Writes the lines that the logs have held back. */
   stop(): void {
     this.#emitted.stop();
     this.#failedAttempts.stop();

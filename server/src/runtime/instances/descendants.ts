@@ -1,11 +1,11 @@
 /**
- * Instances that descend from one that a client started: how many may be open, and how many of them a node has in memory.
+ * The descendants of an instance that a client started: how many may be open, and how many of them a node has in memory.
  *
- * SubWorkflow steps that do not wait could start instances without end. The store counts them (`openDescendantsMax`);
- * here is what a node makes of it.
+ * SubWorkflow steps that do not wait could start an unlimited number of instances. The store counts them
+ * (`openDescendantsMax`); this file holds the node's part.
  */
 
-/** Why a step may not start another one. A later attempt may find room. */
+/** The error of a step that may not start another child. A later attempt may succeed. */
 export function tooManyDescendants(rootId: string, descendantsMax: number): string {
   return (
     `run ${rootId} has ${descendantsMax} open descendants, the maximum (descendants_max); ` +
@@ -13,7 +13,7 @@ export function tooManyDescendants(rootId: string, descendantsMax: number): stri
   );
 }
 
-/** How many instances of each root are in memory. */
+/** Counts the instances of each root in memory. */
 export class RootCounts {
   readonly #counts = new Map<string, number>();
 

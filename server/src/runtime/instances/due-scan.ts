@@ -1,15 +1,17 @@
 /**
- * Goes through the instances that are due before the next scan, in pages: what is due now is looked at, for what is due
- * soon there is a timer. What is far away costs no memory.
+ * Scans the instances that become due before the next scan, in pages. It handles instances that are due now, and sets a
+ * timer for those that are due soon. Instances due later cost no memory.
  */
 import type { DueInstance } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
 
 const PAGE = 500;
-/** Pages in a row with nothing to do for this node, after which the next scan goes on. */
+/**
+ * Maximum number of consecutive pages without work for this node; after them, the scan stops, and the next one continues.
+ */
 const IDLE_PAGES_MAX = 20;
-/** What a scan may come later than planned. */
+/** How late a scan may run. */
 const MARGIN_MS = 1000;
 
 export interface DueScanOptions {
@@ -17,18 +19,18 @@ export interface DueScanOptions {
   readonly clock: Clock;
   readonly intervalMs: () => number;
   readonly isStopping: () => boolean;
-  /** Whether this node has something to do about it, now or when it is due. */
+  /** Whether this node has to handle the instance, now or when it becomes due. */
   readonly concerns: (instance: DueInstance, now: number) => boolean;
-  /** Resolves when the next one may come. */
+  /** Resolves when the scan may continue with the next instance. */
   readonly look: (instance: DueInstance) => Promise<void>;
-  /** It is due, as the timer says; what was known of it before may be old. */
+  /** Called when a timer fires. Earlier knowledge of the instance may be stale. */
   readonly lookAnew: (instanceId: string) => void;
 }
 
 export class DueScan {
   readonly #options: DueScanOptions;
   readonly #timers = new Map<string, () => void>();
-  /** Where the last scan stopped before the end. */
+  /** Where the last scan stopped early. */
   #from: { readonly wakeAt: number; readonly id: string } | undefined;
 
   constructor(options: DueScanOptions) {
@@ -49,11 +51,11 @@ export class DueScan {
     }
   }
 
-  /** An instance that is due at that time has left the memory. */
+  /** Sets a timer for an instance that was evicted and is due at `dueAt`. */
   setTimer(id: string, dueAt: number): void {
     const { clock, intervalMs, isStopping, lookAnew } = this.#options;
     this.cancel(id);
-    // The scan finds what is due later.
+    // A scan finds instances that are due later.
     if (dueAt > clock.now() + this.#aheadMs(intervalMs) || isStopping()) return;
     const cancel = clock.at(dueAt, () => {
       this.#timers.delete(id);

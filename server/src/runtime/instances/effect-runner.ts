@@ -1,4 +1,4 @@
-/** The effects of one instance that are under way: started after a commit, aborted when their step is cancelled. */
+/** The running effects of one instance: started after a commit, aborted when their step is cancelled. */
 import { traitsOf } from '../../engine/definitions/step-types.js';
 import type { EffectResult } from '../../engine/flow/messages.js';
 import { stepOf, type Run } from '../../engine/flow/run.js';
@@ -8,7 +8,7 @@ type EffectEnvironment = Pick<ActorEnvironment, 'logger' | 'runBody'>;
 
 interface UnderWay {
   readonly controller: AbortController;
-  /** It waits for an answer from outside; a script or the start of a child is work of this server. */
+  /** True if the effect waits for an external response. A script or the start of a child is work of this server. */
   readonly isCall: boolean;
 }
 
@@ -27,12 +27,14 @@ export class EffectRunner {
     this.#ended = ended;
   }
 
-  /** Nothing is under way, and nothing was left to the next node, which this one must tell before it stops. */
+  /**
+   * True if no effect is running and none was left to the next node. This node must announce the latter before it stops.
+   */
   get isAtRest(): boolean {
     return this.#underWay.size === 0 && !this.#hasLeftOver;
   }
 
-  /** All that is under way are calls to the outside. */
+  /** True if all running effects are external calls. */
   get areCalls(): boolean {
     return [...this.#underWay.values()].every(({ isCall }) => isCall);
   }
@@ -60,7 +62,7 @@ export class EffectRunner {
     }
   }
 
-  /** Resolves when nothing is under way any more, or when the signal fires. One caller at a time. */
+  /** Resolves when no effect is running any more, or when the signal fires. Supports one caller at a time. */
   async end(signal: AbortSignal): Promise<void> {
     if (this.#underWay.size === 0 || signal.aborted) return;
     await new Promise<void>((resolve) => {
@@ -81,7 +83,7 @@ export class EffectRunner {
     this.abort([...this.#underWay.keys()]);
   }
 
-  /** Bodies answer with results; one that throws has a bug, which must not cost more than its step. */
+  /** Bodies return their failures as results. A body that throws has a bug, which must not harm more than its step. */
   #unexpected(run: Run, pointerId: number, error: unknown): EffectResult {
     const fields = { workflowId: run.instance.id, pointerId, err: error };
     this.#environment.logger.error(fields, 'a step body failed unexpectedly');

@@ -1,10 +1,10 @@
-/** Callers that wait for an instance to end. */
+/** Callers that are waiting for an instance to end. */
 import type { InstanceView } from '../operations/instance-types.js';
 
 export interface EndWait {
   /**
-   * Resolves when the instance has ended, the time is over, the signal fires or the wait is cancelled, whichever comes
-   * first; with how the instance ended, where that is known without looking.
+   * Resolves when the instance ends, the time is up, the signal fires or the wait is cancelled, whichever comes first. The
+   * value is how the instance ended, if that is known without reading the store.
    */
   readonly over: Promise<InstanceView | null>;
   readonly cancel: () => void;
@@ -39,7 +39,7 @@ export class EndWaiters {
     return { over, cancel };
   }
 
-  /** @param view how the instance ended; only asked for when somebody waits, null when it has to be looked up */
+  /** @param view how the instance ended; called only if somebody is waiting, returns null if the store must be read */
   ended(id: string, view: () => InstanceView | null = () => null): void {
     const waiters = this.#waiters.get(id);
     if (waiters === undefined) return;

@@ -1,4 +1,4 @@
-/** Stored events for the waits of an instance that may have been published before anybody waited for them. */
+/** Finds stored events for the waits of an instance, which may have been published before the waits began. */
 import { applyMessage, type EventMessage } from '../../engine/flow/messages.js';
 import type { Run } from '../../engine/flow/run.js';
 import { eventKey, isTaken, searchStart } from '../../engine/flow/taken-events.js';
@@ -28,7 +28,7 @@ export class EventLookup {
     this.#retry = retry;
   }
 
-  /** Those who ask for the same event at the same time share it. Null: it is gone. */
+  /** Concurrent calls for the same event share one read. Returns null if the event no longer exists. */
   load(eventId: string): Promise<EventMessage | null> {
     const known = this.#loading.get(eventId);
     if (known !== undefined) return known;
@@ -40,7 +40,7 @@ export class EventLookup {
     return loading;
   }
 
-  /** As `ActorEnvironment.lookForEvents`. */
+  /** See `ActorEnvironment.lookForEvents`. */
   async look(run: Run, hasRoom: (bytes: number) => boolean): Promise<boolean> {
     let taken = false;
     for (const pointer of [...run.instance.pointers.values()]) {
@@ -49,7 +49,7 @@ export class EventLookup {
       const found = await this.#find(run.instance, state);
       if (found?.data === null && !hasRoom(UNREAD_EVENT_COST)) continue;
       const event = found === null ? null : await this.#read(found);
-      // A message cannot have come between: the actor takes messages in only at the start of a turn.
+      // No message can have arrived in between: the actor takes messages only at the start of a turn.
       pointer.state = { ...state, looked: true };
       if (event === null) continue;
       run.now = this.#clock.now();

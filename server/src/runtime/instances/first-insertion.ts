@@ -1,28 +1,29 @@
-/** How a new instance comes into the store, once, while its first pass may still be under way. */
+/** The single insert of a new instance into the store, possibly while its first pass is still running. */
 import type { Run } from '../../engine/flow/run.js';
 import type { InsertInstanceResult, SideRecords } from '../../store/records/instances.js';
 import { noSideRecords } from './unsaved-changes.js';
 
-/** What the first pass has made of a new instance. */
+/** The result of the first pass of a new instance. */
 export interface FirstPass {
   readonly run: Run;
   /** When the store's scan must find the instance. */
   wakeAt(): number | null;
-  /** This state is about to be stored. */
+  /** Called just before this state is stored. */
   wrote(state: string): void;
 }
 
 /**
- * Stores a new instance as it stands. `inserted-before`: an earlier state of it was stored while it ran on, and the
- * present one must be committed. `not-inserted`: somebody else started it, or nobody may; this actor has nothing to do.
+ * Stores a new instance in its current state. `inserted-before`: an earlier state was stored while the pass was running,
+ * and the current one must be committed. `not-inserted`: another caller has started the instance, or it must not start;
+ * this actor has nothing to do.
  */
 export type Insert = (
-  /** Null: as it began. */
+  /** Null: store the initial state. */
   firstPass: FirstPass | null,
   side: SideRecords,
 ) => Promise<'inserted' | 'inserted-before' | 'not-inserted'>;
 
-/** The insert of a new instance: once, either with what its first pass made of it or, when that takes long, before. */
+/** Inserts a new instance once: with the result of its first pass or, if the pass takes too long, in its initial state. */
 export class FirstInsertion {
   readonly result: Promise<InsertInstanceResult>;
   readonly #insert: (
@@ -43,7 +44,7 @@ export class FirstInsertion {
     this.#settle = settle;
   }
 
-  /** The first pass takes long: the instance is stored as it began. */
+  /** Called when the first pass takes too long: stores the instance in its initial state. */
   early(): void {
     void this.#begin(null, noSideRecords());
   }

@@ -1,6 +1,6 @@
 /**
- * Runs one instance: takes in what arrived, lets the engine work until everything waits, commits, and starts what the
- * commit made durable.
+ * Runs one instance: takes its messages, lets the engine run until every path waits, commits, and starts the effects that
+ * the commit made durable.
  *
  *   wake --> [ refresh? ] --> take in --> pass --> commit --> after the commit --> (again, or park)
  *                ^                                   |
@@ -11,8 +11,9 @@
  *
  *  R1 Only one stretch of work runs at a time for an instance.
  *  R2 Nothing leaves the server (effects, work for waiting workers, log lines) before the commit that contains it.
- *  R12 An evaluation that nobody wants any more is called off: its instance was suspended or terminated, belongs to
- *     another node, is late, or the server stops. That leaves no trace in the instance or in the log.
+ *  R12 An evaluation that is no longer needed is cancelled: its instance was suspended or terminated, belongs to another
+ *      node or has run out of time, or the server is stopping. The cancellation leaves no trace in the instance or in the
+ *      log.
  */
 import { applyEffect, applyMessage, type EffectResult } from '../../engine/flow/messages.js';
 import { canGoOn, type Run } from '../../engine/flow/run.js';
@@ -31,17 +32,22 @@ import type { ArrivedMessage } from './message-codec.js';
 import { hasUnderWay } from './under-way.js';
 import type { UnsavedChanges } from './unsaved-changes.js';
 
-/** Who has the actor in memory, and is told what becomes of it. */
+/** The owner of the actor in memory. It is told what happens to the actor. */
 export interface ActorOwner {
-  /** Whether the instance may take so many bytes of memory, all in all. If not, it should leave, and waits its turn. */
+  /**
+   * Whether the instance may use this many bytes of memory in total. If not, the actor must leave memory and queue for it.
+   */
   mayGrow(actor: InstanceActor, bytes: number): boolean;
   /** A commit is durable. */
   committed(actor: InstanceActor, saved: UnsavedChanges): void;
-  /** It has nothing to do until it is woken. */
+  /** The actor has nothing to do until it is woken. */
   parked(actor: InstanceActor): void;
-  /** The actor has ended without ending its instance; `isOutdated`: it is still ours, and is read again. */
+  /**
+   * The actor has stopped before its instance ended. `isOutdated`: this node still owns the instance and must read it
+   * again.
+   */
   abandoned(actor: InstanceActor, isOutdated: boolean): void;
-  /** The instance cannot be run on; it is set aside where others are not harmed. */
+  /** The instance cannot run. It must be quarantined, so that it does not harm others. */
   failed(actor: InstanceActor, error: unknown): Promise<void>;
 }
 
@@ -58,11 +64,11 @@ export class InstanceActor {
   readonly #effects: EffectRunner;
   readonly #evaluation: PendingEvaluation;
   #phase: Phase = NOT_STARTED;
-  /** The stretch of work in hand, or the last one. */
+  /** The current stretch of work, or the last one. */
   #stretch = DONE;
-  /** Results of effects that no stretch has taken in yet. */
+  /** Results of effects that no stretch has applied yet. */
   #results: { pointerId: number; attempt: number; result: EffectResult }[] = [];
-  /** It was loaded: events may have been published for its waits since somebody last looked. */
+  /** True after a load: events for its waits may have been published since the last search. */
   #lookDue: boolean;
 
   constructor(environment: ActorEnvironment, owner: ActorOwner, run: Run, origin: ActorOrigin) {
@@ -96,17 +102,17 @@ export class InstanceActor {
     return this.#committer.isStored;
   }
 
-  /** The time that the newest commit shows as the last change; null before there was one after the insert. */
+  /** The time that the newest commit shows as the last change; null before the first commit after the insert. */
   get committedAt(): number | null {
     return this.#committer.committedAt;
   }
 
-  /** Nodes in a row that died while they had it, as the store has it. */
+  /** Number of consecutive nodes that died while they had the instance, as stored. */
   get crashes(): number {
     return this.#committer.crashes;
   }
 
-  /** Since when something may be in the store that not everything has followed yet; null: all has. */
+  /** Start of the period in which the store may hold commits whose follow-up work is not complete; null if all of it is. */
   get workingSince(): number | null {
     return this.#phase.kind === 'parked' ? null : this.#phase.since;
   }
@@ -119,50 +125,54 @@ export class InstanceActor {
     return this.#phase.kind === 'abandoned';
   }
 
-  /** Nothing is lost when a parked actor without effects is dropped from memory: the store has it all. */
+  /**
+   * True if the actor can be dropped without losing anything: it is parked, has no effects, and the store has everything.
+   */
   get isDisposable(): boolean {
     return this.isParked && this.#effects.isAtRest && this.#inbox.isEmpty;
   }
 
-  /** It has nothing to do until an answer comes from outside. */
+  /** True if the actor has nothing to do until an external response arrives. */
   get waitsOutside(): boolean {
     return this.isParked && this.#effects.areCalls;
   }
 
-  /** A message that was stored for this instance; one that does not follow directly means that others were missed. */
+  /** Receives a message that was stored for this instance. A gap in its counter means that other messages were missed. */
   deliver(message: ArrivedMessage): void {
     this.#workOn(this.#inbox.deliver(message) ? 'turn' : 'refresh');
   }
 
-  /** Messages that were in the inbox when the instance was read. */
+  /** Receives the messages that were in the inbox when the instance was read. */
   receiveInbox(messages: readonly InboxMessage[], commitDue: boolean): void {
     this.#inbox.receive(messages);
     this.run.dirty ||= commitDue;
   }
 
-  /** Something was changed in the store; it is read again. */
+  /** Reads the instance again, because the store has changed. */
   refresh(): void {
     this.#workOn('refresh');
     this.#evaluation.callOffUnless(() => this.#committer.isWanted());
   }
 
-  /** Somebody suspended or terminated it in the store; terminated with compensation it is still Runnable. */
+  /**
+   * Called when the instance was suspended or terminated in the store. Terminated with compensation, it is still Runnable.
+   */
   controlled(): void {
     this.#evaluation.callOff();
     this.#workOn('refresh');
   }
 
-  /** Works until everything waits. Callers that come while it works are served by the same stretch. */
+  /** Works until every path waits. Calls made while the actor is working are served by the same stretch. */
   wake(): void {
     this.#workOn('turn');
   }
 
-  /** It may go on with what it waits for; its nodes' deaths so far count as this many at most. */
+  /** Lets the instance continue. Its crash count is capped at `crashes`. */
   acquit(crashes: number): void {
     this.#committer.acquit(crashes);
   }
 
-  /** Resolves when the present stretch of work has ended. */
+  /** Resolves when the current stretch of work has ended. */
   async idle(): Promise<void> {
     let stretch: Promise<void>;
     do {
@@ -172,8 +182,9 @@ export class InstanceActor {
   }
 
   /**
-   * Before the server stops: what is under way here is marked as due, so that the next node begins it again at once
-   * should it not end in time. Until the signal fires it may end, and its result is committed; nothing new is begun.
+   * Prepares for the stop of the server. Work in progress is marked as due, so that the next node restarts it immediately
+   * if it does not finish in time. Until the signal fires, it may finish and its result is committed; nothing new is
+   * started.
    */
   async leave(isLate: AbortSignal): Promise<void> {
     this.#committer.isLeaving = true;
@@ -187,7 +198,7 @@ export class InstanceActor {
     await this.idle();
   }
 
-  /** Stops without another commit. Effects are told to stop; whoever runs the instance next starts them again. */
+  /** Stops without another commit. Effects are aborted; the node that runs the instance next starts them again. */
   abandon(): void {
     this.#giveUp(false);
   }
@@ -231,7 +242,7 @@ export class InstanceActor {
   #rest(): void {
     const phase = this.#phase;
     if (phase.kind === 'abandoned') this.#owner.abandoned(this, phase.isOutdated);
-    // It was woken after its last turn.
+    // The actor was woken after its last turn.
     else if (phase.kind === 'working' && phase.next !== 'park') this.#begin(phase);
     else this.#park();
   }
@@ -244,7 +255,7 @@ export class InstanceActor {
     this.#owner.parked(this);
   }
 
-  /** Who has more to do afterwards queues again: a few instances that never rest must not stop all others. */
+  /** An actor with more work queues again: a few instances that never wait must not block all others. */
   async #takeTurn(phase: Working): Promise<void> {
     if (this.#mustLeave()) {
       this.#giveUp(true);
@@ -263,12 +274,15 @@ export class InstanceActor {
     }
   }
 
-  /** What is to be taken in finds no memory: it leaves, and comes back with all of that when there is some. */
+  /**
+   * True if there is no memory for pending messages: the instance leaves memory, and returns with all of them when there
+   * is.
+   */
   #mustLeave(): boolean {
     return this.#mayLeave() && !this.run.dirty && this.memory.isShort(this.#inbox.waiting);
   }
 
-  /** Whether all that it has, or will have after its next commit, is in the store. */
+  /** Whether the store has everything, or will have it after the next commit. */
   #mayLeave(): boolean {
     const { isLeaving, isStored } = this.#committer;
     return isStored && !isLeaving && this.#effects.isAtRest && this.#results.length === 0;
@@ -286,11 +300,11 @@ export class InstanceActor {
     if (isRefreshDue && !(await this.#refresh(phase))) return;
     await this.#takeIn(phase);
     await runPass(run, this.#environment, this.#evaluation);
-    // What is left when the server stops is for the next node.
+    // When the server stops, the next node continues the rest.
     if (canGoOn(run) && !this.#evaluation.hasEnded) goOn(phase);
-    // One that was stored while its first pass went on learns from its next commit who has changed it.
+    // An instance that was stored during its first pass learns of concurrent changes from its next commit.
     const isUnaware = !this.isStored && this.#evaluation.isCalledOff;
-    // What arrived meanwhile goes into the same commit; committing without it would be refused anyway.
+    // Messages that have arrived meanwhile go into the same commit. The store would reject a commit without them.
     if (!isUnaware && (!this.#inbox.isEmpty || phase.next === 'refresh')) {
       goOn(phase);
       return;
@@ -308,7 +322,7 @@ export class InstanceActor {
     }
     if (!this.#inbox.isEmpty) {
       const messages = await this.#inbox.takeIn(this.#environment);
-      // The stored inbox has something to clear, whether or not anybody waits for it.
+      // The stored inbox has messages to clear, whether or not a step waited for them.
       run.dirty ||= this.#inbox.hasTakenIn;
       for (const message of messages) applyMessage(run, message, this.#committer.status);
     }
@@ -327,9 +341,9 @@ export class InstanceActor {
   async #commit(phase: Working): Promise<void> {
     const outcome = await this.#committer.commit();
     if (typeof outcome !== 'string') {
-      // What is stored although somebody has stopped the actor meanwhile is for whoever runs the instance next.
+      // If the actor was stopped during the commit, the node that runs the instance next continues from the stored state.
       if (this.isAbandoned) return;
-      // A commit that was read back has merged what others have written, too.
+      // A commit that was read back has also merged concurrent changes.
       if (this.run.dirty) goOn(phase);
       this.#owner.committed(this, outcome);
     } else if (outcome === 'merged') goOn(phase);
@@ -337,9 +351,9 @@ export class InstanceActor {
     else this.#giveUp(outcome === 'outdated');
   }
 
-  /** Reads what others have written. False: the actor has given up. */
+  /** Reads what others have written. Returns false if the actor has given up. */
   async #refresh(phase: Working): Promise<boolean> {
-    // What is read now shows all that was changed before.
+    // This read shows every earlier change.
     if (phase.next === 'refresh') phase.next = 'turn';
     if (!this.isStored) return !this.isAbandoned;
     const outcome = await this.#committer.refresh();

@@ -1,4 +1,4 @@
-/** What a commit of an instance writes. */
+/** The contents of a commit of an instance. */
 import type { WorkflowInstance } from '../../engine/model/instance.js';
 import { STATE_VERSION } from '../../engine/model/snapshot.js';
 import type { InstanceCommit } from '../../store/records/instances.js';

@@ -1,16 +1,16 @@
 /**
- * Writes one instance to the store, and finds out what became of it.
+ * Writes one instance to the store, and determines the outcome of each write.
  *
  *   commit --> committed
  *          --> refused: somebody has written --> refresh --> merged, or given up
  *          --> no answer: read back ----------> committed, merged, or given up
  *
- * Owns: what the store has of the instance, as far as this node knows, and what no commit has saved yet. Must not know:
- * when a commit is due, effects, other instances.
+ * Owns: the stored state of the instance, as far as this node knows it, and the changes that no commit has saved yet. Must
+ * not know: when a commit is due, effects, other instances.
  *
- *  R3 A commit that is lost to a message keeps the work and takes the message in; one that is lost to another owner
- *     throws the work away.
- *  R4 A store error leaves the outcome open: it is read back, by revision, before anything else happens.
+ *  R3 A commit that is lost to a message keeps the work and merges the message. A commit that is lost to another owner
+ *     discards the work.
+ *  R4 A store error leaves the outcome unknown: it is read back, by revision, before anything else happens.
  */
 import { applyStatus } from '../../engine/flow/lifecycle.js';
 import type { Run } from '../../engine/flow/run.js';
@@ -28,27 +28,27 @@ import { writeStored } from './long-states.js';
 import { noSideRecords, UnsavedChanges } from './unsaved-changes.js';
 import { wakeTimeOf } from './wake-time.js';
 
-/** What reading the instance again has led to. */
+/** The result of reading the instance again. */
 export type Refreshed =
-  /** What others have written was taken over, and is to be committed. */
+  /** Concurrent changes were merged and must be committed. */
   | 'merged'
-  /** Another node owns the instance now, or it is gone. */
+  /** Another node owns the instance now, or the instance no longer exists. */
   | 'fenced'
-  /** A write of this node came late: what is in memory does not build on it. */
+  /** An earlier write of this node arrived late: the state in memory does not build on it. */
   | 'outdated';
 
 export type NotCommitted =
   | Refreshed
-  /** Somebody has written to the instance, which has to be read before the commit is made again. */
+  /** The instance has changed in the store. It must be read before the commit is repeated. */
   | 'refused'
-  /** A new instance that is not to be run here: somebody else has started it, or nobody knows whether it is stored. */
+  /** A new instance that must not run here: another caller has started it, or it is unknown whether it was stored. */
   | 'not-stored';
 
-/** What the store has, as of the last answer. */
+/** The stored state, according to the last response. */
 interface Stored {
   readonly epoch: number;
   revision: number;
-  /** Another one than the run's only while what somebody else has changed is not merged yet. */
+  /** Differs from the status of the run only while an external change is not merged yet. */
   status: InstanceStatus;
 }
 
@@ -59,17 +59,17 @@ export interface CommitterParts {
   >;
   readonly inbox: ActorInbox;
   readonly memory: ActorMemory;
-  /** Nobody waits for an answer of the store any more. */
+  /** True if nobody waits for a response of the store any more. */
   readonly isAbandoned: () => boolean;
 }
 
 export class InstanceCommitter implements FirstPass {
   readonly run: Run;
-  /** The node stops: what is under way is written as due at once, for the next node. */
+  /** True if the node is stopping: work in progress is written as due immediately, for the next node. */
   isLeaving = false;
   readonly #parts: CommitterParts;
   readonly #stored: Stored;
-  /** How it comes into the store; null from when it is there. */
+  /** Inserts the instance into the store; null once it is stored. */
   #insert: Insert | null;
   #committedAt: number | null = null;
   #unsaved = new UnsavedChanges();
@@ -106,17 +106,17 @@ export class InstanceCommitter implements FirstPass {
     return this.#insert === null;
   }
 
-  /** The time that the newest commit shows as the last change; null before there was one after the insert. */
+  /** The time that the newest commit shows as the last change; null before the first commit after the insert. */
   get committedAt(): number | null {
     return this.#committedAt;
   }
 
-  /** Nodes in a row that died while they had the instance, as the store has it. */
+  /** Number of consecutive nodes that died while they had the instance, as stored. */
   get crashes(): number {
     return this.#crashes.value;
   }
 
-  /** The deaths so far count as this many at most. */
+  /** Caps the crash count at `crashes`. */
   acquit(crashes: number): void {
     this.#crashes.lower(crashes);
   }
@@ -130,16 +130,16 @@ export class InstanceCommitter implements FirstPass {
     this.#parts.memory.wrote(state);
   }
 
-  /** Workers that wait for what no commit has saved wait on. */
+  /** Releases the workers reserved for unsaved changes: they continue to wait. */
   release(): void {
     for (const id of this.#unsaved.activityIds) this.#parts.environment.workers.release(id);
   }
 
   /**
-   * Writes the instance; answers what was saved with it.
+   * Writes the instance and returns the changes that were saved with it.
    *
-   * @throws InstanceTooLargeError when it must not be written. What is in the store is then as old as the last commit, from
-   *   which nothing that came later has left the server (R2).
+   * @throws InstanceTooLargeError if the instance must not be written. The store then still has the last commit, and
+   * nothing later has left the server (R2).
    */
   async commit(): Promise<UnsavedChanges | NotCommitted> {
     const { run } = this;
@@ -164,23 +164,23 @@ export class InstanceCommitter implements FirstPass {
     return saved;
   }
 
-  /** Reads the instance again, which somebody has changed. Only for one that is stored. */
+  /** Reads a stored instance again after somebody has changed it. Call it only for an instance that is stored. */
   async refresh(): Promise<Refreshed> {
     const record = await this.#loadRecord();
     const { epoch, revision } = this.#stored;
     if (record?.epoch !== epoch) return this.#lose('fenced');
-    // Another revision in our epoch is a commit of ours that came late: what is in memory does not build on it.
+    // Another revision in our epoch is a commit of ours that arrived late: the state in memory does not build on it.
     if (record.revision !== revision) return this.#lose('outdated');
     return this.#merge(record);
   }
 
-  /** Whether the instance is still this node's, and its status what it was. */
+  /** Whether this node still owns the instance, and its status is unchanged. */
   async isWanted(): Promise<boolean> {
     const record = await this.#parts.environment.store.getInstance(this.run.instance.id);
     return record?.epoch === this.#stored.epoch && record.status === this.#stored.status;
   }
 
-  /** A new instance that has become too large is set aside as it began; for that it has to be in the store. */
+  /** A new instance that has become too large is quarantined in its initial state, which must be stored first. */
   async #storeAsBegun(error: unknown): Promise<'not-stored'> {
     const outcome = await this.#insert?.(null, noSideRecords());
     if (outcome !== 'not-inserted') throw error;
@@ -193,7 +193,7 @@ export class InstanceCommitter implements FirstPass {
       outcome = await insert(this, this.#unsaved.side);
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;
-      // Who asked for the start hears of it; the runner looks whether the instance is there all the same.
+      // The caller of the start gets the error. The runner checks whether the instance was stored anyway.
       return 'not-stored';
     }
     this.#insert = null;
@@ -244,14 +244,14 @@ export class InstanceCommitter implements FirstPass {
     const record = await this.#loadRecord();
     if (record?.epoch !== stored.epoch) return this.#lose('fenced');
     const isCommitted = record.revision > stored.revision;
-    // Of two commits without an answer the first has come late: what is in memory does not build on it.
+    // Of two commits without a response, the first arrived late: the state in memory does not build on it.
     if (isCommitted && record.state !== state) return this.#lose('outdated');
     if (isCommitted) this.#written(record);
     this.#merge(record);
     return isCommitted ? 'committed' : 'merged';
   }
 
-  /** A commit of the run as it stands is in the store. */
+  /** A commit of the current state of the run is in the store. */
   #written(record: Pick<InstanceRecord, 'state' | 'crashes' | 'lastChangeAt' | 'revision'>): void {
     this.#committedAt = record.lastChangeAt;
     this.#stored.revision = record.revision;
@@ -261,14 +261,14 @@ export class InstanceCommitter implements FirstPass {
     this.#crashes.written(record.crashes);
   }
 
-  /** Reads the instance until the store answers: nothing else can be done without it. */
+  /** Retries until the store responds: nothing else can be done without the record. */
   #loadRecord(): Promise<InstanceRecord | null> {
     const { environment, isAbandoned } = this.#parts;
     const { id } = this.run.instance;
     return environment.retryStore(() => environment.store.getInstance(id), isAbandoned);
   }
 
-  /** Takes over what others have written: messages, and the status when they changed it. */
+  /** Merges concurrent changes: messages, and the status if it was changed. */
   #merge(record: InstanceRecord): 'merged' {
     const { run } = this;
     this.#parts.inbox.replace(record);

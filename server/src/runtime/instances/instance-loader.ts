@@ -1,7 +1,7 @@
 /**
- * Brings a stored instance into memory: reads it, claims it where it is nobody's, and makes an actor of it.
+ * Brings a stored instance into memory: reads it, claims it if it has no owner, and creates an actor for it.
  *
- * One that cannot be run here is set aside, or left alone where a newer server has written it.
+ * An instance that cannot run here is quarantined, or left alone if a newer server has written it.
  */
 import { takeUpRun } from '../../engine/flow/lifecycle.js';
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
@@ -20,20 +20,20 @@ import { hasUnderWay } from './under-way.js';
 
 export interface InstanceLoaderOptions {
   readonly environment: RunnerEnvironment;
-  /** Of the actors that are made here. */
+  /** The owner of the actors created here. */
   readonly owner: ActorOwner;
   readonly nodes: Pick<NodeRegistry, 'id' | 'isGone' | 'isKnown'>;
   readonly residents: ResidentSet;
   readonly quarantine: Quarantine;
-  /** Built with this loader, so it can only be asked for later. */
+  /** A function, because the take-over is constructed with this loader. */
   readonly takeOver: () => Pick<TakeOver, 'claimNow' | 'trials'>;
   readonly findDefinition: (id: string, version: number) => Promise<WorkflowDefinition | null>;
-  /** Tells the node that owns an instance to look at it. */
+  /** Asks the node that owns an instance to check it. */
   readonly hintOwner: (instanceId: string) => void;
   readonly isStopping: () => boolean;
-  /** The node stops, and leaves an instance of its own that nobody runs. */
+  /** The node is stopping and leaves an instance of its own that nobody runs. */
   readonly leftOver: () => void;
-  /** It is about to be in memory. */
+  /** The instance is about to be in memory. */
   readonly coming: (instanceId: string) => void;
 }
 
@@ -44,7 +44,7 @@ export class InstanceLoader {
     this.#options = options;
   }
 
-  /** Answers the instance if it is ours, or was claimed. */
+  /** Returns the instance if this node owns it or has claimed it. */
   async load(id: string): Promise<InstanceRecord | null> {
     const { environment, hintOwner, nodes, takeOver } = this.#options;
     const record = await environment.store.getInstance(id);
@@ -52,18 +52,18 @@ export class InstanceLoader {
     const { owner } = record;
     if (owner === nodes.id) {
       if (record.crashes < TRIAL_FROM) return record;
-      // Its claim was for a trial, and the answer got lost.
+      // The instance was claimed for a trial, and the response was lost.
       takeOver().trials.add(id, null);
       return null;
     }
     const wasKnown = owner !== null && nodes.isKnown(owner);
     if (owner === null || (await nodes.isGone(owner))) return takeOver().claimNow(record);
-    // Whoever asked for this look took it for nobody's. Only then: a hint makes every node look.
+    // Claim only if the caller believed that the instance has no owner: a hint makes every node check it.
     if (!wasKnown) hintOwner(id);
     return null;
   }
 
-  /** Sets an instance of this node to work. */
+  /** Starts work on an instance of this node. */
   async activate(record: InstanceRecord): Promise<void> {
     const { findDefinition, isStopping, leftOver, quarantine, residents } = this.#options;
     if (residents.has(record.id)) return;
@@ -75,11 +75,11 @@ export class InstanceLoader {
     if (definition !== null) await this.#wakeUp(record, definition);
   }
 
-  /** What a newer server has written is left alone, unclaimed, for a node that knows it. */
+  /** An instance that a newer server has written is left alone, unclaimed, for a node that can read it. */
   isNewer({ id, schemaVersion }: Pick<InstanceRecord, 'id' | 'schemaVersion'>): boolean {
     if (schemaVersion <= STATE_VERSION) return false;
     const { environment, quarantine } = this.#options;
-    // A dead node's work is looked at again and again.
+    // Warn once: a dead node's work is checked repeatedly.
     if (quarantine.has(id)) return true;
     quarantine.leave(id);
     environment.logger.error(
@@ -110,7 +110,7 @@ export class InstanceLoader {
       rootId: record.rootId ?? record.id,
       bytes: recordCost(record),
     });
-    // A wake time that has passed is replaced by a commit, or the scan would find it again and again.
+    // A wake time that has passed must be replaced by a commit. Otherwise, every scan would find it.
     const isDue = record.wakeAt !== null && record.wakeAt <= clock.now();
     const isMarked = record.underWay && !hasUnderWay(actor.run.instance);
     actor.receiveInbox(record.inbox, isDue || isMarked || record.crashes > 0);

@@ -1,6 +1,6 @@
 /**
- * The loads of a node: one at a time for each instance, all together within the limits of the gate. An instance for which
- * there is no memory waits in line, and is read again when its turn comes: nothing of it is in memory until then.
+ * The loads of a node: one at a time for each instance, and all together within the limits of the gate. An instance for
+ * which there is no memory queues, and is read again when its turn comes. Until then, it takes no memory.
  */
 import type { InstanceRecord } from '../../store/records/instances.js';
 import type { RunnerEnvironment } from './runner-environment.js';
@@ -9,24 +9,24 @@ import { LoadGate, type LoadLimits, type LoadPermit } from '../memory/load-gate.
 import { BackgroundLoads } from './background-loads.js';
 import { recordCost } from './message-codec.js';
 
-/** Answers an instance that is to be set to work; null: there is nothing to do. */
+/** Returns an instance that must be set to work, or null if there is nothing to do. */
 export type Load = () => Promise<InstanceRecord | null>;
 
-/** In the background comes what is overdue or was left by a dead node: nobody waits for an answer. */
+/** Background loads are of instances that are overdue or that a dead node left: no caller is waiting for them. */
 export type LoadLane = 'foreground' | 'background';
 
 export interface InstanceLoadsOptions {
   readonly environment: Pick<RunnerEnvironment, 'clock' | 'logger' | 'retryStore'>;
   readonly limits: LoadLimits;
   readonly memory: Pick<InstanceMemory, 'tryEnter' | 'enter' | 'notComing'>;
-  /** Reads an instance once more that had to wait for memory. */
+  /** Reads an instance again that had to wait for memory. */
   readonly reload: (instanceId: string) => Promise<InstanceRecord | null>;
   readonly isStopping: () => boolean;
   readonly activate: (record: InstanceRecord) => Promise<void>;
   readonly isHere: (instanceId: string) => boolean;
-  /** It is in memory and at work. */
+  /** True if the instance is in memory and working. */
   readonly isWorking: (instanceId: string) => boolean;
-  /** False: the node stopped before that could be done. */
+  /** `isDone` is false if the node stopped before the load was complete. */
   readonly loaded: (instanceId: string, isDone: boolean) => void;
 }
 
@@ -35,7 +35,7 @@ export class InstanceLoads {
   readonly #gate: LoadGate;
   readonly #background: BackgroundLoads;
   readonly #underWay = new Map<string, Promise<unknown>>();
-  /** Of instances that are in memory and have not come to rest since. */
+  /** Permits of instances that are in memory and have not yet come to rest. */
   readonly #permits = new Map<string, LoadPermit>();
 
   constructor(options: InstanceLoadsOptions) {
@@ -44,12 +44,12 @@ export class InstanceLoads {
     this.#background = new BackgroundLoads(options.environment.clock);
   }
 
-  /** A client was served: loads in the background take less for a while. */
+  /** A client was served: background loads use less capacity for a while. */
   served(): void {
     this.#background.served();
   }
 
-  /** Resolves when the load was admitted: then the next one may come. */
+  /** Resolves when the load is admitted: the next one may then be requested. */
   async bring(id: string, load: Load, lane: LoadLane = 'foreground'): Promise<void> {
     const { environment, isStopping } = this.#options;
     if (isStopping() || this.#underWay.has(id)) return;
@@ -63,7 +63,7 @@ export class InstanceLoads {
     await admitted;
   }
 
-  /** Its first work after the load is done, or it is gone from memory. */
+  /** The instance has finished its first work after the load, or has left memory. */
   rested(id: string): void {
     this.#permits.get(id)?.end();
     this.#permits.delete(id);
@@ -97,7 +97,7 @@ export class InstanceLoads {
     }
   }
 
-  /** Answers an instance for which there is no memory now; null: it was done, or need not be done. */
+  /** Returns an instance for which there is no memory now, or null if the load is done or not needed. */
   async #loadWith(permit: LoadPermit, id: string, load: Load): Promise<Comer | null> {
     const { activate, environment, isHere, isStopping, isWorking, loaded, memory } = this.#options;
     const attempt = async (): Promise<{ readonly lacking: Comer | null }> => {

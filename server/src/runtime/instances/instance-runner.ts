@@ -1,18 +1,18 @@
 /**
- * Runs the instances of this node: starts new ones, wakes those that got a message or a due timer, and takes over those
- * whose node is gone.
+ * Runs the instances of this node: starts new ones, wakes those that have a message or a due timer, and takes over those
+ * whose node is dead.
  *
- * Owns: who does what about an instance of which something is heard: its actor here, its owner elsewhere, or whoever
- * brings it into memory. Must not know: what is inside an instance (`InstanceActor`), who finds room in memory
- * (`ResidentSet`), how one is started (`InstanceStarts`) or loaded (`InstanceLoader`), whom to take over from
- * (`TakeOver`), HTTP, workers.
+ * Owns: the decision who handles news about an instance: its actor here, its owner elsewhere, or the code that brings it
+ * into memory. Must not know: what is inside an instance (`InstanceActor`), which instances fit into memory
+ * (`ResidentSet`), how an instance is started (`InstanceStarts`) or loaded (`InstanceLoader`), which nodes to take over
+ * from (`TakeOver`), HTTP, workers.
  *
  *  R5 An instance is in memory at most once on a node.
- *  R6 Everything here may be forgotten at any moment: the scan of the store finds all that is due again.
+ *  R6 All state in memory may be lost at any moment: the scan of the store finds everything that is due again.
  *  R7 Ownership is a preference; only the epoch in the commit decides who may write.
- *  R11 What is read from the store at the same time is bounded (`LoadGate`), and so is what is in memory (`InstanceMemory`):
- *     what finds no room waits in line, in the store. Whoever has a place in memory never waits for more while it holds
- *     that; it leaves, and comes back for all of it.
+ *  R11 Concurrent reads from the store are bounded (`LoadGate`), and so is the memory of instances (`InstanceMemory`).
+ *      Instances beyond these bounds queue, and stay in the store. An instance that holds memory never waits for more of
+ *      it: it leaves memory first, and queues for the whole amount.
  */
 import { isEnded } from '../../engine/model/instance.js';
 import { PeriodicTask } from '../../base/periodic-task.js';
@@ -38,12 +38,12 @@ import type { InstanceRunnerOptions } from './runner-options.js';
 import { UncertainWrites } from './uncertain-writes.js';
 import type { UnsavedChanges } from './unsaved-changes.js';
 
-/** Loads under way: enough to keep store and engine busy, few enough that their texts take little memory. */
+/** Maximum number of concurrent loads: enough to keep the store and the engine busy, few enough to need little memory. */
 const LOADS_MAX = 64;
 const LOADED_LENGTH_MAX = 16 * 1024 * 1024;
-/** Clocks may be set back a little; what was done meanwhile is looked at again. */
+/** Clocks may be set back a little: work done within this margin is checked again. */
 const FOLLOWED_MARGIN_MS = 2000;
-/** The timer of an instance in memory is given so long to wake it before the scan does. */
+/** How long the timer of an instance in memory may be late before the scan wakes the instance. */
 const TIMER_MARGIN_MS = 1000;
 
 export class InstanceRunner implements Service, ActorOwner {
@@ -60,7 +60,7 @@ export class InstanceRunner implements Service, ActorOwner {
   readonly #scan: PeriodicTask;
   #stopping = false;
   #leavesWork = false;
-  /** A start was left to the scan since the last one began. */
+  /** True if a start was left to the scan since the last scan began. */
   #hasLeft = false;
   readonly #isStopping = (): boolean => this.#stopping;
   readonly #leftOver = (): void => {
@@ -99,13 +99,15 @@ export class InstanceRunner implements Service, ActorOwner {
     });
   }
 
-  /** What is due, and what dead nodes left, is taken up in the background, in turns: the node is ready meanwhile. */
+  /**
+   * Handles due instances and the work of dead nodes in the background, in turns, so that the node is ready immediately.
+   */
   start(): Promise<void> {
     this.#scan.startInBackground();
     return Promise.resolve();
   }
 
-  /** Ends the work in hand, starts nothing new. */
+  /** Finishes the current work and starts nothing new. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await this.#scan.stop();
@@ -130,18 +132,18 @@ export class InstanceRunner implements Service, ActorOwner {
     return this.#residents.size;
   }
 
-  /** What instances take of the memory that they may take, and how many wait for some. */
+  /** The memory that instances use, and the number of instances waiting for memory. */
   get memory(): Pick<InstanceMemory, 'used' | 'waiting' | 'waits'> {
     return this.#residents.memory;
   }
 
-  /** It is in memory and in the store, and has not ended. */
+  /** True if the instance is in memory and in the store, and has not ended. */
   isRunning(id: string): boolean {
     const actor = this.#residents.get(id);
     return actor?.isStored === true && !isEnded(actor.run.instance);
   }
 
-  /** Until when all that had to follow commits of this node was done; see `TakeOver`. */
+  /** The time up to which the follow-up work of this node's commits is complete; see `TakeOver`. */
   get followedUntil(): number {
     let earliest = this.#environment.clock.now();
     for (const { workingSince } of this.#residents.all()) {
@@ -150,24 +152,26 @@ export class InstanceRunner implements Service, ActorOwner {
     return this.#uncertain.earliest(earliest) - FOLLOWED_MARGIN_MS;
   }
 
-  /** When it stopped, something may have been ours that nobody was running: somebody has to take it over. */
+  /**
+   * True if this node, when it stopped, may have owned an instance that nobody was running: another node must take it over.
+   */
   get leavesWork(): boolean {
     return this.#leavesWork;
   }
 
-  /** Starts an instance. It resolves once the start is durable, usually after all that could run at once has run. */
+  /** Starts an instance. Resolves once the start is durable, usually after the first pass. */
   startInstance(start: NewInstance): Promise<InsertInstanceResult> {
     if (start.parent === null) this.#loads.served();
     return this.#starts.start(start);
   }
 
-  /** As `posted`, of a message that a client sent. */
+  /** Like `posted`, for a message from a client. */
   postedByClient(posted: PostedMessage, message: InboxMessage): void {
     this.#loads.served();
     this.posted(posted, message);
   }
 
-  /** A message was stored for an instance: whoever runs it should know. */
+  /** A message was stored for an instance: notifies the node that runs it. */
   posted(posted: PostedMessage, message: InboxMessage): void {
     const actor = this.#residents.get(posted.instanceId);
     if (actor === undefined) this.#tellOwner(posted.instanceId, posted.owner);
@@ -184,7 +188,7 @@ export class InstanceRunner implements Service, ActorOwner {
     else actor.controlled();
   }
 
-  /** Something may have changed for this instance: it is looked at, if it is ours or nobody's. */
+  /** The instance may have changed: checks it if this node owns it or if it has no owner. */
   look(id: string): void {
     const actor = this.#residents.get(id);
     if (actor === undefined) void this.#load(id);
@@ -194,33 +198,33 @@ export class InstanceRunner implements Service, ActorOwner {
     }
   }
 
-  /** Finds instances that are due before the next scan and nobody works on, so that their timers are on time. */
+  /** Finds instances that become due before the next scan and that nobody works on, so that their timers fire on time. */
   async scan(): Promise<void> {
     await this.#dueScan.run();
   }
 
-  /** Takes over what a dead node had in hand. What it owned that waits is taken over when it is due. */
+  /** Takes over the active instances of a dead node. Its waiting instances are taken over when they become due. */
   async takeOver(nodeId: string): Promise<void> {
     await this.#takeOver.ofNode(nodeId);
     await this.#scan.runOnce();
   }
 
-  // -- what actors tell
+  // -- reports from actors
 
-  /** A commit without crashes clears the instance of the deaths of nodes. */
+  /** A commit without crashes clears the instance's crash history. */
   committed(actor: InstanceActor, saved: UnsavedChanges): void {
     this.#residents.grown(actor);
     if (actor.crashes === 0) this.#takeOver.trials.over(actor.id);
     this.#options.committed(actor.run.instance, saved, actor.committedAt);
   }
 
-  /** A parked actor may be forgotten, its timer may not. */
+  /** A parked actor may be evicted, but its timer must remain. */
   parked(actor: InstanceActor): void {
     this.#loads.rested(actor.id);
     const { trials } = this.#takeOver;
     if (actor.isDisposable) trials.over(actor.id);
     else trials.rests(actor.id);
-    // Everybody is asked to leave, which those that are forgotten would miss.
+    // When the node stops, every actor is asked to leave. Actors evicted here would miss that.
     if (this.#stopping) return;
     this.#residents.parked(actor);
     this.#takeUpLeft();
@@ -230,31 +234,31 @@ export class InstanceRunner implements Service, ActorOwner {
     return this.#residents.mayGrow(actor, bytes);
   }
 
-  /** One that is outdated is read again. */
+  /** An outdated instance is read again. */
   abandoned(actor: InstanceActor, isOutdated: boolean): void {
     this.#residents.forget(actor);
     if (!isOutdated) return;
-    // What is stored may say nothing of what is under way; a node that stops cannot look any more.
+    // The stored state may not show work in progress, and a node that is stopping can no longer check.
     this.#leavesWork ||= this.#stopping;
     const now = this.#environment.clock.now();
     this.#uncertain.add(actor.id, actor.workingSince ?? now, now);
     this.look(actor.id);
   }
 
-  /** An instance that cannot be run is suspended, with the reason where users see it. */
+  /** Suspends an instance that cannot run, with the reason where users see it. */
   async failed(actor: InstanceActor, error: unknown): Promise<void> {
     this.#residents.forget(actor);
     const suspend = (): Promise<void> => this.#quarantine.suspendFailed(actor, error);
     await this.#environment.retryStore(suspend, () => false);
   }
 
-  // -- who does what
+  // -- dispatch
 
   #load(id: string, lane: LoadLane = 'foreground'): Promise<void> {
     return this.#loads.bring(id, () => this.#loader.load(id), lane);
   }
 
-  /** What was stored for want of room is taken up as soon as there is some. */
+  /** Loads the starts that were only stored for lack of memory, as soon as there is room. */
   #takeUpLeft(): void {
     if (!this.#hasLeft || this.#stopping || !this.#residents.memory.hasFreePlace) return;
     this.#hasLeft = false;
@@ -264,7 +268,7 @@ export class InstanceRunner implements Service, ActorOwner {
   #concerns({ id, owner, wakeAt }: DueInstance, now: number): boolean {
     if (owner !== null && this.#isElsewhere(owner)) return false;
     const actor = this.#residents.get(id);
-    // Its own timer is about to wake it, or it works already.
+    // The instance's own timer is about to wake it, or it is already working.
     if (actor !== undefined && (!actor.isParked || wakeAt > now - TIMER_MARGIN_MS)) return false;
     return !this.#quarantine.has(id);
   }
@@ -275,11 +279,11 @@ export class InstanceRunner implements Service, ActorOwner {
     const actor = this.#residents.get(id);
     if (actor !== undefined) actor.refresh();
     else if (owner === nodes.id) await this.#load(id, 'background');
-    // Whom the scan took for nobody's may be a node that has just come.
+    // An owner that the scan did not know may be a node that has just started.
     else if (owner === null || (await nodes.isGone(owner))) await this.#takeOver.claim(instance);
   }
 
-  /** What is not in memory here is another node's to look at, or else ours. */
+  /** An instance that is not in memory here is checked by its owner, or by this node if it has none. */
   #tellOwner(id: string, owner: string | null): void {
     this.#quarantine.forget(id);
     if (owner !== null && this.#isElsewhere(owner)) this.#options.hintOwner(id);
@@ -291,13 +295,13 @@ export class InstanceRunner implements Service, ActorOwner {
     return owner !== nodes.id && nodes.isAlive(owner);
   }
 
-  /** It has done its first work after it was loaded, or is gone from memory. */
+  /** The instance has finished its first work after the load, or has left memory. */
   #rested(id: string): void {
     this.#loads.rested(id);
     this.#takeOver.trials.over(id);
   }
 
-  // -- put together
+  // -- construction
 
   #createLoader(): InstanceLoader {
     const { findDefinition, hintOwner, nodes } = this.#options;

@@ -1,6 +1,6 @@
 /**
- * Starts instances: each is run at once, and stored with what its first pass made of it. One for which there is no room in
- * memory is stored as it begins, and taken up later.
+ * Starts instances: runs each one immediately, and stores it with the result of its first pass. An instance for which there
+ * is no memory is stored in its initial state and loaded later.
  */
 import type { WorkflowInstance } from '../../engine/model/instance.js';
 import { startRun } from '../../engine/flow/lifecycle.js';
@@ -18,40 +18,40 @@ import { admitStart } from './start-admission.js';
 import { noSideRecords } from './unsaved-changes.js';
 import type { UncertainWrites } from './uncertain-writes.js';
 
-/** A first pass that takes longer than this is not waited for: the start is stored as it was. */
+/** Maximum time to wait for a first pass; after it, the start is stored in its initial state. */
 const FIRST_PASS_MS_MAX = 25;
-/** A write that was given up may still arrive at the store for so long. */
+/** How long a write that was given up may still arrive at the store. */
 const LATE_WRITE_MS = 10_000;
 
 export interface InstanceStartsOptions {
   readonly environment: RunnerEnvironment;
-  /** Of the actors that are made here. */
+  /** The owner of the actors created here. */
   readonly owner: ActorOwner;
   readonly nodeId: string;
   readonly residents: ResidentSet;
   readonly uncertain: UncertainWrites;
   readonly isStopping: () => boolean;
-  /** It may be in the store, and has to be run then. */
+  /** The instance may be in the store, and must then be run. */
   readonly look: (instanceId: string) => void;
-  /** An instance of this node was stored that nobody runs. */
+  /** An instance of this node was stored, and nobody runs it. */
   readonly left: () => void;
-  /** When the node stopped, one may have been stored that nobody runs. */
+  /** The node stopped, and may have stored an instance that nobody runs. */
   readonly leftUnknown: () => void;
 }
 
 export class InstanceStarts {
   readonly #options: InstanceStartsOptions;
-  /** Under way, by id of the instance. */
+  /** Starts in progress, by id of the instance. */
   readonly #underWay = new Map<string, Promise<InsertInstanceResult>>();
 
   constructor(options: InstanceStartsOptions) {
     this.#options = options;
   }
 
-  /** It resolves once the start is durable, usually after all that could run at once has run. */
+  /** Resolves once the start is durable, usually after the first pass. */
   async start(start: NewInstance): Promise<InsertInstanceResult> {
     const { id } = start;
-    // Two at a time for one id would be two actors of one instance (R5).
+    // Two concurrent starts of one id would create two actors of one instance (R5).
     for (let other = this.#underWay.get(id); other; other = this.#underWay.get(id)) {
       await other.catch(() => undefined);
     }
@@ -85,7 +85,7 @@ export class InstanceStarts {
   async #startHere(start: NewInstance): Promise<InsertInstanceResult> {
     const { environment, look, owner, residents } = this.#options;
     const { startTime } = start;
-    // The pass replaces fields of `data`: the caller's object stays as it is.
+    // The pass replaces members of `data`: the caller's object must stay unchanged.
     const newRun = (): Run =>
       startRun(start.definition, { ...start, data: { ...start.data } }, startTime);
     const run = newRun();
@@ -105,7 +105,7 @@ export class InstanceStarts {
       if (result.outcome !== 'inserted') {
         actor.abandon();
         residents.forget(actor);
-        // A take-over of it may have found this actor in its way meanwhile.
+        // A take-over of the instance may have found this actor in its way meanwhile.
         if (result.outcome === 'exists') look(start.id);
       }
       return result;
@@ -143,7 +143,7 @@ export class InstanceStarts {
     return store.insertInstance({ record, side, openDescendantsMax: limits.descendantsMax });
   }
 
-  /** It may be in the store although no answer came (rule S5); then it has to be run. */
+  /** The instance may be stored although no response came (rule S5). If so, it must be run. */
   #expectLateWrite({ id, startTime }: NewInstance): void {
     const { environment, isStopping, leftUnknown, look, uncertain } = this.#options;
     const { clock } = environment;

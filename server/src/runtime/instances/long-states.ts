@@ -1,4 +1,7 @@
-/** Reading and writing stored states, long ones in slices, so that the size of one instance holds up nobody else. */
+/**
+ * Reads and writes stored states. Long states are processed in slices, so that the size of one instance does not block
+ * others.
+ */
 import type { WorkflowInstance } from '../../engine/model/instance.js';
 import {
   readState,
@@ -9,10 +12,10 @@ import {
 import { inSlices } from '../../base/slices.js';
 import type { InstanceRecord } from '../../store/records/instances.js';
 
-/** Shorter states are read at once: in three milliseconds or less. */
+/** Shorter states are parsed in one go, in at most three milliseconds. */
 const LONG_FROM = 64 * 1024;
 
-/** @throws Error when the text is not a state; the caller sets the instance aside */
+/** @throws Error if the text is not a valid state; the caller quarantines the instance */
 export async function readStored(record: InstanceRecord): Promise<WorkflowInstance> {
   return record.state.length < LONG_FROM
     ? readState(record, record.state)

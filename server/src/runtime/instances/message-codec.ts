@@ -1,4 +1,4 @@
-/** Messages between instances, events and activities as the store keeps them: JSON text that the engine can read. */
+/** Messages between instances, events and activities in their stored form: JSON text that the engine can read. */
 import { readJson, writeJson } from '../../engine/values/exact-json.js';
 import { isJsonObject, type Json, type JsonObject } from '../../engine/values/json.js';
 import type { Message } from '../../engine/flow/messages.js';
@@ -8,25 +8,25 @@ import type { InboxMessage } from '../../store/records/messages.js';
 import type { InstanceRecord } from '../../store/records/instances.js';
 import { memoryCost } from '../../base/memory-cost.js';
 
-/** Where the data of an event is to be found that is too large to be sent along. */
+/** Refers to an event whose data is too large to be sent in the message. */
 export interface EventReference {
   readonly kind: 'event-reference';
   readonly eventId: string;
-  /** Bytes that the data takes in memory; left out where nobody has read it. */
+  /** Bytes that the data takes in memory; omitted if the data has not been read. */
   readonly cost?: number;
 }
 
-/** A message, or a reference to it. */
+/** A message, or a reference to an event. */
 export type StoredMessage = Message | EventReference;
 
-/** A message as it reached its instance, and the counter that it raised. */
+/** A message delivered to its instance, with the new value of the inbox counter. */
 export interface ArrivedMessage {
   readonly id: string;
   readonly body: string;
   readonly inSeq: number;
 }
 
-/** What the data of a large event takes in memory, as long as nobody has read it. */
+/** Assumed memory of the data of a large event that has not been read yet. */
 export const UNREAD_EVENT_COST = 4 * 1024 * 1024;
 
 export function eventMessage(event: {
@@ -34,12 +34,12 @@ export function eventMessage(event: {
   readonly name: string;
   readonly key: string;
   readonly publishedAt: number;
-  /** JSON text; null: not read, because it is long. */
+  /** JSON text; null if it was not read because it is long. */
   readonly data: string | null;
 }): InboxMessage {
   const id = `event/${event.id}`;
   const { data, name, key, publishedAt } = event;
-  // Data that is long stays with the event, so that one event for thousands of waits is stored once.
+  // Long data stays with the event, so that one event for thousands of waits is stored once.
   if (data === null || data.length > LONG_EVENT_LENGTH) {
     const cost = data === null ? {} : { cost: memoryCost(data) };
     const reference: EventReference = { kind: 'event-reference', eventId: event.id, ...cost };
@@ -60,12 +60,12 @@ export function inboxMessage(id: string, message: Message): InboxMessage {
   return { id, body: writeJson(message) };
 }
 
-/** Bytes that an instance takes in memory with all that waits in its inbox. */
+/** Bytes that an instance takes in memory, including all messages in its inbox. */
 export function recordCost({ inbox, state }: Pick<InstanceRecord, 'inbox' | 'state'>): number {
   return inbox.reduce((cost, { body }) => cost + messageCost(body), memoryCost(state));
 }
 
-/** Bytes that a message takes in memory once it is read. */
+/** Bytes that a message takes in memory once it is parsed. */
 export function messageCost(body: string): number {
   const cost = memoryCost(body);
   if (!body.startsWith(REFERENCE)) return cost;
@@ -77,10 +77,10 @@ export function referenceCost({ cost }: EventReference): number {
   return typeof cost === 'number' ? cost : UNREAD_EVENT_COST;
 }
 
-/** How `writeJson` begins a reference. */
+/** The start of a reference, as `writeJson` writes it. */
 const REFERENCE = '{"kind":"event-reference"';
 
-/** Null for text that is no message: the store may hold what somebody else wrote. */
+/** Returns null if the text is not a valid message: another program may have written to the store. */
 export function readMessage(body: string): StoredMessage | null {
   const value = parseObject(body);
   if (value === null) return null;
@@ -90,7 +90,7 @@ export function readMessage(body: string): StoredMessage | null {
   for (const [member, type] of Object.entries(shape)) {
     if (typeof value[member] !== type) return null;
   }
-  // Every member that the engine looks into was checked against the table.
+  // Every member that the engine reads was checked against the table.
   return value as unknown as StoredMessage;
 }
 
@@ -112,7 +112,10 @@ function parseObject(text: string): JsonObject | null {
   }
 }
 
-/** A message that reached an instance, with the event that it refers to; null: it cannot be read, or is gone. */
+/**
+ * Reads a message that was delivered to an instance, with the event it refers to. Returns null if either is invalid or
+ * gone.
+ */
 export async function readArrived(
   workflowId: string,
   { body, id: messageId }: ArrivedMessage,
@@ -129,12 +132,12 @@ export async function readArrived(
   return message.kind === 'event-reference' ? environment.loadEvent(message.eventId) : message;
 }
 
-/** What the store keeps as an activity's parameters: what the worker gets, and whose work it is. */
+/** The stored parameters of an activity: the worker's parameters, and the step execution they belong to. */
 export interface StoredWork {
   readonly stepId: string;
-  /** The attempt of the step that offered it. */
+  /** The attempt of the step that offered the work. */
   readonly attempt: number;
-  /** How often the execution was compensated before it; left out for never. */
+  /** Number of times the execution was compensated before; omitted if it never was. */
   readonly undone?: number;
   readonly parameters: Json;
 }
@@ -143,7 +146,7 @@ export function writeWork(work: StoredWork): string {
   return writeJson(work);
 }
 
-/** Null for text that `writeWork` has not written: the store may hold what somebody else wrote. */
+/** Returns null if the text was not written by `writeWork`: another program may have written to the store. */
 export function readWork(text: string): StoredWork | null {
   const value = parseObject(text);
   if (value === null) return null;
@@ -153,7 +156,7 @@ export function readWork(text: string): StoredWork | null {
   return { stepId, attempt, undone, parameters };
 }
 
-/** Events in the order in which they were published, after everything else in the order of arrival. */
+/** Sorts events by time of publication, after all other messages, which stay in order of arrival. */
 export function inOrder(messages: readonly Message[]): readonly Message[] {
   if (messages.length < 2) return messages;
   const events = messages.filter((message) => message.kind === 'event');

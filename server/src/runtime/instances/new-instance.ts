@@ -1,4 +1,4 @@
-/** A start, and the record that it becomes. */
+/** A start, and the record that is created from it. */
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import { rootOf } from '../../engine/model/child-id.js';
 import type { ParentLink, WorkflowInstance } from '../../engine/model/instance.js';
@@ -17,7 +17,7 @@ export interface NewInstance {
   readonly startTime: number;
 }
 
-/** What an instance shows of time: its end, its last change (which is this one) and its error. */
+/** The times that an instance shows: its end, its last change (this one) and its error. */
 export function timesOf(
   { endTime, lastError }: WorkflowInstance,
   now: number,
@@ -25,7 +25,7 @@ export function timesOf(
   return { endTime, lastChangeAt: now, errorAt: lastError?.time ?? null };
 }
 
-/** The record of an instance that stands before its first step, or that has come as far as its first pass. */
+/** The record of an instance before its first step, or after its first pass. */
 export function newRecord(
   start: NewInstance,
   instance: WorkflowInstance,

@@ -1,4 +1,4 @@
-/** What the instances of a node share: turns to work, bodies of steps, the way to other instances. */
+/** What the instances of a node share: turns, step bodies, and the delivery to other instances. */
 import type { OutboxMessage, WorkflowInstance } from '../../engine/model/instance.js';
 import type { EffectResult, EventMessage } from '../../engine/flow/messages.js';
 import { rootOf } from '../../engine/model/child-id.js';

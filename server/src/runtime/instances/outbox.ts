@@ -1,4 +1,4 @@
-/** What an instance has to tell others: its parent how it ended, and its children that they are no longer wanted. */
+/** Sends an instance's messages to others: to its parent how it ended, to its children that they are no longer needed. */
 import type { ChildMessage } from '../../engine/flow/messages.js';
 import type { OutboxMessage, WorkflowInstance } from '../../engine/model/instance.js';
 import type { Clock } from '../../base/clock.js';
@@ -12,7 +12,7 @@ import { terminationWith } from './terminated-child.js';
 export interface OutboxOptions {
   readonly store: Pick<Store, 'controlInstance' | 'getInstance' | 'listAudit' | 'postMessages'>;
   readonly clock: Clock;
-  /** A message was stored: whoever runs its instance should know. */
+  /** A message was stored: the node that runs its instance must be notified. */
   readonly posted: (posted: PostedMessage, message: InboxMessage) => void;
   /** The status of an instance was changed in the store. */
   readonly controlled: (record: InstanceRecord) => void;
@@ -25,7 +25,7 @@ export class Outbox {
     this.#options = options;
   }
 
-  /** It may be sent again: the second time changes nothing. @throws StoreUnavailableError */
+  /** May be repeated: the second time changes nothing. @throws StoreUnavailableError */
   async send(instance: WorkflowInstance, message: OutboxMessage): Promise<void> {
     if (message.kind === 'terminate-child') return this.#terminateChild(instance, message);
     const { posted, store } = this.#options;
@@ -57,7 +57,7 @@ export class Outbox {
   }
 }
 
-/** How an instance ended and why, as its parent is told. */
+/** How and why an instance ended, as reported to its parent. */
 function endOf({ lastError, outcome }: WorkflowInstance): Pick<ChildMessage, 'outcome' | 'error'> {
   if (lastError === null) return { ...(outcome !== null && { outcome }), error: null };
   const { data, message, stepId, type } = lastError;

@@ -1,7 +1,8 @@
 /**
- * The instances that a node has in memory: each once (R5), within what memory allows.
+ * The instances that a node has in memory: each at most once (R5), within the memory limit.
  *
- * Owns: who is in memory. Must not know: why an instance comes, what it does, who has to make room (`InstanceMemory`).
+ * Owns: which instances are in memory. Must not know: why an instance is loaded, what it does, which one is evicted
+ * (`InstanceMemory`).
  */
 import { nextTimer } from '../../engine/flow/timers.js';
 import { isEnded } from '../../engine/model/instance.js';
@@ -11,9 +12,9 @@ import type { RunnerLimits } from './runner-environment.js';
 
 export interface ResidentSetOptions {
   readonly limits: RunnerLimits;
-  /** It is in memory no more, whatever the reason. */
+  /** The instance is no longer in memory, for whatever reason. */
   readonly left: (instanceId: string) => void;
-  /** It had to make room, and is due at that time. */
+  /** The instance was evicted, and is due at `dueAt`. */
   readonly evicted: (instanceId: string, dueAt: number) => void;
 }
 
@@ -40,12 +41,12 @@ export class ResidentSet {
     return this.#actors.size;
   }
 
-  /** All that are in memory, those that have given up their instance included. */
+  /** All actors in memory, including those that have given up their instance. */
   all(): Iterable<InstanceActor> {
     return this.#actors.values();
   }
 
-  /** The actor that runs an instance here. One that has given it up does not stand in the way of another. */
+  /** The actor that runs an instance here. An actor that has given up its instance does not block another. */
   get(id: string): InstanceActor | undefined {
     const actor = this.#actors.get(id);
     return actor?.isAbandoned === true ? undefined : actor;
@@ -56,7 +57,7 @@ export class ResidentSet {
   }
 
   keep(actor: InstanceActor): void {
-    // In the place of one that has given up its instance.
+    // Replaces an actor that has given up its instance.
     this.#actors.set(actor.id, actor);
   }
 
@@ -67,23 +68,23 @@ export class ResidentSet {
     this.#options.left(actor.id);
   }
 
-  /** Nobody goes on: the node stops. */
+  /** Stops all actors, because the node stops. */
   abandonAll(): void {
     for (const actor of this.#actors.values()) actor.abandon();
     this.#actors.clear();
   }
 
-  /** A commit has changed what the instance takes of the memory. */
+  /** A commit has changed how much memory the instance uses. */
   grown(actor: InstanceActor): void {
     if (this.get(actor.id) === actor) this.memory.set(actor.id, actor.memory.stateCost);
   }
 
-  /** Whether the instance may take so many bytes, all in all. */
+  /** Whether the instance may use this many bytes in total. */
   mayGrow(actor: InstanceActor, bytes: number): boolean {
     return this.#actors.get(actor.id) !== actor || this.memory.mayGrow(actor.id, bytes);
   }
 
-  /** It rests: it may have to make room for others, and leaves when it has ended. */
+  /** The actor is parked: it may be evicted, and is removed if its instance has ended. */
   parked(actor: InstanceActor): void {
     if (!actor.isDisposable) return;
     if (isEnded(actor.run.instance)) this.forget(actor);

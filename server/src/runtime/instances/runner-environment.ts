@@ -1,16 +1,16 @@
-/** What the parts of the runner need of the node around them: what each actor needs, and what concerns all of them. */
+/** What the parts of the runner need from their node: the needs of each actor, and those that concern all actors. */
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { Store } from '../../store/store.js';
 import type { ActorEnvironment, ActorLimits } from './actor-environment.js';
 
 export interface RunnerLimits extends ActorLimits {
-  /** Instances that work at the same time. */
+  /** Maximum number of instances that work at the same time. */
   readonly concurrencyMax: number;
-  /** Parked instances that are kept in memory. */
+  /** Maximum number of parked instances in memory. */
   readonly parkedMax: number;
-  /** Instances that descend from one that a client started, and are open at the same time. */
+  /** Maximum number of open descendants of an instance that a client started. */
   readonly descendantsMax: number;
-  /** Memory that instances may take together, in bytes. */
+  /** Maximum memory of all instances together, in bytes. */
   readonly instanceMemoryMax: number;
 }
 
@@ -19,6 +19,6 @@ export interface RunnerEnvironment extends ActorEnvironment {
   readonly limits: RunnerLimits;
   readonly metrics: RuntimeMetrics;
 
-  /** Waits until nobody works, and lets this instance alone work until the answer is called. */
+  /** Waits until no instance works, and then lets only this one work until the returned function is called. */
   takeAllTurns(instanceId: string): Promise<() => void>;
 }

@@ -1,4 +1,4 @@
-/** What the runner of instances needs of the node around it. */
+/** What the runner of instances needs from its node. */
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import type { InstanceSummary } from '../../store/records/instances.js';
 import type { WorkflowInstance } from '../../engine/model/instance.js';
@@ -10,19 +10,19 @@ export interface InstanceRunnerOptions {
   readonly environment: RunnerEnvironment;
   readonly nodes: NodeRegistry;
   readonly findDefinition: (id: string, version: number) => Promise<WorkflowDefinition | null>;
-  /** Tells the node that owns an instance to look at it. */
+  /** Asks the node that owns an instance to check it. */
   readonly hintOwner: (instanceId: string) => void;
-  /** A commit is durable; what has to follow outside of the instance follows now. */
+  /** A commit is durable: its follow-up work outside the instance can begin. */
   readonly committed: (
     instance: WorkflowInstance,
     saved: UnsavedChanges,
     committedAt: number | null,
   ) => void;
-  /** The status of an instance was changed in the store, by whomever. */
+  /** The status of an instance was changed in the store, by this node or another. */
   readonly changed: (record: InstanceSummary) => void;
   readonly scanIntervalMs: () => number;
-  /** How long calls to the outside that are under way may take to end when the node stops. */
+  /** How long running external calls may take to finish when the node stops. */
   readonly drainMs: number;
-  /** An instance is set aside after so many deaths of nodes in a row, the last ones of them on trial. */
+  /** An instance is quarantined after this many consecutive crashes of nodes, the last of them in trials. */
   readonly crashesMax: number;
 }

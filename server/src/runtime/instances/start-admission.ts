@@ -1,4 +1,7 @@
-/** Whether a start is begun at once. What a client starts is, or is refused; what a step starts waits in the store if need be. */
+/**
+ * Whether a start begins immediately. A client's start does, or is rejected; a step's start waits in the store if
+ * necessary.
+ */
 import { rootOf } from '../../engine/model/child-id.js';
 import { jsonLength } from '../../engine/values/json-length.js';
 import { AppError } from '../../base/errors.js';
@@ -6,10 +9,10 @@ import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { InstanceMemory } from '../memory/instance-memory.js';
 import type { NewInstance } from './new-instance.js';
 
-/** Bytes that a start takes in memory until its first commit, for each character of its data. */
+/** Bytes of memory that a start takes until its first commit, per character of its data. */
 const START_COST = 4;
 
-/** @throws AppError `overloaded` when a client has to try again */
+/** @throws AppError `overloaded` if the client must try again later */
 export function admitStart(
   start: NewInstance,
   memory: Pick<InstanceMemory, 'tryEnter'>,

@@ -1,4 +1,7 @@
-/** Asks the store until it answers, with pauses that become longer: for what can neither go on without it nor fail. */
+/**
+ * Retries a store call until it succeeds, with increasing pauses: for callers that can neither continue without the store
+ * nor fail.
+ */
 import type { Clock } from '../../base/clock.js';
 import { StoreUnavailableError } from '../../store/store.js';
 
@@ -13,7 +16,7 @@ export class StoreRetry {
   }
 
   untilAnswered<Value>(ask: () => Promise<Value>): Promise<Value>;
-  /** Null: `isCancelled` was true before the store has answered. */
+  /** Returns null if `isCancelled` returned true before the store responded. */
   untilAnswered<Value>(
     ask: () => Promise<Value>,
     isCancelled: () => boolean,

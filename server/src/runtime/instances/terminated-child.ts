@@ -1,11 +1,11 @@
-/** Who ended a child whose parent no longer waits for it: noted in the child's own record of actions. */
+/** The entry in a child's record of actions that says who terminated it when its parent no longer waits for it. */
 import type { WorkflowInstance } from '../../engine/model/instance.js';
 import type { AuditEntry } from '../../store/records/control.js';
 import { WITH_COMPENSATION } from '../operations/termination.js';
 
 /**
- * @param actions of the parent, newest first; null: it is gone
- * @returns the entry of the child: by whoever terminated the parent, or by the parent itself where nobody did
+ * @param actions of the parent, newest first; null if the parent no longer exists
+ * @returns the entry of the child: by the caller who terminated the parent, or by the parent itself if nobody did
  */
 export function terminationWith(
   parent: Pick<WorkflowInstance, 'id' | 'status' | 'cleanUp'>,

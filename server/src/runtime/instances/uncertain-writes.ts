@@ -1,16 +1,16 @@
 /**
- * Instances of which something may be in the store that this node does not know, as a write was given up that may still
- * arrive. Until they are read again, nobody can tell what has to follow.
+ * Instances for which the store may hold something unknown to this node, because a write that was given up may still
+ * arrive. Until they are read again, the required follow-up work is unknown.
  */
 export class UncertainWrites {
   readonly #writes = new Map<string, { readonly since: number; readonly until: number }>();
 
-  /** @param until it may arrive until then; a reading before does not count */
+  /** @param until the latest time at which the write may arrive; earlier reads do not count */
   add(id: string, since: number, until: number): void {
     this.#writes.set(id, { since, until });
   }
 
-  /** The instance was read, so what comes of it from now on is followed. */
+  /** The instance was read: its follow-up work is known from now on. */
   read(id: string, now: number): void {
     const until = this.#writes.get(id)?.until;
     if (until !== undefined && until <= now) this.#writes.delete(id);

@@ -1,8 +1,8 @@
-/** What of an instance goes on outside the engine, and has to be begun again by the next node. */
+/** The work of an instance outside the engine that the next node would have to restart. */
 import type { WorkflowInstance } from '../../engine/model/instance.js';
 import type { Pointer } from '../../engine/model/pointer.js';
 
-/** Whether the next node would have to begin something again: an effect, or the start of a child. */
+/** Whether the next node would have to restart something: an effect, or the start of a child. */
 export function hasUnderWay({ pointers, status }: WorkflowInstance): boolean {
   return status === 'Runnable' && [...pointers.values()].some(isUnderWay);
 }

@@ -1,8 +1,8 @@
 /**
- * What a run has asked for and no commit has saved yet.
+ * The changes that a run has requested and no commit has saved yet.
  *
- * It outlives a commit that is lost to a message: the next commit carries all of it again. Everything in it is idempotent
- * by id, so carrying it twice is harmless.
+ * They outlive a commit that is lost to a message: the next commit contains all of them again. Every change is idempotent
+ * by id, so saving it twice is harmless.
  */
 import { writeJson } from '../../engine/values/exact-json.js';
 import { noChanges, type Changes, type Run } from '../../engine/flow/run.js';
@@ -13,13 +13,15 @@ import type { SubscriptionRecord } from '../../store/records/events.js';
 import { nameKeyOf } from '../../base/ids.js';
 import { writeWork } from './message-codec.js';
 
-/** Records beyond this number move from the state to the history, so that the state does not grow with a loop. */
+/** Records beyond this number move from the state to the history, so that a loop does not make the state grow. */
 const RECENT_RECORDS_MAX = 64;
 
-/** Workers that wait on this node; a new activity can be born in the hands of one, which saves a write and a search. */
+/**
+ * Workers that are waiting on this node. A new activity can be assigned to one directly, which saves a write and a search.
+ */
 export interface WorkerReservations {
   reserve(name: string, activityId: string): ActivityClaim | null;
-  /** The activity will not be offered: its worker waits on. */
+  /** The activity will not be offered: its worker continues to wait. */
   release(activityId: string): void;
 }
 
@@ -38,10 +40,10 @@ export class UnsavedChanges {
   #failedAttempts: Changes['failedAttempts'] = [];
   #endedAttempts: Changes['endedAttempts'] = [];
 
-  /** True once a commit carried these changes: parts of it may be in the store although the commit was lost. */
+  /** True once a commit contained these changes: the store may have parts of them although the commit was lost. */
   #attempted = false;
 
-  /** Takes the changes out of a run. */
+  /** Collects the changes of a run and clears them there. */
   collect(run: Run, workers: WorkerReservations): void {
     const { changes, instance } = run;
     run.changes = {

@@ -1,12 +1,12 @@
-/** When the store's scan must find an instance, should nobody have woken it by then. */
+/** When the store's scan must find an instance if nothing wakes it earlier. */
 import { canGoOn, type Run } from '../../engine/flow/run.js';
 import { nextTimer } from '../../engine/flow/timers.js';
 import { hasUnderWay } from './under-way.js';
 
-/** An instance with an effect under way is due at some time, should everything else fail that finds it. */
+/** An instance with a running effect becomes due eventually, in case everything else fails to find it. */
 const RECHECK_MS = 60 * 60_000;
 
-/** @param leaving its node stops: what is under way is due at once. */
+/** @param leaving true if the node is stopping: work in progress is due immediately */
 export function wakeTimeOf(run: Run, leaving: boolean): number | null {
   const { instance } = run;
   if (instance.outbox.length > 0) return 0;
