@@ -1,8 +1,8 @@
 /**
- * The store contract seen as a table: every operation by name, and whether it reads or writes.
+ * The store contract as a table: every operation by name, and whether it reads or writes.
  *
- * Adapters and wrappers that treat all operations alike (SQLite's worker thread, the observer, the memory store) are
- * written against this table instead of repeating the contract.
+ * Adapters and wrappers that treat all operations alike (SQLite's worker thread, the observer, the memory store) use this
+ * table instead of repeating the contract.
  */
 import type { Service } from '../base/service.js';
 import type { Store } from './store.js';
@@ -11,7 +11,7 @@ export type StoreOperation = Exclude<keyof Store, 'kind' | keyof Service>;
 
 export type StoreOperationKind = 'read' | 'write';
 
-/** An operation that may change something is a write, even when it then finds nothing to change. */
+/** An operation that may change something is a write, even if it finds nothing to change. */
 export const STORE_OPERATION_KINDS: Readonly<Record<StoreOperation, StoreOperationKind>> = {
   ping: 'read',
   probeAtomicity: 'write',
@@ -64,13 +64,13 @@ export const STORE_OPERATION_KINDS: Readonly<Record<StoreOperation, StoreOperati
 export type OperationArguments<Name extends StoreOperation> = Parameters<Store[Name]>;
 export type OperationResult<Name extends StoreOperation> = Awaited<ReturnType<Store[Name]>>;
 
-/** One way of carrying out any operation. */
+/** Executes any operation. */
 export type CallOperation = <Name extends StoreOperation>(
   name: Name,
   args: OperationArguments<Name>,
 ) => Promise<OperationResult<Name>>;
 
-/** Operations that are carried out at once on some `Context`: a database connection, or maps in memory. */
+/** Operations that execute immediately on a `Context`: a database connection, or maps in memory. */
 export type SynchronousOperations<Context> = {
   readonly [Name in StoreOperation]: (
     context: Context,
@@ -78,7 +78,7 @@ export type SynchronousOperations<Context> = {
   ) => OperationResult<Name>;
 };
 
-/** Operations that ask a server. */
+/** Operations that call a server. */
 export type AsynchronousOperations<Context> = {
   readonly [Name in StoreOperation]: (
     context: Context,
@@ -86,7 +86,7 @@ export type AsynchronousOperations<Context> = {
   ) => Promise<OperationResult<Name>>;
 };
 
-/** All methods of the contract, each carried out by `call`. */
+/** All methods of the contract, each executed by `call`. */
 export function storeMethods(call: CallOperation): Pick<Store, StoreOperation> {
   return {
     ping: (...args) => call('ping', args),

@@ -1,23 +1,23 @@
 /**
  * The store: everything durable, behind one contract.
  *
- * Owns: documents and the atomicity of single operations. Must not know: what the opaque `state`, `data` and `body`
- * texts mean, and how workflows run.
+ * Owns: documents and the atomicity of single operations. Must not know: what the opaque `state`, `data` and `body` texts
+ * mean, and how workflows run.
  *
- * Rules that every adapter keeps (numbered; test/store/ cites them):
+ * Rules that every adapter follows (numbered; test/store/ cites them):
  *  S1 A resolved write is durable: it survives kill -9 of the server.
  *  S2 `commitInstance` and `claimInstance` are compare-and-set: of any number of concurrent callers with the same
  *     expectation, one wins.
- *  S3 `postMessages` appends, bumps `inSeq` and sets `wakeAt` to 0 in one atomic step, once for each message id, and only
- *     while the instance is Runnable or Suspended.
- *  S4 The side records of a commit or an insert (history, subscriptions, activities) are there before the instance
- *     document that needs them, and records that are removed go after it. All are idempotent by id.
+ *  S3 `postMessages` appends, increments `inSeq` and sets `wakeAt` to 0 in one atomic step, once for each message id, and
+ *     only while the instance is Runnable or Suspended.
+ *  S4 The side records of a commit or an insert (history, subscriptions, activities) are written before the instance
+ *     document that needs them, and are removed after it. All are idempotent by id.
  *  S5 A write that fails with `StoreUnavailableError` may or may not have happened. Callers read back.
  *  S6 User data is stored as opaque text: no key or value in it has a meaning to the store.
  *  S7 Every read is bounded by a limit and served by an index.
  *
- * Times are milliseconds since 1970, from the caller's clock. Ids are made by the caller. What is stored is in `records/`,
- * one file for each noun.
+ * Times are milliseconds since 1970, from the caller's clock. Callers create the ids. `records/` defines the stored
+ * records, with one file for each kind.
  */
 import type { Service } from '../base/service.js';
 import type {
@@ -60,7 +60,7 @@ import type {
 import type { InboxMessage, PostedMessage } from './records/messages.js';
 import type { NodeRecord } from './records/nodes.js';
 
-/** The store cannot be reached or did not answer in time; the outcome of the operation is unknown. */
+/** The store cannot be reached or did not respond in time; the outcome of the operation is unknown. */
 export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError' as const;
 }
@@ -71,15 +71,15 @@ export const FAR_FUTURE_MS = 253_402_300_799_999;
 export interface Store extends Service {
   readonly kind: 'sqlite' | 'mongo' | 'memory';
 
-  /** Resolves when the store answers. @throws StoreUnavailableError */
+  /** Resolves when the store responds. @throws StoreUnavailableError */
   ping(): Promise<void>;
 
-  /** True when compare-and-set is really atomic here, tried with concurrent writers; some servers only claim it. */
+  /** Tests with concurrent writers whether compare-and-set is really atomic here; some servers only claim it. */
   probeAtomicity(): Promise<boolean>;
 
   // -- definitions and custom steps
 
-  /** Stores the next version of `id`; versions are 1, 2, 3 … without gaps, whoever else inserts at the same time. */
+  /** Stores the next version of `id`. Versions are 1, 2, 3 … without gaps, even with concurrent inserts. */
   insertDefinition(
     definition: Omit<DefinitionRecord, 'version'>,
     idempotency: IdempotencyStamp | null,
@@ -111,16 +111,17 @@ export interface Store extends Service {
 
   // -- instances
 
-  /** Inserts the side records, then the instance. Does nothing when the id is taken, or its root has too many descendants. */
+  /** Inserts the side records, then the instance. Does nothing if the id exists, or its root has too many descendants. */
   insertInstance(insert: InsertInstance): Promise<InsertInstanceResult>;
   getInstance(id: string): Promise<InstanceRecord | null>;
   listInstances(page: InstancePage): Promise<readonly InstanceSummary[]>;
   /** Compare-and-set on `{id, epoch, inSeq, revision}`. */
   commitInstance(commit: InstanceCommit): Promise<CommitOutcome>;
   /**
-   * Takes an instance over: compare-and-set on `{id, epoch}`, sets the owner, raises the epoch, and raises `crashes`
-   * when `suspected`; `due` sets `wakeAt` to 0, so that it is found again should the claimer die. Answers the whole record, or null when somebody else was faster, or when its `schemaVersion` is
-   * above the given one: whoever could not run it must not own it.
+   * Takes over an instance: compare-and-set on `{id, epoch}`. It sets the owner, increments the epoch, and increments
+   * `crashes` if `suspected`; `due` sets `wakeAt` to 0, so that the instance is found again if the claimer dies. Returns
+   * the whole record. Returns null if another node was faster, or if its `schemaVersion` is above the given one: a node
+   * that cannot run an instance must not own it.
    */
   claimInstance(claim: {
     readonly id: string;
@@ -128,18 +129,18 @@ export interface Store extends Service {
     readonly owner: string;
     readonly suspected: boolean;
     readonly due?: boolean;
-    /** Left out: any. */
+    /** Omitted: no limit. */
     readonly schemaVersionMax?: number;
   }): Promise<InstanceRecord | null>;
-  /** Sets `crashes`, while the epoch is the given one. False: it is another one. */
+  /** Sets `crashes` if the epoch is the given one; returns false otherwise. */
   setCrashes(id: string, epoch: number, crashes: number): Promise<boolean>;
-  /** Instances with `wakeAt <= dueBefore`, earliest first, whatever their status; from behind `after` on. */
+  /** Instances with `wakeAt <= dueBefore` in any status, earliest first, after the position `after`. */
   findDueInstances(
     dueBefore: number,
     limit: number,
     after?: { readonly wakeAt: number; readonly id: string },
   ): Promise<readonly DueInstance[]>;
-  /** Instances of that owner with something under way, by id, from behind `afterId` on. */
+  /** Instances of that owner with work in progress, ordered by id, after `afterId`. */
   findInstancesUnderWay(
     owner: string,
     afterId: string | null,
@@ -152,23 +153,23 @@ export interface Store extends Service {
     limit: number,
   ): Promise<readonly InstanceClaim[]>;
   /**
-   * Adds each message to its instance (rule S3). The answer has an entry for each message: null where the instance
-   * does not exist or has ended. A message whose id is in the inbox already counts as posted and changes nothing.
+   * Adds each message to its instance (rule S3). The result has an entry for each message: null if the instance does not
+   * exist or has ended. A message whose id is already in the inbox counts as posted and changes nothing.
    */
   postMessages(
     messages: readonly {
       readonly instanceId: string;
       readonly message: InboxMessage;
-      /** Noted in the same step, when the message is added. */
+      /** Recorded in the same step, if the message is added. */
       readonly audit?: AuditEntry;
     }[],
   ): Promise<readonly (PostedMessage | null)[]>;
   /**
-   * Changes the status at once, whoever owns the instance: suspend from Runnable; resume from Suspended; terminate from
-   * either, which sets `endTime` to `at` and the outcome to Terminated; compensate from either, which makes it Runnable.
-   * Raises `inSeq`, sets `wakeAt` to 0 so that the owner notices, and `lastChangeAt` to `at`. Resume and compensate make
-   * deferred activities of the instance available again. In the same step `audit` is noted and `message` is added to the
-   * inbox; where a message with its id is in the inbox already, the action is refused.
+   * Changes the status immediately, whichever node owns the instance: suspend from Runnable; resume from Suspended;
+   * terminate from either, which sets `endTime` to `at` and the outcome to Terminated; compensate from either, which makes
+   * it Runnable. Increments `inSeq`, sets `wakeAt` to 0 so that the owner notices, and `lastChangeAt` to `at`. Resume and
+   * compensate make deferred activities of the instance available again. The same step records `audit` and adds `message`
+   * to the inbox; if the inbox already has a message with its id, the action is rejected.
    */
   controlInstance(
     id: string,
@@ -177,9 +178,9 @@ export interface Store extends Service {
     audit?: AuditEntry,
     message?: InboxMessage,
   ): Promise<ControlResult>;
-  /** Notes what somebody did for the sake of an instance, whatever its status. False: there is none. */
+  /** Records an action on an instance in any status. Returns false if there is no such instance. */
   appendAudit(instanceId: string, entry: AuditEntry): Promise<boolean>;
-  /** The newest first, at most AUDIT_ENTRIES_MAX. Null: there is no such instance. */
+  /** The newest first, at most AUDIT_ENTRIES_MAX. Returns null if there is no such instance. */
   listAudit(instanceId: string): Promise<readonly AuditEntry[] | null>;
   /** Step records with `sequence >= from`, in order. */
   readHistory(instanceId: string, from: number, limit: number): Promise<readonly HistoryRecord[]>;
@@ -187,9 +188,9 @@ export interface Store extends Service {
   // -- activities
 
   /**
-   * Hands out the item of that name that has been available longest (`availableAt <= now`, not done), once: sets its
-   * claim and raises its attempt. Items of an instance that is not Runnable are passed over and deferred: their
-   * `availableAt` moves `deferMs` ahead (resuming brings them back at once). Null: nothing to hand out.
+   * Hands out the item of that name that has been available longest (`availableAt <= now`, not done), once: sets its claim
+   * and increments its attempt. Items of an instance that is not Runnable are skipped and deferred: their `availableAt`
+   * moves `deferMs` ahead (a resume makes them available immediately). Returns null if there is no item to hand out.
    */
   claimActivity(request: {
     readonly name: string;
@@ -197,14 +198,14 @@ export interface Store extends Service {
     readonly claim: ActivityClaim;
     readonly deferMs: number;
   }): Promise<ActivityRecord | null>;
-  /** Those of these items that are there, in any order. */
+  /** Those of these items that exist, in any order. */
   getActivities(ids: readonly string[]): Promise<readonly ActivityRecord[]>;
   /** Which of these names have an item with `availableAt <= now` that is not done. */
   findAvailableActivities(names: readonly string[], now: number): Promise<readonly string[]>;
   /**
    * Accepts a result for the token, once, and posts the message to its instance.
-   * A token is stale when the item is unknown, is held by another token, or its lease ended and it was handed out again.
-   * A lease that ran out while nobody else took the item is still good.
+   * A token is stale if the item does not exist, is held by another token, or was handed out again after the lease ended.
+   * An expired lease is still valid until another worker takes the item.
    */
   completeActivity(request: {
     readonly activityId: string;
@@ -212,32 +213,37 @@ export interface Store extends Service {
     readonly result: ActivityResult;
     readonly now: number;
     readonly message: InboxMessage;
-    /** Noted together with the message. */
+    /** Recorded together with the message. */
     readonly audit?: AuditEntry;
   }): Promise<CompleteActivityResult>;
   /**
-   * Gives an item that is not done to the holder of this claim, whoever held it before: that token is stale from now on.
-   * Null: there is no such item, or it is done.
+   * Gives an item that is not done to the holder of this claim. Any previous token is stale from then on. Returns null if
+   * there is no such item, or it is done.
    */
   takeOverActivity(activityId: string, claim: ActivityClaim): Promise<ActivityRecord | null>;
-  /** Extends the lease of the item held by the token. False: stale. */
+  /** Extends the lease of the item held by the token. Returns false if the token is stale. */
   extendActivity(activityId: string, tokenHash: string, leaseExpiresAt: number): Promise<boolean>;
-  /** Gives the item back to the queue, at its old place, and answers its name. Null: stale; nothing changed. */
+  /**
+   * Returns the item to its old place in the queue. The result is its name, or null if the token is stale; then nothing
+   * changed.
+   */
   releaseActivity(activityId: string, tokenHash: string): Promise<string | null>;
   /**
-   * Done items whose result no commit has taken in yet, done before the given time: their message may be missing. Items
-   * of an instance that has ended count as settled.
+   * Items done before the given time whose result no commit has applied yet: their message may be missing. Items of an
+   * instance that has ended count as settled.
    */
   findUnsettledActivities(
     doneBefore: number,
     limit: number,
   ): Promise<readonly (ActivityRecord & { readonly result: ActivityResult })[]>;
 
-  /** Names with items that are not done, those with the most waiting items first. Counts, so it reads them all. */
+  /**
+   * Names with items that are not done, those with the most waiting items first. Counting requires a read of all of them.
+   */
   listActivityQueues(now: number, limit: number): Promise<readonly ActivityQueue[]>;
   /**
-   * Items of a name that are not done, in the order of the queue (`availableAt`, `id`): those that can be handed out come
-   * first, the oldest before the others; then deferred ones; then held ones by the end of their leases.
+   * Items of a name that are not done, in the order of the queue (`availableAt`, `id`): available items first, from the
+   * oldest; then deferred ones; then held ones by the end of their leases.
    */
   listActivityItems(
     name: string,
@@ -247,7 +253,7 @@ export interface Store extends Service {
 
   // -- events
 
-  /** Inserts the event, or answers the one that has this id already. */
+  /** Inserts the event, or returns the existing one with this id. */
   insertEvent(event: EventRecord): Promise<EventRecord | null>;
   getEvent(id: string): Promise<EventRecord | null>;
   /** Events of the name and key at or after (`publishedAt`, `id`), in that order. */
@@ -277,6 +283,6 @@ export interface Store extends Service {
 
   purge(request: PurgeRequest): Promise<PurgeResult>;
 
-  /** Numbers for /metrics. */
+  /** Figures for /metrics. */
   statistics(): Promise<StoreStatistics>;
 }

@@ -1,7 +1,7 @@
 /**
- * The stores that a server can use, by the scheme of their address. A further store is an entry here and a folder.
+ * The stores that a server can use, by the scheme of their address. To add a store, add an entry here and a folder.
  *
- * The drivers are much JavaScript, so each store is loaded by those servers only that use it.
+ * The drivers are large, so a server loads only the store that it uses.
  */
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
@@ -15,16 +15,16 @@ export interface StoreOptions {
   /** Directory of the embedded store. */
   readonly dataDir: string;
   readonly logger: Logger;
-  /** What the clock of the store's server shows, and how long the answer took. */
+  /** Reports the clock of the store's server, and how long the response took. */
   readonly onServerTime: (time: number, roundTripMs: number) => void;
 }
 
 export interface StoreChoice {
-  /** Of the addresses that name it; the embedded store has none. */
+  /** The schemes of its addresses; the embedded store has none. */
   readonly schemes: readonly string[];
-  /** It runs on a server of its own: nodes are on several machines, and follow its clock. */
+  /** True if the store runs on a server of its own: nodes run on several machines, and follow its clock. */
   readonly isRemote: boolean;
-  /** Where the data is, for whoever reads the log. */
+  /** Where the data is, for the log. */
   readonly place: (dataDir: string) => string;
   readonly create: (options: StoreOptions) => Promise<Store>;
 }
@@ -52,7 +52,7 @@ const REMOTE: readonly StoreChoice[] = [
   },
 ];
 
-/** Schemes of the addresses that `storeAt` knows. */
+/** Schemes of the addresses that `storeAt` accepts. */
 export const STORE_SCHEMES = REMOTE.flatMap(({ schemes }) => schemes);
 
 /** @param address null: the embedded store */
@@ -61,7 +61,7 @@ export function storeAt(address: string | null): StoreChoice {
   const found = REMOTE.find(({ schemes }) =>
     schemes.some((scheme) => address.startsWith(`${scheme}://`)),
   );
-  // Settings let no other address pass.
+  // The settings accept no other address.
   if (found === undefined) throw new Error('There is no store for an address of this scheme');
   return found;
 }

@@ -1,9 +1,9 @@
-/** The end of an instance as a whole, and its news for the instance that started it. */
+/** The end of an instance as a whole, and the message about it to the instance that started it. */
 import type { InstanceOutcome, WorkflowInstance } from '../model/instance.js';
 import { newerOf } from './pointers.js';
 import type { Run } from './run.js';
 
-/** Nothing is open any more. */
+/** Completes an instance that has nothing open any more. */
 export function completeInstance(run: Run): void {
   const outcome = run.instance.isCompensated ? 'Compensated' : 'Succeeded';
   endInstance(run, { status: 'Complete', outcome, at: run.now });
@@ -20,7 +20,7 @@ export function endInstance(run: Run, { at, outcome, status }: InstanceEnd): voi
   instance.status = status;
   instance.outcome = outcome;
   instance.endTime = at;
-  // While it was open, only what was open could matter. Now everything does that nothing has made good.
+  // While the instance was open, only errors of open steps mattered. Now every error counts that was not resolved.
   instance.lastError = newerOf(instance.lostError, instance.lastError);
   withdrawAnnouncement(instance);
   if (instance.parent !== null) {
@@ -30,7 +30,7 @@ export function endInstance(run: Run, { at, outcome, status }: InstanceEnd): voi
   run.dirty = true;
 }
 
-/** An end that was not committed gave way to something from outside: nobody may hear of it. */
+/** Withdraws an end that was not committed, because an external change took precedence: nobody may learn of it. */
 export function withdrawAnnouncement(instance: WorkflowInstance): void {
   instance.outbox = instance.outbox.filter(({ kind }) => kind !== 'child-ended');
 }

@@ -1,4 +1,4 @@
-/** What happens when a pointer ends: its successors are opened, and a container whose last path ended has joined. */
+/** What happens when a pointer ends: its successors are opened, and a container whose last path has ended joins. */
 import { nextCleanUp } from '../failure/clean-up.js';
 import { completeInstance } from './end-instance.js';
 import type { StepRecordStatus } from '../model/step-record.js';
@@ -10,7 +10,7 @@ import { writeRecord } from './step-records.js';
 
 export interface PathEnd {
   readonly status: StepRecordStatus;
-  /** Steps that follow, by id; several start side by side. */
+  /** Ids of the next steps; several start in parallel. */
   readonly successors: readonly string[];
   readonly outputs?: Json;
 }
@@ -21,7 +21,7 @@ export function endPointer(run: Run, pointer: Pointer, end: PathEnd): void {
   dropPointer(run, pointer, end.status === 'Complete');
 }
 
-/** Takes a pointer out without a record of its own, and tells the container around it. */
+/** Removes a pointer without a record of its own, and notifies the container around it. */
 export function dropPointer(run: Run, pointer: Pointer, hasSucceeded = false): void {
   const parent = parentOf(run, pointer);
   removePointer(run, pointer, hasSucceeded);
@@ -29,7 +29,7 @@ export function dropPointer(run: Run, pointer: Pointer, hasSucceeded = false): v
   else if (parent.children === 0) run.joins.add(parent.id);
 }
 
-/** It ends without a result, and nothing follows. */
+/** Ends a pointer without a result and without successors. */
 export function endCancelled(run: Run, pointer: Pointer): void {
   writeRecord(run, pointer, 'Cancelled');
   dropPointer(run, pointer);
@@ -39,7 +39,7 @@ export function openSuccessors(run: Run, pointer: Pointer, stepIds: readonly str
   for (const stepId of stepIds) openPointer(run, stepId, surroundingsOf(pointer));
 }
 
-/** What follows a step whatever was selected. */
+/** The unconditional next step. */
 export function nextStepOf(run: Run, pointer: Pointer): readonly string[] {
   const { nextStepId } = stepOf(run, pointer);
   return nextStepId === null || pointer.inBackground ? [] : [nextStepId];

@@ -1,4 +1,4 @@
-/** The beginning of an instance, and what users do to it as a whole. */
+/** The start of an instance, and the control actions of users on the whole instance. */
 import type { WorkflowDefinition } from '../model/definition.js';
 import { withdrawAnnouncement } from './end-instance.js';
 import { completeIfDone } from './end-path.js';
@@ -16,7 +16,7 @@ export interface StartOptions {
   readonly parent: ParentLink | null;
 }
 
-/** A new instance that stands before its first step. */
+/** Creates a new instance, before its first step. */
 export function startRun(definition: WorkflowDefinition, start: StartOptions, now: number): Run {
   const instance: WorkflowInstance = {
     id: start.id,
@@ -51,7 +51,7 @@ export function startRun(definition: WorkflowDefinition, start: StartOptions, no
   return run;
 }
 
-/** Takes up a stored instance; its status may have been changed while nobody had it in memory. */
+/** Continues a stored instance. Its status may have changed while no node had it in memory. */
 export function takeUpRun(
   definition: WorkflowDefinition,
   instance: WorkflowInstance,
@@ -65,10 +65,10 @@ export function takeUpRun(
   return run;
 }
 
-/** The status was changed from outside; what was reached inside gives way to it. */
+/** Applies a status that was changed externally. It takes precedence over what the run reached itself. */
 export function applyStatus(run: Run, status: InstanceStatus, at: number): void {
   const { instance } = run;
-  // A step error that ended the instance stays: nothing is left in it that could be suspended or resumed.
+  // A step error that ended the instance stays: nothing remains that could be suspended or resumed.
   if (instance.status === 'Terminated' && status !== 'Terminated') return;
   switch (status) {
     case 'Suspended':
@@ -92,7 +92,7 @@ export function applyStatus(run: Run, status: InstanceStatus, at: number): void 
   run.dirty = true;
 }
 
-/** Stops an instance that misbehaves as a whole; resuming lets it go on. */
+/** Suspends a misbehaving instance as a whole; a resume lets it continue. */
 export function haltRun(run: Run, type: string, message: string): void {
   const { instance } = run;
   const [pointerId] = run.queue;

@@ -1,4 +1,4 @@
-/** What reaches an instance from outside: events, results of activities, ends of other instances, results of effects. */
+/** Messages that an instance receives: events, results of activities, ends of other instances, results of effects. */
 import { addToPlan, beginCleanUp, tellChild } from '../failure/clean-up.js';
 import { completeIfDone, endCancelled } from './end-path.js';
 import { failStep, type Failure } from '../failure/fail-step.js';
@@ -23,11 +23,11 @@ export interface EventMessage {
 
 export interface ActivityMessage {
   readonly kind: 'activity';
-  /** The execution that offered it, see `executionKey`. */
+  /** The execution that offered the activity, see `executionKey`. */
   readonly activityId: string;
   readonly succeeded: boolean;
   readonly data: Json;
-  /** Only for a failure that must not be retried. */
+  /** Set only for a failure that must not be retried. */
   readonly retryable?: boolean;
 }
 
@@ -37,18 +37,18 @@ export interface ChildMessage {
   readonly attempt: number;
   readonly workflowId: string;
   readonly status: InstanceStatus;
-  /** This and the error are left out by earlier versions of the server. */
+  /** Earlier versions of the server omit the outcome and the error. */
   readonly outcome?: InstanceOutcome;
   readonly error?: Pick<StepError, 'stepId' | 'type' | 'message' | 'data'> | null;
   readonly data: JsonObject;
 }
 
-/** Somebody does not want to wait until failed steps are tried again. */
+/** Ends the wait for the next attempt of all failed steps. */
 export interface RetryNowMessage {
   readonly kind: 'retry-now';
 }
 
-/** Somebody terminates the instance with clean-up; see `clean-up.ts`. */
+/** Terminates the instance with clean-up; see `clean-up.ts`. */
 export interface CleanUpMessage {
   readonly kind: 'clean-up';
 }
@@ -57,8 +57,8 @@ export type Message =
   EventMessage | ActivityMessage | ChildMessage | RetryNowMessage | CleanUpMessage;
 
 /**
- * Takes a message in. One that nobody waits for is dropped: events can still be found in the store later.
- * @param status the one in the store, which the instance may have left in memory
+ * Applies a message. A message that no step waits for is dropped: events can still be found in the store later.
+ * @param status the stored status, which may differ from the one in memory
  */
 export function applyMessage(
   run: Run,
@@ -95,7 +95,7 @@ function applyEvent(run: Run, message: EventMessage): void {
     const { state } = pointer;
     if (state.kind !== 'event' || state.name !== message.name || state.key !== message.key)
       continue;
-    // Older events may be stored for a wait that has not looked yet; it will find this one too, in its turn.
+    // The store may have older events for a wait that has not searched yet. The wait will find this one too, in its turn.
     if (!state.looked || state.effectiveAt > message.publishedAt) continue;
     markTaken(run.instance, key, position);
     run.changes.removedSubscriptions.push(executionKey(run.instance.id, pointer));
@@ -105,7 +105,7 @@ function applyEvent(run: Run, message: EventMessage): void {
 }
 
 function applyActivity(run: Run, message: ActivityMessage): void {
-  // Whether or not somebody still waits for it, the result has arrived and must not be sent again.
+  // The result has arrived and must not be sent again, whether or not a step still waits for it.
   run.changes.settledActivities.push(message.activityId);
   run.dirty = true;
   const pointer = waitingFor(run, message.activityId);
@@ -156,7 +156,7 @@ function applyChild(run: Run, message: ChildMessage): void {
     finish(run, pointer, { WorkflowId: workflowId, Status: status, Outcome: outcome, Data: data });
     return;
   }
-  // The end may have overtaken the answer to the start, which must not be taken for that of the next attempt.
+  // The end may have overtaken the response to the start. That response must not count for the next attempt.
   if (!pointer.state.started) run.changes.abortedEffects.push(pointer.id);
   stopWaitingAnswered(run, pointer);
   failStep(run, pointer, childFailure(workflowId, outcome, message.error ?? null));
@@ -176,7 +176,7 @@ function childFailure(
   };
 }
 
-/** Every wait for a next attempt is over now; the timers, which come next, do the rest. */
+/** Ends every wait for a next attempt immediately; the timers, which are processed next, do the rest. */
 function applyRetryNow(run: Run): void {
   if (run.instance.status !== 'Runnable') return;
   for (const pointer of run.instance.pointers.values()) {
@@ -186,19 +186,19 @@ function applyRetryNow(run: Run): void {
   }
 }
 
-/** Whether a failed step will be tried again. */
+/** Whether a failed step will be retried. */
 export function waitsForRetry(
   state: PointerState,
 ): state is Extract<PointerState, { kind: 'sleeping' }> {
   return state.kind === 'sleeping' && state.reason === 'retry';
 }
 
-/** How an effect ended: with the variables of `step`, or with a failure. */
+/** The result of an effect: the variables of `step`, or a failure. */
 export type EffectResult =
   | { readonly ok: true; readonly values: JsonObject }
   | { readonly ok: false; readonly failure: Failure };
 
-/** Takes in how an effect ended, unless its step was cancelled or tried again meanwhile. */
+/** Applies the result of an effect, unless its step was cancelled or retried meanwhile. */
 export function applyEffect(
   run: Run,
   execution: { readonly pointerId: number; readonly attempt: number },
@@ -206,7 +206,7 @@ export function applyEffect(
 ): void {
   const pointer = run.instance.pointers.get(execution.pointerId);
   if (pointer?.attempt !== execution.attempt) return;
-  // Many failures come before anything was asked of the outside: a loop that only meets these waits for nothing.
+  // Many failures occur before any external call was made: a loop of such failures never waits for anything.
   if (result.ok) endWait(run);
   if (pointer.state.kind === 'effect') {
     applyBody(run, pointer, result);

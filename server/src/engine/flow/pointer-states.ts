@@ -1,4 +1,4 @@
-/** How a pointer gets from one state to another: it finishes, sleeps, begins again or gives up what it waits for. */
+/** The state transitions of a pointer: it finishes, sleeps, restarts or gives up what it waits for. */
 import {
   executionKey,
   type KeptResult,
@@ -27,8 +27,8 @@ export function sleep(run: Run, pointer: Pointer, until: number): void {
 }
 
 /**
- * Lets the step begin again at `at`, as the next attempt; see `beginAttempt`. One that has its result keeps it (E9), any
- * other begins as if it had just been reached.
+ * Restarts the step at `at`, as the next attempt; see `beginAttempt`. A pointer that has its result keeps it (E9). Any
+ * other starts as if it had just been reached.
  */
 export function restart(run: Run, pointer: Pointer, at: number): void {
   const kept = resultOf(pointer);
@@ -46,7 +46,7 @@ export function restart(run: Run, pointer: Pointer, at: number): void {
   setState(run, pointer, kept === null ? pause : { ...pause, kept });
 }
 
-/** Cancelled or given up: what follows is all that is left to be decided. */
+/** True if the pointer was cancelled or given up: only its successors remain to be decided. */
 export function isOver(state: PointerState): boolean {
   return state.kind === 'finishing' && (state.cancelled === true || state.compensated === true);
 }
@@ -56,7 +56,10 @@ function resultOf({ attempt, state }: Pointer): KeptResult | null {
   return { result: state.result, bodyAttempt: state.bodyAttempt ?? attempt };
 }
 
-/** The pause before the next attempt is over. Its Timeout counts from here, however long the instance was suspended. */
+/**
+ * Called when the pause before the next attempt has ended. The step's Timeout starts here, even if the instance was
+ * suspended.
+ */
 export function beginAttempt(run: Run, pointer: Pointer): void {
   const { timeoutMs, cancelCondition } = stepOf(run, pointer);
   pointer.attemptStartedAt = run.now;
@@ -66,12 +69,12 @@ export function beginAttempt(run: Run, pointer: Pointer): void {
   setState(run, pointer, kept === undefined ? { kind: 'ready' } : { kind: 'finishing', ...kept });
 }
 
-/** The outside has answered: nothing that the pointer waited for is left to be given up. */
+/** Called when the response has arrived: the pointer has no external wait left to give up. */
 export function stopWaitingAnswered(run: Run, pointer: Pointer): void {
   setState(run, pointer, { kind: 'open' });
 }
 
-/** Gives up whatever the pointer waits for outside the engine; asked again, there is nothing left to give up. */
+/** Gives up everything that the pointer waits for outside the engine. Idempotent. */
 export function stopWaiting(run: Run, pointer: Pointer): void {
   const { changes, instance } = run;
   switch (pointer.state.kind) {

@@ -1,4 +1,4 @@
-/** Opening pointers and taking them out: who stands in which container, and what is kept of those that are gone. */
+/** Opens and removes pointers: which pointer is in which container, and what is kept of removed ones. */
 import type { WorkflowInstance } from '../model/instance.js';
 import { invariant } from '../model/invariant.js';
 import type { Pointer } from '../model/pointer.js';
@@ -7,7 +7,7 @@ import { jsonLength } from '../values/json-length.js';
 import type { Json } from '../values/json.js';
 import { stepById, type Run } from './run.js';
 
-/** About how many bytes a pointer takes in the stored state. */
+/** Approximate size of a pointer in the stored state, in bytes. */
 const POINTER_LENGTH = 400;
 
 export function parentOf(run: Run, pointer: Pointer): Pointer | null {
@@ -17,7 +17,7 @@ export function parentOf(run: Run, pointer: Pointer): Pointer | null {
   return parent;
 }
 
-/** Where a new pointer stands: its container and the Foreach item that it sees. */
+/** The position of a new pointer: its container, and the Foreach item that it sees. */
 export interface Surroundings {
   readonly parentId: number | null;
   readonly item?: Json;
@@ -80,8 +80,8 @@ export function openPointer(run: Run, stepId: string, surroundings: Surroundings
 }
 
 /**
- * Takes a pointer out of the instance; the caller sees to the container around it. Errors that nothing has made good are
- * kept with the container, or with the instance.
+ * Removes a pointer from the instance; the caller updates the container around it. Unresolved errors are kept with the
+ * container, or with the instance.
  */
 export function removePointer(run: Run, pointer: Pointer, hasSucceeded: boolean): void {
   const { instance } = run;
@@ -100,19 +100,19 @@ export function removePointer(run: Run, pointer: Pointer, hasSucceeded: boolean)
   run.dirty = true;
 }
 
-/** The newest error that an open pointer still has to do with. */
+/** The newest error of the open pointers. */
 function newestError({ pointers }: WorkflowInstance): StepError | null {
   let newest: StepError | null = null;
   for (const pointer of pointers.values()) newest = newerOf(newest, errorOf(pointer));
   return newest;
 }
 
-/** A container that compensates has the error of the step that failed inside of it. */
+/** A container that is compensating has the error of the step that failed inside it. */
 function errorOf({ error, id }: Pointer): StepError | null {
   return error === null ? null : { ...error, pointerId: id };
 }
 
-/** Of two of the same time the second. */
+/** Returns the newer error, or the second one if both have the same time. */
 export function newerOf(first: StepError | null, second: StepError | null): StepError | null {
   if (first === null || second === null) return first ?? second;
   return second.time < first.time ? first : second;

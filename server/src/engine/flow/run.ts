@@ -1,8 +1,9 @@
 /**
- * A run: one stretch of work on one instance between two commits, with what the outside must do about it.
+ * A run: one stretch of work on one instance between two commits, with the changes that it requests from outside the
+ * engine.
  *
- * Owns: the queue of pointers that are ready, the list of changes. How pointers open and end is pointers.ts, how they
- * change state pointer-states.ts. Must not know: what step types mean, how errors are handled, stores, Python.
+ * Owns: the queue of ready pointers, the list of changes. `pointers.ts` opens and ends pointers, and `pointer-states.ts`
+ * changes their states. Must not know: what step types mean, how errors are handled, stores, Python.
  */
 import type { EmitLevel } from '../values/input-choices.js';
 import type { StepDefinition, WorkflowDefinition } from '../model/definition.js';
@@ -36,13 +37,13 @@ export interface LogLine {
   readonly message: Json;
 }
 
-/** What becomes of a step after an attempt that failed. */
+/** What happens to a step after a failed attempt. */
 export type NextAction =
   | { readonly kind: 'retry'; readonly at: number }
   | { readonly kind: 'suspended' }
   | { readonly kind: 'terminated' }
   | { readonly kind: 'compensating' }
-  /** The failure stays in the history, and its path goes on. */
+  /** The failure stays in the history, and its path continues. */
   | { readonly kind: 'goes-on' };
 
 export interface FailedAttempt {
@@ -50,16 +51,16 @@ export interface FailedAttempt {
   readonly action: NextAction;
 }
 
-/** An attempt of a step that has ended, in whatever way. */
+/** An attempt of a step that has ended, with or without success. */
 export interface EndedAttempt {
   /** A built-in step type, or the name of a custom step. */
   readonly type: string;
   readonly status: StepRecordStatus;
-  /** Milliseconds from its start to its end, waiting included. */
+  /** Milliseconds from its start to its end, including waits. */
   readonly durationMs: number;
 }
 
-/** What a run asks of the outside. The first group is part of the commit, the second follows it. */
+/** What a run requests from outside the engine. The first group is part of the commit, the second follows it. */
 export interface Changes {
   subscriptions: Subscription[];
   removedSubscriptions: string[];
@@ -72,9 +73,9 @@ export interface Changes {
   failedAttempts: FailedAttempt[];
   /** For the metrics. */
   endedAttempts: EndedAttempt[];
-  /** Pointers whose effect is to be started. */
+  /** Pointers whose effect must be started. */
   effects: number[];
-  /** Pointers whose effect is no longer wanted. */
+  /** Pointers whose effect is no longer needed. */
   abortedEffects: number[];
 }
 
@@ -83,33 +84,36 @@ export interface Run {
   readonly instance: WorkflowInstance;
   /** Taken out and replaced by the runner. */
   changes: Changes;
-  /** Milliseconds since 1970; moved on by the runner. */
+  /** Milliseconds since 1970; advanced by the runner. */
   now: number;
-  /** The instance's queue: pointers in `ready` or `finishing`, first come first served. */
+  /** The instance's queue: pointers in `ready` or `finishing`, first in, first out. */
   readonly queue: Set<number>;
-  /** Where the front of the queue is: a Set that loses its first member again and again is slow to find the next one. */
+  /** The front of the queue. A Set whose first member is removed repeatedly becomes slow to find the next one. */
   front: SetIterator<number>;
-  /** Containers with items that are still to be opened; see `waiting-items.ts`. */
+  /** Containers with items that must still be opened; see `waiting-items.ts`. */
   readonly opening: Set<number>;
   /** Open pointers whose step has a cancel condition. */
   readonly cancellable: Set<number>;
-  /** Containers whose last path inside has ended; `settle.ts` lets them go on before anybody looks at the run again. */
+  /** Containers whose last inner path has ended. `settle.ts` continues them before the run is inspected again. */
   readonly joins: Set<number>;
-  /** Something changed that is not committed yet. */
+  /** True if there are changes that are not committed yet. */
   dirty: boolean;
-  /** The result of a side effect was taken in: commit it before anything else runs. */
+  /** True if the result of a side effect was applied: it must be committed before anything else runs. */
   commitDue: boolean;
-  /** Cancel conditions may have become true: data changed, or a step with one was reached. */
+  /** True if cancel conditions may have become true: data changed, or a step with one was reached. */
   cancelCheckDue: boolean;
-  /** When conditions that could not be evaluated are checked again; null: there are none. */
+  /** When conditions that could not be evaluated are checked again; null if there are none. */
   cancelRecheckAt: number | null;
-  /** About how many bytes of JSON the instance and what it asks for have grown by since the last commit: never too few. */
+  /** Approximate growth of the instance and its requests since the last commit, in bytes of JSON; never too low. */
   grown: number;
-  /** When everything waited the last time: what was due by then was not waited for. Moved on by the runner. */
+  /** When every path was waiting last: timers due by then did not cause a wait. Advanced by the runner. */
   restingSince: number;
 }
 
-/** Something came that was waited for. It ends the count of steps without a wait unless other paths went on meanwhile. */
+/**
+ * Called when something arrives that a step waited for. It resets the count of steps without a wait, unless other paths
+ * continued meanwhile.
+ */
 export function endWait(run: Run): void {
   if (run.queue.size === 0) run.instance.stepsWithoutWait = 0;
 }
@@ -129,13 +133,13 @@ export function noChanges(): Changes {
   };
 }
 
-/** Whether there is more to do before anything comes from outside: until this is false nobody may rest. */
+/** Whether the run can continue without external input. The instance must not rest while this is true. */
 export function canGoOn(run: Run): boolean {
   if (run.cancelCheckDue) return true;
   return run.queue.size > 0 && run.instance.status === 'Runnable';
 }
 
-/** Takes up an instance, fresh or from the store: whatever is ready is queued, effects that were cut off start again. */
+/** Creates a run of a new or stored instance: queues whatever is ready, and restarts interrupted effects. */
 export function createRun(
   definition: WorkflowDefinition,
   instance: WorkflowInstance,
@@ -162,7 +166,7 @@ export function createRun(
     const { kind } = pointer.state;
     if (hasWaitingItems(pointer)) run.opening.add(pointer.id);
     if (stepOf(run, pointer).cancelCondition !== null) run.cancellable.add(pointer.id);
-    // One that was handed out when the instance was stored has left the queue, and its turn has come.
+    // A pointer that was being worked on when the instance was stored has left the queue, and its turn has come.
     if (kind === 'ready' || kind === 'finishing') run.queue.add(pointer.id);
     if (kind === 'effect' || (kind === 'child' && !pointer.state.started)) {
       run.changes.effects.push(pointer.id);
@@ -181,7 +185,7 @@ export function stepById(run: Run, stepId: string): StepDefinition {
   return step;
 }
 
-/** Whether a Foreach has items that run side by side with the others and are not opened yet. */
+/** Whether a parallel Foreach has items that are not opened yet. */
 export function hasWaitingItems({ memo, state }: Pointer): boolean {
   return state.kind === 'open' && memo?.kind === 'items' && memo.parallel === true;
 }
@@ -190,7 +194,7 @@ export function hasWaitingItems({ memo, state }: Pointer): boolean {
 export function takeReady(run: Run): Pointer | null {
   let first = run.front.next();
   if (first.done === true) {
-    // An iterator that has come to the end stays there, whatever was added afterwards.
+    // An iterator that has reached the end stays there, even if members are added later.
     run.front = run.queue.values();
     first = run.front.next();
   }
@@ -201,7 +205,7 @@ export function takeReady(run: Run): Pointer | null {
   return pointer;
 }
 
-/** What was taken is ready after all, and the first in the queue. */
+/** Puts a pointer that was taken back, at the front of the queue. */
 export function putBackReady(run: Run, pointer: Pointer): void {
   const others = [...run.queue];
   run.queue.clear();

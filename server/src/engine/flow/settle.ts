@@ -1,4 +1,7 @@
-/** Lets containers whose last path has ended go on, and opens what there is room for. Every entry into the engine ends with this. */
+/**
+ * Continues containers whose last path has ended, and opens items while there is room. Every entry into the engine ends
+ * with this.
+ */
 import { nextCompensation } from '../failure/compensate.js';
 import { endCancelled } from './end-path.js';
 import { primitiveOf } from '../primitives/primitives.js';
@@ -6,7 +9,7 @@ import type { Run } from './run.js';
 import { refillQueue } from './waiting-items.js';
 
 export function settle(run: Run): void {
-  // A join may cause others (a container that ends inside a container): a Set is iterated up to its newest member.
+  // A join may cause others (a container that ends inside a container): the loop also visits members added during it.
   for (const id of run.joins) {
     run.joins.delete(id);
     const container = run.instance.pointers.get(id);

@@ -6,7 +6,7 @@ import type { Json } from '../values/json.js';
 import { itemOf } from './pointers.js';
 import { stepOf, type Run } from './run.js';
 
-/** About how many bytes a record takes with the values that it shows. */
+/** Approximate size of a record with the values that it shows, in bytes. */
 const RECORD_LENGTH = 1000;
 
 export function writeRecord(
@@ -35,7 +35,7 @@ export function writeRecord(
   run.dirty = true;
 }
 
-/** Noted only where the result is older than the attempt whose outputs were evaluated. */
+/** Recorded only if the result is older than the attempt whose outputs were evaluated. */
 function bodyAttemptOf({ state }: Pointer): Pick<StepRecord, 'bodyAttempt'> {
   if (state.kind === 'finishing' && state.bodyAttempt !== undefined) {
     return { bodyAttempt: state.bodyAttempt };

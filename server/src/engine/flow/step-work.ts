@@ -1,9 +1,9 @@
 /**
- * What the engine wants evaluated next, and what it does with the values.
+ * What the engine needs evaluated next, and what it does with the values.
  *
- * The engine never sees Python: it hands out the expressions of a step and gets values back. A pointer in `ready` needs
- * its inputs and goes on with `enterStep`; one in `finishing` needs outputs and selectors and goes on with `leaveStep`;
- * whatever fails on the way goes to `failStep`.
+ * The engine never sees Python: it hands out the expressions of a step and receives values. A pointer in `ready` needs its
+ * inputs and continues with `enterStep`. A pointer in `finishing` needs outputs and selectors and continues with
+ * `leaveStep`. Failures go to `failStep`.
  */
 import { traitsOf } from '../definitions/step-types.js';
 import type { InputValue, StepDefinition } from '../model/definition.js';
@@ -30,13 +30,16 @@ export type StepWork =
       readonly kind: 'outputs';
       readonly pointer: Pointer;
       readonly step: StepDefinition;
-      /** The variable `step`: what the body produced. */
+      /** The variable `step`: the result of the body. */
       readonly result: JsonObject;
       readonly outputs: StepDefinition['outputs'];
       readonly selectors: readonly Selector[];
     }
   | {
-      /** The step failed for good: each condition by itself, without `step`; one that cannot be evaluated is not true. */
+      /**
+       * The step failed permanently. Each condition is evaluated separately, without `step`; one that cannot be evaluated
+       * counts as false.
+       */
       readonly kind: 'selectors';
       readonly pointer: Pointer;
       readonly step: StepDefinition;
@@ -48,7 +51,7 @@ interface Selector {
   readonly condition: InputValue;
 }
 
-/** The next thing to evaluate; null when everything waits, or the instance does not run. */
+/** The next work to evaluate; null if every path waits, or the instance is not Runnable. */
 export function nextWork(run: Run): StepWork | null {
   if (run.instance.status !== 'Runnable') return null;
   const pointer = takeReady(run);
@@ -71,13 +74,13 @@ export function nextWork(run: Run): StepWork | null {
   };
 }
 
-/** The work could not be done now: it is as if it had not been handed out, and comes first the next time. */
+/** Returns work that could not be done now, as if it had never been handed out. It comes first the next time. */
 export function returnWork(run: Run, { pointer }: StepWork): void {
   run.instance.stepsWithoutWait -= 1;
   putBackReady(run, pointer);
 }
 
-/** The inputs of a step are there: its primitive decides what happens. `shown` is what the history keeps of them. */
+/** The inputs of a step were evaluated: its primitive decides what happens. `shown` is what the history keeps of them. */
 export function enterStep(run: Run, pointer: Pointer, inputs: JsonObject, shown: Json): void {
   pointer.inputs = shown;
   run.dirty = true;
@@ -103,7 +106,7 @@ export interface StepResult {
   readonly shown: Json;
 }
 
-/** Outputs and selectors were evaluated: they are applied together, and the path goes on. */
+/** Outputs and selectors were evaluated: applies them together, and continues the path. */
 export function leaveStep(run: Run, pointer: Pointer, result: StepResult): void {
   const step = stepOf(run, pointer);
   const cancelled = pointer.state.kind === 'finishing' && pointer.state.cancelled === true;
@@ -128,7 +131,7 @@ export function leaveStep(run: Run, pointer: Pointer, result: StepResult): void 
   settle(run);
 }
 
-/** What follows a step that failed for good has been chosen. */
+/** The successors of a permanently failed step were selected. */
 export function leaveCompensated(run: Run, pointer: Pointer, selected: readonly string[]): void {
   goOnCompensated(run, pointer, selected);
   settle(run);

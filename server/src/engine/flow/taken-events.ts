@@ -1,8 +1,8 @@
 /**
  * Which events an instance has taken: each at most once, oldest first.
  *
- * The newest ones are kept by id, because the clocks of two nodes may order them differently; older ones are covered by
- * a floor, so that a loop that takes events for ever does not grow.
+ * The newest ones are kept by id, because the clocks of two nodes may order them differently. Older ones are covered by a
+ * floor, so that the state does not grow with a loop that takes events forever.
  */
 import type { EventPosition, TakenEvents, WorkflowInstance } from '../model/instance.js';
 
@@ -28,7 +28,7 @@ export function markTaken(instance: WorkflowInstance, key: string, event: EventP
   instance.taken.set(key, taken);
 }
 
-/** From where on stored events may still be wanted by a wait with this effective date. */
+/** The position from which a wait with this effective date may still need stored events. */
 export function searchStart(
   instance: WorkflowInstance,
   key: string,

@@ -1,4 +1,4 @@
-/** Time: when an instance must be looked at, and what happens then. */
+/** Timers: when an instance must be checked, and what happens then. */
 import { failStep } from '../failure/fail-step.js';
 import { executionKey, type Pointer, type PointerState } from '../model/pointer.js';
 import { primitiveOf } from '../primitives/primitives.js';
@@ -7,7 +7,7 @@ import { parentOf } from './pointers.js';
 import { endWait, type Run } from './run.js';
 import { settle } from './settle.js';
 
-/** The earliest time at which something is due; null when nothing waits for time. */
+/** The earliest time at which something is due; null if nothing waits for a time. */
 export function nextTimer(run: Run): number | null {
   if (run.instance.status !== 'Runnable') return null;
   let earliest = run.cancelRecheckAt;
@@ -18,7 +18,7 @@ export function nextTimer(run: Run): number | null {
   return earliest;
 }
 
-/** When what a step is about is not wanted any more, because its time or that of a step around it is over. */
+/** The earliest deadline of a step and the steps around it, after which its work is no longer needed. */
 export function deadlineAround(run: Run, pointer: Pointer): number | null {
   if (!isRunnable(run)) return null;
   let earliest: number | null = null;
@@ -30,7 +30,7 @@ export function deadlineAround(run: Run, pointer: Pointer): number | null {
   return earliest;
 }
 
-/** Lets everything happen that is due at `run.now`, in the order of time. */
+/** Fires everything that is due at `run.now`, in chronological order. */
 export function fireTimers(run: Run): void {
   if (!isRunnable(run)) return;
   if (run.cancelRecheckAt !== null && run.cancelRecheckAt <= run.now) run.cancelCheckDue = true;
@@ -48,7 +48,7 @@ export function fireTimers(run: Run): void {
     if (run.instance.pointers.get(pointer.id) !== pointer || stillDue === null) continue;
     if (!isRunnable(run) || stillDue > run.now) continue;
     fire(run, pointer);
-    // A container that has joined is not late any more, whatever its Timeout says.
+    // A container that has joined can no longer time out.
     settle(run);
   }
 }
@@ -61,12 +61,12 @@ function dueAt(pointer: Pointer): number | null {
   return deadline === null ? until : Math.min(until, deadline);
 }
 
-/** What has its result already is not late any more; what is being compensated cannot be. */
+/** A pointer that has its result can no longer time out, nor can one that is being compensated. */
 function canBeLate({ state }: Pointer): boolean {
   return state.kind !== 'finishing' && state.kind !== 'compensating';
 }
 
-/** When the wait itself is over, whatever the step's Timeout says. */
+/** When the wait itself ends, regardless of the step's Timeout. */
 function untilOf(state: PointerState): number | null {
   const waits = state.kind === 'sleeping' || state.kind === 'event' || state.kind === 'activity';
   return waits ? state.until : null;
@@ -75,7 +75,7 @@ function untilOf(state: PointerState): number | null {
 function fire(run: Run, pointer: Pointer): void {
   const { state, deadline } = pointer;
   const until = untilOf(state);
-  // Both may be over when nobody looked in time: what was over first counts.
+  // If the check came late, both may have passed: the earlier one counts.
   if (deadline !== null && (until === null || deadline < until)) {
     failStep(run, pointer, {
       type: 'Timeout',

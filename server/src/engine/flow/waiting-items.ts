@@ -1,24 +1,25 @@
 /**
- * Items of a parallel Foreach that are still to be opened.
+ * Items of a parallel Foreach that are not opened yet.
  *
- * All items run side by side, but one that could not run yet anyway costs least as an entry in a list: thousands of open
- * pointers would be written with every commit until each has had its turn. So a Foreach opens as many as are soon to run,
- * and more whenever the queue runs low. A step that waits leaves the queue, so that in the end all items wait together.
+ * All items run in parallel, but an item that could not run yet anyway is cheapest as an entry in a list: thousands of open
+ * pointers would be written with every commit until each has had its turn. So a Foreach opens only as many items as can run
+ * soon, and opens more when the queue runs low. A step that waits leaves the queue, so that in the end all items wait
+ * together.
  */
 import { invariant } from '../model/invariant.js';
 import type { Pointer } from '../model/pointer.js';
 import { insideOf, openPointer } from './pointers.js';
 import { hasWaitingItems, stepOf, type Run } from './run.js';
 
-/** A Foreach opens items until so many pointers are ready to run … */
+/** A Foreach opens items until this many pointers are ready to run … */
 const QUEUE_FULL = 256;
 /** … and again when no more than these are left. */
 const QUEUE_LOW = 64;
 
-/** Opens more items where what is ready runs low, so that nobody rests while there are some. */
+/** Opens more items when the queue runs low, so that the instance does not rest while there are some. */
 export function refillQueue(run: Run): void {
   if (run.opening.size === 0 || run.queue.size > QUEUE_LOW) return;
-  // In the order of ids, which is the same after the instance was stored and read (E4).
+  // In order of ids, which is the same after the instance was stored and loaded (E4).
   for (const id of [...run.opening].sort((a, b) => a - b)) {
     const container = run.instance.pointers.get(id);
     if (container === undefined || !hasWaitingItems(container)) run.opening.delete(id);
@@ -45,7 +46,7 @@ export function openWaitingItems(run: Run, container: Pointer): void {
     run.opening.delete(container.id);
     return;
   }
-  // Each pointer has its item now; what is left of it here only keeps the place of those that follow.
+  // Each pointer has its item now. The entry here only preserves the positions of the items after it.
   const items = memo.items.map((item, index) => (index < next ? null : item));
   container.memo = { ...memo, items, next };
   run.opening.add(container.id);

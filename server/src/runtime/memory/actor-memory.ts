@@ -1,21 +1,21 @@
-/** What one instance takes of the memory, and whether it may take in more where it is. */
+/** The memory that one instance uses, and whether it may grow without leaving. */
 import { FollowedCost } from '../../base/memory-cost.js';
 import { messageCost, type ArrivedMessage } from '../instances/message-codec.js';
 
 export class ActorMemory {
   readonly #mayGrow: (bytes: number) => boolean;
   readonly #state = new FollowedCost();
-  /** Bytes that a stored event takes that a wait could not take in, for want of memory. */
+  /** Bytes of a stored event that a wait could not take for lack of memory. */
   #wanted = 0;
   #hasWorked = false;
 
-  /** @param mayGrow whether the instance may take so many bytes, all in all */
+  /** @param mayGrow whether the instance may use this many bytes in total */
   constructor(state: string, mayGrow: (bytes: number) => boolean) {
     this.#mayGrow = mayGrow;
     this.#state.follow(state);
   }
 
-  /** Bytes that the state takes, as it was when it was last read or written. */
+  /** Bytes that the state takes, as of its last read or write. */
   get stateCost(): number {
     return this.#state.value;
   }
@@ -25,24 +25,24 @@ export class ActorMemory {
     this.#state.follow(state);
   }
 
-  /** A turn is over. */
+  /** A turn has ended. */
   worked(): void {
     this.#hasWorked = true;
   }
 
-  /** Waits are about to look for events. */
+  /** Waits are about to search for events. */
   looks(): void {
     this.#wanted = 0;
   }
 
-  /** Whether an event that takes so many bytes may come in; if not, it is wanted. */
+  /** Whether an event of this size may be loaded; if not, its bytes are requested. */
   hasRoomFor(bytes: number): boolean {
     if (this.#mayGrow(this.stateCost + bytes)) return true;
     this.#wanted = Math.max(this.#wanted, bytes);
     return false;
   }
 
-  /** Whether what is to be taken in finds no room. One that has just come has a seat for all of it. */
+  /** Whether there is no memory for the pending messages. An instance that was just loaded has room for all of them. */
   isShort(arrived: readonly ArrivedMessage[]): boolean {
     if (!this.#hasWorked) return false;
     const arriving = arrived.reduce((cost, { body }) => cost + messageCost(body), 0);

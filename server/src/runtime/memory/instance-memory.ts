@@ -1,37 +1,37 @@
 /**
- * The memory of instances: what each of them takes, who may come in, and who has to go. Each needs a place (`InstancePlaces`)
- * and bytes.
+ * The memory of instances: how much each uses, which may enter, and which must leave. Each instance needs a place
+ * (`InstancePlaces`) and bytes.
  *
- * Small and large instances have memory of their own, so that a few large ones that wait for each other never hold up the
- * many small ones, and many small ones never keep a large one out. What is parked is no obstacle: it is evicted when
- * its room is needed, the least recently used first.
+ * Small and large instances have separate memory, so that a few large ones waiting for each other never block the many
+ * small ones, and many small ones never keep a large one out. Parked instances are no obstacle: they are evicted when their
+ * memory is needed, the least recently used first.
  */
 import { InstancePlaces } from './instance-places.js';
 import { MemoryPool, type MemoryShare } from './memory-pool.js';
 
-/** An instance that takes more than this share of the memory of all is a large one. */
+/** An instance that uses more than this share of the total memory counts as large. */
 const LARGE_FROM = 1 / 128;
-/** Instances at work grow where they are; beyond this share of the limit they leave between two turns. */
+/** Instances at work may grow without leaving; beyond this share of the limit, they leave between two turns. */
 const OVER = 5 / 4;
 /** Objects around the state of an instance in memory. */
 const BASE_BYTES = 6 * 1024;
 
 export interface InstanceMemoryOptions {
   readonly bytesMax: number;
-  /** Instances that may wait in memory. */
+  /** Maximum number of instances that wait in memory. */
   readonly parkedMax: number;
-  /** Instances that may be at work. */
+  /** Maximum number of instances at work. */
   readonly concurrencyMax: number;
-  /** Removes a parked instance from memory, unless it has something under way that only memory has. */
+  /** Evicts a parked instance, unless it has work in progress that exists only in memory. */
   readonly evict: (instanceId: string) => void;
 }
 
-/** An instance that is about to come into memory. */
+/** An instance that is about to enter memory. */
 export interface Comer {
   readonly id: string;
-  /** The instance that a client started, from which it descends; null: it is about to be started by a client itself. */
+  /** The root from which the instance descends; null if a client is starting the instance now. */
   readonly rootId: string | null;
-  /** What it takes. */
+  /** The memory that the instance needs. */
   readonly bytes: number;
 }
 
@@ -54,7 +54,7 @@ export class InstanceMemory {
   readonly #large: Class;
   readonly #places: InstancePlaces;
   readonly #seats = new Map<string, Seat>();
-  /** Of instances that left to come back with more: what they will take. */
+  /** The bytes needed by instances that left in order to return with more memory. */
   readonly #expected = new Map<string, number>();
   #isStopped = false;
   #waits = 0;
@@ -82,12 +82,12 @@ export class InstanceMemory {
     return this.#places.hasFree;
   }
 
-  /** Times an instance has had to wait for memory since the start. */
+  /** How many times an instance has had to wait for memory since the node started. */
   get waits(): number {
     return this.#waits;
   }
 
-  /** What an instance takes now. It is in memory already, so it is counted in any case. */
+  /** Sets how much memory an instance uses now. It is already in memory, so its bytes are always counted. */
   set(id: string, bytes: number): void {
     const seat = this.#seats.get(id);
     if (seat === undefined) return;
@@ -101,7 +101,7 @@ export class InstanceMemory {
     if (to.pool.isOver || to.pool.waiting > 0) this.#makeRoom(to, 0);
   }
 
-  /** It has come into memory, where it takes at least this; a seat that is larger stays as it is. */
+  /** The instance has entered memory and uses at least this much; a larger reservation stays as it is. */
   seat({ bytes, id, rootId }: Comer): void {
     const seat = this.#seats.get(id);
     if (seat === undefined) {
@@ -111,7 +111,7 @@ export class InstanceMemory {
     if ((seat?.share.bytes ?? 0) < bytes + BASE_BYTES) this.set(id, bytes);
   }
 
-  /** It may be evicted from now on. */
+  /** The instance may be evicted from now on. */
   parked(id: string): void {
     const seat = this.#seats.get(id);
     if (seat === undefined) return;
@@ -121,18 +121,18 @@ export class InstanceMemory {
     this.#places.parked();
   }
 
-  /** It has left the memory. */
+  /** The instance has left memory. */
   forget(id: string): void {
     this.#leave(id);
   }
 
-  /** It was to come into memory, and does not. */
+  /** The instance was expected in memory, but is not coming. */
   notComing(id: string): void {
     this.#leave(id);
     this.#expected.delete(id);
   }
 
-  /** Takes a seat for an instance that is about to come into memory; false: there is none now. */
+  /** Reserves memory for an instance that is about to enter; returns false if there is none now. */
   tryEnter({ bytes, id, rootId }: Comer): boolean {
     if (this.#seats.has(id)) return true;
     const total = this.#totalOf(id, bytes);
@@ -149,7 +149,7 @@ export class InstanceMemory {
     return true;
   }
 
-  /** As `tryEnter`, and waits its turn. False: the node stops. */
+  /** Like `tryEnter`, but queues for memory. Returns false if the node is stopping. */
   async enter({ bytes, id, rootId }: Comer): Promise<boolean> {
     const total = this.#totalOf(id, bytes);
     const to = this.#classOf(total);
@@ -158,7 +158,7 @@ export class InstanceMemory {
     const entering = to.pool.enter(total);
     this.#makeRoom(to, 0);
     const share = await entering;
-    // Something else may have brought it in meanwhile.
+    // Something else may have loaded the instance meanwhile.
     if (share === null || this.#seats.has(id)) {
       share?.release();
       this.#places.leave(rootId);
@@ -168,7 +168,7 @@ export class InstanceMemory {
     return true;
   }
 
-  /** Whether an instance in memory may grow to this size where it is. If not, it is expected to come back for it. */
+  /** Whether an instance in memory may grow to this size without leaving. If not, it is expected to return for it. */
   mayGrow(id: string, bytes: number): boolean {
     const seat = this.#seats.get(id);
     const total = bytes + BASE_BYTES;
@@ -185,7 +185,7 @@ export class InstanceMemory {
     return false;
   }
 
-  /** Nobody waits any more. */
+  /** Ends all waits. */
   stop(): void {
     this.#isStopped = true;
     this.#places.close();
@@ -201,7 +201,7 @@ export class InstanceMemory {
     return bytes > this.#largeFrom ? this.#large : this.#small;
   }
 
-  /** Evicts what is parked until there is room for those who wait and for so many bytes more, or nothing more to evict. */
+  /** Evicts parked instances until there is room for all that wait plus `bytes`, or none is left to evict. */
   #makeRoom({ parked, pool }: Class, bytes: number): void {
     for (const id of parked) {
       const isCrowded = pool.isOver || pool.wanted > 0 || !pool.hasRoom(bytes);
@@ -211,7 +211,7 @@ export class InstanceMemory {
     }
   }
 
-  /** False: nothing is parked. */
+  /** Returns false if no instance is parked. */
   #evictOne(): boolean {
     for (const { parked } of [this.#small, this.#large]) {
       for (const id of parked) {

@@ -1,19 +1,20 @@
 /**
- * How many instances a node has in memory: places, one for each.
+ * Limits the number of instances that a node has in memory: each takes one place.
  *
- * When all are taken, a parked instance makes room. Where none is parked, the first descendants of each root get in all the
- * same: a workflow with thousands of descendants keeps out only those. So does what a client starts (its root is null).
+ * When all places are taken, a parked instance is evicted. If none is parked, the first descendants of each root are
+ * admitted anyway: a workflow with thousands of descendants only blocks its own. Instances that a client starts (their root
+ * is null) are also admitted.
  */
 import { RootCounts } from '../instances/descendants.js';
 
-/** So many descendants of one root get a place, however many are taken. */
+/** This many descendants of one root always get a place. */
 const ROOT_SHARE = 64;
 
 export interface InstancePlacesOptions {
   readonly countMax: number;
-  /** Beyond these, which may be fewer, what is parked is evicted. */
+  /** Parked instances beyond this number are evicted. The limit may be lower than the number of places. */
   readonly parkedMax: number;
-  /** Evicts a parked instance, which gives its place back; false: none is parked. */
+  /** Evicts a parked instance, which gives its place back; returns false if none is parked. */
   readonly evictOne: () => boolean;
 }
 
@@ -39,13 +40,13 @@ export class InstancePlaces {
     return this.#waiting.size;
   }
 
-  /** For what comes in any case. */
+  /** For an instance that enters regardless of the limit. */
   take(rootId: string | null): void {
     this.#taken += 1;
     if (rootId !== null) this.#roots.add(rootId);
   }
 
-  /** False: there is no place now, or others wait for one. */
+  /** Returns false if there is no place now, or others are waiting for one. */
   tryTake(rootId: string | null): boolean {
     const hasPlace = this.#waiting.size === 0 && (this.hasFree || this.#options.evictOne());
     if (!hasPlace && !this.#isExempt(rootId)) return false;
@@ -57,7 +58,7 @@ export class InstancePlaces {
     return rootId === null || this.#roots.of(rootId) < this.#rootShare;
   }
 
-  /** As `tryTake`, and waits its turn. False: the node stops. */
+  /** Like `tryTake`, but queues for a place. Returns false if the node is stopping. */
   enter(rootId: string | null): Promise<boolean> {
     if (this.#isClosed) return Promise.resolve(false);
     if (this.tryTake(rootId)) return Promise.resolve(true);
@@ -82,7 +83,7 @@ export class InstancePlaces {
     while (this.#isWanted && this.#options.evictOne());
   }
 
-  /** Nobody waits any more. */
+  /** Ends all waits. */
   close(): void {
     this.#isClosed = true;
     for (const { answer } of this.#waiting) answer(false);

@@ -1,25 +1,25 @@
 /**
- * How many instances are read from the store and brought back to work at the same time, by number and by length.
+ * Limits how many instances are read from the store and set to work at the same time, by number and by length.
  *
- * The length of a state is known only once it is read, so each load is counted as one of the longest that came lately, and
- * corrected when it is there. One load may always go on, however long its state is.
+ * The length of a state is known only after it was read. So each load first counts like one of the longest recent ones, and
+ * is corrected after the read. One load may always continue, however long its state is.
  */
 export interface LoadPermit {
   /** The state has been read. */
   loaded(length: number): void;
-  /** Its first work is done, or there was nothing to load. Doing it twice is harmless. */
+  /** The first work is done, or there was nothing to load. Idempotent. */
   end(): void;
 }
 
 export interface LoadLimits {
   readonly countMax: number;
-  /** Characters of all states together. */
+  /** Maximum length of all states together, in characters. */
   readonly lengthMax: number;
 }
 
-/** What one load counts for after a longer one, as a share of that. */
+/** The decay of the estimated length with each load that is shorter than the estimate. */
 const FORGET = 0.9;
-/** As long as none was read, each is taken for one of this share of the limit. */
+/** Until the first state was read, each load counts as this share of the limit. */
 const UNKNOWN_SHARE = 1 / 8;
 
 export class LoadGate {
@@ -39,7 +39,7 @@ export class LoadGate {
   }
 
   async enter(): Promise<LoadPermit> {
-    // Whoever came before goes first.
+    // First come, first served.
     if (this.#waiting.length > 0 || !this.#hasRoom()) {
       await new Promise<void>((resolve) => {
         this.#waiting.push(resolve);

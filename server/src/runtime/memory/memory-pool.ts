@@ -1,14 +1,14 @@
 /**
- * A number of bytes that many may take a share of.
+ * A number of bytes shared by many users.
  *
- * Whoever came before goes first, and one share is always admitted into an empty pool, however large it is: what does not
- * fit waits until it is alone, instead of for ever.
+ * Requests are served in order of arrival, and an empty pool admits any share, however large it is: a share that does not
+ * fit waits until it is alone, instead of forever.
  */
 export interface MemoryShare {
   readonly bytes: number;
-  /** What has grown is counted at once: it is in memory already. */
+  /** Growth is counted immediately: it is already in memory. */
   resize(bytes: number): void;
-  /** Doing it twice is harmless. */
+  /** Idempotent. */
   release(): void;
 }
 
@@ -70,23 +70,23 @@ export class MemoryPool {
     return this.#used > this.limit;
   }
 
-  /** Whether a share of this size would be admitted, if nobody waited. */
+  /** Whether a share of this size would be admitted if nobody was waiting. */
   hasRoom(bytes: number): boolean {
     return this.#used === 0 || this.#used + bytes <= this.limit;
   }
 
-  /** For what is in memory already. */
+  /** For something that is already in memory. */
   take(bytes: number): MemoryShare {
     this.#used += bytes;
     return new Share(bytes, this.#resized);
   }
 
-  /** Null: there is no room now, or others wait for it. */
+  /** Returns null if there is no room now, or others are waiting for it. */
   tryTake(bytes: number): MemoryShare | null {
     return this.#waiting.size === 0 && this.hasRoom(bytes) ? this.take(bytes) : null;
   }
 
-  /** Waits its turn. Null: the pool was closed. */
+  /** Queues for a share. Returns null if the pool was closed. */
   enter(bytes: number): Promise<MemoryShare | null> {
     const share = this.#isClosed ? null : this.tryTake(bytes);
     if (share !== null || this.#isClosed) return Promise.resolve(share);
@@ -95,14 +95,14 @@ export class MemoryPool {
     });
   }
 
-  /** Nobody waits any more. */
+  /** Ends all waits. */
   close(): void {
     this.#isClosed = true;
     for (const { answer } of this.#waiting) answer(null);
     this.#waiting.clear();
   }
 
-  /** Bytes that the first in line lacks; 0 when nobody waits. */
+  /** Bytes that the first request in the queue lacks; 0 if nobody is waiting. */
   get wanted(): number {
     for (const { bytes } of this.#waiting) return this.#used + bytes - this.limit;
     return 0;

@@ -1,10 +1,10 @@
-/** Whole instances and events that are read to be shown: a few at a time, by what they take in memory. */
+/** Limits concurrent reads of whole instances and events for display, by the memory that they take. */
 import { AppError } from '../../base/errors.js';
 import { LoadGate } from './load-gate.js';
 
 /** Enough to keep the store busy. */
 const READS_MAX = 16;
-/** More callers than these are told to come again. */
+/** Maximum number of waiting callers; more are told to try again later. */
 const WAITING_MAX = 2000;
 
 export class ReadingGate {

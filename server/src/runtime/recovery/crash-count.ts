@@ -1,11 +1,11 @@
-/** How many nodes in a row died while they had an instance, and what clears it of that. */
+/** The number of consecutive nodes that died while they had an instance, and what clears the instance. */
 import type { WorkflowInstance } from '../../engine/model/instance.js';
 import { executionKey } from '../../engine/model/pointer.js';
 import { isUnderWay } from '../instances/under-way.js';
 
 export class CrashCount {
   #value: number;
-  /** What was under way when the nodes died: until it has ended, no commit clears the instance. */
+  /** The work in progress when the nodes died: until it has ended, no commit clears the instance. */
   readonly #suspects: ReadonlySet<string>;
 
   constructor(value: number, instance: WorkflowInstance) {
@@ -13,14 +13,14 @@ export class CrashCount {
     this.#suspects = new Set(value === 0 ? [] : underWay(instance));
   }
 
-  /** As the store has it. */
+  /** The stored value. */
   get value(): number {
     return this.#value;
   }
 
   /**
-   * What a commit of the instance writes.
-   * @param goesOn it has more to do at once: what stops servers may be the very next step
+   * The value that a commit of the instance writes.
+   * @param goesOn true if the instance has more to do immediately: its very next step may be the one that crashes servers
    */
   next(instance: WorkflowInstance, goesOn: boolean): number {
     if (this.#value === 0) return 0;

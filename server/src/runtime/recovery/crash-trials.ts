@@ -1,30 +1,31 @@
 /**
- * Tries instances one at a time that may be what stops the servers: each has the node for itself meanwhile.
+ * Tries suspected instances, which may be what crashes the servers, one at a time: each has the node to itself meanwhile.
  *
- * An instance comes here when two nodes in a row died while it was due or under work. Its claim raises its count of crashes
- * and is the mark: whoever finds it with a dead owner and that count knows that it was the only one at work when that
- * node died. The mark goes with the first commit that clears the instance, or when the trial ends without one.
+ * An instance becomes a suspect when two consecutive nodes have died while it was due or at work. Claiming it increments
+ * its count of crashes, which marks the trial: a node that finds it with that count and a dead owner knows that it was the
+ * only one at work when the owner died. The mark is removed by the first commit that clears the instance, or when the trial
+ * ends without one.
  *
- *  CT1 Nothing is tried before the node, and every other that is known, has lived for `QUIET_MS`: nodes that are killed
- *     again and again from outside die before a trial begins, so that no instance is blamed for it.
- *  CT2 While an instance is on trial no other has a turn on this node.
- *  CT3 A trial ends with what the instance did, not with the time that it took: a commit, or nothing of it at work. Only an
- *      answer from outside is waited for no longer than `OUTSIDE_MS`, and nothing longer than `TRIAL_MS_MAX`.
- *  CT4 The order differs from node to node: when kills from outside meet the first trial of each, it is not always the same
- *      instance.
+ *  CT1 No trial starts before this node and every other known node have been alive for `QUIET_MS`. Nodes that something
+ *      external kills repeatedly die before a trial starts, so no instance is blamed for it.
+ *  CT2 While an instance is on trial, no other has a turn on this node.
+ *  CT3 The end of a trial depends on what the instance did, not on how long it took: a commit, or no work left. However, a
+ *      wait for an external response lasts at most `OUTSIDE_MS`, and the whole trial at most `TRIAL_MS_MAX`.
+ *  CT4 The order differs from node to node: if external kills hit the first trial of each node, they do not always hit the
+ *      same instance.
  */
 import { hash } from 'node:crypto';
 import type { InstanceRecord } from '../../store/records/instances.js';
 import type { RunnerEnvironment } from '../instances/runner-environment.js';
 
-/** So many deaths in a row are put down to chance; from here on the instance is tried alone. */
+/** Fewer consecutive deaths than these are considered chance; from this number on, the instance is tried alone. */
 export const TRIAL_FROM = 2;
-/** A verdict takes so many deaths on trial at least: a single one may be a kill from outside. */
+/** Minimum number of deaths in trials for a verdict: a single one may be an external kill. */
 export const ALONE_MIN = 2;
 const QUIET_MS = 3000;
-/** How long an instance that only waits for an answer from outside keeps the others waiting. */
+/** How long an instance that only waits for an external response blocks the others. */
 const OUTSIDE_MS = 250;
-/** The longest trial, from when the work of the instance begins. */
+/** Maximum duration of a trial, from the start of the instance's work. */
 const TRIAL_MS_MAX = 10_000;
 
 export interface CrashTrialsOptions {
@@ -38,24 +39,24 @@ export interface CrashTrialsOptions {
   readonly nodeId: string;
   readonly isStopping: () => boolean;
   /**
-   * Claims the instance and gives it its turn. Null: it is not, or no longer, this node's to try.
-   * @param suspectEpoch while its epoch is this one, its owner is known to have died at work on it
+   * Claims the instance and gives it its turn. Returns null if this node may not, or may no longer, try the instance.
+   * @param suspectEpoch while the instance has this epoch, its owner is known to have died while working on it
    */
   readonly begin: (
     instanceId: string,
     suspectEpoch: number | null,
   ) => Promise<InstanceRecord | null>;
-  /** The instance has nothing to do until an answer comes from outside. */
+  /** True if the instance has nothing to do until an external response arrives. */
   readonly waitsOutside: (instanceId: string) => boolean;
-  /** This node stops, and does not know whether it has claimed something. */
+  /** This node is stopping, and does not know whether it has claimed an instance. */
   readonly leftUnknown: () => void;
-  /** The instance may go on with what it waits for; its deaths so far count as this many. */
+  /** The instance may continue; its count of crashes becomes `crashes`. */
   readonly acquitted: (instanceId: string, crashes: number) => void;
 }
 
 interface Suspect {
   readonly place: string;
-  /** As in `begin`: the record of its owner may be gone by the time of the trial. */
+  /** See `begin`: the record of the owner may be gone by the time of the trial. */
   readonly suspectEpoch: number | null;
 }
 
@@ -83,12 +84,12 @@ export class CrashTrials {
     });
   }
 
-  /** A node has died, or this one begins. */
+  /** A node has died, or this node is starting. */
   unquiet(): void {
     this.#quietFrom = this.#options.environment.clock.now();
   }
 
-  /** @param suspectEpoch as in `begin` */
+  /** @param suspectEpoch see `begin` */
   add(instanceId: string, suspectEpoch: number | null): void {
     const place = hash('sha1', `${this.#options.nodeId} ${instanceId}`);
     this.#waiting.set(instanceId, { place, suspectEpoch });
@@ -97,18 +98,18 @@ export class CrashTrials {
     });
   }
 
-  /** The instance has come as far as to a commit that clears it, or to a state in which nothing of it is at work. */
+  /** The instance has made a commit that clears it, or has no work left. */
   over(instanceId: string): void {
     if (this.#onTrial?.id === instanceId) this.#onTrial.end('cleared');
   }
 
-  /** The instance rests while something that it began goes on. */
+  /** The instance rests while something that it started is still running. */
   rests(instanceId: string): void {
     const trial = this.#onTrial;
     if (trial?.id !== instanceId) return;
     const { environment, waitsOutside } = this.#options;
     trial.cancelOutside();
-    // Work that has begun meanwhile ends with another rest.
+    // Work that has started meanwhile ends with another rest.
     trial.cancelOutside = environment.clock.at(environment.clock.now() + OUTSIDE_MS, () => {
       if (waitsOutside(instanceId)) trial.end('undecided');
     });
@@ -124,7 +125,7 @@ export class CrashTrials {
   async #run(): Promise<void> {
     const { environment, isStopping } = this.#options;
     while (this.#waiting.size > 0 && !isStopping()) {
-      // Waiting for an interpreter to boot is nothing that the instance does.
+      // Waiting for an interpreter to boot does not count as work of the instance.
       await Promise.race([environment.evaluator.ready(), this.#stopped]);
       if (environment.clock.now() < this.#quietFrom + QUIET_MS) {
         await this.#pause(this.#quietFrom + QUIET_MS);
@@ -135,7 +136,7 @@ export class CrashTrials {
       try {
         if (!isStopping()) await this.#try(id, suspect);
       } catch (error) {
-        // The scan finds it again.
+        // The scan finds the instance again.
         environment.logger.warn({ workflowId: id, err: error }, 'could not run an instance alone');
       } finally {
         release();
@@ -143,7 +144,7 @@ export class CrashTrials {
     }
   }
 
-  /** Only while somebody waits. */
+  /** Call only while a suspect is waiting. */
   #takeNext(): readonly [string, Suspect] {
     const [id, suspect] = [...this.#waiting].reduce((first, other) =>
       other[1].place < first[1].place ? other : first,
@@ -163,7 +164,7 @@ export class CrashTrials {
     const trial: Trial = { id, end, cancelOutside: () => undefined };
     this.#onTrial = trial;
     try {
-      // What it finds tells whether a claim without an answer was made after all.
+      // The next read shows whether a claim without a response was stored.
       const begun = await environment.retryStore(
         async () => ({ record: await begin(id, suspectEpoch) }),
         isStopping,

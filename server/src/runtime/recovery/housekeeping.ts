@@ -1,7 +1,8 @@
 /**
- * What is done from time to time: finishing what a node left half done between two writes, and removing what is old.
+ * Periodic work: finishing what a node left incomplete between two writes, and removing old records.
  *
- * Both only make up for crashes or tidy up; an instance never waits for them while its node lives.
+ * The former only recovers from crashes and the latter only tidies up; an instance never waits for either while its node is
+ * alive.
  */
 import type { Logger } from '../../base/logger.js';
 import type { Store } from '../../store/store.js';
@@ -23,14 +24,14 @@ export interface HousekeepingOptions {
   readonly purgeIntervalMs: number;
 }
 
-/** What was begun longer ago than this was not finished by whoever began it. */
+/** After this time, unfinished work is considered abandoned by the node that started it. */
 const UNFINISHED_AFTER_MS = 5000;
-/** How long a completed activity is remembered, so that a repeated result is recognised. */
+/** How long a completed activity is kept, so that a repeated result is recognised. */
 const ACTIVITY_MEMORY_MS = 5 * 60_000;
 const PURGE_BATCH = 500;
 /**
- * How much longer an instance stays whose end others have not heard of, such as its parent: nodes may have been off for all of
- * the retention. What cannot be run will never tell anybody, and goes then too.
+ * How much longer an instance is kept whose end was not reported to others, such as its parent: nodes may have been down
+ * for the whole retention period. An instance that cannot run will never report its end, and is then removed too.
  */
 const UNTOLD_MS = 7 * 24 * 60 * 60_000;
 
@@ -60,7 +61,7 @@ export class Housekeeping implements Service {
     });
   }
 
-  /** Goes on in the background: a node with much to repair or to remove is ready all the same. */
+  /** Continues in the background: a node with much to repair or remove is ready anyway. */
   start(): Promise<void> {
     this.#repair.startInBackground();
     this.#purge.startInBackground();
@@ -73,7 +74,7 @@ export class Housekeeping implements Service {
     await this.#purge.stop();
   }
 
-  /** At the start everything that is unfinished is picked up, however new: on one node nobody else works on it. */
+  /** At the start, everything unfinished is repaired, however new: on a single node, nobody else is working on it. */
   async #repairOnce(): Promise<void> {
     const now = this.#options.clock.now();
     await this.repair(this.#isFirstRepair ? now + 1 : now - UNFINISHED_AFTER_MS);
@@ -85,7 +86,7 @@ export class Housekeeping implements Service {
     await this.#options.broker.resendUnsettled(before);
   }
 
-  /** In batches, so that nobody has to wait for a large removal. */
+  /** Removes in batches, so that a large removal does not block others. */
   async purge(): Promise<void> {
     const { clock, eventRetentionMs, instanceRetentionMs, logger, store } = this.#options;
     const now = clock.now();

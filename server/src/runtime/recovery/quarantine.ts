@@ -1,4 +1,4 @@
-/** Suspends instances that cannot be run, with the reason where users see it, and remembers them. */
+/** Suspends instances that cannot run, with the reason where users see it, and remembers them. */
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import { AppError } from '../../base/errors.js';
 import type { Logger, LogFields } from '../../base/logger.js';
@@ -34,17 +34,19 @@ export class Quarantine {
     return this.#ids.has(id);
   }
 
-  /** Somebody changed the instance: it may be tried again. */
+  /** The instance was changed: it may be tried again. */
   forget(id: string): void {
     this.#ids.delete(id);
   }
 
-  /** Leaves it alone, as it is. */
+  /** Leaves the instance unchanged. */
   leave(id: string): void {
     this.#ids.add(id);
   }
 
-  /** Null: it cannot be had, and the instance was set aside. @throws when the store does not answer */
+  /**
+   * Returns null if the definition is unavailable, and the instance was quarantined. @throws if the store does not respond
+   */
   async definitionOf(
     record: InstanceRecord,
     find: (id: string, version: number) => Promise<WorkflowDefinition | null>,
@@ -66,7 +68,7 @@ export class Quarantine {
     return null;
   }
 
-  /** The instance could not be run on. What somebody else has taken over meanwhile is left alone. */
+  /** Suspends an instance that failed to run. An instance that another node has taken over meanwhile is left alone. */
   async suspendFailed(
     { epoch, id }: Pick<InstanceRecord, 'epoch' | 'id'>,
     error: unknown,

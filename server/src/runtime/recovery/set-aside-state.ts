@@ -1,4 +1,4 @@
-/** The stored state of an instance that is set aside, with the reason where users see it. */
+/** The stored state of a quarantined instance, with the reason where users see it. */
 import { readStored, writeStored } from '../instances/long-states.js';
 import { noSideRecords } from '../instances/unsaved-changes.js';
 import type { InstanceCommit, InstanceRecord } from '../../store/records/instances.js';
@@ -9,7 +9,7 @@ export interface SetAsideReason {
   readonly time: number;
 }
 
-/** Suspends the instance with the reason. */
+/** The commit that suspends the instance with the reason. */
 export async function setAsideCommit(
   record: InstanceRecord,
   reason: SetAsideReason,
@@ -24,7 +24,7 @@ export async function setAsideCommit(
     endTime: null,
     outcome: null,
     lastChangeAt: reason.time,
-    // A state that cannot be read cannot show the error, but the instance can be found by it.
+    // An unreadable state cannot show the error, but the error makes the instance findable.
     errorAt: reason.time,
     wakeAt: null,
     underWay: false,
@@ -38,7 +38,7 @@ export async function setAsideCommit(
   };
 }
 
-/** The state with the reason in it, where it can be read at all. */
+/** The state with the reason added, if it can be read. */
 async function withError(record: InstanceRecord, reason: SetAsideReason): Promise<string> {
   try {
     const instance = await readStored(record);

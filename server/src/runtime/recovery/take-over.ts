@@ -1,15 +1,16 @@
 /**
- * Takes over what nobody runs any more, one claim for each instance that there is something to do for.
+ * Takes over instances that nobody runs any more, with one claim for each instance that has work to do.
  *
- * What only waits is left as it is, whoever owned it: a message or the scan brings it up when it is due. So the death of
- * a node costs what was under work, however much waits:
- *  - instances with something under way, which the store marks;
- *  - instances that changed late: whether all that follows their last commit was done is not known. Each heartbeat
- *    tells until when it was (`followedUntil`);
+ * Instances that only wait keep their owner: a message or the scan brings them up when they are due. So the death of a node
+ * costs only as much as was at work, however many instances wait:
+ *  - instances with work in progress, which the store marks;
+ *  - instances that changed shortly before the death: it is unknown whether the follow-up work of their last commit is
+ *    complete. Each heartbeat says up to which time it is (`followedUntil`);
  *  - instances that are due, which the scan finds.
  *
- *  R10 A claim is made when the work is about to begin, and leaves the instance due or marked as under way. So it is found
- *     again, and what an heir that died had claimed but not committed is what it was working on.
+ *  R10 A claim is made when the work is about to start, and leaves the instance due or marked as in progress. So the
+ *      instance is found again, and if the new owner dies as well, the instances that it had claimed but not committed are
+ *      those it was working on.
  */
 import { STATE_VERSION } from '../../engine/model/snapshot.js';
 import type { InstanceClaim, InstanceRecord } from '../../store/records/instances.js';
@@ -26,15 +27,15 @@ export interface TakeOverOptions {
   readonly environment: CrashTrialsOptions['environment'] & Pick<RunnerEnvironment, 'store'>;
   readonly nodes: Pick<NodeRegistry, 'id' | 'isGone' | 'recordOf' | 'livedUntil'>;
   readonly quarantine: Quarantine;
-  /** An instance is suspended after so many deaths in a row, the last ones of them on trial. */
+  /** An instance is suspended after this many consecutive deaths, the last of them in trials. */
   readonly crashesMax: number;
   readonly isStopping: () => boolean;
-  /** This node has it in memory. */
+  /** Whether this node has the instance in memory. */
   readonly isHere: (instanceId: string) => boolean;
-  /** Does something that brings the instance into memory; resolves when the next one may come. */
+  /** Runs a load that brings the instance into memory; resolves when the next one may start. */
   readonly bring: (instanceId: string, load: () => Promise<InstanceRecord | null>) => Promise<void>;
   readonly activate: (record: InstanceRecord) => Promise<void>;
-  /** Reads the instance, and claims it where it is nobody's; answers it if it is ours. */
+  /** Reads the instance, and claims it if it has no owner; returns it if this node owns it. */
   readonly load: (instanceId: string) => Promise<InstanceRecord | null>;
   readonly isNewer: (instance: Pick<InstanceRecord, 'id' | 'schemaVersion'>) => boolean;
   readonly waitsOutside: CrashTrialsOptions['waitsOutside'];
@@ -46,7 +47,7 @@ export class TakeOver {
   readonly trials: CrashTrials;
   readonly #options: TakeOverOptions;
   readonly #store: Store;
-  /** Dead nodes that were seen to. */
+  /** Dead nodes that were handled. */
   readonly #seen = new Set<string>();
 
   constructor(options: TakeOverOptions) {
@@ -59,14 +60,15 @@ export class TakeOver {
     });
   }
 
-  /** What a dead node had in hand. It may be asked for again: something may have come late. */
+  /** Takes over the active instances of a dead node. May be repeated: a write may have arrived late. */
   async ofNode(nodeId: string): Promise<void> {
     const isFirst = !this.#seen.has(nodeId);
     this.#seen.add(nodeId);
     if (isFirst) this.trials.unquiet();
     const followedUntil = readFollowedUntil(this.#options.nodes.recordOf(nodeId)?.details ?? null);
     await this.#underWayOf(nodeId);
-    // A node of an earlier version tells nothing: all that it did not plainly wait for is looked at, once.
+    // A node of an earlier version does not report `followedUntil`: all its instances that were not clearly waiting are
+    // checked, once.
     if (followedUntil !== null || isFirst) await this.#changedOf(nodeId, followedUntil);
   }
 
@@ -98,8 +100,7 @@ export class TakeOver {
   }
 
   /**
-   * Claims an instance of a node that is gone, and sets it to work; or lets it wait for its trial. Resolves when the next
-   * one may come.
+   * Claims an instance of a dead node and sets it to work, or queues it for a trial. Resolves when the next one may start.
    */
   async claim(instance: InstanceClaim, { due = false } = {}): Promise<void> {
     const { bring, isHere, isNewer, isStopping, load } = this.#options;
@@ -111,14 +112,14 @@ export class TakeOver {
     }
     let isFirst = true;
     await bring(instance.id, async () => {
-      // A claim without an answer may be in the store all the same (rule S5): then it has to be read.
+      // A claim without a response may be stored anyway (rule S5): the instance must be read.
       if (!isFirst) return load(instance.id);
       isFirst = false;
       return this.#claimNow(instance, { suspected, due });
     });
   }
 
-  /** As `claim`, for one that is being loaded: answers it once it is ours. */
+  /** Like `claim`, for an instance that is being loaded: returns it once this node owns it. */
   async claimNow(instance: InstanceClaim): Promise<InstanceRecord | null> {
     const suspected = this.#isSuspected(instance);
     if (!this.#needsTrial(instance, suspected)) {
@@ -143,8 +144,9 @@ export class TakeOver {
   }
 
   /**
-   * Whether its node may have been at work on it when it died. What waits for time, an event or a worker never is. One that
-   * the node had claimed and not committed was at work whatever else is known, as claims are made for work (R10).
+   * Whether its node may have been working on the instance when it died. An instance that waits for a time, an event or a
+   * worker is never suspected. An instance that the node had claimed but not committed was always at work, because claims
+   * are made for work (R10).
    */
   #isSuspected({ crashes, owner, underWay, wakeAt }: InstanceClaim): boolean {
     const livedUntil = owner === null ? null : this.#options.nodes.livedUntil(owner);
@@ -170,7 +172,7 @@ export class TakeOver {
       'running an instance alone, because servers crashed repeatedly while it was due or running',
     );
     await activate(onTrial);
-    // One that cannot be run was set aside, or has given up already.
+    // An instance that cannot run was quarantined, or has already given up.
     return isHere(id) ? onTrial : null;
   }
 
