@@ -1,17 +1,17 @@
-/** Time, as a part that tests and simulations can replace. */
+/** Time, as a service that tests and simulations can replace. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
   /**
-   * Calls back once, not before `time`; but a clock that is set back meanwhile does not hold it up, so whoever must not
-   * be early looks at the clock again. The answer takes the call back; doing that twice, or late, is harmless.
+   * Calls `callback` once, not before `time`. A clock that is set back meanwhile does not delay the call, so a caller that
+   * must not be early checks the clock again. The returned function cancels the call; calling it twice or late is harmless.
    */
   at(time: number, callback: () => void): () => void;
 }
 
-/** The longest pause that setTimeout can make; longer ones are made of several. */
+/** The longest pause that setTimeout supports; longer pauses are split. */
 const TIMEOUT_MS_MAX = 2 ** 31 - 1;
-/** A clock that is behind by more than this, after the whole pause, was set back. */
+/** A clock that is behind by more than this after the whole pause was set back. */
 const SET_BACK_MS_MIN = 1000;
 
 export const systemClock: Clock = clockOf(() => Date.now());
@@ -26,7 +26,7 @@ export function clockOf(now: () => number): Clock {
         const remainingMs = time - now();
         const isLagging = remainingMs <= SET_BACK_MS_MIN;
         const pauseMs = isLagging ? remainingMs : overAt - performance.now();
-        // Node may fire a millisecond early by the wall clock; a timer of ours never does.
+        // Node may fire a millisecond early by the wall clock; our timers never do.
         if (pauseMs <= 0) timer = setTimeout(callback, 0);
         else timer = setTimeout(arm, Math.min(Math.ceil(pauseMs), TIMEOUT_MS_MAX));
       };

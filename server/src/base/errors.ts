@@ -1,5 +1,5 @@
 /**
- * The errors that the server answers with. Only `api/http/problem-details.ts` knows which HTTP status each code has.
+ * The errors that the server returns. Only `api/http/problem-details.ts` knows the HTTP status of each code.
  */
 import type { DocumentProblem } from '../engine/model/definition.js';
 
@@ -39,7 +39,7 @@ export interface AppErrorOptions {
   /** Ids and values that help the caller; they become members of the problem document. */
   readonly fields?: Readonly<Record<string, string | number>>;
   readonly problems?: readonly DocumentProblem[];
-  /** The parameter of the path, query or headers that is wrong. */
+  /** The invalid parameter of the path, query or headers. */
   readonly parameter?: string;
   readonly retryAfterSeconds?: number;
 }
@@ -48,7 +48,7 @@ export class AppError extends Error {
   override readonly name = 'AppError' as const;
   readonly code: ErrorCode;
   readonly fields: Readonly<Record<string, string | number>>;
-  /** For a refused document: everything that is wrong with it. */
+  /** For a rejected document: everything that is wrong with it. */
   readonly problems: readonly DocumentProblem[];
   readonly parameter: string | null;
   readonly retryAfterSeconds: number | null;

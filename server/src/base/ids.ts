@@ -1,4 +1,4 @@
-/** Ids and hashes. Everything that names something durable is made here, by the server, never by the store. */
+/** Ids and hashes. The server creates the ids of everything durable here; the store never does. */
 import { hash, randomFillSync } from 'node:crypto';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -7,8 +7,8 @@ let lastTime = 0;
 let sequence = 0;
 
 /**
- * An id of 26 characters: 10 for the time in milliseconds, 4 for a counter within this process, 12 random (60 bits).
- * Ids of one process sort in the order in which they were made.
+ * An id of 26 characters: 10 for the time in milliseconds, 4 for a counter within this process, 12 random (60 bits). Ids of
+ * one process sort in order of creation.
  */
 export function newId(now: number): string {
   if (now > lastTime) {
@@ -22,11 +22,11 @@ export function newId(now: number): string {
   return encode(lastTime, 10) + encode(sequence, 4) + random;
 }
 
-/** Asking the operating system costs far more than the bytes, so they are fetched for many ids and tokens at once. */
+/** A call to the operating system costs far more than the bytes, so one call fetches them for many ids and tokens. */
 const pool = Buffer.alloc(4096);
 let taken = pool.length;
 
-/** Random bytes, good enough for secrets: each is given out once, and erased here. */
+/** Random bytes that are suitable for secrets: each is used once, and erased here. */
 function randomBytes(count: number): Buffer {
   if (taken + count > pool.length) {
     randomFillSync(pool);
@@ -52,12 +52,12 @@ function digit(value: number): string {
   return ALPHABET.charAt(value);
 }
 
-/** A hash of several texts that cannot be confused with that of other texts. */
+/** A hash of several strings that distinguishes `'ab', 'c'` from `'a', 'bc'`. */
 export function hashOf(...parts: readonly string[]): string {
   return hash('sha256', JSON.stringify(parts), 'base64url');
 }
 
-/** Under which events and subscriptions of a name and key meet. */
+/** The key by which events match subscriptions of the same name and key. */
 export function nameKeyOf(name: string, key: string): string {
   return hashOf(name, key);
 }
@@ -74,13 +74,13 @@ export function readExecutionKey(id: string): {
 export interface ActivityToken {
   readonly activityId: string;
   readonly tokenHash: string;
-  /** What the item was taken for; null: for ever. */
+  /** The lease with which the item was claimed; null if it has no end. */
   readonly leaseMs: number | null;
 }
 
 /**
- * A token names its item, so that completing it touches one document, and proves itself with 128 random bits. It ends with
- * the seconds of its lease, so that a heartbeat need not name them again.
+ * A token contains the id of its item, so that completing the item touches one document, and 128 random bits as proof. It
+ * ends with the seconds of its lease, so that a heartbeat need not repeat them.
  */
 export function newToken(
   activityId: string,
@@ -92,7 +92,7 @@ export function newToken(
   return { token, activityId, tokenHash: hashOf(secret), leaseMs };
 }
 
-/** Null for anything that was never a token of ours. */
+/** Returns null for text that is not a token of this server. */
 export function readToken(token: string): ActivityToken | null {
   const match = /^([\w-]{1,400})\.([\w-]{22})(?:\.(\d{1,9}))?$/.exec(token);
   if (match === null) return null;

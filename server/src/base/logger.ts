@@ -1,8 +1,8 @@
 /**
- * The log: one JSON object a line on standard output.
+ * The log: one JSON object per line on standard output.
  *
- * Everybody logs through the small `Logger` interface, which pino fulfils, so that tests can read lines instead of text.
- * Secrets are kept out twice: callers do not log them, and the fields that usually hold them are redacted here.
+ * All code logs through the small `Logger` interface, which pino implements, so that tests can read objects instead of
+ * text. Secrets are kept out twice: callers do not log them, and fields that usually hold them are redacted here.
  */
 import { pino, type DestinationStream } from 'pino';
 
@@ -11,7 +11,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** One way to write a line: a message, or fields and a message. An error goes into the field `err`. */
+/** Writes a line: a message, or fields and a message. An error goes into the field `err`. */
 export interface LogMethod {
   (message: string): void;
   (fields: LogFields, message: string): void;
@@ -30,11 +30,11 @@ export interface Logger {
 
 export interface LoggerConfig {
   readonly level: LogLevel;
-  /** Where lines go; standard output when left out. */
+  /** Where lines are written; standard output by default. */
   readonly destination?: DestinationStream;
 }
 
-/** Field names that hold secrets, at the top of a line and one level below (`headers.authorization`). */
+/** Field names that hold secrets, at the top level of a line and one level below (`headers.authorization`). */
 const SECRET_FIELDS = [
   'authorization',
   'cookie',
@@ -56,7 +56,7 @@ function redactedPaths(): string[] {
 export function createLogger(config: LoggerConfig): Logger {
   const options = {
     level: config.level,
-    // The process and the machine are in /api/info; on every line they would only be noise.
+    // /api/info shows the process and the machine; on every line they would only be noise.
     base: null,
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     formatters: { level: (label: string) => ({ level: label }) },

@@ -1,32 +1,32 @@
 /**
- * How many bytes of memory may be taken by what grows with what callers send and store, and who may take how much of it.
+ * The memory budget of everything that grows with what callers send and store, and how it is divided.
  *
- * The rest of the memory is for the code, for what is being written or read, and for garbage that was not collected yet.
+ * The rest of the memory is for code, for values being written or read, and for garbage that has not been collected yet.
  */
 import { getHeapStatistics } from 'node:v8';
 
 /** In bytes, as `memoryCost` estimates them. */
 export interface MemoryBudget {
-  /** States of instances in memory, with the messages and events that they take in. */
+  /** States of instances in memory, including the messages and events that they take. */
   readonly instances: number;
-  /** Bodies of requests that are being read or worked on. */
+  /** Request bodies that are being read or processed. */
   readonly bodies: number;
-  /** Answers that are being made, or wait for their reader. */
+  /** Responses that are being created, or waiting for their reader. */
   readonly answers: number;
-  /** What HttpRequest steps read. */
+  /** Responses that HttpRequest steps read. */
   readonly calls: number;
-  /** The longest state of one instance, as text. */
+  /** Maximum length of the state of one instance, as text. */
   readonly stateMax: number;
 }
 
 const HEAP_SHARE = 1 / 3;
-/** The interpreters of Python and the database thread need memory of their own in the same container. */
+/** The Python interpreters and the database thread need memory of their own in the same container. */
 const CONTAINER_SHARE = 1 / 6;
 
-/** From what V8 may use and, in a container, from what the container may. */
+/** The default, derived from the memory limit of V8 and, in a container, the limit of the container. */
 export function defaultBudget(): number {
   const heap = getHeapStatistics().heap_size_limit * HEAP_SHARE;
-  // Without a limit Node answers 0, undefined or the largest number.
+  // Without a limit, Node returns 0, undefined or the largest number.
   const container = process.constrainedMemory() || Infinity;
   return Math.floor(Math.min(heap, container * CONTAINER_SHARE));
 }

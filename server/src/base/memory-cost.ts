@@ -1,23 +1,23 @@
 /**
- * How many bytes of memory a value takes, estimated from its JSON text.
+ * Estimates from its JSON text how many bytes of memory a value takes.
  *
- * Small objects take many times their text: 300 kB of `[]` or `{}` become 4 to 8 MB. So the text is scanned for what
- * costs memory. The estimate was compared with the heap of V8 for 17 shapes of data: it is at most 3 times too high, and
- * only objects with member names that no other object has cost more, up to twice the estimate.
+ * Small objects take many times the size of their text: 300 kB of `[]` or `{}` become 4 to 8 MB. So the text is scanned for
+ * what costs memory. The estimate was compared with the heap of V8 for 17 shapes of data: it is at most 3 times too high.
+ * Only objects with member names that no other object has cost more, up to twice the estimate.
  */
 
-/** An object or a list, with its place in what holds it. */
+/** An object or a list, including its entry in the parent. */
 const CONTAINER_BYTES = 56;
-/** One more member or element. */
+/** Each further member or element. */
 const ENTRY_BYTES = 16;
-/** The text itself is in memory when it is read or written, and its strings stay. */
+/** The text itself is in memory while it is read or written, and its strings remain. */
 const CHARACTER_BYTES = 2;
 
 const OPENING_BRACKET = 0x5b;
 const OPENING_BRACE = 0x7b;
 const COMMA = 0x2c;
 
-/** Brackets and commas inside of strings count too: it costs more to tell them apart than it is worth. */
+/** Also counts brackets and commas inside strings: telling them apart is not worth its cost. */
 export function memoryCost(text: string): number {
   let containers = 0;
   let commas = 0;
@@ -29,12 +29,12 @@ export function memoryCost(text: string): number {
   return text.length * CHARACTER_BYTES + containers * CONTAINER_BYTES + commas * ENTRY_BYTES;
 }
 
-/** As `memoryCost` for a text that changes little from one time to the next: it is scanned when its length has changed. */
+/** Like `memoryCost`, for a text that changes little over time: it is scanned again only if its length has changed. */
 export class FollowedCost {
   #length = 0;
   #cost = 0;
 
-  /** What the newest text costs. */
+  /** The cost of the newest text. */
   get value(): number {
     return this.#cost;
   }

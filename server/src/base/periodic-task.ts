@@ -1,4 +1,4 @@
-/** Something that is done again and again, never twice at a time, with the pause between the end and the next start. */
+/** Runs a task periodically, never twice at the same time. The pause is between the end of a round and the next start. */
 import type { Logger } from './logger.js';
 import type { Clock } from './clock.js';
 import type { Service } from './service.js';
@@ -21,14 +21,14 @@ export class PeriodicTask implements Service {
     this.#options = options;
   }
 
-  /** The first round is made at once, and waited for. */
+  /** Runs the first round immediately, and waits for it. */
   async start(): Promise<void> {
     if (this.#stopped) return;
     await this.runOnce();
     this.#schedule();
   }
 
-  /** The first round is begun at once, and not waited for. */
+  /** Starts the first round immediately, without waiting for it. */
   startInBackground(): void {
     void this.start();
   }
@@ -39,7 +39,7 @@ export class PeriodicTask implements Service {
     if (this.#running !== null) await this.#running;
   }
 
-  /** A failing round is logged; the next one comes as usual. */
+  /** If a round fails, the error is logged, and the next round runs as usual. */
   async runOnce(): Promise<void> {
     const { logger, name, run } = this.#options;
     this.#running ??= run()

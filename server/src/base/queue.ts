@@ -1,4 +1,4 @@
-/** First in, first out. Unlike `shift` of an array, taking the first one costs the same however many follow. */
+/** First in, first out. Unlike `shift` of an array, removing the first item takes constant time. */
 export class Queue<Value> {
   #first: Link<Value> | null = null;
   #last: Link<Value> | null = null;

@@ -1,13 +1,13 @@
 /**
- * Long work on the event loop, cut into slices so that others are served meanwhile.
+ * Long work on the event loop, cut into slices so that short requests are served in between.
  *
- * All long works of the process share one line: each turn of the loop runs one slice of one of them. However many there are,
- * whoever comes with a short request waits for one slice, and not for one of each.
+ * All long work of the process shares one queue: each turn of the loop runs one slice of one task. However many tasks there
+ * are, a short request waits for one slice, not for one slice of each.
  */
 
 /**
- * How long one slice may hold the thread. A short workflow and the wait for its end need some ten turns of the loop, each of
- * which may come behind a slice.
+ * Maximum duration of a slice. A short workflow and the wait for its end need about ten turns of the loop, each of which
+ * may come after a slice.
  */
 export const SLICE_MS = 4;
 
@@ -27,16 +27,16 @@ export function nextSlice(): Promise<void> {
 function turn(): void {
   const resume = waiting.shift();
   isTurning = waiting.length > 0;
-  // One that is set while immediates run comes after the next look at sockets and timers.
+  // An immediate that is set while immediates run fires after the next check of sockets and timers.
   if (isTurning) setImmediate(turn);
   resume?.();
 }
 
-/** One piece of work that may become long. */
+/** A task that may take long. */
 export class LongWork {
   #since = performance.now();
 
-  /** Called between two parts of the work; waits for the next slice when this one was long enough. */
+  /** Call between two parts of the work; waits for the next slice if the current one has lasted long enough. */
   async giveWay(): Promise<void> {
     if (performance.now() - this.#since < SLICE_MS) return;
     await nextSlice();
@@ -44,7 +44,7 @@ export class LongWork {
   }
 }
 
-/** The work was stopped because nobody wants its result any more. */
+/** The work was stopped because its result is no longer needed. */
 export class NotWantedError extends Error {
   override readonly name = 'NotWantedError' as const;
 
@@ -54,9 +54,9 @@ export class NotWantedError extends Error {
 }
 
 /**
- * Runs work that yields between its parts, and waits for a slice before it begins.
+ * Runs work that yields between its parts. Waits for a slice before it starts.
  *
- * @param isWanted asked before each slice; NotWantedError is thrown when it says no
+ * @param isWanted checked before each slice; NotWantedError is thrown if it returns false
  */
 export async function inSlices<Result>(
   work: Generator<undefined, Result>,

@@ -1,8 +1,8 @@
 /**
- * A fixed number of turns. Roots take them one after the other, so that a workflow with a thousand descendants delays others
- * as little as one without; within a root they are given in the order in which they were asked for.
+ * A fixed number of turns. Roots take turns one after the other, so that a workflow with a thousand descendants delays
+ * others no more than one without. Within a root, turns are given in order of request.
  *
- * One instance may also have them all: nobody else is at work then until it gives them back.
+ * One instance can also take all turns: no other works then until it gives them back.
  */
 import { Queue } from './queue.js';
 
@@ -11,7 +11,7 @@ export class Turns {
   #free: number;
   readonly #waiting = new WaitingByRoot();
   readonly #waitingAlone: (() => void)[] = [];
-  /** Who has all the turns. */
+  /** The instance that has all turns. */
   #alone: string | null = null;
 
   constructor(count: number) {
@@ -23,7 +23,7 @@ export class Turns {
     return this.#waiting.length;
   }
 
-  /** Waits for a turn; the answer gives it back, once. */
+  /** Waits for a turn. The returned function gives it back, once. */
   async take(instanceId: string, rootId: string): Promise<() => void> {
     if (instanceId === this.#alone) return () => undefined;
     if (this.#free > 0 && this.#waitingAlone.length === 0) this.#free -= 1;
@@ -39,7 +39,7 @@ export class Turns {
     });
   }
 
-  /** Waits until nobody has a turn, and keeps others from getting one; the answer lets them, once. */
+  /** Waits until nobody has a turn, and prevents others from getting one. The returned function ends that, once. */
   async takeAll(instanceId: string): Promise<() => void> {
     if (this.#free === this.#count) this.#free = 0;
     else {
@@ -51,7 +51,7 @@ export class Turns {
     return once(() => {
       this.#alone = null;
       this.#free = this.#count;
-      // The others come first now: many that want to be alone must not hold them up for long.
+      // The others go first now: many requests for all turns must not block them for long.
       this.#startWaiting();
       this.#startAlone();
     });
@@ -80,10 +80,10 @@ interface Root {
   readonly waiting: Queue<() => void>;
 }
 
-/** Who waits for a turn. Adding and taking cost the same however many wait. */
+/** The queue for turns. Adding and removing take constant time. */
 class WaitingByRoot {
   readonly #byId = new Map<string, Root>();
-  /** Those with somebody waiting; whose turn is next comes first. */
+  /** Roots that have a waiting request, starting with the one that is next. */
   readonly #roots = new Queue<Root>();
   #length = 0;
 

@@ -1,4 +1,4 @@
-/** Name and version of the server, as its package file has them. */
+/** Name and version of the server, from its package file. */
 import { readFileSync } from 'node:fs';
 
 const file = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {

@@ -1,4 +1,4 @@
-/** Ending pointers from outside, without letting anything go on afterwards. */
+/** Cancels pointers without continuing their paths. */
 import { passOnCompleted } from './completed-steps.js';
 import type { Pointer } from '../model/pointer.js';
 import { stopWaiting } from '../flow/pointer-states.js';
@@ -6,7 +6,7 @@ import { removePointer } from '../flow/pointers.js';
 import type { Run } from '../flow/run.js';
 import { writeRecord } from '../flow/step-records.js';
 
-/** Ends everything inside a container; the container stays. `recorded` has its record already. */
+/** Ends everything inside a container; the container stays. `recorded` already has its record. */
 export function cancelInside(run: Run, container: Pointer, recorded?: Pointer): void {
   if (container.children === 0) return;
   const inside = [...run.instance.pointers.values()].filter((pointer) =>
@@ -16,14 +16,14 @@ export function cancelInside(run: Run, container: Pointer, recorded?: Pointer): 
   run.joins.delete(container.id);
 }
 
-/** Ends everything. `recorded` has its record already. */
+/** Ends everything. `recorded` already has its record. */
 export function cancelAll(run: Run, recorded?: Pointer): void {
   cancelEach(run, [...run.instance.pointers.values()], recorded);
 }
 
-/** Containers come before what is inside of them. `recorded` has its record already. */
+/** Expects containers before the pointers inside them. `recorded` already has its record. */
 export function cancelEach(run: Run, pointers: readonly Pointer[], recorded?: Pointer): void {
-  // Children have higher ids than the container they are in, so going backwards takes the innermost first.
+  // Children have higher ids than their container, so the reverse order takes the innermost first.
   for (const pointer of [...pointers].reverse()) {
     stopWaiting(run, pointer);
     if (pointer !== recorded) writeRecord(run, pointer, 'Cancelled');

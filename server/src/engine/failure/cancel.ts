@@ -1,4 +1,4 @@
-/** Cancel conditions: which are to be evaluated, and what happens when one is true. */
+/** Cancel conditions: which must be evaluated, and what happens when one is true. */
 import { cancelInside } from './cancel-inside.js';
 import { passOnCompleted } from './completed-steps.js';
 import type { InputValue } from '../model/definition.js';
@@ -14,7 +14,7 @@ export interface CancelCheck {
   readonly condition: InputValue;
 }
 
-/** The cancel conditions that may have become true since the last time; empty when nothing could change them. */
+/** The cancel conditions that may have become true since the last check; empty if nothing could have changed them. */
 export function takeCancelChecks(run: Run): readonly CancelCheck[] {
   if (!run.cancelCheckDue) return [];
   run.cancelCheckDue = false;
@@ -31,14 +31,14 @@ export function takeCancelChecks(run: Run): readonly CancelCheck[] {
   return checks;
 }
 
-/** Some conditions could not be evaluated just now, through no fault of theirs: they are due again after a while. */
+/** Schedules another check of conditions that could not be evaluated for reasons outside the definition. */
 export function recheckCancelConditions(run: Run, at: number): void {
   run.cancelRecheckAt = at;
-  // The stored wake time has to say so.
+  // The stored wake time must include it.
   run.dirty = true;
 }
 
-/** The step's cancel condition is true: it ends with everything inside it. */
+/** The step's cancel condition is true: ends the step and everything inside it. */
 export function cancelStep(run: Run, pointer: Pointer): void {
   if (!run.instance.pointers.has(pointer.id)) return;
   cancelInside(run, pointer);

@@ -1,11 +1,11 @@
 /**
- * Termination with clean-up: what the instance has done is compensated, newest first, then it is Terminated.
+ * Termination with clean-up: the completed steps of the instance are compensated, newest first, and then it is Terminated.
  *
  *   beginCleanUp --> compensations and children under way end --> the plan, one chain after another --> Terminated
  *
- * Everything else that is open is cancelled when it begins. The plan has every completed step that can be compensated and
- * every open container with CompensateWith, after what ran inside of it. Its chains run outside of all containers, so that
- * the instance itself goes on to the next chain where it would otherwise be Complete.
+ * Everything else that is open is cancelled at the start. The plan contains every completed step that can be compensated
+ * and every open container with CompensateWith, after the steps that ran inside it. Its chains run outside all containers,
+ * so that the instance itself starts the next chain at the point where it would otherwise be Complete.
  */
 import { cancelEach } from './cancel-inside.js';
 import { entryOf, withAncestors } from './completed-steps.js';
@@ -17,8 +17,8 @@ import { itemOf, openPointer, parentOf } from '../flow/pointers.js';
 import { stepById, stepOf, type Run } from '../flow/run.js';
 
 /**
- * Begins the clean-up, unless it has begun before or the instance has ended.
- * @param status what the store has: an end or a suspension that was reached meanwhile gives way to the request
+ * Starts the clean-up, unless it has already started or the instance has ended.
+ * @param status the stored status: the request takes precedence over an end or a suspension that was reached in memory
  */
 export function beginCleanUp(run: Run, status: InstanceStatus): void {
   const { instance } = run;
@@ -35,7 +35,7 @@ export function beginCleanUp(run: Run, status: InstanceStatus): void {
   run.dirty = true;
 }
 
-/** Nothing is open: the next chain of the plan starts, or the instance ends. */
+/** Nothing is open: starts the next chain of the plan, or ends the instance. */
 export function nextCleanUp(run: Run, cleanUp: CleanUp): void {
   const entry = cleanUp.plan[cleanUp.next];
   const entryStepId = entry === undefined ? null : stepById(run, entry.stepId).compensateWith;
@@ -47,7 +47,7 @@ export function nextCleanUp(run: Run, cleanUp: CleanUp): void {
   openPointer(run, entryStepId, { parentId: null, ...itemOf(entry) });
 }
 
-/** A child ended by itself before it heard of the clean-up: what it did is compensated as if its step had completed. */
+/** A child ended by itself before it learned of the clean-up: its work is compensated as if its step had completed. */
 export function addToPlan(run: Run, pointer: Pointer): void {
   const { cleanUp } = run.instance;
   const { compensateWith } = stepOf(run, pointer);
@@ -55,23 +55,23 @@ export function addToPlan(run: Run, pointer: Pointer): void {
   run.instance.cleanUp = { ...cleanUp, plan: [entryOf(pointer), ...cleanUp.plan] };
 }
 
-/** How many chains of the plan have ended. */
+/** The number of chains of the plan that have ended. */
 export function compensatedCount({ next, plan }: CleanUp, openCount: number): number {
   return openCount > 0 && next > 0 ? Math.min(next, plan.length) - 1 : next;
 }
 
-/** The instance ended in memory only: nobody has heard of it. */
+/** Reopens an instance that has ended in memory only: nobody has learned of its end. */
 function reopen({ instance }: Run): void {
   instance.endTime = null;
   instance.outcome = null;
-  // Kept as the lost error: nothing that is open has to do with it.
+  // Kept as the lost error: no open pointer has it.
   instance.lastError = null;
   withdrawAnnouncement(instance);
 }
 
 interface Placed {
   readonly entry: CompensationEntry;
-  /** When it completed, as a place in the history. */
+  /** The position in the history at which it completed. */
   readonly at: number;
   /** Every open container that it ran in. */
   readonly inside: readonly number[];
@@ -87,7 +87,7 @@ function planOf(run: Run): readonly CompensationEntry[] {
     placed.push(...pointer.completed.map((entry) => placedIn(entry, path)));
     if (stepOf(run, pointer).compensateWith === null) continue;
     if (pointer.state.kind === 'open') containers.push(pointer);
-    // It has done what it does; only what follows was not chosen yet.
+    // The body has completed; only the successors were not selected yet.
     else if (hasResult(pointer.state)) {
       placed.push({ ...placedIn(entryOf(pointer), path), at: Infinity });
     }
@@ -99,7 +99,7 @@ function placedIn(entry: CompensationEntry, path: readonly number[]): Placed {
   return { entry, at: entry.sequence ?? 0, inside: [...path, ...entry.within] };
 }
 
-/** An open container counts as completed just before the oldest of the steps that completed inside of it. */
+/** An open container counts as completed just before the oldest of the steps that completed inside it. */
 function newestFirst(
   placed: readonly Placed[],
   containers: readonly Pointer[],
@@ -112,7 +112,7 @@ function newestFirst(
   const open = containers.map((container) => ({
     entry: entryOf(container),
     at: oldestInside.get(container.id) ?? Infinity,
-    // Behind all steps, and one inside another, which has the higher id, before that other.
+    // After all steps. A container inside another has the higher id and comes before it.
     rank: -1 / container.id,
   }));
   return [...steps, ...open]
@@ -129,12 +129,12 @@ function hasResult(state: PointerState): boolean {
   return state.kind === 'finishing' && !isOver(state);
 }
 
-/** Leaves what is to end by itself, and answers everything else. */
+/** Leaves the pointers that must end by themselves, and returns all others. */
 function separateKept(run: Run): readonly Pointer[] {
   const { pointers } = run.instance;
   const undoing = new Set<number>();
   const kept = new Set<number>();
-  // A container has a lower id than what is inside of it.
+  // A container has a lower id than the pointers inside it.
   for (const pointer of pointers.values()) {
     const parent = parentOf(run, pointer);
     if (parent !== null && (isUndoing(parent) || undoing.has(parent.id))) {
@@ -156,14 +156,14 @@ function isAwaitedChild({ state }: Pointer): boolean {
   return state.kind === 'child' && state.wait;
 }
 
-/** A child that runs cleans up as well, and its end is waited for; one that is being started does when it is there. */
+/** A running child also cleans up, and its end is waited for. A child that is being started does so once it exists. */
 export function tellChild(run: Run, { state }: Pointer): void {
   if (state.kind !== 'child' || !state.started) return;
   const { workflowId } = state;
   run.instance.outbox.push({ kind: 'terminate-child', workflowId, compensate: true });
 }
 
-/** The pointer ends as soon as what is under way in it has ended; nothing else happens to it any more. */
+/** The pointer ends as soon as the work in progress inside it has ended; nothing else happens to it. */
 function endWithInside(run: Run, pointer: Pointer): void {
   pointer.isEnding = true;
   pointer.deadline = null;

@@ -1,13 +1,13 @@
 /**
- * Compensation: undoing what was done, and going on.
+ * Compensation: undoing completed steps, and continuing.
  *
- * A failed step that can be compensated hands over to a handler: the nearest saga around it; without one the nearest
- * step, itself included, that has CompensateWith. Everything else inside the handler is cancelled, then the handler runs
- * a plan, one chain after another:
- *   - saga: the failing step's chain, then those of the steps that completed inside it in reverse order of completion
- *     (a container that was still open comes after all that ran inside of it), then the saga's own;
+ * A failed step that can be compensated passes control to a handler: the nearest saga around it; without one, the nearest
+ * step with CompensateWith, which may be the step itself. Everything else inside the handler is cancelled, then the handler
+ * runs a plan, one chain after another:
+ *   - saga: the failed step's chain, then those of the steps that completed inside it in reverse order of completion (a
+ *     container that was still open follows the steps that ran inside it), then the saga's own;
  *   - any other step: its own chain.
- * A failure inside a compensation never reaches past it.
+ * A failure inside a compensation does not affect anything outside it.
  */
 import { cancelInside } from './cancel-inside.js';
 import { entryOf, withAncestors } from './completed-steps.js';
@@ -23,7 +23,7 @@ import { writeRecord } from '../flow/step-records.js';
 
 type Compensating = Extract<PointerState, { kind: 'compensating' }>;
 
-/** The pointer that takes care of a failure of `pointer`, or null where nothing can be compensated. */
+/** The pointer that handles a failure of `pointer`, or null if nothing can be compensated. */
 export function findHandler(run: Run, pointer: Pointer): Pointer | null {
   let nearest: Pointer | null = null;
   for (const candidate of withAncestors(run, pointer)) {
@@ -34,7 +34,7 @@ export function findHandler(run: Run, pointer: Pointer): Pointer | null {
   return nearest;
 }
 
-/** Compensates the failure of `failed`; its record was written before. */
+/** Compensates the failure of `failed`; its record has already been written. */
 export function compensate(run: Run, failed: Pointer, error: StepError): void {
   const handler = findHandler(run, failed);
   if (handler === null) {
@@ -77,7 +77,7 @@ function planOf(
   const plan: CompensationEntry[] = [];
   let remaining = [...handler.completed].reverse();
   for (const open of around) {
-    // What ran inside an open container is undone before the container itself; for the failed step that is its own.
+    // Steps inside an open container are compensated before the container itself; so is the failed step.
     plan.push(...remaining.filter((entry) => open === handler || entry.within.includes(open.id)));
     remaining = remaining.filter((entry) => open !== handler && !entry.within.includes(open.id));
     plan.push(entryOf(open));
@@ -86,7 +86,7 @@ function planOf(
   return plan.filter((entry) => stepById(run, entry.stepId).compensateWith !== null);
 }
 
-/** The plan is through: what follows is the handler's own ErrorBehavior, and without one what stands behind it. */
+/** The plan is complete: the handler's own ErrorBehavior applies; without one, the path continues with its successors. */
 function endCompensation(run: Run, handler: Pointer): void {
   const step = stepOf(run, handler);
   const { errorBehavior, onRetriesExhausted, retriesFirst } = step;
@@ -96,10 +96,10 @@ function endCompensation(run: Run, handler: Pointer): void {
     dropPointer(run, handler);
     return;
   }
-  // Its calls were undone: those of the next round are others.
+  // Its calls were compensated: the next round makes new ones.
   handler.undone = (handler.undone ?? 0) + 1;
   const retries = errorBehavior === 'Retry' || (errorBehavior === null && retriesFirst);
-  // A step that compensates because its retries are used up, or because none would help, is not retried here either.
+  // A step that compensates because its retries are exhausted, or because none could succeed, is not retried here either.
   const mayRetry = retries && (error === null || isRetryable(step, error));
   if (mayRetry && tryRetry(run, handler) !== null) return;
   const exhausted = onRetriesExhausted ?? (errorBehavior === 'Retry' ? 'Suspend' : null);
@@ -109,12 +109,12 @@ function endCompensation(run: Run, handler: Pointer): void {
   else endFailed(run, handler);
 }
 
-/** Of an instance that ends in the midst of a clean-up not everything was undone. */
+/** An instance that ends in the middle of a clean-up was not fully compensated. */
 function outcomeOf({ instance }: Run): InstanceOutcome {
   return instance.cleanUp === null ? 'Compensated' : 'Failed';
 }
 
-/** Nothing (more) can be done about the failure: it stands in the history, and the path goes on. */
+/** The failure cannot be handled (any further): it stays in the history, and the path continues. */
 export function endFailed(run: Run, failed: Pointer): void {
   (parentOf(run, failed) ?? run.instance).isCompensated = true;
   cancelInside(run, failed);
@@ -125,7 +125,7 @@ export function endFailed(run: Run, failed: Pointer): void {
   }
 }
 
-/** What follows a step that failed for good: NextStepId and what was selected, as after any other. */
+/** Continues after a permanently failed step: with NextStepId and the selected steps, as after any other. */
 export function goOnCompensated(run: Run, failed: Pointer, selected: readonly string[]): void {
   openSuccessors(run, failed, [...nextStepOf(run, failed), ...selected]);
   dropPointer(run, failed);

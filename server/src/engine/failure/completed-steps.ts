@@ -1,8 +1,8 @@
 /**
- * Completed steps that can be compensated: noted for the saga around them, else for the instance, which needs them when
- * it is terminated with clean-up.
+ * Completed steps that can be compensated: recorded for the saga around them, otherwise for the instance, which needs them
+ * when it is terminated with clean-up.
  *
- * A saga ends at some time, an instance may loop for ever: it keeps the newest entries and counts the others.
+ * A saga ends eventually, but an instance may loop forever: it keeps the newest entries and only counts the others.
  */
 import type { WorkflowInstance } from '../model/instance.js';
 import { jsonLength } from '../values/json-length.js';
@@ -10,14 +10,14 @@ import type { CompensationEntry, Pointer } from '../model/pointer.js';
 import { itemOf, parentOf } from '../flow/pointers.js';
 import { stepOf, type Run } from '../flow/run.js';
 
-/** An instance keeps so many entries … */
+/** Maximum number of entries that an instance keeps … */
 export const COMPLETED_STEPS_MAX = 1000;
-/** … with items of so many bytes of JSON. */
+/** … and maximum size of their items, in bytes of JSON. */
 export const COMPLETED_ITEMS_LENGTH_MAX = 1_000_000;
-/** What an entry takes in the stored state, apart from its item. */
+/** Size of an entry in the stored state, without its item. */
 const ENTRY_LENGTH = 100;
 
-/** Notes a step that completed, before its record is written. */
+/** Records a step that completed, before its history record is written. */
 export function noteCompleted(run: Run, pointer: Pointer): void {
   const { compensateWith } = stepOf(run, pointer);
   if (compensateWith === null && pointer.completed.length === 0) return;
@@ -34,23 +34,23 @@ export function entryOf(pointer: Pointer): CompensationEntry {
   return { stepId: pointer.stepId, ...itemOf(pointer), within: [] };
 }
 
-/** A pointer is cancelled: what completed inside of it, and is not undone yet, is done all the same. */
+/** A pointer is cancelled: the steps that completed inside it, and are not compensated yet, can still be compensated. */
 export function passOnCompleted(run: Run, pointer: Pointer): void {
   const entries = notUndone(pointer);
   if (entries.length > 0) pass(run, pointer, entries);
 }
 
-/** In order of completion. A chain that is cut off has not undone its step. */
+/** In order of completion. An interrupted chain has not compensated its step. */
 function notUndone({ completed, state }: Pointer): readonly CompensationEntry[] {
   if (state.kind !== 'compensating') return completed;
   return state.plan.slice(Math.max(0, state.next - 1)).toReversed();
 }
 
-/** The pointer and the containers around it, innermost first, as far as errors travel. */
+/** The pointer and the containers around it, innermost first, as far as errors propagate. */
 export function* withAncestors(run: Run, pointer: Pointer): Generator<Pointer> {
   for (let at: Pointer | null = pointer; at !== null; at = parentOf(run, at)) {
     yield at;
-    // The step that is being compensated hears of nothing that happens in its compensation.
+    // Nothing that happens in a compensation propagates to the step that is being compensated.
     if (parentOf(run, at)?.state.kind === 'compensating') return;
   }
 }
@@ -67,7 +67,7 @@ function pass(run: Run, from: Pointer, entries: readonly CompensationEntry[]): v
     }
     within.unshift(ancestor.id);
   }
-  // What undoes something is not undone itself.
+  // Compensation steps are not compensated themselves.
   if (outermost.parentId !== null || run.instance.cleanUp !== null) return;
   for (const entry of entries) keep(run, { ...entry, within });
 }

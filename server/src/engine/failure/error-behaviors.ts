@@ -1,4 +1,4 @@
-/** What can be done about a failed step, apart from compensation. */
+/** The reactions to a failed step other than compensation. */
 import { cancelAll } from './cancel-inside.js';
 import type { StepDefinition } from '../model/definition.js';
 import { endInstance } from '../flow/end-instance.js';
@@ -8,16 +8,16 @@ import { executionKey, type Pointer } from '../model/pointer.js';
 import { restart } from '../flow/pointer-states.js';
 import { stepOf, type Run } from '../flow/run.js';
 
-/** The longest pause that back-off can reach. */
+/** Maximum pause of back-off. */
 const RETRY_INTERVAL_MS_MAX = 24 * 60 * 60 * 1000;
-/** So many retries may follow each other as quickly as the definition likes … */
+/** Maximum number of consecutive retries at any interval that the definition sets … */
 const QUICK_RETRIES_MAX = 10;
-/** … and then a step that cannot succeed waits this long at least, or it would keep a node busy for ever. */
+/** … and the minimum pause afterwards. Otherwise, a step that cannot succeed would keep a node busy forever. */
 const LATER_RETRY_INTERVAL_MS_MIN = 100;
 
 /**
- * Lets the step sleep until its next attempt, and answers when that is; null when its retries are used up.
- * @param leastMs a pause that the outside asked for; the longer of it and the step's own counts
+ * Lets the step sleep until its next attempt, and returns when that is; returns null if its retries are exhausted.
+ * @param leastMs a pause that the callee requested; the longer of this and the step's own applies
  */
 export function tryRetry(run: Run, pointer: Pointer, leastMs = 0): number | null {
   const step = stepOf(run, pointer);
@@ -32,15 +32,15 @@ export function tryRetry(run: Run, pointer: Pointer, leastMs = 0): number | null
 }
 
 function retryIntervalMs(step: StepDefinition, retries: number): number {
-  // Bounded before it is multiplied: it may be infinite, and 0 times infinity is no number.
+  // Bounded before the multiplication: it may be infinite, and 0 times infinity is NaN.
   const factor = Math.min(step.retryBackoff ** retries, RETRY_INTERVAL_MS_MAX);
   const grownMs = Math.min(step.retryIntervalMs * factor, RETRY_INTERVAL_MS_MAX);
   const leastMs = retries < QUICK_RETRIES_MAX ? 0 : LATER_RETRY_INTERVAL_MS_MIN;
-  // Back-off is bounded, but whoever asks for a longer interval gets it.
+  // Back-off is bounded, but an explicitly longer interval is kept.
   return Math.max(grownMs, step.retryIntervalMs, leastMs);
 }
 
-/** Whether another attempt of a step may succeed where this error came up. */
+/** Whether another attempt of a step may succeed after this error. */
 export function isRetryable(
   { nonRetryable }: StepDefinition,
   { data, retryable = true, type }: ErrorNature,
@@ -55,36 +55,36 @@ interface ErrorNature {
   readonly retryable?: boolean;
 }
 
-/** The type of error that a worker names within its failure, as the worker SDK does. */
+/** The error type that a worker sets in its failure data, as the worker SDK does. */
 function reportedType(data: Json | undefined): string {
   if (data === undefined || !isJsonObject(data)) return '';
   const type = data['type'] ?? data['name'];
   return typeof type === 'string' ? type : '';
 }
 
-/** From 0 to below 1, other for each attempt of each instance, and the same whoever draws it (rule E4). */
+/** From 0 to below 1, different for each attempt of each instance, and reproducible on every node (rule E4). */
 function drawOf(run: Run, pointer: Pointer): number {
   let hash = 0x811c9dc5;
   for (const letter of executionKey(run.instance.id, pointer)) {
     hash = Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193);
   }
-  // The low bits of neighbouring keys differ by too little; this mixes them into the high ones.
+  // The low bits of neighbouring keys differ too little; this mixes them into the high ones.
   hash = Math.imul(hash ^ (hash >>> 16), 0x45d9f3b);
   return ((hash ^ (hash >>> 15)) >>> 0) / 2 ** 32;
 }
 
-/** Stops the instance; resuming runs the step again, with all its retries. */
+/** Suspends the instance; a resume runs the step again, with all its retries. */
 export function suspendOnError(run: Run, pointer: Pointer): void {
   run.instance.status = 'Suspended';
   pointer.retries = 0;
   restart(run, pointer, run.now);
 }
 
-/** Ends the instance with everything in it. `failed`, whose failure is the reason, has its record already. */
+/** Ends the instance with everything in it. `failed`, whose failure is the reason, already has its record. */
 export function terminate(run: Run, at: number, outcome: InstanceOutcome, failed?: Pointer): void {
   const { lastError } = run.instance;
   cancelAll(run, failed);
-  // Removing a pointer clears its error, but here the error may be why the instance ends.
+  // Removing a pointer clears its error, but this error may be the reason for the end of the instance.
   run.instance.lastError = lastError;
   endInstance(run, { status: 'Terminated', outcome, at });
 }

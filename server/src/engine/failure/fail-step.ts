@@ -1,4 +1,4 @@
-/** A step failed: the failure is recorded, then the step's error behaviour decides. */
+/** Handles a failed step: records the failure, and applies the step's error behavior. */
 import { cancelInside } from './cancel-inside.js';
 import { compensate, endFailed, findHandler } from './compensate.js';
 import type { ErrorBehavior, ExhaustedBehavior } from '../model/definition.js';
@@ -12,18 +12,18 @@ import { writeRecord } from '../flow/step-records.js';
 import { settle } from '../flow/settle.js';
 
 export interface Failure {
-  /** A Python exception's class or a word of ours: `Timeout`, `ActivityFailed`, `InputError` … */
+  /** The class of a Python exception, or a type of the server: `Timeout`, `ActivityFailed`, `InputError` … */
   readonly type: string;
   readonly message: string;
   readonly traceback?: string | null;
   readonly data?: Json;
-  /** False: another attempt cannot succeed. */
+  /** False if another attempt cannot succeed. */
   readonly retryable?: boolean;
-  /** The outside asked for a pause of at least this before the next attempt. */
+  /** The callee requested a pause of at least this long before the next attempt. */
   readonly retryAfterMs?: number;
 }
 
-/** Longer texts are cut; the whole is in the server's log. */
+/** Longer texts are truncated; the server's log has the full text. */
 const TEXT_LENGTH_MAX = 4096;
 
 export function failStep(run: Run, pointer: Pointer, failure: Failure): void {
@@ -39,12 +39,12 @@ export function failStep(run: Run, pointer: Pointer, failure: Failure): void {
 
 function decide(run: Run, pointer: Pointer, error: StepError, retryAfterMs?: number): NextAction {
   const step = stepOf(run, pointer);
-  // A step that was cancelled already is not tried again: it would only be cancelled again.
+  // A step that is already cancelled is not retried: it would only be cancelled again.
   if (pointer.state.kind === 'finishing' && pointer.state.cancelled === true) {
     endFailed(run, pointer);
     return { kind: 'goes-on' };
   }
-  // A saga that fails as a whole (its own time-out, say) is undone first; then its behaviour is asked.
+  // A saga that fails as a whole (its own timeout, for example) is compensated first; then its error behavior applies.
   if (step.saga) {
     return compensateFailure(run, pointer, error);
   }
@@ -73,12 +73,12 @@ function behaviorOf(run: Run, pointer: Pointer): ErrorBehavior {
   return retriesFirst ? 'Retry' : behaviorOfSurroundings(run, pointer);
 }
 
-/** What happens to a step that says nothing itself. */
+/** The error behavior of a step that does not set one itself. */
 function behaviorOfSurroundings(run: Run, pointer: Pointer): ErrorBehavior {
   return findHandler(run, pointer) === null ? run.definition.defaultErrorBehavior : 'Compensate';
 }
 
-/** The retries are used up, or there is no point in one. */
+/** The error behavior once retries are exhausted or could not succeed. */
 function behaviorPastRetries(run: Run, pointer: Pointer): ExhaustedBehavior {
   const { errorBehavior, onRetriesExhausted, retriesFirst } = stepOf(run, pointer);
   if (onRetriesExhausted !== null) return onRetriesExhausted;

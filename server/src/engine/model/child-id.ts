@@ -1,16 +1,16 @@
 /**
  * Instances that SubWorkflow steps start: their ids, and their link to the step.
  *
- *  CI1 An id is derived from the execution that starts it, so that a repeated start is the same one.
- *  CI2 It stays short however many have started one another: a long one is replaced by a hash, to which the next is added.
+ *  CI1 An id is derived from the execution that starts the instance, so that a repeated start has the same id.
+ *  CI2 Ids stay short at any depth of nesting: a long id is replaced by a hash, to which the next part is appended.
  */
 import type { ParentLink, WorkflowInstance } from './instance.js';
 import { executionKey, type Pointer } from './pointer.js';
 
-/** Leaves room for what is derived from the id: keys of activities, tokens, paths. */
+/** Leaves room for strings derived from the id: keys of activities, tokens, paths. */
 const ID_LENGTH_MAX = 120;
 
-/** The instance that an execution starts. */
+/** The id of the instance that an execution starts. */
 export function childIdOf(instanceId: string, execution: Pick<Pointer, 'id' | 'attempt'>): string {
   const key = executionKey(instanceId, execution).replaceAll('/', '.');
   return key.length <= ID_LENGTH_MAX ? key : `c-${hash128(key)}`;
@@ -25,12 +25,12 @@ export function parentLinkOf(
   return { workflowId: instance.id, pointerId, attempt, stepId, waiting, rootId: rootOf(instance) };
 }
 
-/** The instance at the top, which a client started. Where it was not noted, the topmost one that is known. */
+/** The root: the topmost instance, which a client started. If it was not recorded, the topmost known one. */
 export function rootOf({ id, parent }: Pick<WorkflowInstance, 'id' | 'parent'>): string {
   return parent === null ? id : (parent.rootId ?? parent.workflowId);
 }
 
-/** How many waits for sub-workflows end only when an instance with this link has ended. */
+/** Number of waits for sub-workflows that depend on the end of an instance with this link. */
 export function waitsAbove(parent: ParentLink | null): number {
   return parent?.waiting ?? 0;
 }

@@ -1,6 +1,6 @@
 /**
- * A workflow definition in the form that the engine runs: validated, with canonical step types, durations in
- * milliseconds and every expression already found. `parse-definition.ts` makes it from a posted document.
+ * A workflow definition in the form that the engine runs: validated, with canonical step types, durations in milliseconds
+ * and all expressions extracted. `parse-definition.ts` creates it from a posted document.
  */
 import type { BuiltInStepType } from '../definitions/step-type-names.js';
 import type { Json } from '../values/json.js';
@@ -8,7 +8,7 @@ import type { Json } from '../values/json.js';
 export const ERROR_BEHAVIORS = ['Retry', 'Suspend', 'Terminate', 'Compensate'] as const;
 export type ErrorBehavior = (typeof ERROR_BEHAVIORS)[number];
 
-/** What a retried step does once its retries are used up. */
+/** What a step does once its retries are exhausted. */
 export type ExhaustedBehavior = Exclude<ErrorBehavior, 'Retry'>;
 
 /**
@@ -40,19 +40,19 @@ export interface StepDefinition {
   readonly do: readonly string[];
   readonly cancelCondition: InputValue | null;
   readonly proceedOnCancel: boolean;
-  /** Null: Compensate where something can be compensated, else the definition's default. */
+  /** Null: Compensate if something can be compensated, otherwise the definition's default. */
   readonly errorBehavior: ErrorBehavior | null;
   readonly retryIntervalMs: number;
   /** Null: unlimited. */
   readonly maxRetries: number | null;
   readonly retryBackoff: number;
-  /** From 0 to 1: the part of a pause by which it may be longer. */
+  /** From 0 to 1: the maximum share by which a pause may be extended. */
   readonly retryJitter: number;
-  /** Without an ErrorBehavior: it has MaxRetries or RetryBackoff, so it is retried before anything else is done. */
+  /** For a step without ErrorBehavior: it has MaxRetries or RetryBackoff, so it is retried before anything else is done. */
   readonly retriesFirst: boolean;
-  /** Null: what would happen without retries; Suspend where that would be a retry. */
+  /** Null: the behavior without retries, or Suspend if that would be a retry. */
   readonly onRetriesExhausted: ExhaustedBehavior | null;
-  /** Types of errors that another attempt cannot mend. */
+  /** Error types for which another attempt cannot succeed. */
   readonly nonRetryable: readonly string[];
   readonly timeoutMs: number | null;
   /** The entry step id of the compensation chain. */
@@ -66,22 +66,22 @@ export interface WorkflowDefinition {
   readonly description: string | null;
   readonly defaultErrorBehavior: ErrorBehavior;
   readonly entryStepId: string;
-  /** Every step by id, nested and compensation steps included. */
+  /** Every step by id, including nested and compensation steps. */
   readonly steps: ReadonlyMap<string, StepDefinition>;
 }
 
-/** One thing that is wrong with (or odd about) a posted document. */
+/** A problem in a posted document, or a warning about it. */
 export interface DocumentProblem {
-  /** Stable, machine readable, e.g. `unknown_step_type`. */
+  /** Stable and machine-readable, for example `unknown_step_type`. */
   readonly code: string;
   readonly message: string;
-  /** JSON pointer (RFC 6901) into the document as it was posted, e.g. `/Steps/0/NextStepId`. */
+  /** JSON pointer (RFC 6901) into the posted document, for example `/Steps/0/NextStepId`. */
   readonly pointer: string;
-  /** Of a script, which has lines but no members: instead of the pointer, which is empty then. */
+  /** Position in a script, which has lines but no members; the pointer is then empty. */
   readonly place?: { readonly line: number; readonly column: number };
-  /** What to write there instead, where that is clear. */
+  /** The suggested replacement, if there is a clear one. */
   readonly suggestion?: string;
 }
 
-/** Retry interval where neither the step nor the definition gives one. */
+/** Retry interval if neither the step nor the definition sets one. */
 export const DEFAULT_RETRY_INTERVAL_MS = 60_000;

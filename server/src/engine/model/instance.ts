@@ -1,9 +1,9 @@
 /**
  * A workflow instance: one run of one version of a definition.
  *
- * The object is mutable and belongs to one pass at a time: a pass changes it, commits it, or throws it away and reads
- * the stored one again. Nothing in it is shared between instances, and values inside `data` are never changed in
- * place, only replaced, so references to them may be kept.
+ * The object is mutable and belongs to one pass at a time: a pass changes it and commits it, or discards it and reads the
+ * stored one again. Instances share nothing. Values inside `data` are never changed in place, only replaced, so references
+ * to them may be kept.
  */
 import type { JsonObject } from '../values/json.js';
 import type { CompensationEntry, Pointer } from './pointer.js';
@@ -11,15 +11,15 @@ import type { StepError, StepRecord } from './step-record.js';
 
 export type InstanceStatus = 'Runnable' | 'Suspended' | 'Complete' | 'Terminated';
 
-/** How an ended instance ended; `status` alone does not tell. */
+/** How an instance ended; `status` alone does not say. */
 export const INSTANCE_OUTCOMES = ['Succeeded', 'Compensated', 'Failed', 'Terminated'] as const;
 export type InstanceOutcome = (typeof INSTANCE_OUTCOMES)[number];
 
-/** Which events of one name and key an instance has already taken. */
+/** The events of one name and key that an instance has already taken. */
 export interface TakenEvents {
   /** Every event up to and including this position counts as taken. */
   floor: EventPosition | null;
-  /** Events above the floor that were taken; they may arrive out of order when clocks of nodes differ. */
+  /** Taken events above the floor; they may arrive out of order if the clocks of nodes differ. */
   recent: EventPosition[];
 }
 
@@ -29,16 +29,16 @@ export interface EventPosition {
   readonly id: string;
 }
 
-/** How far the clean-up of an instance is. */
+/** The progress of the clean-up of an instance. */
 export interface CleanUp {
   readonly plan: readonly CompensationEntry[];
-  /** `plan[next]` is the one that starts when nothing is open any more. */
+  /** `plan[next]` is the chain that starts when nothing is open any more. */
   readonly next: number;
-  /** Completed steps that were too many to be kept, and are not compensated. */
+  /** Number of completed steps that were not kept because there were too many; they are not compensated. */
   readonly forgotten: number;
 }
 
-/** Something to tell another instance; sent after the commit that contains it, removed by a later one. */
+/** A message for another instance; sent after the commit that contains it, removed by a later one. */
 export type OutboxMessage =
   | {
       readonly kind: 'child-ended';
@@ -49,7 +49,7 @@ export type OutboxMessage =
   | {
       readonly kind: 'terminate-child';
       readonly workflowId: string;
-      /** With clean-up; its end is waited for. */
+      /** Terminate with clean-up, and wait for the end. */
       readonly compensate?: true;
     };
 
@@ -58,14 +58,14 @@ export interface ParentLink {
   readonly workflowId: string;
   readonly pointerId: number;
   readonly attempt: number;
-  /** Left out of instances that were started before it was noted. */
+  /** Omitted in instances that were started before it was recorded. */
   readonly stepId?: string;
   /**
-   * How many waits for sub-workflows end only when this instance has ended: 0 where nobody waits for it. Left out of
-   * instances that were started before it was noted.
+   * Number of waits for sub-workflows that depend on the end of this instance: 0 if nobody waits for it. Omitted in
+   * instances that were started before it was recorded.
    */
   readonly waiting?: number;
-  /** The instance from which all descend, see `rootOf`. Left out of instances that were started before it was noted. */
+  /** The root of all these instances, see `rootOf`. Omitted in instances that were started before it was recorded. */
   readonly rootId?: string;
 }
 
@@ -79,44 +79,44 @@ export interface WorkflowInstance {
   status: InstanceStatus;
   endTime: number | null;
   /**
-   * Null while it is open. `Compensated`: a step failed for good, what could be undone was undone. `Failed`: an error
-   * ended it. `Terminated`: a person or its parent did.
+   * Null while the instance is open. `Compensated`: a step failed permanently, and everything that could be compensated
+   * was. `Failed`: an error ended it. `Terminated`: a person or its parent did.
    */
   outcome: InstanceOutcome | null;
-  /** A failure was given up after its compensation, and no container around it was tried again since. */
+  /** True if a failure was given up after its compensation, and no container around it was retried since. */
   isCompensated: boolean;
   data: JsonObject;
-  /** The open pointers, by id, oldest first. What has ended is in the history. */
+  /** The open pointers, by id, oldest first. The history has the ended ones. */
   readonly pointers: Map<number, Pointer>;
   /**
-   * Pointers in `ready` or `finishing`, first come first served (a Set keeps the order of insertion). Kept with the
-   * instance, so that it goes on in the same order whoever runs it next.
+   * Pointers in `ready` or `finishing`, first in, first out (a Set keeps the order of insertion). Stored with the instance,
+   * so that any node continues in the same order.
    */
   readonly queue: Set<number>;
   nextPointerId: number;
   /** By event name and key, see `taken-events.ts`. */
   readonly taken: Map<string, TakenEvents>;
   /**
-   * The newest step error while it matters: until its step succeeds, is cancelled or gives way. Of an ended instance the
-   * newest one that no later attempt of the same step has made good.
+   * The newest step error while it is relevant: until its step succeeds, is cancelled or is superseded. For an ended
+   * instance, the newest error that no later attempt of the same step has resolved.
    */
   lastError: StepError | null;
-  /** The newest error of an execution outside of all containers that ended without having succeeded later. */
+  /** The newest error of an execution outside all containers that ended without succeeding later. */
   lostError: StepError | null;
-  /** Records that ended before the ones in `recent`, already in the store's history. */
+  /** Number of records older than the ones in `recent`, already in the store's history. */
   spilled: number;
   /** The newest records, stored with the instance. */
   recent: StepRecord[];
   outbox: OutboxMessage[];
-  /** Steps outside of sagas that completed and can be compensated, in order of completion: the newest ones. */
+  /** The newest completed steps outside sagas that can be compensated, in order of completion. */
   completed: CompensationEntry[];
-  /** How many bytes of JSON their items have. */
+  /** Size of their items in bytes of JSON. */
   completedItemsLength: number;
-  /** How many more there were. */
+  /** Number of older ones that were not kept. */
   forgotten: number;
-  /** It compensates what it has done, and is Terminated then. */
+  /** Set while the instance compensates its completed steps, after which it is Terminated. */
   cleanUp: CleanUp | null;
-  /** Steps run since the instance last waited for something; a bound on loops that never wait. */
+  /** Steps run since the instance last waited for something; bounds loops that never wait. */
   stepsWithoutWait: number;
 }
 

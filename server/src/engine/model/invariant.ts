@@ -1,4 +1,4 @@
-/** A broken promise of the engine to itself: a bug, never a user's mistake. */
+/** A violated invariant of the engine: a bug, never a user's mistake. */
 export class InvariantError extends Error {
   override readonly name = 'InvariantError' as const;
 }

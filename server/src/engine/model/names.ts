@@ -1,11 +1,11 @@
-/** What the names and keys may be that calls carry in their path: of activities, events, definitions. */
+/** Validates names and keys that appear in the paths of calls: of activities, events, definitions. */
 
 const NAME_LENGTH_MAX = 200;
 export const EVENT_KEY_LENGTH_MAX = 512;
 
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f]/u;
 
-/** Why a text cannot be a name, to be put behind what it is; null: it can. */
+/** Why a text is not a valid name, to be appended to the subject; null if it is valid. */
 export function nameProblem(text: string, lengthMax = NAME_LENGTH_MAX): string | null {
   if (text === '') return 'is empty';
   if (text.length > lengthMax) return `is longer than ${lengthMax} characters`;

@@ -1,7 +1,7 @@
 /**
  * An instance as text: the `state` that the store keeps.
  *
- * What the store has in columns of its own (id, definition, status, times) is not repeated in the text.
+ * Values that have columns of their own in the store (id, definition, status, times) are not repeated in the text.
  */
 import { readJson, writeJson } from '../values/exact-json.js';
 import { isLight, writeJsonParts } from '../values/json-parts.js';
@@ -19,10 +19,10 @@ import type { StepError, StepRecord } from './step-record.js';
 import { isJsonObject, type Json, type JsonObject } from '../values/json.js';
 import type { CompensationEntry, Pointer } from './pointer.js';
 
-/** Raised when a node that runs the format before could not go on with what is written. */
+/** Incremented when nodes that know only the previous format could not continue a stored instance. */
 export const STATE_VERSION = 1;
 
-/** What stands beside the state in the store. */
+/** What the store keeps beside the state. */
 export interface InstanceColumns {
   readonly id: string;
   readonly definitionId: string;
@@ -47,7 +47,7 @@ export interface StateText {
   readonly spilled: number;
   readonly recent: readonly StepRecord[];
   readonly outbox: readonly OutboxMessage[];
-  /** Left out while there is none. */
+  /** Omitted while there are none. */
   readonly completed?: CompletedSteps;
   readonly cleanUp?: CleanUp;
   readonly parent: ParentLink | null;
@@ -64,13 +64,13 @@ export function writeState(instance: WorkflowInstance): string {
   return writeJson(stateOf(instance));
 }
 
-/** The same part by part, for an instance that does not change meanwhile; null: it is short, and is written at once. */
+/** The same in parts, for an instance that does not change meanwhile; null if it is short and can be written at once. */
 export function writeStateParts(instance: WorkflowInstance): Generator<undefined, string> | null {
   const state = stateOf(instance);
   return isLight(state) ? null : writeJsonParts(state);
 }
 
-/** What is written of an instance, as a value. */
+/** The stored members of an instance, as a value. */
 export function stateOf(instance: WorkflowInstance): StateText {
   return {
     data: instance.data,
@@ -99,12 +99,12 @@ function completedOf({
   return { entries: completed, itemsLength: completedItemsLength, forgotten };
 }
 
-/** @throws Error when the text is not a state; the caller sets the instance aside */
+/** @throws Error if the text is not a valid state; the caller quarantines the instance */
 export function readState(columns: InstanceColumns, text: string): WorkflowInstance {
   return instanceOf(columns, checkedState(readJson(text)));
 }
 
-/** The same part by part. */
+/** The same in parts. */
 export function* readStateParts(
   columns: InstanceColumns,
   text: string,
@@ -151,6 +151,6 @@ function checkedState(value: Json): StateText {
   }
   if (typeof value['nextPointerId'] !== 'number')
     throw new Error('the stored state has no counter');
-  // The shape of the outer members was checked; what is inside was written by `writeState` of this version.
+  // The shape of the outer members was checked; the inner ones were written by `writeState` of this version.
   return value as unknown as StateText;
 }

@@ -1,25 +1,27 @@
-/** What an instance keeps of the steps that ran: one record for each attempt that has ended, and why it failed. */
+/**
+ * What an instance keeps of its executed steps: one record for each attempt that has ended, with the error if it failed.
+ */
 import type { Json } from '../values/json.js';
 
-/** Why a step failed, as it is kept and shown. */
+/** Why a step failed, as it is stored and shown. */
 export interface StepError {
   readonly stepId: string;
-  /** Where the failing execution is or was. */
+  /** The pointer of the failed execution, which may have ended. */
   readonly pointerId: number;
   readonly type: string;
   readonly message: string;
   readonly traceback: string | null;
-  /** What an activity worker reported, or the Data of a Fail step; null otherwise. */
+  /** The data that an activity worker reported, or the Data of a Fail step; null otherwise. */
   readonly data: Json;
   readonly attempt: number;
   readonly time: number;
-  /** Only where another attempt cannot succeed: nothing retries the step, nor the saga around it. */
+  /** Present only if another attempt cannot succeed: neither the step nor the saga around it is retried. */
   readonly retryable?: false;
 }
 
 export type StepRecordStatus = 'Complete' | 'Failed' | 'Cancelled' | 'Compensated';
 
-/** One line of an instance's history: one attempt of one step that has ended. */
+/** One entry of an instance's history: one attempt of one step that has ended. */
 export interface StepRecord {
   readonly pointerId: number;
   readonly stepId: string;
@@ -32,6 +34,6 @@ export interface StepRecord {
   readonly inputs: Json;
   readonly outputs: Json;
   readonly error: StepError | null;
-  /** The attempt that got the result, where only outputs and selectors were evaluated again since. */
+  /** The attempt that produced the result, if only outputs and selectors were evaluated again since. */
   readonly bodyAttempt?: number;
 }

@@ -1,11 +1,11 @@
 /**
- * Hands activities to workers: parked polls are answered the moment work appears, each item goes to one worker.
+ * Hands activities to workers: waiting polls are answered as soon as work appears, and each item goes to one worker.
  *
- * Owns: the polls that wait on this node. Must not know: workflows, HTTP. The store decides who gets an item; a worker
- * that waits here when an instance commits gets the item as it is created.
+ * Owns: the polls that wait on this node. Must not know: workflows, HTTP. The store decides who gets an item. When an
+ * instance commits, a worker that is waiting here gets the item as it is created.
  *
- *  AC1 An item is handed out only after the store has its claim.
- *  AC2 A poll whose caller is gone gets nothing, and gives back what it got in the last moment.
+ *  AC1 An item is handed out only after its claim is stored.
+ *  AC2 A poll whose caller has disconnected gets nothing, and releases an item that it got at the last moment.
  */
 import { AppError } from '../../base/errors.js';
 import type { Logger } from '../../base/logger.js';
@@ -31,10 +31,10 @@ export interface ActivityBrokerOptions {
   readonly metrics: Pick<RuntimeMetrics, 'activity'>;
   readonly claims: WorkClaims;
   readonly waitersMax: number;
-  /** How often the store is asked for work that this node was not told of, while somebody waits. */
+  /** Interval at which the store is searched for work that this node was not notified of, while a poll is waiting. */
   readonly scanIntervalMs: () => number;
   readonly posted: (posted: PostedMessage, message: InboxMessage) => void;
-  /** Tells other nodes that work of this name is there. */
+  /** Notifies other nodes that work of this name is available. */
   readonly hintOthers: (name: string) => void;
 }
 
@@ -42,9 +42,9 @@ interface Waiter {
   readonly name: string;
   readonly workerId: string;
   readonly leaseMs: number | null;
-  /** It does not wait: one look and it is answered. */
+  /** True if the poll does not wait: it is answered after one search. */
   readonly looksOnce: boolean;
-  /** Its time is over, or its caller has hung up. */
+  /** True if its time is up, or its caller has disconnected. */
   isOver: boolean;
   answer(item: WorkItem | null): void;
   fail(error: unknown): void;
@@ -59,7 +59,7 @@ export class ActivityBroker implements Service, WorkerReservations {
   readonly #options: ActivityBrokerOptions;
   readonly #waiters = new Map<string, Set<Waiter>>();
   readonly #reservations = new Map<string, Reservation>();
-  /** Names for which the store is being asked; true when it must be asked once more afterwards. */
+  /** Names for which the store is being searched; `again` is true if another search must follow. */
   readonly #serving = new Map<string, { again: boolean }>();
   readonly #scan: PeriodicTask;
   readonly #polls = new PollCounts();
@@ -81,7 +81,7 @@ export class ActivityBroker implements Service, WorkerReservations {
     await this.#scan.start();
   }
 
-  /** Every poll is answered: there is no work here any more. */
+  /** Answers every poll: this node hands out no more work. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await this.#scan.stop();
@@ -90,7 +90,7 @@ export class ActivityBroker implements Service, WorkerReservations {
     }
   }
 
-  /** Names that workers wait for here first, then those that they asked for last. */
+  /** Names that workers are waiting for on this node first, then the most recently polled ones. */
   polls(limit: number): readonly PollCount[] {
     return this.#polls.newest(limit);
   }
@@ -99,7 +99,7 @@ export class ActivityBroker implements Service, WorkerReservations {
     return this.#waiting;
   }
 
-  /** The oldest waiting item; null when none came in time. @throws AppError `too_many_requests`, `stopping` */
+  /** The oldest waiting item; null if none came in time. @throws AppError `too_many_requests`, `stopping` */
   async pull(request: PullRequest): Promise<WorkItem | null> {
     if (this.#stopping) {
       throw new AppError('stopping', 'The server is stopping', { retryAfterSeconds: 1 });
@@ -113,20 +113,20 @@ export class ActivityBroker implements Service, WorkerReservations {
     return item === null ? null : this.#handOver(item, request.signal);
   }
 
-  /** Work of this name may be there: created, given back, on another node, or by a lease that ended. */
+  /** Work of this name may be available: created, released, on another node, or because a lease has expired. */
   offered(name: string): void {
     const serving = this.#serving.get(name);
     if (serving !== undefined) serving.again = true;
     else if (this.#waiters.has(name)) void this.#serve(name);
   }
 
-  /** Work of this name is there, for whoever waits on whichever node. */
+  /** Work of this name is available, for waiting workers on any node. */
   announce(name: string): void {
     this.offered(name);
     this.#options.hintOthers(name);
   }
 
-  // -- WorkerReservations: workers for activities that are just being created
+  // -- WorkerReservations: workers for activities that are being created
 
   reserve(name: string, activityId: string): ActivityClaim | null {
     const [waiter] = this.#takeWaiters(name, 1);
@@ -160,7 +160,7 @@ export class ActivityBroker implements Service, WorkerReservations {
     for (const name of names) this.announce(name);
   }
 
-  /** Results whose message to the instance may have been lost with a node. */
+  /** Sends results again whose message to the instance may have been lost with a node. */
   async resendUnsettled(doneBefore: number): Promise<void> {
     const { store } = this.#options;
     for (const activity of await store.findUnsettledActivities(doneBefore, 500)) {
@@ -199,7 +199,7 @@ export class ActivityBroker implements Service, WorkerReservations {
       };
       const giveUp = (): void => {
         waiter.isOver = true;
-        // For one that is out looking the answer comes with what it finds.
+        // A poll with a running search is answered with the result of that search.
         if (this.#isWaiting(waiter)) waiter.answer(null);
       };
       this.#waiting += 1;
@@ -225,7 +225,7 @@ export class ActivityBroker implements Service, WorkerReservations {
     return null;
   }
 
-  /** Answers waiting polls of a name as long as there is work; one search at a time for each name. */
+  /** Answers waiting polls of a name while there is work; one search at a time for each name. */
   async #serve(name: string): Promise<void> {
     const running = this.#serving.get(name);
     if (running !== undefined) {
@@ -246,10 +246,10 @@ export class ActivityBroker implements Service, WorkerReservations {
     }
   }
 
-  /** Asks for one item first, and for more at a time while they come. */
+  /** Claims one item first, and more at a time while there are more. */
   async #serveWaiting(name: string): Promise<void> {
     for (let width = 1; ; width = Math.min(width * 2, SERVE_WIDTH_MAX)) {
-      // The same look tells those who do not wait that there is nothing, wherever they stand.
+      // An empty result also answers all polls that do not wait, wherever they are in the queue.
       const looking = [...(this.#waiters.get(name) ?? [])].filter(({ looksOnce }) => looksOnce);
       const waiters = this.#takeWaiters(name, width);
       if (waiters.length === 0) return;
@@ -273,7 +273,7 @@ export class ActivityBroker implements Service, WorkerReservations {
     return item !== null;
   }
 
-  /** Nothing was there for this one: it waits on, unless its time is over. */
+  /** No work was found for this poll: it continues to wait, unless its time is up. */
   #waitOn(waiter: Waiter): void {
     if (waiter.isOver || waiter.looksOnce || this.#stopping) waiter.answer(null);
     else this.#addWaiter(waiter);

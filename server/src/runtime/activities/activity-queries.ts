@@ -1,4 +1,4 @@
-/** Reading the queues of activities: how much waits, and what. */
+/** Reads the queues of activities: how many items wait, and which. */
 import { FAR_FUTURE_MS, type Store } from '../../store/store.js';
 import type { ActivityListItem } from '../../store/records/activities.js';
 import type { Clock } from '../../base/clock.js';
@@ -12,7 +12,7 @@ const QUEUES_MAX = 500;
 export interface ActivityQueriesOptions {
   readonly store: Store;
   readonly clock: Clock;
-  /** The numbers of this moment, of each name. */
+  /** The current numbers of each name. */
   readonly polling: () => Promise<(name: string) => Polling>;
 }
 
@@ -37,7 +37,7 @@ export class ActivityQueries {
     }));
   }
 
-  /** In the order of the queue: what waits, the oldest first, then what is deferred, then what is held. */
+  /** In the order of the queue: waiting items, the oldest first, then deferred ones, then held ones. */
   async listItems(name: string, page: PageRequest): Promise<Page<ActivityItemView>> {
     const { clock, store } = this.#options;
     const list = `activity-items ${name}`;

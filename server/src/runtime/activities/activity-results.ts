@@ -1,8 +1,8 @@
 /**
- * How a result of an activity is stored and sent: the record of the store, and the message to the instance.
+ * How the result of an activity is stored and sent: the record of the store, and the message to the instance.
  *
- * A failure that must not be retried is known by its hash: the store keeps the hash with the result, so that the message
- * can be built again from what is stored.
+ * The hash marks a failure that must not be retried: the store keeps it with the result, so that the message can be rebuilt
+ * from what is stored.
  */
 import { readJson, writeJson } from '../../engine/values/exact-json.js';
 import type { Json } from '../../engine/values/json.js';
@@ -34,7 +34,7 @@ export function storedResult(
   };
 }
 
-/** The message once more, from what the store has. */
+/** The message again, rebuilt from the stored record. */
 export function resentMessage(
   activityId: string,
   { data: text, hash, succeeded }: ActivityResult,

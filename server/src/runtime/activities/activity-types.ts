@@ -1,4 +1,4 @@
-/** What workers and operators ask of activities and see of them. Times are milliseconds since 1970. */
+/** The calls of workers and operators on activities, and their results. Times are milliseconds since 1970. */
 import type { Json } from '../../engine/values/json.js';
 
 export interface PullRequest {
@@ -7,7 +7,7 @@ export interface PullRequest {
   readonly timeoutMs: number;
   /** Null: the item is held until it is completed or released. */
   readonly leaseMs: number | null;
-  /** Aborted when the caller hangs up. */
+  /** Aborted when the caller disconnects. */
   readonly signal: AbortSignal;
 }
 
@@ -27,12 +27,12 @@ export interface WorkItem {
 
 export interface ActivityQueueView {
   readonly activityName: string;
-  /** Nobody holds them. */
+  /** Number of items that nobody holds. */
   readonly waiting: number;
   readonly held: number;
-  /** When the oldest of the waiting ones was offered. */
+  /** When the oldest waiting item was offered. */
   readonly oldestTime: number | null;
-  /** Polls that wait for work of this name. */
+  /** Number of polls that are waiting for work of this name. */
   readonly pollers: number;
   readonly lastPollTime: number | null;
 }
@@ -40,10 +40,10 @@ export interface ActivityQueueView {
 export interface ActivityItemView {
   readonly workflowId: string;
   readonly executionId: number;
-  /** Which hand-out is next, or under way. */
+  /** The number of the next or current attempt. */
   readonly attempt: number;
   readonly offeredTime: number;
-  /** `deferred`: passed over, because its workflow is not Runnable. */
+  /** `deferred`: skipped, because its workflow is not Runnable. */
   readonly state: 'waiting' | 'held' | 'deferred';
   readonly workerId: string | null;
   /** Null: it is held without a lease, or not held. */

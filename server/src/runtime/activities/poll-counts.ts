@@ -1,18 +1,18 @@
-/** Which activities are polled for on this node, and when somebody last did: bounded, the newest names are known. */
+/** Which activities are polled on this node, and when each was last polled. Bounded: only the newest names are kept. */
 
-/** Names beyond this number are forgotten, those that were not polled for longest first. */
+/** Beyond this number, the least recently polled names are dropped. */
 const NAMES_MAX = 1000;
 
 export interface PollCount {
   readonly name: string;
-  /** Polls that wait now. */
+  /** Polls that are waiting now. */
   readonly parked: number;
-  /** When a poll last came or left, in milliseconds since 1970. */
+  /** When a poll last arrived or left, in milliseconds since 1970. */
   readonly lastPollAt: number;
 }
 
 export class PollCounts {
-  /** In the order of their last poll, the oldest first. */
+  /** In order of their last poll, the oldest first. */
   readonly #names = new Map<string, { parked: number; lastPollAt: number }>();
 
   came(name: string, now: number): void {
@@ -23,7 +23,7 @@ export class PollCounts {
     this.#touch(name, -1, now);
   }
 
-  /** Names that are waited for first, then those that were polled for last. */
+  /** Names with waiting polls first, then the most recently polled ones. */
   newest(limit: number): readonly PollCount[] {
     const counts = [...this.#names].map(([name, count]) => ({ name, ...count }));
     return counts

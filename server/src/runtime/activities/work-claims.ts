@@ -1,11 +1,11 @@
 /**
- * Claims on work items: made for a poll that is about to be answered, kept while its worker has the item, given back.
+ * Claims on work items: made for a poll that is about to be answered, kept while its worker has the item, released.
  *
- * Owns: tokens, leases, and what becomes of items that cannot be delivered. Must not know: who polls.
+ * Owns: tokens, leases, and the handling of items that cannot be delivered. Must not know: who polls.
  *
- *  AC3 An item without a lease is claimed for a while first, and kept once its hand-out has survived a moment. A node that
- *      dies between the claim and the answer so holds up nothing: the item goes back by itself.
- *  AC4 An item whose stored form cannot be read fails its step instead of staying with nobody.
+ *  AC3 An item without a lease is first claimed for a limited time, and permanently soon after it was handed out. So a node
+ *      that dies between the claim and the response does not block the item: it returns to the queue by itself.
+ *  AC4 An item whose stored form cannot be read fails its step instead of staying in the queue forever.
  */
 import { idempotencyKey } from '../../engine/model/pointer.js';
 import { AppError } from '../../base/errors.js';
@@ -20,11 +20,11 @@ import type { PullRequest, WorkItem } from './activity-types.js';
 import { newToken, readExecutionKey, readToken, type ActivityToken } from '../../base/ids.js';
 import { readWork } from '../instances/message-codec.js';
 
-/** Items of suspended instances come back into view after this time; resuming brings them back at once. */
+/** After this time, items of suspended instances are available again; a resume makes them available immediately. */
 const DEFER_MS = 30_000;
-/** What a claim without a lease holds until it is kept. Longer than a store may take to answer. */
+/** The limited duration of a claim without a lease until it is kept. Longer than a store may take to respond. */
 const UNKEPT_LEASE_MS = 30_000;
-/** By then most work is done, and there is nothing to keep. */
+/** By then, most work is done, and there is nothing to keep. */
 const KEEP_AFTER_MS = 1000;
 
 /** Who gets the item, and for how long. */
@@ -43,12 +43,12 @@ export interface WorkClaimsOptions {
   readonly logger: Logger;
   readonly metrics: Pick<RuntimeMetrics, 'activity'>;
   readonly posted: (posted: PostedMessage, message: InboxMessage) => void;
-  /** Work of this name is there again. */
+  /** Work of this name is available again. */
   readonly offer: (name: string) => void;
 }
 
 interface UnkeptClaim {
-  /** Keeps it in a moment. */
+  /** Schedules the permanent claim. */
   readonly arm: () => void;
   readonly keep: () => Promise<void>;
   readonly cancel: () => void;
@@ -56,7 +56,7 @@ interface UnkeptClaim {
 
 export class WorkClaims {
   readonly #options: WorkClaimsOptions;
-  /** By the hash of the token: handed out without a lease a moment ago. */
+  /** Items just handed out without a lease, by the hash of the token. */
   readonly #unkept = new Map<string, UnkeptClaim>();
   #stopping = false;
 
@@ -64,16 +64,16 @@ export class WorkClaims {
     this.#options = options;
   }
 
-  /** What was handed out without a lease stays with whoever got it, also when this node is gone. */
+  /** Items handed out without a lease stay with their workers, even after this node is gone. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await Promise.all([...this.#unkept.values()].map(({ keep }) => keep()));
   }
 
-  /** The oldest item of the name that can be delivered, claimed; null where there is none. */
+  /** Claims the oldest item of the name that can be delivered; returns null if there is none. */
   async take(name: string, claimant: Claimant): Promise<WorkItem | null> {
     for (;;) {
-      // The id of the item is not known before it is claimed, so the token is completed afterwards.
+      // The id of the item is unknown before the claim, so the token is completed afterwards.
       const { token, claim } = this.prepare('', claimant);
       const { clock, store } = this.#options;
       const now = clock.now();
@@ -93,7 +93,7 @@ export class WorkClaims {
     return { token, claim: { tokenHash, workerId, leaseExpiresAt }, leaseMs };
   }
 
-  /** What the worker gets of an item whose claim is stored; null where that cannot be read. */
+  /** What the worker gets of an item whose claim is stored; null if the item cannot be read. */
   handOut(
     item: Pick<ActivityRecord, 'id' | 'instanceId' | 'name' | 'parameters' | 'attempt'>,
     { claim, leaseMs, token }: PreparedClaim,
@@ -115,7 +115,7 @@ export class WorkClaims {
         id: executionId,
         undone: work.undone ?? 0,
       }),
-      // Retries of the step and hand-outs after a lost lease are all attempts to whoever does the work.
+      // To the worker, both retries of the step and repeated hand-outs after a lost lease are attempts.
       attempt: work.attempt + item.attempt - 1,
     };
   }
@@ -127,7 +127,7 @@ export class WorkClaims {
     this.#options.metrics.activity(result.succeeded ? 'completed' : 'failed');
   }
 
-  /** `leaseMs` null: as long as the item was taken for. @throws AppError `activity_not_found` */
+  /** `leaseMs` null: the lease with which the item was claimed. @throws AppError `activity_not_found` */
   async extend(
     token: string,
     leaseMs: number | null,
@@ -142,13 +142,13 @@ export class WorkClaims {
     return { tokenExpiresAt };
   }
 
-  /** For a worker that does not want the item. @throws AppError `activity_not_found` */
+  /** For a worker that rejects the item. @throws AppError `activity_not_found` */
   async release(token: string): Promise<void> {
     await this.giveBack(token);
     this.#options.metrics.activity('released');
   }
 
-  /** To the queue, at its old place. @throws AppError `activity_not_found` */
+  /** Returns the item to its old place in the queue. @throws AppError `activity_not_found` */
   async giveBack(token: string): Promise<void> {
     const name = await this.#decide(token, ({ activityId, tokenHash }) =>
       this.#options.store.releaseActivity(activityId, tokenHash),
@@ -157,7 +157,7 @@ export class WorkClaims {
     this.#options.offer(name);
   }
 
-  /** What its worker decides about an item comes before keeping it. */
+  /** The worker's decision about an item takes precedence over keeping its claim. */
   async #decide<Outcome>(
     token: string,
     decide: (held: ActivityToken) => Promise<Outcome>,
@@ -188,13 +188,13 @@ export class WorkClaims {
       now: clock.now(),
     });
     if (completed.outcome !== 'accepted') return completed.outcome;
-    // The instance has ended, although no commit has taken back its work yet: nobody waits for the result.
+    // The instance has ended, although no commit has withdrawn its work yet: nobody waits for the result.
     if (completed.posted === null) return 'stale';
     posted(completed.posted, message);
     return 'accepted';
   }
 
-  /** Should this fail as well, the claim ends by itself, and whoever meets the item next tries again. */
+  /** If this fails as well, the claim expires, and the next node that finds the item tries again. */
   async #failUnreadable({ id, instanceId, name }: ActivityRecord, tokenHash: string) {
     this.#options.logger.error(
       { workflowId: instanceId, activityName: name },
@@ -222,7 +222,7 @@ export class WorkClaims {
         try {
           await store.extendActivity(activityId, tokenHash, FAR_FUTURE_MS);
         } catch (error) {
-          // As long as the store is away, nobody else gets the item either.
+          // While the store is unavailable, nobody else can get the item either.
           if (error instanceof StoreUnavailableError) claim.arm();
           else logger.warn({ err: error, activityName: name }, 'could not store a work item');
         }

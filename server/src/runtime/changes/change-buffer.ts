@@ -1,10 +1,10 @@
 /**
- * What has changed and was not told yet, of bounded size: each instance counts once, however often it changed, and too
- * many of them become one word: something changed, look again.
+ * Changes that were not reported yet, of bounded size: each instance counts once, however often it changed. Too many
+ * changes are replaced by a single notice that something changed and the lists must be read again.
  */
 import type { ChangeBatch, WorkflowChange } from '../../backplane/backplane.js';
 
-/** More instances than this, or as many definitions, are not told one by one. */
+/** Beyond this number of instances, or of definitions, changes are not reported individually. */
 const PENDING_MAX = 1000;
 
 export class ChangeBuffer {
@@ -19,7 +19,7 @@ export class ChangeBuffer {
   addWorkflow(change: WorkflowChange): void {
     if (this.#lagged) return;
     const known = this.#workflows.get(change.id);
-    // What another node did before a take-over may be heard of after what was done here since.
+    // A change made by another node before a take-over may be reported after later changes made here.
     if (known !== undefined && known.lastChangeTime > change.lastChangeTime) return;
     this.#workflows.set(change.id, change);
     if (this.#workflows.size > PENDING_MAX) this.lag();
@@ -31,14 +31,14 @@ export class ChangeBuffer {
     if (this.#definitions.size > PENDING_MAX) this.lag();
   }
 
-  /** More changed than can be told. */
+  /** More has changed than can be reported. */
   lag(): void {
     this.#workflows.clear();
     this.#definitions.clear();
     this.#lagged = true;
   }
 
-  /** All of it; the buffer is empty afterwards. */
+  /** Takes all changes; the buffer is empty afterwards. */
   take(): ChangeBatch {
     const batch = {
       workflows: [...this.#workflows.values()],

@@ -1,12 +1,12 @@
 /**
- * Tells listeners what changes, as it changes: instances after each commit and control action, definitions when they get
- * a version.
+ * Reports changes to listeners as they happen: instances after each commit and control action, definitions when they get a
+ * version.
  *
- * Owns: the listeners of this node, and what other nodes have been promised to hear. Must not know: HTTP, the store. A
- * feed, not a log: what is lost (with a hint, with a slow listener) is made up for by reading the lists again.
+ * Owns: the listeners of this node, and what other nodes have asked to be notified of. Must not know: HTTP, the store. It
+ * is a feed, not a log: listeners recover from losses (of a hint, or by a slow listener) by reading the lists again.
  *
  *  F1 While nobody listens, here or elsewhere, a commit costs one comparison and nothing is sent.
- *  F2 Whatever a listener does, the memory that it takes is bounded; a slow one hears that it missed something.
+ *  F2 Each listener uses bounded memory, whatever it does; a slow one is told that it missed changes.
  */
 import {
   CHANGES_PER_HINT_MAX,
@@ -25,16 +25,16 @@ import { committedItem, listItem } from '../operations/instance-views.js';
 export interface ChangeFeedOptions {
   readonly clock: Clock;
   readonly publish: (hint: Hint) => void;
-  /** True while changes of other nodes are not heard of at once. */
+  /** True while this node may learn of other nodes' changes late. */
   readonly mayBeStale: () => boolean;
 }
 
-/** Every change is handed to every listener of a node, so that their number has to be bounded. */
+/** Every change goes to every listener of a node, so their number must be bounded. */
 const WATCHES_MAX = 500;
-/** Interest is announced so often, and forgotten by the others when it was not announced for so long. */
+/** Interest is announced at this interval, and expires on other nodes when announcements stop for this long. */
 const INTEREST_INTERVAL_MS = 5000;
 const INTEREST_MS = 15_000;
-/** What other nodes are told is collected for so long. */
+/** How long changes are collected before other nodes are notified. */
 const TELL_INTERVAL_MS = 200;
 
 export class ChangeFeed {
@@ -54,7 +54,10 @@ export class ChangeFeed {
     return this.#watches.size;
   }
 
-  /** What changes from now on, here and, where they can be heard, on other nodes. @throws AppError `too_many_requests`, `stopping` */
+  /**
+   * Reports changes from now on, on this node and, if possible, on other nodes. @throws AppError `too_many_requests`,
+   * `stopping`
+   */
   watch(filter: ChangeFilter): ChangeListener {
     if (this.#isClosed) {
       throw new AppError('stopping', 'The server is stopping', { retryAfterSeconds: 1 });
@@ -70,7 +73,7 @@ export class ChangeFeed {
     return watch;
   }
 
-  /** Ends every watch; no other can begin. */
+  /** Ends every watch; no new one can start. */
   close(): void {
     this.#isClosed = true;
     for (const watch of [...this.#watches]) watch.close();
@@ -78,7 +81,7 @@ export class ChangeFeed {
     this.#cancelTelling = null;
   }
 
-  // -- what happens on this node
+  // -- changes on this node
 
   /** A commit of this instance is durable. */
   committed(instance: WorkflowInstance): void {
@@ -100,7 +103,7 @@ export class ChangeFeed {
     this.#tellSoon();
   }
 
-  // -- what other nodes say
+  // -- notifications from other nodes
 
   heardInterest(): void {
     this.#othersListenUntil = this.#options.clock.now() + INTEREST_MS;
@@ -152,7 +155,7 @@ export class ChangeFeed {
     }
   }
 
-  /** While somebody listens here: other nodes are asked to tell, and where they cannot, listeners hear of that. */
+  /** While there are listeners here, asks other nodes for notifications; if that is impossible, listeners are told. */
   #announceInterest(): void {
     const { clock, mayBeStale, publish } = this.#options;
     publish({ kind: 'interest' });

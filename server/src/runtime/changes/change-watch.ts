@@ -1,21 +1,21 @@
-/** One listener's view of the change feed: what it asked for, collected until it asks for the next batch. */
+/** One listener's view of the change feed: changes that match its filter, collected until it asks for the next batch. */
 import type { ChangeBatch, WorkflowChange } from '../../backplane/backplane.js';
 import { ChangeBuffer } from './change-buffer.js';
 import type { Clock } from '../../base/clock.js';
 
-/** Batches of one listener are at least so far apart; what changes meanwhile goes into the next one. */
+/** Minimum interval between batches of one listener; later changes go into the next batch. */
 const BATCH_INTERVAL_MS = 100;
 
-/** All that is given must match. */
+/** All given members must match. */
 export interface ChangeFilter {
   readonly workflowId?: string;
   readonly definitionId?: string;
 }
 
 export interface ChangeListener {
-  /** The next changes, at once when there are some; an empty batch after `waitMs`; null when the server is stopping. */
+  /** The next changes, immediately if there are some; an empty batch after `waitMs`; null if the server is stopping. */
   next(waitMs: number): Promise<ChangeBatch | null>;
-  /** Must be called in the end; may be called twice. */
+  /** Must be called at the end; may be called twice. */
   close(): void;
 }
 
@@ -71,7 +71,7 @@ export class ChangeWatch implements ChangeListener {
     this.#wake();
   }
 
-  /** Resolves when it holds or the time has come. */
+  /** Resolves when `holds` returns true or the time has come. */
   async #until(time: number, holds: () => boolean): Promise<void> {
     if (holds() || this.#clock.now() >= time) return;
     await new Promise<void>((resolve) => {

@@ -1,8 +1,8 @@
 /**
- * Publishes events: stored first, then handed to every instance that waits.
+ * Publishes events: stores them first, and then delivers them to every waiting instance.
  *
- * A waiting step stores its subscription and then looks at the events; a publisher stores its event and then looks at
- * the subscriptions. Whatever the order, one of them sees the other; when both do, the instance takes the event once.
+ * A waiting step stores its subscription and then searches the events; a publisher stores its event and then searches the
+ * subscriptions. In either order, at least one of them finds the other; if both do, the instance takes the event once.
  */
 import { writeJson } from '../../engine/values/exact-json.js';
 import { AppError } from '../../base/errors.js';
@@ -18,7 +18,7 @@ import type { InstanceControl } from '../operations/instance-control.js';
 import type { InstanceQueries } from '../operations/instance-queries.js';
 
 const PAGE = 500;
-/** Of those that it was handed to, so many are kept by name. */
+/** Maximum number of recipients that are recorded by id. */
 const TAKERS_MAX = 20;
 
 export interface EventPublisherOptions {
@@ -41,7 +41,7 @@ export class EventPublisher {
   async publish(request: PublishRequest): Promise<PublishedEvent> {
     const { control, metrics, queries } = this.#options;
     const { forWorkflow } = request;
-    // Refuses an instance that does not exist, before anything is stored.
+    // Rejects the event if the instance does not exist, before anything is stored.
     if (forWorkflow !== undefined) await queries.load(forWorkflow.workflowId);
     const published = await this.#publish(request);
     if (forWorkflow !== undefined) {
@@ -51,7 +51,7 @@ export class EventPublisher {
     return published;
   }
 
-  /** Events that a node stored but did not hand to everybody before it stopped. */
+  /** Delivers events that a node stored but did not deliver to all recipients before it stopped. */
   async deliverLeftOver(publishedBefore: number): Promise<void> {
     for (const event of await this.#options.store.findUndeliveredEvents(publishedBefore, PAGE)) {
       await this.#deliver(event);

@@ -1,4 +1,4 @@
-/** Reading events, and who waits for them. */
+/** Reads events, and the instances that wait for them. */
 import { readJson } from '../../engine/values/exact-json.js';
 import { AppError } from '../../base/errors.js';
 import { FAR_FUTURE_MS, type Store } from '../../store/store.js';
@@ -70,7 +70,7 @@ export class EventQueries {
 
 function viewStored(event: EventRecord): StoredEventView {
   const { data, deliveredTo, id, key, name, publishedAt: publishTime } = event;
-  // Stored by us as JSON.
+  // This server stored it as JSON.
   return { id, name, key, deliveredTo, publishTime, data: readJson(data) };
 }
 

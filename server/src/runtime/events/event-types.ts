@@ -1,4 +1,4 @@
-/** What clients ask of events and see of them. Times are milliseconds since 1970. */
+/** The calls of clients on events, and their results. Times are milliseconds since 1970. */
 import type { Json } from '../../engine/values/json.js';
 import type { IdempotencyKey } from '../operations/idempotency-key.js';
 
@@ -7,13 +7,13 @@ export interface PublishRequest {
   readonly key: string;
   readonly data: Json;
   readonly idempotency: IdempotencyKey | null;
-  /** For the sake of which instance, and by whom: noted there. */
+  /** The instance for which the event is published, and the actor: the instance records both. */
   readonly forWorkflow?: { readonly workflowId: string; readonly actor: string };
 }
 
 export interface PublishedEvent {
   readonly id: string;
-  /** How many waiting instances it was handed to at once. Later waits can still take it. */
+  /** Number of waiting instances that it was delivered to immediately. Later waits can still take it. */
   readonly deliveredTo: number;
 }
 
@@ -21,13 +21,13 @@ export interface EventView {
   readonly id: string;
   readonly name: string;
   readonly key: string;
-  /** Null with `dataOmitted`, when it is too long for a list. */
+  /** Null with `dataOmitted` if it is too long for a list. */
   readonly data: Json;
   readonly dataOmitted: boolean;
   readonly publishTime: number;
-  /** To how many waiting instances it was handed at once; null: not yet to all. */
+  /** Number of waiting instances that it was delivered to immediately; null while delivery is incomplete. */
   readonly deliveredTo: number | null;
-  /** The first instances that it was handed to when it was published; who takes it later is not noted. */
+  /** The first instances that it was delivered to on publication; later ones are not recorded. */
   readonly takenBy: readonly string[];
 }
 
@@ -37,7 +37,7 @@ export type StoredEventView = Omit<EventView, 'dataOmitted' | 'takenBy'>;
 export interface EventWaiterView {
   readonly workflowId: string;
   readonly executionId: number;
-  /** Events published from this time on are wanted. */
+  /** Events published before this time are ignored. */
   readonly since: number;
 }
 

@@ -1,4 +1,4 @@
-/** Evaluates the cancel conditions that a pass has to look at, and cancels the steps whose condition is true. */
+/** Evaluates the cancel conditions that a pass must check, and cancels the steps whose condition is true. */
 import {
   cancelStep,
   recheckCancelConditions,
@@ -10,12 +10,12 @@ import { isRefusal } from '../../scripts/script-runtime.js';
 import type { ActorEnvironment } from '../instances/actor-environment.js';
 import type { PendingEvaluation } from './pending-evaluation.js';
 
-/** How long conditions wait for a Python that was overloaded or could not be started. */
+/** When to retry conditions if Python was overloaded or could not be started. */
 const RECHECK_MS = 1000;
 
 /**
- * A condition that fails counts as false; the log says so. One that Python had no time for is checked again later, and
- * all of them are when the evaluation was called off.
+ * A condition that fails counts as false, and is logged. A condition for which Python had no time is checked again later;
+ * after a cancelled evaluation, all of them are.
  */
 export async function checkCancelConditions(
   run: Run,

@@ -1,6 +1,6 @@
 /**
- * The log lines of EmitLog steps. Authors write them, so they are bounded: no line is longer than 64 kB, and a definition
- * that writes more lines or text than is its due has them counted instead.
+ * The log lines of EmitLog steps. Workflow authors write them, so they are bounded: no line is longer than 64 kB, and if a
+ * definition exceeds its rate of lines or text, further lines are only counted.
  */
 import { writeJson } from '../../engine/values/exact-json.js';
 import { isJsonObject, type Json } from '../../engine/values/json.js';
@@ -9,13 +9,13 @@ import type { Logger } from '../../base/logger.js';
 import type { Clock } from '../../base/clock.js';
 
 const MESSAGE_LENGTH_MAX = 64 * 1024;
-/** What a definition may write in a second beside the number of lines, in characters. */
+/** Maximum text per second of a definition, in characters, besides the maximum number of lines. */
 const LENGTH_PER_SECOND_MAX = 1024 * 1024;
-/** So many seconds' worth may come at once. */
+/** A burst may contain this many seconds' worth. */
 const BURST_SECONDS = 10;
-/** What was left out is told so often. */
+/** Interval of the reports about omitted lines. */
 const REPORT_MS = 10_000;
-/** Definitions that are remembered; beyond that the longest known begins anew. */
+/** Maximum number of definitions tracked; beyond it, the oldest entry is dropped and starts afresh. */
 const DEFINITIONS_MAX = 10_000;
 
 export interface EmittedLine {
@@ -33,7 +33,7 @@ export interface EmittedLinesOptions {
   readonly linesPerSecondMax: number;
 }
 
-/** What a definition may still write. */
+/** How much a definition may still write. */
 interface Allowance {
   lines: number;
   length: number;
@@ -62,12 +62,12 @@ export class EmittedLines {
       this.#options.logger[method]({ ...ids, cutFrom: text.length }, shown);
       return;
     }
-    // A message that is not text is also there as a value, to be searched for.
+    // A message that is not a string is also logged as a value, so that it can be searched for.
     const isValue = isJsonObject(message) || Array.isArray(message);
     this.#options.logger[method](isValue ? { ...ids, value: message } : ids, text);
   }
 
-  /** Tells what was left out and not told yet. */
+  /** Reports omitted lines that were not reported yet. */
   stop(): void {
     for (const [definitionId, allowance] of this.#allowances) {
       allowance.cancelReport();
@@ -131,7 +131,7 @@ export class EmittedLines {
 
 const noTimer = (): void => undefined;
 
-/** How the log writes what a step emits. */
+/** The log method for each level of EmitLog. */
 const LOG_METHODS: Readonly<Record<EmitLevel, Exclude<keyof Logger, 'child'> | null>> = {
   Trace: 'trace',
   Debug: 'debug',

@@ -20,14 +20,14 @@ import { shownValue } from './shown-value.js';
 export type Evaluated<Value> =
   { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly failure: Failure };
 
-/** Most evaluations need no Python and answer at once; awaiting those would cost more than they do. */
+/** Most evaluations need no Python and return immediately; awaiting those would cost more than they do. */
 export type MaybePromise<Value> = Value | Promise<Value>;
 
-/** Whom the expressions belong to. */
+/** The instance and step that the expressions belong to. */
 export interface EvaluationPlace {
   readonly instance: WorkflowInstance;
   readonly pointer: Pointer;
-  /** Its signal, asked for only where Python is needed, calls the evaluation off: it fails with `Aborted`. */
+  /** Its signal cancels the evaluation, which then fails with `Aborted`. It is read only if Python is needed. */
   readonly pending?: { readonly signal: AbortSignal };
 }
 
@@ -38,7 +38,7 @@ export class Evaluator {
     this.#scripts = scripts;
   }
 
-  /** Resolves when there is an interpreter, or there will be none. */
+  /** Resolves when an interpreter is ready, or when it is clear that none will be. */
   async ready(): Promise<void> {
     await this.#scripts.waitUntilReady();
   }
@@ -58,7 +58,7 @@ export class Evaluator {
     );
   }
 
-  /** Outputs first, in order, each seen by those after it; then the selectors. */
+  /** Outputs first, in order, each visible to those after it; then the selectors. */
   outputs(
     place: EvaluationPlace,
     work: Pick<StepDefinition, 'outputs'> & {
@@ -82,7 +82,7 @@ export class Evaluator {
     );
   }
 
-  /** A condition that cannot be evaluated is answered with its failure; the caller takes that as false. */
+  /** A condition that cannot be evaluated returns its failure; the caller treats that as false. */
   condition(place: EvaluationPlace, condition: InputValue): MaybePromise<Evaluated<boolean>> {
     const expression = requestOf(condition);
     const variables = variablesOf(place);

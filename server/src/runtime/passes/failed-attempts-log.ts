@@ -1,9 +1,9 @@
 /**
  * A log line for every failed attempt of a step, written after the commit that contains it (R2).
  *
- * A step that fails again and again would fill the log: of the same step of the same instance at most one line a minute is
- * written at each level, with the number of attempts that it stands for. The newest of a minute is never lost: its line
- * comes when the minute is over.
+ * A step that fails repeatedly would fill the log. So for each step of an instance, at most one line per minute is written
+ * at each level, with the number of attempts that it represents. The newest of a minute is never lost: its line is written
+ * when the minute is over.
  */
 import type { WorkflowInstance } from '../../engine/model/instance.js';
 import type { FailedAttempt, NextAction } from '../../engine/flow/run.js';
@@ -12,7 +12,10 @@ import type { Clock } from '../../base/clock.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 
 const WINDOW_MS = 60_000;
-/** Steps that are remembered; beyond that the longest known is forgotten, and its next failure is written at once. */
+/**
+ * Maximum number of steps tracked; beyond it, the oldest entry is dropped, and the next failure of its step is logged
+ * immediately.
+ */
 const STEPS_MAX = 10_000;
 const MESSAGE_LENGTH_MAX = 1000;
 
@@ -20,13 +23,13 @@ type Level = 'warn' | 'error';
 
 interface Window {
   readonly until: number;
-  /** Attempts that were not written, and the newest of them. */
+  /** Number of attempts that were not logged, and the newest of them. */
   suppressed: number;
   newest: LogFields;
   cancelTimer: () => void;
 }
 
-/** What tells these lines from those about the server itself; it never changes. */
+/** Distinguishes these lines from those about the server itself; it never changes. */
 export const FAILED_ATTEMPT_CODE = 'step_attempt_failed';
 
 export interface FailedAttemptsLogOptions {
@@ -52,7 +55,7 @@ export class FailedAttemptsLog {
     }
   }
 
-  /** Writes what was held back. */
+  /** Writes the lines that were held back. */
   stop(): void {
     for (const [key, window] of [...this.#windows]) this.#close(key, window);
   }

@@ -1,4 +1,6 @@
-/** Where an instance that misbehaves is stopped, so that it harms no other: what it runs, opens and keeps is bounded. */
+/**
+ * Stops a misbehaving instance before it harms others: the steps that it runs and opens, and its stored size, are bounded.
+ */
 import type { WorkflowInstance } from '../../engine/model/instance.js';
 import { leftOf } from '../../engine/values/json-length.js';
 import type { Json } from '../../engine/values/json.js';
@@ -7,7 +9,7 @@ import type { Run } from '../../engine/flow/run.js';
 import { stateOf } from '../../engine/model/snapshot.js';
 import type { ActorLimits } from '../instances/actor-environment.js';
 
-/** The instance would become larger than what may be stored of one. */
+/** The instance would exceed the maximum size of a stored instance. */
 export class InstanceTooLargeError extends Error {
   override readonly name = 'InstanceTooLargeError' as const;
 
@@ -16,7 +18,7 @@ export class InstanceTooLargeError extends Error {
   }
 }
 
-/** Suspends an instance that has more to do when it has done, or opened, too much. */
+/** Suspends an instance that has more work after it has run, or opened, too many steps. */
 export function haltBeyond(run: Run, { openStepsMax, stepsWithoutWaitMax }: ActorLimits): void {
   if (run.queue.size === 0 || run.instance.status !== 'Runnable') return;
   if (run.instance.stepsWithoutWait > stepsWithoutWaitMax) {
@@ -26,10 +28,10 @@ export function haltBeyond(run: Run, { openStepsMax, stepsWithoutWaitMax }: Acto
   }
 }
 
-/** Follows how long the stored state is, so that one that is too long is refused before it is written. */
+/** Tracks the length of the stored state, so that a state that is too long is rejected before it is written. */
 export class StateLength {
   readonly #lengthMax: number;
-  /** At least as long as the state is, but for what the run has grown by. */
+  /** An upper bound of the length of the state, without the growth of the current run. */
   #length: number;
 
   constructor(length: number, lengthMax: number) {
@@ -41,7 +43,7 @@ export class StateLength {
     return this.#length;
   }
 
-  /** Before a commit. Only what may be too long is measured. @throws InstanceTooLargeError */
+  /** Call before a commit. Measures the state only if it may be too long. @throws InstanceTooLargeError */
   assertWritable(run: Run): void {
     this.#length += run.grown;
     run.grown = 0;
@@ -51,13 +53,13 @@ export class StateLength {
     this.#length = this.#lengthMax - left;
   }
 
-  /** What was written. */
+  /** The length that was written. */
   written(length: number): void {
     this.#length = length;
   }
 }
 
 function leftToWrite(instance: WorkflowInstance, lengthMax: number): number {
-  // All of it is JSON: that is how it is written.
+  // The state consists of JSON only, because it is written as JSON.
   return leftOf(stateOf(instance) as unknown as Json, lengthMax);
 }

@@ -1,10 +1,10 @@
 /**
  * A pass: what the engine does between two commits.
  *
- * Owns: when a pass ends. A pass may stop early because it has done or added enough, but it never stops with a cancel
- * condition unchecked that was due before the last step: the only ways out of the loop follow a check. One whose
- * evaluation was called off ends as well; the check or the step that was not made is due again. Whether anything
- * is left to do afterwards is not the pass's to say; `canGoOn` is asked about the run itself.
+ * Owns: when a pass ends. A pass may stop early because it has done or added enough, but it never stops before it has
+ * checked all cancel conditions that were due before the last step: the only exits from the loop follow a check. A pass
+ * whose evaluation was cancelled also ends; the interrupted check or step is due again. Whether work remains afterwards is
+ * not decided here; `canGoOn` decides that for the run.
  */
 import type { Run } from '../../engine/flow/run.js';
 import { nextWork } from '../../engine/flow/step-work.js';
@@ -15,10 +15,10 @@ import { haltBeyond } from './instance-bounds.js';
 import type { PendingEvaluation } from './pending-evaluation.js';
 import { runStep } from './run-step.js';
 
-/** How long one pass may run before it is committed and others get their turn. */
+/** Maximum number of steps of a pass before it is committed and others get their turn. */
 const PASS_STEPS_MAX = 1000;
 const PASS_MS_MAX = 50;
-/** About how many characters one commit may add: it is held in memory several times while it is written. */
+/** Approximate maximum of what one commit may add, in characters: it is in memory several times while it is written. */
 const PASS_LENGTH_MAX = 4 * 1024 * 1024;
 
 export type PassEnvironment = Pick<ActorEnvironment, 'clock' | 'evaluator' | 'limits' | 'logger'>;
@@ -34,7 +34,7 @@ export async function runPass(
   for (let turns = 1; ; turns += 1) {
     await checkCancelConditions(run, environment, pending);
     if (pending.isCalledOff || isSpent || turns > PASS_STEPS_MAX) break;
-    // Cancelling may have opened steps with conditions of their own, which are checked before anything runs.
+    // A cancellation may have opened steps with conditions of their own, which are checked before anything runs.
     if (run.cancelCheckDue) continue;
     if (run.commitDue && run.queue.size > 0) break;
     run.now = environment.clock.now();

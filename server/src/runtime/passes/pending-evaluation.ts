@@ -1,13 +1,13 @@
 /**
- * The evaluation that a stretch of work waits for while Python has it queued or runs it, and how it is called off.
+ * The evaluation that a stretch of work waits for while it is queued or running in Python, and how it is cancelled.
  *
- * An evaluation changes nothing outside, so one that was called off is simply made again if it is wanted after all.
+ * An evaluation has no side effects, so a cancelled one can simply be repeated.
  */
 import type { Clock } from '../../base/clock.js';
 
 export class PendingEvaluation {
   readonly #clock: Clock;
-  /** Made when Python is asked: most evaluations never ask it. */
+  /** Created when Python is called: most evaluations do not need it. */
   #controller: AbortController | null = null;
   #isCalledOff = false;
   #isWaiting = false;
@@ -28,25 +28,25 @@ export class PendingEvaluation {
     return this.#isCalledOff;
   }
 
-  /** Nothing is asked of Python any more. */
+  /** True if Python must not be called any more. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
 
-  /** Whether a result says no more than that the evaluation was called off. */
+  /** Whether a result only says that the evaluation was cancelled. */
   wasCalledOff(
     result: { readonly ok: true } | { readonly ok: false; readonly failure: { type: string } },
   ): boolean {
     return this.isCalledOff && !result.ok && result.failure.type === 'Aborted';
   }
 
-  /** Ends what is waited for, and whatever else is asked of Python until `renew`. */
+  /** Cancels the current evaluation, and all further calls to Python until `renew`. */
   callOff(): void {
     this.#isCalledOff = true;
     this.#controller?.abort();
   }
 
-  /** Should the answer not come, the evaluation ends by itself. */
+  /** If the check fails or never resolves, the evaluation continues until it ends by itself. */
   callOffUnless(isWanted: () => Promise<boolean>): void {
     if (!this.#isWaiting || this.#isAsking) return;
     this.#isAsking = true;
@@ -58,7 +58,7 @@ export class PendingEvaluation {
       });
   }
 
-  /** When the signal fires, what is waited for is called off, and so is all that would follow. */
+  /** When the signal fires, cancels the current evaluation and all that would follow. */
   endWith(signal: AbortSignal): void {
     const end = (): void => {
       this.#hasEnded = true;
@@ -68,14 +68,14 @@ export class PendingEvaluation {
     else signal.addEventListener('abort', end, { once: true });
   }
 
-  /** A new stretch of work begins. */
+  /** A new stretch of work starts. */
   renew(): void {
     if (!this.#isCalledOff || this.#hasEnded) return;
     this.#isCalledOff = false;
     this.#controller = null;
   }
 
-  /** Waits for an evaluation that was asked for with `signal`, at most until the deadline. */
+  /** Waits for an evaluation that was started with `signal`, at most until the deadline. */
   async wait<Value>(evaluated: Promise<Value>, deadline: number | null): Promise<Value> {
     const cancel =
       deadline === null ? () => undefined : this.#clock.at(deadline, () => this.callOff());

@@ -1,6 +1,6 @@
 /**
- * One piece of the engine's work: its expressions are evaluated, and the engine gets the values, or why there are none.
- * Work whose evaluation was called off goes back to the engine as if it had never been handed out.
+ * Does one piece of the engine's work: evaluates its expressions, and returns the values or the failure to the engine. Work
+ * whose evaluation was cancelled returns to the engine as if it had never been handed out.
  */
 import { failStep } from '../../engine/failure/fail-step.js';
 import { stepOf, type Run } from '../../engine/flow/run.js';
@@ -63,7 +63,7 @@ export async function runStep(
 type SelectorWork = Extract<StepWork, { kind: 'selectors' }>;
 type Condition = SelectorWork['selectors'][number]['condition'];
 
-/** @returns null when the evaluation was called off */
+/** @returns null if the evaluation was cancelled */
 async function selectedOf(
   { selectors }: SelectorWork,
   evaluate: (condition: Condition) => MaybePromise<Evaluated<boolean>>,

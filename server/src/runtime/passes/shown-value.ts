@@ -1,10 +1,10 @@
-/** What the history keeps of a value: the value itself when it is small, otherwise a note that it was large. */
+/** What the history keeps of a value: the value itself if it is small, otherwise a note that it was large. */
 import { traitsOf } from '../../engine/definitions/step-types.js';
 import type { StepDefinition } from '../../engine/model/definition.js';
 import { leftOf } from '../../engine/values/json-length.js';
 import { isJsonObject, setField, type Json, type JsonObject } from '../../engine/values/json.js';
 
-/** The bytes of JSON that one record may keep of inputs or outputs. */
+/** Maximum size of inputs or outputs in one record, in bytes of JSON. */
 const LENGTH_MAX = 4096;
 
 /** The cost is bounded by the limit, not by the value. */
@@ -15,7 +15,7 @@ export function shownValue(value: Json): Json {
 /** Names of HTTP headers and query parameters that carry credentials. */
 const CREDENTIAL = /auth|cookie|token|secret|passw|api[-_]?key|credential|signature/i;
 
-/** The inputs of a step as the history shows them, without the credentials with which it calls others. */
+/** The inputs of a step as the history shows them, without the credentials that it uses for calls. */
 export function shownInputs(step: Pick<StepDefinition, 'type'>, inputs: JsonObject): Json {
   const { inputsWithCredentials } = traitsOf(step);
   const shown = shownValue(inputs);
