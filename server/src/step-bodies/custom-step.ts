@@ -1,10 +1,11 @@
 /**
- * The body of custom steps: the newest script of the step's type, with the inputs as its variables.
+ * The body of custom steps: runs the newest script of the step's type, with the inputs as its variables.
  *
- * Owns: which script runs, and what becomes of its end. Must not know: how Python runs, where scripts are kept.
+ * Owns: the selection of the script, and the handling of its result. Must not know: how Python runs, where scripts are
+ * kept.
  *
- *  CS1 The script is looked up when the step runs, so that a repaired script helps instances that wait for a retry.
- *  CS2 What a script prints goes to the log, also that of a script which fails.
+ *  CS1 The script is looked up when the step runs, so that a corrected script helps instances that wait for a retry.
+ *  CS2 The output of a script goes to the log, even if the script fails.
  */
 import type { JsonObject } from '../engine/values/json.js';
 import type { EffectResult } from '../engine/flow/messages.js';
@@ -13,7 +14,7 @@ import type { ScriptResult, ScriptRuntime } from '../scripts/script-runtime.js';
 import type { StepScriptRecord } from '../store/records/definitions.js';
 import type { StepBodyContext } from './step-body.js';
 
-/** The exception that a script raises when another attempt cannot succeed. */
+/** The exception that a script raises if another attempt cannot succeed. */
 const NON_RETRYABLE = 'NonRetryableError';
 
 export interface CustomStepOptions {
@@ -24,7 +25,7 @@ export interface CustomStepOptions {
 }
 
 export interface CustomStepBody {
-  /** As `StepBody.run`, for a step of this type. */
+  /** Like `StepBody.run`, for a step of this type. */
   run(stepType: string, inputs: JsonObject, context: StepBodyContext): Promise<EffectResult>;
 }
 

@@ -1,15 +1,16 @@
 /**
- * The body of HttpRequest steps: one call over HTTP, with its redirects, as the variables of `step`.
+ * The body of HttpRequest steps: makes one HTTP call, including its redirects, and returns the variables of `step`.
  *
- * Owns: the connections to callees, and the order of a call: inputs, address policy, sending, redirects, answer.
- * Must not know: workflows, stores, who started it. The parts are in `http-request/`.
+ * Owns: the connections to callees, and the order of a call: inputs, address policy, sending, redirects, response. Must not
+ * know: workflows, stores, who started it. The parts are in `http-request/`.
  *
- *  HR1 Whatever a callee answers is a result: also 500, garbage or half of an answer. No answer is `ResponseCode` 0.
- *     With SucceedOn, what it does not name, half of an answer and no answer are failures.
- *  HR2 Other failures are what the author can change: wrong inputs (`InputError`), refused addresses (`AddressRefused`).
- *  HR3 Every connection goes to an address that the policy allowed, also after redirects and when names change.
- *  HR4 A call ends within its time limit, and holds no more of an answer than `responseBytesMax`. All that are being read
- *     hold no more than `CallMemory` admits.
+ *  HR1 Any response of a callee is a result, including a status of 500, garbage or an incomplete response. Without a
+ *      response, `ResponseCode` is 0. With SucceedOn, statuses that it does not name, incomplete and missing responses are
+ *      failures.
+ *  HR2 Other failures can be corrected by the author: invalid inputs (`InputError`), refused addresses (`AddressRefused`).
+ *  HR3 Every connection goes to an address that the policy has allowed, also after redirects and when names change.
+ *  HR4 A call ends within its time limit, and holds at most `responseBytesMax` of a response. All responses being read
+ *      together hold at most what `CallMemory` admits.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, errors, type Dispatcher } from 'undici';
@@ -40,15 +41,15 @@ import type { StepBody, StepBodyContext } from './step-body.js';
 export interface HttpRequestOptions extends AddressPolicyOptions {
   /** For steps without the input Timeout. @default 100 seconds */
   readonly timeoutMs?: number;
-  /** What an input Timeout is cut to. @default 10 minutes */
+  /** The maximum of the input Timeout; longer ones are reduced to it. @default 10 minutes */
   readonly timeoutMsMax?: number;
   /** After decompression. @default 2 MiB */
   readonly responseBytesMax?: number;
-  /** Calls that are under way at the same time to one host and port; more wait. @default 32 */
+  /** Maximum number of concurrent calls to one host and port; further calls wait. @default 32 */
   readonly connectionsPerHost?: number;
-  /** Calls under way, and connections kept open, at the same time in all; more calls wait. @default 256 */
+  /** Maximum number of concurrent calls, and of open connections, in total; further calls wait. @default 256 */
   readonly connectionsMax?: number;
-  /** For answers that are being read. @default without a limit */
+  /** For responses that are being read. @default without a limit */
   readonly memory?: CallMemory;
   readonly logger?: Logger;
   /** @default the operating system's resolution */
@@ -56,7 +57,7 @@ export interface HttpRequestOptions extends AddressPolicyOptions {
 }
 
 export interface HttpRequestBody extends StepBody {
-  /** Ends calls that are under way (they fail with `Aborted`) and idle connections. */
+  /** Ends running calls (they fail with `Aborted`) and idle connections. */
   close(): Promise<void>;
 }
 
@@ -65,10 +66,10 @@ const DEFAULT_RESPONSE_BYTES_MAX = 2 * 1024 * 1024;
 const DEFAULT_TIMEOUT_MS_MAX = 600_000;
 const DEFAULT_CONNECTIONS_PER_HOST = 32;
 const DEFAULT_CONNECTIONS_MAX = 256;
-/** An idle connection is kept so long at most, whatever the callee offers. */
+/** Maximum time to keep an idle connection, whatever the callee offers. */
 const IDLE_MS_MAX = 4000;
 
-/** @throws Error that names an entry of a host list that cannot be read */
+/** @throws Error naming an invalid entry of a host list */
 export function createHttpRequestBody(options: HttpRequestOptions): HttpRequestBody {
   const { allowLoopback, allowPrivate, logger } = options;
   if (allowLoopback || allowPrivate) {
@@ -80,7 +81,7 @@ export function createHttpRequestBody(options: HttpRequestOptions): HttpRequestB
   return new Caller(options);
 }
 
-/** What has become known of an answer. `problem` is set where its body did not arrive whole. */
+/** A response as far as it is known. `problem` is set if its body is incomplete. */
 interface Answer {
   readonly statusCode: number;
   readonly headers: IncomingHttpHeaders;
@@ -88,7 +89,7 @@ interface Answer {
   readonly problem: string | null;
 }
 
-/** What a call may take. */
+/** The limits of a call. */
 interface Bounds {
   readonly deadline: Deadline;
   readonly share: AnswerShare;
@@ -173,7 +174,7 @@ class Caller implements HttpRequestBody {
     }
   }
 
-  /** The answer, or the call that a redirect asks for. */
+  /** The response, or the next call if it is a redirect. */
   async #sendOnce(
     call: HttpCall,
     redirects: number,
@@ -240,7 +241,7 @@ class Caller implements HttpRequestBody {
       return Buffer.alloc(0);
     }
     const bytesMax = this.#responseBytesMax;
-    // No need to read what is known to be refused.
+    // The body of a response that will be rejected need not be read.
     if (Number(field(headers, 'content-length') ?? 0) > bytesMax) throw tooLarge(bytesMax);
     return readBytes(body, field(headers, 'content-encoding') ?? '', bytesMax, grow);
   }
@@ -257,7 +258,7 @@ class Caller implements HttpRequestBody {
       return aborted();
     }
     if (error instanceof AddressRefusedError) return failure('AddressRefused', error.message);
-    // What the checks of the inputs let pass, but the HTTP client does not send.
+    // Accepted by the checks of the inputs, but rejected by the HTTP client.
     if (error instanceof errors.InvalidArgumentError) return failure('InputError', error.message);
     const reason = at.deadline.isOver ? timedOut(at.deadline) : explainNetworkError(error);
     this.#log(at.call, at.context, 0);
@@ -275,7 +276,7 @@ class Caller implements HttpRequestBody {
     };
   }
 
-  /** Without path and query: they may hold what is nobody's business. */
+  /** Without path and query: they may contain confidential data. */
   #log(call: HttpCall, context: StepBodyContext, statusCode: number): void {
     const { workflowId, stepId, attempt } = context;
     const { method, url } = call;
@@ -286,7 +287,7 @@ class Caller implements HttpRequestBody {
   }
 }
 
-/** Without path and query: they may hold what is nobody's business. */
+/** Without path and query: they may contain confidential data. */
 function nameOf({ method, url }: HttpCall): string {
   return `${method} ${url.origin}`;
 }
@@ -311,7 +312,7 @@ function answered(answer: Answer): EffectResult {
   };
 }
 
-/** Repeated fields are joined as HTTP allows, but for cookies, which have commas of their own: they are always a list. */
+/** Repeated fields are joined as HTTP allows, except cookies, which contain commas: they are always a list. */
 function toJsonHeaders(headers: IncomingHttpHeaders): JsonObject {
   const json: JsonObject = {};
   for (const [name, value] of Object.entries(headers)) {
@@ -327,7 +328,7 @@ function field(headers: IncomingHttpHeaders, name: string): string | null {
   return Array.isArray(value) ? value.join(', ') : (value ?? null);
 }
 
-/** Closes the connection under a body that nobody reads; the error that this causes is of no interest. */
+/** Closes the connection of a body that is not needed; the resulting error is irrelevant. */
 function discard(body: Dispatcher.ResponseData['body']): void {
   body.on('error', () => undefined).destroy();
 }

@@ -1,4 +1,4 @@
-/** Runs the body that a step has: the one of its type, or that of custom steps, whose scripts are found by name. */
+/** Runs the body of a step: the one of its type, or that of custom steps, whose scripts are found by name. */
 import { traitsOf } from '../engine/definitions/step-types.js';
 import type { EffectResult } from '../engine/flow/messages.js';
 import type { StepDefinition } from '../engine/model/definition.js';
@@ -16,7 +16,7 @@ export class StepBodies {
     this.#customStep = customStep;
   }
 
-  /** Bodies at work: HTTP calls and scripts. */
+  /** Number of running bodies: HTTP calls and scripts. */
   get underWay(): number {
     return this.#underWay;
   }

@@ -1,24 +1,24 @@
 /**
- * A step body: what a step does outside the engine. It gets evaluated inputs and answers the variables of `step`.
+ * A step body: what a step does outside the engine. It gets evaluated inputs and returns the variables of `step`.
  *
- * A body runs at least once: after a crash the same execution may run again, with the same `idempotencyKey`.
+ * A body runs at least once: after a crash, the same execution may run again, with the same `idempotencyKey`.
  */
 import type { JsonObject } from '../engine/values/json.js';
 import type { EffectResult } from '../engine/flow/messages.js';
 
 export interface StepBodyContext {
   readonly workflowId: string;
-  /** Definitions share what is scarce. */
+  /** Scarce resources are shared between definitions. */
   readonly definitionId?: string;
   readonly stepId: string;
   readonly attempt: number;
-  /** The same for all attempts of this execution, another one for every other execution. */
+  /** The same for all attempts of this execution, different for every other execution. */
   readonly idempotencyKey: string;
-  /** Fires when the result is no longer wanted, or the server stops. */
+  /** Fires when the result is no longer needed, or the server stops. */
   readonly signal: AbortSignal;
 }
 
 export interface StepBody {
-  /** Never rejects because of what the inputs or the outside are like: that is a result with `ok: false`. */
+  /** Never rejects because of inputs or external failures: those give a result with `ok: false`. */
   run(inputs: JsonObject, context: StepBodyContext): Promise<EffectResult>;
 }

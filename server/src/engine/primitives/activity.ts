@@ -3,12 +3,13 @@ import { executionKey } from '../model/pointer.js';
 import { setState } from '../flow/pointer-states.js';
 import { optional, primitive, required } from './primitive.js';
 
-/** Offers work to outside workers and waits for the result. */
+/** Offers work to external workers and waits for the result. */
 export const activity = primitive({
   enter(run, pointer, inputs) {
     const name = required(inputs, 'ActivityName', toName);
     const parameters = inputs['Parameters'] ?? null;
-    // Accepted for the original's sake: it filtered recorded results by date, and ours belong to one token only.
+    // Accepted for compatibility and ignored: it used to filter recorded results by date, but here a result belongs to one
+    // token.
     optional(inputs, 'EffectiveDate', toTimeMs, 0);
     const timeoutMs = optional<number | null>(inputs, 'Timeout', toDurationMs, null);
     const until = timeoutMs === null ? null : run.now + timeoutMs;

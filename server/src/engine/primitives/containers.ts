@@ -1,4 +1,4 @@
-/** What the containers share: opening the sequences of Do, and being done. */
+/** Functions shared by containers: opening the sequences of Do, and finishing. */
 import { noteCompleted } from '../failure/completed-steps.js';
 import { endPointer } from '../flow/end-path.js';
 import type { Pointer } from '../model/pointer.js';
@@ -6,7 +6,7 @@ import { finish, setState } from '../flow/pointer-states.js';
 import { insideOf, openPointer, type Surroundings } from '../flow/pointers.js';
 import { stepOf, type Run } from '../flow/run.js';
 
-/** Starts every sequence of Do side by side; with nothing in Do the container has joined at once. */
+/** Starts every sequence of Do in parallel; if Do is empty, the container joins immediately. */
 export function openSequences(
   run: Run,
   pointer: Pointer,
@@ -18,7 +18,7 @@ export function openSequences(
   if (sequences.length === 0) run.joins.add(pointer.id);
 }
 
-/** The container is done: it finishes, or just ends where its successors are under way already. */
+/** Ends the work of the container: it finishes, or simply ends if its successors have already started. */
 export function finishContainer(run: Run, pointer: Pointer): void {
   if (!pointer.inBackground) {
     finish(run, pointer, {});

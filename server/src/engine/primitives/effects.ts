@@ -21,7 +21,7 @@ export const effect = primitive({
   },
 });
 
-/** Far more than any task needs; an instance that starts itself and waits gets no further. */
+/** Far more than any task needs; stops an instance that starts itself recursively and waits. */
 const WAITING_PARENTS_MAX = 50;
 const TOO_MANY = `${WAITING_PARENTS_MAX} runs are already waiting for one another, the maximum; check for a workflow that starts itself`;
 
@@ -46,7 +46,7 @@ export function referenceOf(inputs: JsonObject): string | null {
   return optional<string | null>(inputs, 'Reference', (value) => toName(value), null);
 }
 
-/** Whether a step with these inputs goes on when its child has ended like that. */
+/** Whether a step with these inputs continues after its child has ended with this outcome. */
 export function acceptsOutcome(inputs: JsonObject, outcome: InstanceOutcome): boolean {
   if (outcome === 'Succeeded') return true;
   const accepted = toOutcomes(inputs['AcceptOutcome'] ?? []);

@@ -2,7 +2,7 @@ import { toEmitLevel } from '../values/convert-input.js';
 import { finish } from '../flow/pointer-states.js';
 import { optional, primitive } from './primitive.js';
 
-/** Writes one structured log line; it is written after the commit, so never twice. */
+/** Writes one structured log line, after the commit and therefore never twice. */
 export const emitLog = primitive({
   enter(run, pointer, inputs) {
     const message = inputs['Message'] ?? null;

@@ -9,12 +9,12 @@ import { openWaitingItems } from '../flow/waiting-items.js';
 import { openSequences } from './containers.js';
 import { InputError, optional, primitive, required } from './primitive.js';
 
-/** Every sequence of an item that is worked on is an open pointer in the instance's document, which has to stay writable. */
+/** Every sequence of an active item is an open pointer in the stored instance, whose size is limited. */
 const PARALLEL_PATHS_MAX = 20_000;
 
 type Items = Extract<Memo, { kind: 'items' }>;
 
-/** Runs Do once for each item, all at once (up to 20,000) or one after the other. */
+/** Runs Do once for each item, in parallel (up to 20,000) or sequentially. */
 export const foreach = primitive({
   enter(run, pointer, inputs) {
     const items = required(inputs, 'Collection', toList);

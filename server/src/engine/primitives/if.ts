@@ -3,7 +3,7 @@ import { finish } from '../flow/pointer-states.js';
 import { finishContainer, openSequences } from './containers.js';
 import { primitive, required } from './primitive.js';
 
-/** Runs Do once when the condition is true. */
+/** Runs Do once if the condition is true. */
 export const ifStep = primitive({
   enter(run, pointer, inputs) {
     if (required(inputs, 'Condition', toBoolean)) openSequences(run, pointer);

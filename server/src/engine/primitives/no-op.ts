@@ -1,7 +1,7 @@
 import { finish } from '../flow/pointer-states.js';
 import { primitive } from './primitive.js';
 
-/** NoOp and Decide: nothing but outputs and the choice of what follows. */
+/** NoOp and Decide: only outputs and the selection of the next steps. */
 export const noOp = primitive({
   enter(run, pointer) {
     finish(run, pointer, {});

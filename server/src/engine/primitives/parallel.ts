@@ -1,7 +1,7 @@
 import { finishContainer, openSequences } from './containers.js';
 import { primitive } from './primitive.js';
 
-/** Parallel and Sequence: every sequence of Do is a branch; the step is done when all have ended. */
+/** Parallel and Sequence: every sequence of Do is a branch; the step completes when all have ended. */
 export const parallel = primitive({
   enter(run, pointer) {
     openSequences(run, pointer);

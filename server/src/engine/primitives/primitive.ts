@@ -1,8 +1,8 @@
 /**
- * A primitive: what one step type does, on inputs that are already evaluated.
+ * A primitive: the behavior of one step type, given evaluated inputs.
  *
- * A primitive changes its own pointer (`finish`, `sleep`, `setState`), opens pointers inside of it, and asks the outside
- * for things through `run.changes`. It never ends a pointer: that is `end-path.ts`, after outputs were evaluated.
+ * A primitive changes its own pointer (`finish`, `sleep`, `setState`), opens pointers inside it, and requests external work
+ * through `run.changes`. It never ends a pointer: `end-path.ts` does that, after the outputs were evaluated.
  */
 import type { Json, JsonObject } from '../values/json.js';
 import type { Pointer } from '../model/pointer.js';
@@ -10,7 +10,7 @@ import type { Run } from '../flow/run.js';
 import { invariant } from '../model/invariant.js';
 
 export interface Primitive {
-  /** The inputs of the step were evaluated. @throws InputError when they are not what the step needs */
+  /** The inputs of the step were evaluated. @throws InputError if they are not what the step needs */
   enter(run: Run, pointer: Pointer, inputs: JsonObject): void;
   /** The timer that `sleep` set has fired. */
   woken(run: Run, pointer: Pointer): void;
@@ -18,11 +18,11 @@ export interface Primitive {
   joined(run: Run, pointer: Pointer): void;
   /** Outputs were applied and successors opened, because the rest of the step runs in the background. */
   continueInBackground(run: Run, pointer: Pointer): void;
-  /** True when the step, now finishing, goes on in the background afterwards. */
+  /** True if the step, which is finishing, then continues in the background. */
   staysInBackground(pointer: Pointer): boolean;
 }
 
-/** A primitive from the parts that it has; the others can never be called for it. */
+/** A primitive with the given methods; the others can never be called for it. */
 export function primitive(
   parts: Pick<Primitive, 'enter'> & Partial<Omit<Primitive, 'enter'>>,
 ): Primitive {
@@ -38,7 +38,7 @@ export function primitive(
   };
 }
 
-/** An input is missing or of the wrong kind: a step error with this message. */
+/** An input is missing or has the wrong type: a step error with this message. */
 export class InputError extends Error {
   override readonly name = 'InputError' as const;
 }
@@ -46,7 +46,7 @@ export class InputError extends Error {
 type Conversion<Value> =
   { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly message: string };
 
-/** The step fails, as its author wants it to. */
+/** The step fails because its author requested it. */
 export class StepFailedError extends Error {
   override readonly name = 'StepFailedError' as const;
   readonly failure: { readonly type: string; readonly message: string; readonly data: Json };

@@ -1,4 +1,4 @@
-/** Which primitive each step type is. */
+/** The primitive of each step type. */
 import type { BuiltInStepType } from '../definitions/step-type-names.js';
 import type { Pointer } from '../model/pointer.js';
 import { stepOf, type Run } from '../flow/run.js';

@@ -8,8 +8,9 @@ import { finishContainer, openSequences } from './containers.js';
 import { optional, primitive, required } from './primitive.js';
 
 /**
- * Runs Do now and then every interval until the stop condition is true. The condition is evaluated before each round,
- * by being reached again; rounds do not overlap: one that lasts longer than the interval is followed at once.
+ * Runs Do immediately and then at every interval until the stop condition is true. The condition is evaluated before each
+ * round, when the step is reached again. Rounds do not overlap: if one takes longer than the interval, the next follows
+ * immediately.
  */
 export const recur = primitive({
   enter(run, pointer, inputs) {

@@ -4,12 +4,12 @@ import { finish, sleep } from '../flow/pointer-states.js';
 import { finishContainer, openSequences } from './containers.js';
 import { optional, primitive, required } from './primitive.js';
 
-/** Runs Do once after an interval; with Background what follows goes on at once. */
+/** Runs Do once after an interval; with Background, the next steps start immediately. */
 export const schedule = primitive({
   enter(run, pointer, inputs) {
     const at = run.now + required(inputs, 'Interval', toDurationMs);
     const background = optional(inputs, 'Background', toBoolean, false);
-    // One that is tried again in the background has opened its successors already.
+    // A retry in the background has already opened its successors.
     if (background && !pointer.inBackground) {
       pointer.memo = { kind: 'scheduled', at };
       finish(run, pointer, {});

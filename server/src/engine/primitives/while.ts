@@ -5,7 +5,7 @@ import type { Run } from '../flow/run.js';
 import { openSequences } from './containers.js';
 import { primitive, required } from './primitive.js';
 
-/** Runs Do again and again while the condition is true; it is evaluated once a turn, by being reached again. */
+/** Runs Do repeatedly while the condition is true. It is evaluated once per round, when the step is reached again. */
 export const whileStep = primitive({
   enter(run, pointer, inputs) {
     if (required(inputs, 'Condition', toBoolean)) openSequences(run, pointer);

@@ -1,10 +1,10 @@
 /**
- * From what an expression gave (JSON) to what an input of a built-in step needs.
+ * Converts the value of an expression (JSON) to what an input of a built-in step needs.
  *
- * Owns: the conversions and the sentences that say why one is not possible. Must not know: which step asks.
+ * Owns: the conversions and the messages that say why one is impossible. Must not know: which step needs the value.
  *
  *  CV1 No conversion throws, whatever the value.
- *  CV2 A message names what was expected and what came, and stays short however large the value is.
+ *  CV2 A message names the expected and the actual value, and stays short however large the value is.
  */
 import { DURATION_FORMS, parseDurationMs } from './durations.js';
 import { writeNumber } from './exact-json.js';
@@ -15,7 +15,7 @@ import { EVENT_KEY_LENGTH_MAX, nameProblem } from '../model/names.js';
 export type Conversion<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
 
-/** Text as it is; numbers as JSON writes them; booleans as JSON writes them (`true`), which is what HTTP callees expect. */
+/** Strings unchanged; numbers as in JSON; booleans as in JSON (`true`), which HTTP callees expect. */
 export function toText(value: Json): Conversion<string> {
   if (typeof value === 'string') return converted(value);
   if (isNumber(value)) return converted(writeNumber(value));
@@ -23,27 +23,27 @@ export function toText(value: Json): Conversion<string> {
   return refused('a string', value);
 }
 
-/** Text that a call can carry in its path: with any other the step would wait for what can never come. */
+/** A string that a call can carry in its path. With any other, the step would wait for something that can never arrive. */
 export function toName(value: Json, lengthMax?: number): Conversion<string> {
   const text = toText(value);
   const problem = text.ok ? nameProblem(text.value, lengthMax) : null;
   return problem === null ? text : { ok: false, message: `the string ${problem}` };
 }
 
-/** A boolean as Python writes it, so that it is the key that an expression would build with `str()`. */
+/** Booleans are written as in Python, so that the key equals one that an expression builds with `str()`. */
 export function toEventKey(value: Json): Conversion<string> {
   const text = typeof value === 'boolean' ? (value ? 'True' : 'False') : value;
   return toName(text, EVENT_KEY_LENGTH_MAX);
 }
 
-/** Python's truth: null, false, 0, empty text, empty list and empty object are false, all else is true. */
+/** Python's truth: null, false, 0, empty strings, lists and objects are false, everything else is true. */
 export function toBoolean(value: Json): Conversion<boolean> {
   if (Array.isArray(value)) return converted(value.length > 0);
   if (isJsonObject(value)) return converted(Object.keys(value).length > 0);
   return converted(Boolean(value));
 }
 
-/** Milliseconds since 1970 from an ISO 8601 text; one without a zone is UTC, whatever the server's zone is. */
+/** Milliseconds since 1970 from an ISO 8601 string. Without a time zone it is UTC, regardless of the server's time zone. */
 export function toTimeMs(value: Json): Conversion<number> {
   const timeMs = typeof value === 'string' ? parseTimeMs(value) : null;
   return timeMs === null
@@ -59,7 +59,7 @@ export function toDurationMs(value: Json): Conversion<number> {
     : converted(durationMs);
 }
 
-/** What Python would iterate over, with one exception: the letters of a text are hardly ever meant. */
+/** What Python would iterate over, except the characters of a string, which are hardly ever meant. */
 export function toList(value: Json): Conversion<readonly Json[]> {
   if (Array.isArray(value)) return converted(value);
   if (isJsonObject(value)) return converted(Object.keys(value));
@@ -70,14 +70,14 @@ export function toObject(value: Json): Conversion<JsonObject> {
   return isJsonObject(value) ? converted(value) : refused('an object', value);
 }
 
-/** One of the choices in its own spelling, whatever casing the value has. */
+/** One of the choices in its own spelling, regardless of the case of the value. */
 export function toChoice<T extends string>(value: Json, choices: readonly T[]): Conversion<T> {
   const wanted = typeof value === 'string' ? value.trim().toLowerCase() : null;
   const choice = choices.find((candidate) => candidate.toLowerCase() === wanted);
   return choice === undefined ? refused(`one of ${choices.join(', ')}`, value) : converted(choice);
 }
 
-/** A level by its name, or by its number as a number or a text: `2` is Information. */
+/** A level by its name, or by its number as a number or a string: `2` is Information. */
 export function toEmitLevel(value: Json): Conversion<EmitLevel> {
   const text = typeof value === 'number' ? String(value) : value;
   const isNumber = typeof text === 'string' && /^\s*\d\s*$/.test(text);
@@ -85,7 +85,7 @@ export function toEmitLevel(value: Json): Conversion<EmitLevel> {
   return level === undefined ? toChoice(value, EMIT_LEVELS) : converted(level);
 }
 
-/** Some of the choices; one of them may stand without a list around it. */
+/** A list of choices; a single choice needs no list around it. */
 export function toChoices<T extends string>(
   value: Json,
   choices: readonly T[],
@@ -100,7 +100,7 @@ export function toChoices<T extends string>(
   return converted(chosen);
 }
 
-/** A value in a few words, for messages. */
+/** A short description of a value, for messages. */
 export function describeValue(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value))
@@ -125,7 +125,7 @@ function cutText(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length)}…`;
 }
 
-/** Text in quotes, cut where it is long, with control characters made visible. */
+/** Text in quotes, truncated if it is long, with control characters made visible. */
 export function quoteText(text: string): string {
   return text.length <= MAX_QUOTED_LENGTH
     ? JSON.stringify(text)
@@ -155,7 +155,7 @@ function parseTimeMs(source: string): number | null {
   const [, year, month, day, hours = '0', minutes = '0', seconds = '0', fraction = '', zone] =
     match;
   const date = new Date(0);
-  // Date.UTC would take the years 0 to 99 for 1900 to 1999, and Python's datetime.min is in the year 1.
+  // Date.UTC would interpret the years 0 to 99 as 1900 to 1999, and Python's datetime.min is in the year 1.
   date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
   // February 30th rolls over into March: then the parts differ from what was written.
   if (date.getUTCMonth() !== Number(month) - 1 || date.getUTCDate() !== Number(day)) return null;

@@ -1,21 +1,23 @@
 /**
- * Durations as people write them, in milliseconds as the engine counts them.
+ * Parses durations as people write them into milliseconds.
  *
  * - a number: seconds
- * - `h:m[:s[.fff]]`, `d.h:m[:s[.fff]]`: what .NET clients send
- * - `P[nW][nD][T[nH][nM][nS]]`: ISO 8601; years and months are refused, because their length is not fixed
+ * - `h:m[:s[.fff]]`, `d.h:m[:s[.fff]]`: the format of .NET clients
+ * - `P[nW][nD][T[nH][nM][nS]]`: ISO 8601; years and months are rejected, because their length varies
  *
- * A negative duration counts as zero: a wait until a moment in the past is over at once.
+ * A negative duration counts as zero: a wait until a time in the past ends immediately.
  */
 
-/** Longer waits are mistakes (milliseconds given as seconds, say), and dates beyond it leave the range of clocks. */
+/**
+ * Longer waits are mistakes (milliseconds given as seconds, for example), and dates beyond it exceed the range of clocks.
+ */
 export const MAX_DURATION_MS = 100 * 365.25 * 24 * 3600 * 1000;
 
-/** For messages: the accepted forms in one phrase. */
+/** For messages: the accepted formats in one phrase. */
 export const DURATION_FORMS =
   'a number of seconds, "hh:mm:ss", "d.hh:mm:ss" or an ISO 8601 duration such as "PT5S"';
 
-/** Nothing longer can be a duration; the bound keeps the patterns below away from huge texts. */
+/** No valid duration is longer; the bound keeps huge texts away from the patterns below. */
 const MAX_TEXT_LENGTH = 64;
 
 const CLOCK = /^(?:(\d{1,6})\.)?(\d{1,6}):([0-5]?\d)(?::([0-5]?\d(?:\.\d{1,9})?))?$/;
@@ -28,7 +30,9 @@ const ISO = new RegExp(
 const HOUR_SECONDS = 3600;
 const DAY_SECONDS = 24 * HOUR_SECONDS;
 
-/** The duration in whole milliseconds; 0 where it is negative, null where the value is no duration or over 100 years. */
+/**
+ * The duration in whole milliseconds: 0 if it is negative, null if the value is not a valid duration or exceeds 100 years.
+ */
 export function parseDurationMs(value: unknown): number | null {
   if (typeof value === 'number') return toMs(value);
   // An integer of this size is far beyond 100 years, or negative.
@@ -44,7 +48,7 @@ function parseClock(text: string): number | null {
   const match = CLOCK.exec(text);
   if (match === null) return null;
   const [, days, hours, minutes, seconds] = match;
-  // With days in front, 24 hours or more are a slip of the pen; alone they are plain hours.
+  // With days in front, 24 hours or more are a typo; without, they are valid.
   if (days !== undefined && Number(hours) > 23) return null;
   return toMs(
     toNumber(days) * DAY_SECONDS +
@@ -71,12 +75,12 @@ function toNumber(digits: string | undefined): number {
 }
 
 /**
- * Parts of a millisecond count as a whole one, so that no timer fires early; rounding to microseconds first
- * keeps binary fractions (1.1 * 1000 = 1100.0000000000002) from adding one.
+ * Fractions of a millisecond are rounded up, so that no timer fires early. Rounding to microseconds first prevents binary
+ * fractions (1.1 * 1000 = 1100.0000000000002) from adding a millisecond.
  */
 function toMs(seconds: number): number | null {
   if (!Number.isFinite(seconds)) return null;
-  // This also keeps a negative zero out, which would print as "-0" and compare unequal in snapshots.
+  // This also avoids a negative zero, which would print as "-0" and compare unequal in snapshots.
   if (seconds <= 0) return 0;
   const ms = Math.ceil(Math.round(seconds * 1_000_000) / 1000);
   return ms <= MAX_DURATION_MS ? ms : null;

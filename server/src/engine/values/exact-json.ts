@@ -1,26 +1,26 @@
 /**
- * JSON that keeps every number as it is: the one way in which user data is read from text and written to it.
+ * JSON that preserves every number exactly: all user data is read from text and written to it here.
  *
  * JavaScript has one kind of number and Python two. So in values (`Json`):
- *  N1 An integer beyond ±(2^53 - 1) is a `bigint`, and a `bigint` is never smaller. Both ways of writing it down are exact.
- *  N2 A `number` of 2^53 or more is a float. It is written with an exponent (`1e+16`), so that no reader takes it for an
+ *  N1 An integer beyond ±(2^53 - 1) is a `bigint`, and a `bigint` is never smaller. Both are written exactly.
+ *  N2 A `number` of 2^53 or more is a float. It is written with an exponent (`1e+16`), so that no reader mistakes it for an
  *     integer. Negative zero is written `-0.0`.
  *  N3 A whole `number` below 2^53 is written without a point: 1.0 and 1 are the same value.
- *  N4 An integer has at most 1,000 digits. Longer ones are refused by their length, before anything is computed.
+ *  N4 An integer has at most 1,000 digits. Longer ones are rejected by their length, before anything is computed.
  *
- * The platform's own parser and writer do the work. Most texts hold none of these numbers, which a look at every 16th
- * character (or a walk over the values) tells; only the others take the slower way with a function for each value.
+ * The platform's own parser and writer do the work. Most texts contain none of these numbers, as a check of every 16th
+ * character (or a walk over the values) shows; only the others need the slower path with a function call for each value.
  */
 import type { Json } from './json.js';
 
 export const INTEGER_DIGITS_MAX = 1000;
 
-/** The first integer for which JavaScript's numbers have a neighbour that is not written the same way. */
+/** The first integer at which a neighbouring integer has the same JavaScript number. */
 const FLOATS_FROM = 2 ** 53;
 const LONGEST_SAFE_DIGITS = 15;
 const INTEGER = /^-?\d+$/;
 
-/** An integer has more digits than values may have. */
+/** An integer exceeds the maximum number of digits. */
 export class IntegerTooLong extends Error {
   override readonly name = 'IntegerTooLong';
 
@@ -33,7 +33,7 @@ export function integerProblem(source: string): string {
   return `the integer ${source.slice(0, 20)}… has more than ${INTEGER_DIGITS_MAX} digits; send it as text`;
 }
 
-// What the platform has, and TypeScript's ES2023 library does not declare.
+// Provided by the platform, but not declared in TypeScript's ES2023 library.
 interface ExactJson {
   parse: (
     text: string,
@@ -48,7 +48,7 @@ const { parse, rawJSON } = JSON as unknown as ExactJson;
  * @throws IntegerTooLong
  */
 export function readJson(text: string): Json {
-  // The parser only makes JSON values.
+  // The parser only creates JSON values.
   if (!mayHoldLargeInteger(text)) return JSON.parse(text) as Json;
   return parse(text, (_key, value, context) => {
     if (typeof value !== 'number') return value;
@@ -57,7 +57,7 @@ export function readJson(text: string): Json {
   }) as Json;
 }
 
-/** @param source digits, with a sign or not. @throws IntegerTooLong */
+/** @param source digits, with or without a sign. @throws IntegerTooLong */
 export function readInteger(source: string): number | bigint {
   if (source.length <= LONGEST_SAFE_DIGITS) return Number(source);
   if (isTooLong(source)) throw new IntegerTooLong(source);
@@ -70,15 +70,15 @@ export function isTooLong(source: string): boolean {
   return source.length - sign > INTEGER_DIGITS_MAX;
 }
 
-/** The one form that an integer has in values: see N1. */
+/** The canonical form of an integer in values: see N1. */
 export function exactInteger(value: bigint): number | bigint {
   const short = Number(value);
   return Number.isSafeInteger(short) ? short : value;
 }
 
 /**
- * Of 16 digits in a row one stands at every 16th place. Digits in a text, behind a point, or before a point or exponent
- * are no integer; what looks like one inside of a text costs time and nothing else.
+ * Of 16 consecutive digits, one is at a multiple of 16. Digits in a string, after a point, or before a point or exponent
+ * are not an integer; a false match inside a string only costs time.
  */
 function mayHoldLargeInteger(text: string): boolean {
   for (let index = LONGEST_SAFE_DIGITS; index < text.length; index += LONGEST_SAFE_DIGITS + 1) {
@@ -105,9 +105,9 @@ function isDigit(code: number): boolean {
 }
 
 /**
- * As JSON.stringify, which also leaves out members that are undefined.
+ * Like JSON.stringify, which also omits undefined members.
  *
- * @throws RangeError for what is nested too deeply
+ * @throws RangeError for a value that is nested too deeply
  */
 export function writeJson(value: object | Json, space?: number): string {
   return needsExactWriting(value)
@@ -129,7 +129,7 @@ function needsExactWriting(value: unknown): boolean {
     for (const item of value) if (needsExactWriting(item)) return true;
     return false;
   }
-  // Every object here is a plain one; Object.values would copy them all.
+  // Every object here is a plain object; Object.values would copy them all.
   for (const key in value) {
     if (needsExactWriting((value as Readonly<Record<string, unknown>>)[key])) return true;
   }
@@ -142,13 +142,13 @@ function isWrittenOtherwise(value: number): boolean {
   return (value >= FLOATS_FROM || value <= -FLOATS_FROM) && Number.isFinite(value);
 }
 
-/** A number as JSON: see N1 to N3. */
+/** A number in JSON: see N1 to N3. */
 export function writeNumber(value: number | bigint): string {
   if (typeof value === 'bigint' || !isWrittenOtherwise(value)) return String(value);
   return value === 0 ? '-0.0' : value.toExponential();
 }
 
-/** Whether a number is a float for certain: one that is whole and smaller may be either. */
+/** Whether a number is certainly a float: a smaller whole number may be either. */
 export function isCertainlyFloat(value: number): boolean {
   return !Number.isSafeInteger(value) || Object.is(value, -0);
 }

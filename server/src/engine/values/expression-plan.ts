@@ -1,7 +1,7 @@
 /**
- * Which expressions a set of inputs, outputs or selectors consists of, and how their values go back into place.
+ * The expressions of a set of inputs, outputs or selectors, and how their values are inserted.
  *
- * Plans are made once for each part of a definition (a definition does not change) and kept with it.
+ * Plans are created once for each part of a definition (a definition does not change) and cached with it.
  */
 import type { InputValue, StepDefinition } from '../model/definition.js';
 import { setField, type Json, type JsonObject } from './json.js';

@@ -1,4 +1,4 @@
-/** The words that inputs with a fixed choice take: for whoever checks definitions, and for the steps that use them. */
+/** The allowed values of inputs with a fixed choice: for the checks of definitions, and for the steps that use them. */
 
 /** `Level` of EmitLog. */
 export const EMIT_LEVELS = [

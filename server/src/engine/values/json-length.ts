@@ -1,17 +1,17 @@
-/** How long JSON values are as text, at a bounded cost. */
+/** Measures JSON values as text, at a bounded cost. */
 import { writeNumber } from './exact-json.js';
 import { isJsonObject, type Json } from './json.js';
 
-/** Nothing that is measured here may be longer. */
+/** Upper bound of everything measured here. */
 const LENGTH_MAX = 2 ** 28;
 
-/** Shorter ones are measured again faster than they are looked up. */
+/** Measuring shorter values again is faster than a lookup. */
 const KEPT_FROM = 4096;
 
-/** Values of workflows are replaced, never changed, so that what was measured once stays so. */
+/** Values of workflows are replaced, never changed, so a measured length stays valid. */
 const lengths = new WeakMap<object, number>();
 
-/** How many bytes the value has as JSON in UTF-8. Parts that are shared count each time, as they would be written. */
+/** Size of the value as JSON in UTF-8, in bytes. Shared parts count each time, as they are written each time. */
 export function jsonLength(value: Json): number {
   if (typeof value !== 'object' || value === null) return LENGTH_MAX - leftOf(value, LENGTH_MAX);
   const known = lengths.get(value);
@@ -21,22 +21,22 @@ export function jsonLength(value: Json): number {
   return length;
 }
 
-/** What `leftOf` answers for a value that nests more levels than it may. */
+/** What `leftOf` returns for a value with too many levels. */
 export const TOO_DEEP = -Infinity;
 
-/** No value in memory nests deeper. */
+/** No value in memory is nested more deeply. */
 const ANY_DEPTH = 2 ** 30;
 
 /**
- * What is left of so many bytes when the value is written; negative when it is longer, or nests deeper than `levels`. It
- * ends as soon as it is: a value that contains one object twice, and so on, is longer than any limit while it needs
+ * The bytes left of `bytes` after the value is written; negative if the value is longer, or has more than `levels` levels.
+ * Stops as soon as that is clear: a value that contains one object twice, and so on, exceeds any limit while it needs
  * hardly any memory.
  */
 export function leftOf(value: Json, bytes: number, levels = ANY_DEPTH): number {
   if (typeof value === 'string') return bytes - textLength(value, bytes);
   if (typeof value !== 'object' || value === null) return bytes - scalarLength(value);
   if (levels === 0) return TOO_DEEP;
-  // Each item brings a comma or, the last one, an end.
+  // Each item adds a comma; the last one adds the closing bracket.
   let left = bytes - 1;
   let isEmpty = true;
   if (isJsonObject(value)) {
@@ -55,14 +55,14 @@ export function leftOf(value: Json, bytes: number, levels = ANY_DEPTH): number {
   return isEmpty ? left - 1 : left;
 }
 
-/** Of a value that is neither a text nor has parts. */
+/** Length of a value that is neither a string nor a container. */
 function scalarLength(value: number | bigint | boolean | null): number {
   if (value === null || value === true) return 4;
   if (value === false) return 5;
   return writeNumber(value).length;
 }
 
-/** Of a text with its quotes and escapes. One that is longer than `enough` may be counted as shorter than it is. */
+/** Length of a string with its quotes and escapes. A string longer than `enough` may be counted as shorter than it is. */
 function textLength(text: string, enough = LENGTH_MAX): number {
   let bytes = text.length + 2;
   if (bytes > enough) return bytes;

@@ -1,20 +1,20 @@
 /**
- * Long JSON, read and written part by part: generators that yield between two parts, each of which takes a few milliseconds at
- * most. The texts and the values are those of `readJson` and `writeJson`.
+ * Reads and writes long JSON in parts: generators that yield between two parts, each of which takes at most a few
+ * milliseconds. The texts and values are the same as those of `readJson` and `writeJson`.
  */
 import { writeJson } from './exact-json.js';
 import type { Json } from './json.js';
 
-/** What is done between two yields, in values; a text counts as one for each of its 64 characters. */
+/** Work between two yields, in values; a string counts as one for each 64 characters. */
 export const PART_WEIGHT = 4000;
 const CHARACTERS_PER_VALUE = 64;
 
-/** Whether writing the value is done quickly, so that there is no need for parts. */
+/** Whether writing the value is fast enough without parts. */
 export function isLight(value: unknown): boolean {
   return weigh(value) <= PART_WEIGHT;
 }
 
-/** About how many values there are; it stops counting beyond `enough`. */
+/** Approximate number of values; stops counting beyond `enough`. */
 export function weigh(value: unknown, enough = PART_WEIGHT): number {
   if (typeof value === 'string') return 1 + value.length / CHARACTERS_PER_VALUE;
   if (typeof value !== 'object' || value === null) return 1;
@@ -33,7 +33,7 @@ export function weigh(value: unknown, enough = PART_WEIGHT): number {
   return weight;
 }
 
-/** As `writeJson`. */
+/** Like `writeJson`. */
 export function* writeJsonParts(value: unknown): Generator<undefined, string> {
   const texts: string[] = [];
   yield* writeInto(texts, value);
@@ -93,7 +93,7 @@ function* writeMap(
   let weight = 0;
   const flush = (): void => {
     const text = withoutBrackets(writeJson(light));
-    // Members that are undefined are not written.
+    // Undefined members are not written.
     if (text !== '') {
       texts.push(before, text);
       before = ',';
@@ -121,7 +121,7 @@ function* writeMap(
   texts.push(before === '{' ? '{}' : '}');
 }
 
-/** Without a prototype `__proto__` is a name like any other. */
+/** Without a prototype, `__proto__` is an ordinary name. */
 function emptyMap(): Record<string, unknown> {
   return Object.create(null) as Record<string, unknown>;
 }

@@ -1,6 +1,6 @@
-/** Strings in JSON text, for those who look through a text without parsing it. */
+/** Strings in JSON text, for code that scans a text without parsing it. */
 
-/** The place of the quote that ends the string which begins at `start`; the length of the text where there is none. */
+/** The position of the quote that ends the string starting at `start`, or the length of the text if there is none. */
 export function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);

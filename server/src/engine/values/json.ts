@@ -12,8 +12,8 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /**
- * Sets an own field whatever its name is. A plain assignment to `__proto__` would change the prototype
- * instead of adding a field, so every key that comes from users goes through here.
+ * Sets an own field, whatever its name is. A plain assignment to `__proto__` would change the prototype instead of adding a
+ * field, so every key that comes from users is set here.
  */
 export function setField(target: JsonObject, key: string, value: Json): void {
   if (key === '__proto__') {

@@ -1,29 +1,29 @@
 /**
- * Long JSON text, read part by part: a generator that yields between two parts, each of which takes a few milliseconds.
+ * Reads long JSON text in parts: a generator that yields between two parts, each of which takes a few milliseconds.
  *
- * One walk over the characters finds where the long lists and objects begin and end. Whatever lies between long ones is given
- * to the platform's parser, many members at a time. It reads what `readJson` reads and refuses what that refuses: wherever a
- * text looks odd, `readJson` has the last word about it.
+ * One scan of the characters finds where the long lists and objects start and end. Everything between long ones goes to the
+ * platform's parser, many members at a time. This reader accepts and rejects exactly what `readJson` does: if a text looks
+ * unusual, `readJson` decides.
  */
 import { readJson } from './exact-json.js';
 import { endOfString } from './json-string.js';
 import { setField, type Json, type JsonObject } from './json.js';
 
-/** About how many characters are given to the parser at once, and looked at between two yields. */
+/** Approximate number of characters parsed at once, and scanned between two yields. */
 const PART_LENGTH = 64 * 1024;
 
-/** Not what this reader goes through in parts. */
+/** The text is not suitable for reading in parts. */
 class OddText extends Error {
   override readonly name = 'OddText';
 }
 
-/** As `readJson`. */
+/** Like `readJson`. */
 export function* readJsonParts(text: string): Generator<undefined, Json> {
   try {
     const ends = yield* findLongContainers(text);
     const start = skipBlanks(text, 0);
     const end = ends.get(start);
-    // Also what is wrong as a whole, such as a second value, is for the parser to tell.
+    // The parser also reports errors of the text as a whole, such as a second value.
     if (end !== undefined && skipBlanks(text, end + 1) === text.length) {
       return yield* new PartReader(text, ends).read(start);
     }
@@ -33,7 +33,7 @@ export function* readJsonParts(text: string): Generator<undefined, Json> {
   return readJson(text);
 }
 
-/** The places of long lists and objects: where each begins, and where it ends. */
+/** Where each long list and object starts and ends. */
 function* findLongContainers(text: string): Generator<undefined, ReadonlyMap<number, number>> {
   const ends = new Map<number, number>();
   const open: number[] = [];
@@ -50,7 +50,7 @@ function* findLongContainers(text: string): Generator<undefined, ReadonlyMap<num
       open.push(at);
     } else if (code === BRACE_END || code === BRACKET_END) {
       const start = open.pop();
-      // Both pairs of characters lie two apart.
+      // The characters of both pairs have codes that differ by two.
       if (start === undefined || text.charCodeAt(start) !== code - 2) throw new OddText();
       if (at - start > PART_LENGTH) ends.set(start, at);
     }
@@ -72,7 +72,7 @@ class PartReader {
     const isList = this.#text.charCodeAt(start) === BRACKET;
     const members: Members = isList ? new ListMembers() : new MapMembers();
     const end = this.#ends.get(start) ?? start;
-    /** Where the members begin that were not read yet, and where the last of them begins. */
+    /** Start of the members that were not read yet, and start of the last of them. */
     let from = start + 1;
     let member = from;
     for (let at = from; at < end; at += 1) {
@@ -106,12 +106,12 @@ class PartReader {
   }
 }
 
-/** What a long list or object is put together from. */
+/** Collects the members of a long list or object. */
 interface Members {
   readonly value: Json;
-  /** At least one member, as text. */
+  /** Adds at least one member, as text. */
   add(text: string): void;
-  /** A member that was read by itself. @param name what stands before the value */
+  /** Adds a member that was read separately. @param name the text before the value */
   addLong(name: string, value: Json): void;
 }
 
@@ -146,7 +146,7 @@ class MapMembers implements Members {
   }
 }
 
-/** Of a short list or object: the place of its last character. */
+/** The position of the last character of a short list or object. */
 function endOfContainer(text: string, start: number): number {
   let depth = 0;
   for (let at = start; at < text.length; at += 1) {

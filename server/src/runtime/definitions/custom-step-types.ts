@@ -1,4 +1,4 @@
-/** What clients see of custom steps. Times are milliseconds since 1970. */
+/** Custom steps as clients see them. Times are milliseconds since 1970. */
 import type { DocumentProblem } from '../../engine/model/definition.js';
 
 export interface StepScriptView {
@@ -8,7 +8,7 @@ export interface StepScriptView {
   readonly createdAt: number;
 }
 
-/** A script that was stored just now. */
+/** A script that was just stored. */
 export interface StoredScript extends StepScriptView {
   readonly warnings: readonly DocumentProblem[];
 }

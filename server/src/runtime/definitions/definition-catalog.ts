@@ -1,4 +1,4 @@
-/** Definitions: checked, stored as versions, and kept at hand in the form that the engine runs. */
+/** Definitions: checked, stored as versions, and cached in the form that the engine runs. */
 import { LRUCache } from 'lru-cache';
 import type { DocumentProblem, WorkflowDefinition } from '../../engine/model/definition.js';
 import { parseDefinition } from '../../engine/definitions/parse-definition.js';
@@ -20,10 +20,10 @@ import { type Page, type PageRequest, decodeCursor, pageOf } from '../operations
 import { hashOf } from '../../base/ids.js';
 import type { StepScripts } from './step-scripts.js';
 
-/** How long the newest version is believed to be the newest without asking, when other nodes may add one. */
+/** How long the newest known version is used without asking the store, if other nodes may add one. */
 const LATEST_TTL_MS = 5000;
 const CACHE_MAX = 1000;
-/** Of the texts of the definitions at hand; what is made of one takes a few times as much. */
+/** Maximum length of the texts of cached definitions; the parsed form takes a few times as much. */
 const CACHE_LENGTH_MAX = 16 * 1024 * 1024;
 
 export interface DefinitionCatalogOptions {
@@ -31,11 +31,11 @@ export interface DefinitionCatalogOptions {
   readonly clock: Clock;
   readonly scripts: ScriptRuntime;
   readonly stepScripts: StepScripts;
-  /** True while another node could add a version without this one hearing of it at once. */
+  /** True while another node could add a version without this node learning of it immediately. */
   readonly mayBeStale: () => boolean;
   /** True while other nodes share the store. */
   readonly isShared: () => boolean;
-  /** A new version is there, for whoever wants to know. */
+  /** A new version was stored. */
   readonly stored: (id: string, version: number) => void;
 }
 
@@ -90,7 +90,7 @@ export class DefinitionCatalog {
     return { id, version, warnings };
   }
 
-  /** Stores nothing. @throws AppError `invalid_definition` when it is strict and anything was found */
+  /** Stores nothing. @throws AppError `invalid_definition` in strict mode if there is any problem or warning */
   async check(document: unknown, strict = false): Promise<DefinitionCheck> {
     const { errors, warnings } = await this.#checker.check(document);
     const problems = [...errors, ...warnings];
@@ -137,7 +137,7 @@ export class DefinitionCatalog {
     return this.#keep(record);
   }
 
-  /** The version that an instance runs on, or null. @throws AppError `internal` when it is there and cannot be read */
+  /** The version of an instance, or null. @throws AppError `internal` if it exists but cannot be read */
   async find(id: string, version: number): Promise<WorkflowDefinition | null> {
     const known = this.#versions.get(keyOf(id, version));
     if (known !== undefined) return known;
@@ -176,7 +176,7 @@ function keyOf(id: string, version: number): string {
   return `${version}:${id}`;
 }
 
-/** @throws AppError `internal` for what this server did not write */
+/** @throws AppError `internal` for a record that this server did not write */
 function bodyOf(record: DefinitionRecord): JsonObject {
   let body: unknown;
   try {

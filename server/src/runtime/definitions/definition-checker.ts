@@ -1,11 +1,10 @@
 /**
- * Everything that is wrong or odd about a posted definition: what its form shows (engine/definitions), and what only the
- * stored custom steps and Python can tell.
+ * Finds all errors and warnings of a posted definition: those of its form (engine/definitions), and those that only the
+ * stored custom steps and Python can show.
  *
- *  DC1 A document costs time in proportion to its size, however many problems it has: what more than one list can show is
- *     neither looked for nor made.
- *  DC2 The thread is never held for long: parsing is bounded by the number of values, and what comes after it is done in
- *     batches.
+ *  DC1 Checking takes time in proportion to the size of the document, however many problems it has: problems beyond the
+ *      maximum length of the list are neither searched for nor created.
+ *  DC2 The thread is never blocked for long: parsing is bounded by the number of values, and later work is done in batches.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { DocumentProblem } from '../../engine/model/definition.js';
@@ -30,7 +29,7 @@ import {
 import type { ScriptRuntime, SyntaxProblem } from '../../scripts/script-runtime.js';
 import type { StepScripts } from './step-scripts.js';
 
-/** Expressions that Python looks at in one call, and their length together. */
+/** Maximum number of expressions that Python checks in one call, and their maximum total length. */
 const BATCH_COUNT_MAX = 200;
 const BATCH_LENGTH_MAX = 64 * 1024;
 
@@ -47,7 +46,7 @@ export class DefinitionChecker {
   }
 
   async check(document: unknown): Promise<ParsedDefinition> {
-    // Reading a large document took its time on this thread: others first.
+    // Reading a large document took time on this thread: let others run first.
     await setImmediate();
     const parsed = parseDefinition(document);
     const withSteps = mergeProblems(parsed.errors, await this.#unknownSteps(parsed));
@@ -57,7 +56,7 @@ export class DefinitionChecker {
     return { ...parsed, errors, warnings };
   }
 
-  /** Looked for in turns, so that a megabyte of expressions holds up nobody. */
+  /** Checked in turns, so that a megabyte of expressions does not block others. */
   async #oddities(parsed: ParsedDefinition): Promise<readonly DocumentProblem[]> {
     const warnings = new ProblemList<DocumentWarningCode>();
     const { scripts } = this.#options;
@@ -89,8 +88,8 @@ export class DefinitionChecker {
   }
 
   /**
-   * CPython itself says what is valid, so that no definition is accepted that can only fail later. It sees each text
-   * once. One problem more than there is room for is enough to say that there are more.
+   * CPython itself decides what is valid, so that no definition is accepted whose expressions can only fail later. It
+   * checks each text once. Finding one problem more than fits is enough to report that there are more.
    */
   async #syntaxErrors(
     expressions: readonly ExpressionSource[],
@@ -114,12 +113,12 @@ export class DefinitionChecker {
   }
 }
 
-/** What is parsed on this thread before others have their turn: some ten milliseconds. */
+/** Maximum length parsed on this thread before others have their turn: about ten milliseconds. */
 const TURN_LENGTH = 16 * 1024;
-/** What an expression costs besides its length. */
+/** Fixed cost of an expression in addition to its length. */
 const EXPRESSION_LENGTH_MIN = 20;
 
-/** Remembers what it has seen while one definition is checked. */
+/** Remembers what it has checked of one definition. */
 class Examiner {
   readonly #known = new Map<string, ExpressionFacts | null>();
   readonly #examine: ExamineExpression;

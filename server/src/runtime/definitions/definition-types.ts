@@ -1,4 +1,4 @@
-/** What the catalog of definitions is asked for and answers. Times are milliseconds since 1970. */
+/** The calls of the definition catalog, and their results. Times are milliseconds since 1970. */
 import type { DocumentProblem } from '../../engine/model/definition.js';
 
 export interface DefinitionSummary {

@@ -1,8 +1,8 @@
-/** What is odd about the script of a custom step, but does not stop it from being stored. */
+/** Warnings about the script of a custom step that do not prevent it from being stored. */
 import type { DocumentProblem } from '../../engine/model/definition.js';
 import type { ForbiddenImport, ScriptRuntime } from '../../scripts/script-runtime.js';
 
-/** What to do without a package, which says more than what is inside of it. */
+/** What to use instead of a package. This helps more than naming the missing package. */
 const INSTEAD: ReadonlyMap<string, string> = new Map([
   ...['aiohttp', 'http', 'httpx', 'requests', 'socket', 'urllib3', 'urllib.request'].map(
     (name) => [name, 'Use an HttpRequest step for calls to other services.'] as const,

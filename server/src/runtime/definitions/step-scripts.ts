@@ -1,4 +1,4 @@
-/** Custom steps: scripts by name, the newest one counts. */
+/** Custom steps: scripts by name, of which the newest version runs. */
 import { LRUCache } from 'lru-cache';
 import { findStepType } from '../../engine/definitions/step-types.js';
 import type { DocumentProblem } from '../../engine/model/definition.js';
@@ -11,10 +11,10 @@ import { type Page, type PageRequest, decodeCursor, pageOf } from '../operations
 import type { StepScriptSummary, StepScriptView, StoredScript } from './custom-step-types.js';
 import { scriptWarnings } from './script-warnings.js';
 
-/** How long a script is believed to be the newest when other nodes may put a newer one. */
+/** How long a script counts as the newest if other nodes may store a newer one. */
 const TTL_MS = 5000;
 const CACHE_MAX = 1000;
-/** Of the scripts at hand, in characters. */
+/** Maximum length of the cached scripts, in characters. */
 const CACHE_LENGTH_MAX = 16 * 1024 * 1024;
 
 export interface StepScriptsOptions {
@@ -41,7 +41,7 @@ export class StepScripts {
     this.#options = options;
   }
 
-  /** @throws AppError `invalid_script` with line and column, when strict also for warnings; `reserved_step_name` */
+  /** @throws AppError `invalid_script` with line and column, in strict mode also for warnings; `reserved_step_name` */
   async put(name: string, source: string, strict = false): Promise<StoredScript> {
     if (findStepType(name) !== null) {
       throw new AppError(
@@ -96,7 +96,7 @@ export class StepScripts {
     return pageOf(views, page.limit, 'steps', ({ name }) => [name]);
   }
 
-  /** The newest script of the name, as a step that runs now wants it. */
+  /** The newest script of the name, for a step that runs now. */
   async find(name: string): Promise<StepScriptRecord | null> {
     const { clock, isShared, mayBeStale, store } = this.#options;
     const cached = this.#cache.get(name);

@@ -1,4 +1,4 @@
-/** The numbers of a node that are asked for when somebody reads its metrics. */
+/** The gauges of a node, which are read when its metrics are requested. */
 import type { ScriptRuntime, ScriptRuntimeStatistics } from '../../scripts/script-runtime.js';
 import type { NodeServices } from '../node-services.js';
 import type { RuntimeMetrics } from './runtime-metrics.js';

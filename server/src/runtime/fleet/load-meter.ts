@@ -1,4 +1,4 @@
-/** How busy this process is: read once with each heartbeat, with nothing running in between. */
+/** The load of this process: read once with each heartbeat, at no cost in between. */
 import type { NodeLoad } from './node-details.js';
 
 export class LoadMeter {
@@ -6,14 +6,14 @@ export class LoadMeter {
   #readAt = performance.now();
   #eventLoopDelayMs = 0;
 
-  /** What can only be told of the whole process. */
+  /** Values that exist only for the whole process. */
   read(): Pick<NodeLoad, 'memoryBytes' | 'cpuPercent' | 'eventLoopDelayMs'> {
     const now = performance.now();
     const { system, user } = process.cpuUsage(this.#cpu);
     const elapsedMs = now - this.#readAt;
     this.#cpu = process.cpuUsage();
     this.#readAt = now;
-    // Everything that is ready comes before it, so that it shows with the next beat how long the line is.
+    // All work that is ready runs before it, so its delay, reported with the next heartbeat, shows how long the queue is.
     setImmediate(() => {
       this.#eventLoopDelayMs = performance.now() - now;
     });

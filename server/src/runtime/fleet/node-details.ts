@@ -1,13 +1,14 @@
 /**
- * What a node tells of itself with each heartbeat, beside what the fleet needs to work: how busy it is, who polls there.
+ * What a node reports about itself with each heartbeat, in addition to what the fleet needs to work: its load, and who
+ * polls it.
  *
- * It travels in the record that the heartbeat writes anyway, as text. Other versions of the server may tell more or less,
- * and whatever cannot be understood is left out.
+ * The details are text in the record that the heartbeat writes anyway. Other versions of the server may report more or
+ * less; anything that cannot be read is omitted.
  */
 import { isJsonObject, type JsonObject } from '../../engine/values/json.js';
 import type { PollCount } from '../activities/poll-counts.js';
 
-/** Names that a record has room for. */
+/** Maximum number of names in a record. */
 export const POLLED_NAMES_MAX = 100;
 
 export interface NodeLoad {
@@ -16,7 +17,7 @@ export interface NodeLoad {
   readonly callsUnderWay: number;
   readonly parkedPolls: number;
   readonly memoryBytes: number;
-  /** Since the beat before; 100 is one processor core. */
+  /** Since the previous heartbeat; 100 is one processor core. */
   readonly cpuPercent: number;
   /** How long work that was ready had to wait for its turn. */
   readonly eventLoopDelayMs: number;
@@ -31,21 +32,21 @@ export interface NodeDetails {
 }
 
 /**
- * `followedUntil` is not for people: all that had to follow the node's commits of before that time was done when the
- * heartbeat was written.
+ * `followedUntil` is not for people: when the heartbeat was written, the follow-up work of all commits of the node before
+ * that time was complete.
  */
 export function writeDetails(details: NodeDetails, followedUntil: number): string {
   return JSON.stringify({ ...details, followedUntil });
 }
 
-/** Null where a node does not tell, such as one of an earlier version. */
+/** Null if the node does not report it, such as a node of an earlier version. */
 export function readFollowedUntil(text: string | null): number | null {
   const value = parse(text);
   const time = isJsonObject(value) ? value['followedUntil'] : null;
   return isTime(time) ? time : null;
 }
 
-/** Null where there are none, or none that this version can read. */
+/** Null if there are none, or none that this version can read. */
 export function readDetails(text: string | null): NodeDetails | null {
   const value = parse(text);
   if (!isJsonObject(value)) return null;

@@ -1,4 +1,4 @@
-/** Reading the nodes that share the store. */
+/** Reads the nodes that share the store. */
 import type { Store } from '../../store/store.js';
 import type { NodeRegistry } from './node-registry.js';
 import type { NodeView } from './node-types.js';
@@ -13,7 +13,7 @@ export class NodeQueries {
     this.#nodes = nodes;
   }
 
-  /** Every node that shares the store, ordered by id; one that died is kept for a while. */
+  /** Every node that shares the store, ordered by id; dead nodes are kept for a while. */
   async list(): Promise<readonly NodeView[]> {
     const records = await this.#store.listNodes();
     return records.map((record) => viewNode(record, this.#nodes, this.#store.kind));

@@ -1,9 +1,9 @@
 /**
- * Which nodes share the store, and which of them live.
+ * Tracks which nodes share the store, and which of them are alive.
  *
- * A node is one process life: it writes a heartbeat, and is taken for dead when the beat is older than the lease, or
- * when it ran on this machine and its process is gone. Being wrong costs a wasted claim, never correctness: the epoch of
- * an instance is the fence.
+ * A node is the lifetime of one process: it writes a heartbeat, and is presumed dead when the heartbeat is older than the
+ * lease, or when it ran on this machine and its process is gone. A wrong presumption costs a wasted claim, never
+ * correctness: the epoch of an instance is the fence.
  */
 import type { Logger } from '../../base/logger.js';
 import type { NodeRecord } from '../../store/records/nodes.js';
@@ -14,31 +14,31 @@ import type { Service } from '../../base/service.js';
 
 export interface NodeRegistryOptions {
   readonly self: Omit<NodeRecord, 'beatAt' | 'details'>;
-  /** What the node tells of itself with each beat. */
+  /** What the node reports about itself with each heartbeat. */
   readonly details: () => string;
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly beatIntervalMs: number;
   readonly leaseMs: number;
-  /** Called for each node that is found dead, again and again until its record is removed. */
+  /** Called for each dead node, repeatedly until its record is removed. */
   readonly onDead: (nodeId: string) => Promise<void>;
-  /** Asked in the end: whether this node still owns what somebody must go on with. */
+  /** Called when the node stops: whether it still owns work that another node must continue. */
   readonly leavesWork: () => boolean;
-  /** Whether the process of a node on this machine is gone; false where that cannot be told. */
+  /** Whether the process of a node on this machine is gone; false if that is unknown. */
   readonly processIsGone: (node: NodeRecord) => boolean;
 }
 
-/** Other nodes are looked at with every beat while there are any, otherwise only with every so many. */
+/** Other nodes are listed with every heartbeat while there are any, otherwise only with every nth. */
 const LIST_EVERY_BEATS_ALONE = 3;
 
 /**
- * The record of a dead node stays for so many leases, and what it owns is taken over again and again: a node that was
- * taken for dead by mistake may start something more and die before its next beat.
+ * The record of a dead node is kept for this many leases, and its instances are taken over repeatedly: a node that was
+ * wrongly presumed dead may start more work and die before its next heartbeat.
  */
 const REMEMBER_DEAD_LEASES = 10;
 
-/** Nodes that are known to be gone are remembered up to this number; then they are looked up again. */
+/** Maximum number of gone nodes that are remembered; beyond it, they are looked up again. */
 const SIGNED_OFF_MAX = 1000;
 
 export const NOT_ATOMIC =
@@ -50,16 +50,16 @@ export class NodeRegistry implements Service {
   readonly #options: NodeRegistryOptions;
   readonly #beat: PeriodicTask;
   #nodes = new Map<string, NodeRecord>();
-  /** The last reading on demand, whether it succeeded or not, and the one that waits for its end. */
+  /** The last read on demand, whether it succeeded or not, and the one that waits for its end. */
   #reading: Promise<void> = Promise.resolve();
   #nextReading: Promise<void> | null = null;
-  /** Dead nodes that were taken over already, so that the log says it once. */
+  /** Dead nodes that have been taken over, so that each is logged once. */
   readonly #takenOver = new Set<string>();
-  /** Take-overs under way, by node. */
+  /** Take-overs in progress, by node. */
   readonly #takingOver = new Map<string, Promise<void>>();
-  /** When nodes were first seen dead. */
+  /** When nodes were first found dead. */
   readonly #deadSince = new Map<string, number>();
-  /** Nodes that own something and have no record: they had one before, so they are gone for good. */
+  /** Nodes that own something and have no record: they had one before, so they are permanently gone. */
   readonly #signedOff = new Set<string>();
   #beats = 0;
   #lastBeatAt: number;
@@ -80,12 +80,12 @@ export class NodeRegistry implements Service {
     return this.#options.self.id;
   }
 
-  /** Other nodes that are alive as far as is known. */
+  /** Other nodes that are alive as far as this node knows. */
   get others(): readonly NodeRecord[] {
     return [...this.#nodes.values()].filter(({ id }) => id !== this.id && this.isAlive(id));
   }
 
-  /** False when the heartbeat has not reached the store for so long that others may take over what is ours. */
+  /** False if no heartbeat has reached the store for so long that others may take over this node's instances. */
   get isBeating(): boolean {
     const { clock, leaseMs } = this.#options;
     return clock.now() - this.#lastBeatAt < leaseMs;
@@ -95,16 +95,16 @@ export class NodeRegistry implements Service {
     return this.#nodes.has(nodeId);
   }
 
-  /** As it was last read. */
+  /** The record as of the last read. */
   recordOf(nodeId: string): NodeRecord | undefined {
     return this.#nodes.get(nodeId);
   }
 
-  /** The latest time at which a node that died can have been at work; null: it signed off, or is not known. */
+  /** The latest time at which a dead node can have been working; null if it signed off, or is unknown. */
   livedUntil(nodeId: string): number | null {
     const beatAt = this.#nodes.get(nodeId)?.beatAt;
     if (beatAt === undefined) return null;
-    // One that lived longer without a beat would have lost what it had to others.
+    // A node that lived longer without a heartbeat would have lost its instances to others.
     const leaseEndedAt = beatAt + this.#options.leaseMs;
     return Math.min(leaseEndedAt, this.#deadSince.get(nodeId) ?? leaseEndedAt);
   }
@@ -116,8 +116,8 @@ export class NodeRegistry implements Service {
   }
 
   /**
-   * Whether nobody runs what this node owns. One that is not known yet may have come since the nodes were last read, so
-   * they are read again: a node writes its record before it owns anything.
+   * Whether nobody runs the instances of this node. A node that is not known yet may have started since the nodes were last
+   * read, so they are read again: a node writes its record before it owns anything.
    */
   async isGone(nodeId: string): Promise<boolean> {
     if (this.isAlive(nodeId)) return false;
@@ -129,18 +129,18 @@ export class NodeRegistry implements Service {
     return true;
   }
 
-  /** Judges by a record that was just read. */
+  /** Decides by a record that was just read. */
   looksAlive(node: NodeRecord): boolean {
     if (node.id === this.id) return true;
     if (this.#options.clock.now() - node.beatAt > this.#options.leaseMs) return false;
-    // After a crash on the same machine nobody has to wait for the lease to run out.
+    // After a crash on the same machine, nobody has to wait for the lease to expire.
     return !this.#options.processIsGone(node);
   }
 
   /**
-   * For a store on which nodes cannot be kept apart. Of two nodes that start at once each writes first and looks second,
-   * so that at least one of them sees the other.
-   * @throws Error that names another node that lives
+   * For a store that cannot keep nodes apart. If two nodes start at the same time, each first writes and then reads, so
+   * that at least one of them sees the other.
+   * @throws Error naming another node that is alive
    */
   async demandToBeAlone(): Promise<void> {
     await this.#writeRecord();
@@ -155,7 +155,7 @@ export class NodeRegistry implements Service {
   }
 
   async start(): Promise<void> {
-    // Without a record nobody would take over what this node owns when it dies, so it does not start without one.
+    // Without a record, nobody would take over this node's instances if it died, so it does not start without one.
     await this.#writeRecord();
     await this.#beat.start();
   }
@@ -163,7 +163,7 @@ export class NodeRegistry implements Service {
   async stop(): Promise<void> {
     await this.#beat.stop();
     await Promise.all(this.#takingOver.values());
-    // The record stays, and others will find a dead node whose work they take over.
+    // The record remains, and others will find a dead node to take over from.
     if (this.#options.leavesWork()) return;
     await this.#options.store.removeNode(this.id).catch((error: unknown) => {
       this.#options.logger.warn(
@@ -180,7 +180,7 @@ export class NodeRegistry implements Service {
     if (listIsDue) await this.#lookAtOthers();
   }
 
-  /** Answers the time that the record tells. */
+  /** Returns the time in the record. */
   async #writeRecord(): Promise<number> {
     const { clock, details, self, store } = this.#options;
     const beatAt = clock.now();
@@ -212,7 +212,7 @@ export class NodeRegistry implements Service {
     }
   }
 
-  /** Takes its time beside the heartbeats, which must not wait for it. */
+  /** Runs independently of the heartbeats, which must not wait for it. */
   #takeOver(nodeId: string): void {
     if (this.#takingOver.has(nodeId)) return;
     const { logger, onDead } = this.#options;
@@ -230,7 +230,7 @@ export class NodeRegistry implements Service {
     this.#takingOver.set(nodeId, takingOver);
   }
 
-  /** A reading that began after the call; callers of the same moment share one. */
+  /** A read that starts after the call; concurrent callers share one. */
   #readNodesAnew(): Promise<void> {
     this.#nextReading ??= this.#reading.then(() => {
       this.#nextReading = null;
@@ -251,13 +251,13 @@ export class NodeRegistry implements Service {
   }
 }
 
-/** Tells of nodes on this machine by asking the operating system for their process. */
+/** Asks the operating system about the processes of nodes on this machine. */
 export function processIsGone(
   node: Pick<NodeRecord, 'hostname' | 'pid'>,
   self: Pick<NodeRecord, 'hostname' | 'pid'>,
 ): boolean {
   if (node.hostname !== self.hostname) return false;
-  // Another life with the number of this process: a container that was started again.
+  // A new process with the same number: a container that was restarted.
   if (node.pid === self.pid) return true;
   try {
     process.kill(node.pid, 0);

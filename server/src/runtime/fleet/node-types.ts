@@ -1,4 +1,4 @@
-/** What operators see of this node and of the others. Times are milliseconds since 1970. */
+/** Nodes as operators see them. Times are milliseconds since 1970. */
 import type { Backplane } from '../../backplane/backplane.js';
 import type { Store } from '../../store/store.js';
 import type { NodeDetails } from './node-details.js';
@@ -17,11 +17,11 @@ export interface ServerInfo {
 
 export interface Readiness {
   readonly ready: boolean;
-  /** Why not, in sentences; empty when ready. */
+  /** Why the node is not ready, in sentences; empty if it is. */
   readonly reasons: readonly string[];
 }
 
-/** One process life that shares the store. */
+/** A node: the lifetime of one process that shares the store. */
 export interface NodeView {
   readonly id: string;
   readonly url: string;
@@ -30,17 +30,17 @@ export interface NodeView {
   readonly version: string;
   readonly lastBeatTime: number;
   readonly isAlive: boolean;
-  /** The one that answers. */
+  /** True for the node that responds. */
   readonly isThis: boolean;
-  /** Not reachable for a node that cannot write its heartbeat. */
+  /** Not reachable if the node cannot write its heartbeat. */
   readonly store: { readonly kind: Store['kind']; readonly reachable: boolean };
-  /** Of the last heartbeat; null where the node does not tell. */
+  /** From the last heartbeat; null if the node does not report them. */
   readonly details: NodeDetails | null;
 }
 
-/** Who polls for an activity, over all nodes. Of nodes that died only when they were last asked. */
+/** Who polls for an activity, over all nodes. Of dead nodes, only the last poll counts. */
 export interface Polling {
   readonly pollers: number;
-  /** Milliseconds since 1970; null: never, as far as any node remembers. */
+  /** Milliseconds since 1970; null if no node remembers a poll. */
   readonly lastPollTime: number | null;
 }

@@ -5,8 +5,8 @@ import type { StoreStatistics } from '../../store/records/housekeeping.js';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
 /**
- * Sampling how late the event loop is wakes an idle process a hundred times a second, which was most of what it cost. So
- * these samples are not taken; `nodejs_eventloop_lag_seconds` is measured whenever the metrics are read.
+ * Sampling the delay of the event loop wakes an idle process a hundred times a second, which was most of its CPU use. So
+ * these samples are disabled; `nodejs_eventloop_lag_seconds` is measured whenever the metrics are read.
  */
 const SAMPLED = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'];
 const NEVER_MS = 2 ** 31 - 1;
@@ -114,7 +114,7 @@ export class RuntimeMetrics {
     }
   }
 
-  /** A SubWorkflow step was not let start a workflow. */
+  /** A SubWorkflow step was not allowed to start a workflow. */
   descendantRefused(): void {
     this.#refusedDescendants.inc();
   }
@@ -127,7 +127,7 @@ export class RuntimeMetrics {
     this.#ended.inc({ status, outcome });
   }
 
-  /** `next` is what becomes of the step. The definitions that came first have a label of their own. */
+  /** `next` is what happens to the step. Only the first definitions get a label of their own. */
   attemptFailed(definitionId: string, next: string): void {
     const known = this.#definitions;
     if (known.size < DEFINITION_LABELS_MAX) known.add(definitionId);
@@ -165,7 +165,7 @@ export class RuntimeMetrics {
     this.#activities.inc({ what });
   }
 
-  /** Bytes that are counted, and may be, of each part of the memory budget. */
+  /** Shows the used and the maximum bytes of each part of the memory budget. */
   showMemory(
     read: () => Readonly<Record<string, { readonly used: number; readonly limit: number }>>,
   ): void {
@@ -184,7 +184,7 @@ export class RuntimeMetrics {
     show('stepwright_memory_limit_bytes', 'Limit of each part of memory_budget_bytes.', 'limit');
   }
 
-  /** A number that is asked for when somebody reads the metrics. */
+  /** A gauge that is read when the metrics are requested. */
   gauge(name: string, help: string, read: () => number): void {
     new Gauge({
       name,

@@ -1,24 +1,24 @@
 /**
- * The clock of nodes that share a database: they go by its time, so that they agree on what is due, dead or older although
- * the clocks of their machines do not.
+ * The clock of nodes that share a database: they follow its time, so that they agree on what is due, dead or older even if
+ * the clocks of their machines differ.
  *
- * Between two readings it counts by itself, so that a machine's clock that jumps changes nothing. A reading says between
- * which two times it is; only a clock outside of them is corrected, and only as far as to them. So nodes are apart by no more
- * than the quickest answer of the database took. Whoever starts a workflow on one node and then publishes its event on
- * another had to wait for longer than that, and the event is never older than the workflow.
+ * Between two readings, it counts by itself, so that jumps of a machine's clock have no effect. A reading says between
+ * which two times the database's time is. A clock is corrected only if it is outside this range, and only to its nearest
+ * end. So nodes differ by no more than the fastest response of the database took. A client that starts a workflow on one
+ * node and then publishes its event on another has waited longer than that, so the event is never older than the workflow.
  */
 import type { Logger } from '../../base/logger.js';
 import { clockOf, type Clock } from '../../base/clock.js';
 
-/** A correction backwards by less than this is waited out: time that goes back surprises everybody. */
+/** A smaller correction backwards is waited out: time that goes back causes surprises. */
 const WAITED_OUT_MS = 2000;
-/** From here on a machine's clock is wrong, which also shows in its logs: somebody should know. */
+/** From this difference on, a machine's clock is wrong, which also affects its logs: it is reported. */
 const WRONG_MS = 2000;
 
 export interface TimeSources {
-  /** Milliseconds since 1970, as the machine has it. */
+  /** Milliseconds since 1970, by the machine's clock. */
   readonly wall: () => number;
-  /** Milliseconds since whenever; never goes back and never jumps. */
+  /** Milliseconds since an arbitrary time; never goes back and never jumps. */
   readonly steady: () => number;
 }
 
@@ -49,7 +49,7 @@ export class SharedClock implements Clock {
     return this.#clock.at(time, callback);
   }
 
-  /** A reading of the database's time, in milliseconds since 1970, that has just arrived and took so long. */
+  /** Applies a reading of the database's time (milliseconds since 1970) that has just arrived after `roundTripMs`. */
   adjust(time: number, roundTripMs: number): void {
     // It was read at some moment of the round trip, in whole milliseconds.
     const [earliest, latest] = [time, time + roundTripMs + 1];

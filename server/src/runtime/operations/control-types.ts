@@ -1,19 +1,19 @@
-/** What people do to instances. */
+/** Control actions on instances. */
 import type { ControlAction } from '../../store/records/control.js';
 import type { InstanceStatus } from '../../store/records/instances.js';
 
-/** Who acts where no token says who it is. */
+/** The actor if no token identifies one. */
 export const ANONYMOUS = 'anonymous';
 
 /**
- * What can be done to an instance as a whole. `compensate`: terminate with compensation; `retry`: steps that wait for
- * another try are tried now.
+ * The actions on an instance as a whole. `compensate`: terminate with compensation; `retry`: steps that wait for a retry
+ * are retried now.
  */
 export type InstanceAction = ControlAction | 'retry';
 
 export interface ControlOutcome {
   readonly workflowId: string;
-  /** `refused`: its status does not allow it. */
+  /** `refused`: the status of the instance does not allow the action. */
   readonly outcome: 'done' | 'refused' | 'missing';
   readonly status: InstanceStatus | null;
 }

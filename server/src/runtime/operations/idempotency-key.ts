@@ -1,4 +1,4 @@
-/** The caller's Idempotency-Key and a hash of the request that it came with. */
+/** The caller's Idempotency-Key, with a hash of its request. */
 export interface IdempotencyKey {
   readonly key: string;
   readonly requestHash: string;

@@ -1,7 +1,7 @@
 /**
- * What people and clients do to running instances: suspend, resume, terminate, try again, answer for a worker.
+ * Control actions of people and clients on running instances: suspend, resume, terminate, retry, answer for a worker.
  *
- * Every action is noted in the instance's own record, in the step that does it, with who did it.
+ * Every action is recorded in the instance with its actor, in the same step that performs it.
  */
 import type { WorkflowInstance } from '../../engine/model/instance.js';
 import { waitsForRetry } from '../../engine/flow/messages.js';
@@ -35,10 +35,10 @@ export interface InstanceControlOptions {
   readonly posted: (posted: PostedMessage, message: InboxMessage) => void;
 }
 
-/** A server that dies between taking work over and answering it holds the work for so long. */
+/** Lease of work that an operator answers, in case the server dies before the answer is stored. */
 const TAKE_OVER_MS = 30_000;
 const DETAIL_LENGTH_MAX = 300;
-/** Instances of one request that are controlled at the same time. */
+/** Maximum number of instances of one request that are controlled at the same time. */
 const CONTROL_WIDTH = 8;
 
 const PAST = { suspend: 'suspended', resume: 'resumed' } as const;
@@ -51,8 +51,8 @@ export class InstanceControl {
   }
 
   /**
-   * Suspends, resumes, terminates (with or without compensation), or retries failed steps at once. Terminating leaves an
-   * instance that has ended as it is.
+   * Suspends, resumes, terminates (with or without compensation), or retries failed steps immediately. Terminating an
+   * instance that has ended changes nothing.
    * @throws AppError `workflow_not_found`, `status_conflict`, `action_conflict`
    */
   async control(id: string, action: InstanceAction, actor: string): Promise<InstanceView> {
@@ -70,7 +70,7 @@ export class InstanceControl {
     return viewInstance(result.record);
   }
 
-  /** Each by itself, a few at a time; in the order of the ids. */
+  /** Controls each instance separately, a few at a time; results are in the order of the ids. */
   async controlMany(
     ids: readonly string[],
     action: InstanceAction,
@@ -85,8 +85,8 @@ export class InstanceControl {
   }
 
   /**
-   * Answers the work of a waiting Activity step in place of its worker, whose token is stale from then on. Of this and the
-   * worker's own answer one is accepted.
+   * Answers the work of a waiting Activity step in place of its worker, whose token is stale from then on. Only one of this
+   * result and the worker's own is accepted.
    * @throws AppError `workflow_not_found`, `execution_not_found`, `action_conflict`
    */
   async answerActivity(
@@ -118,7 +118,7 @@ export class InstanceControl {
     posted(outcome.posted, message);
   }
 
-  /** Notes that an event was published for the sake of an instance. */
+  /** Records that an event was published for an instance. */
   async notePublished(
     workflowId: string,
     { key, name }: { readonly name: string; readonly key: string },
@@ -128,7 +128,7 @@ export class InstanceControl {
     await this.#options.store.appendAudit(workflowId, entry);
   }
 
-  /** What was done to an instance and by whom, newest first. @throws AppError `workflow_not_found` */
+  /** The control actions on an instance with their actors, newest first. @throws AppError `workflow_not_found` */
   async listActions(id: string): Promise<readonly AuditEntry[]> {
     const entries = await this.#options.store.listAudit(id);
     if (entries === null) throw workflowNotFound(id);
@@ -168,7 +168,7 @@ export class InstanceControl {
       const result = await this.#change(id, action, actor);
       if (result.outcome === 'missing') return { workflowId: id, outcome: 'missing', status: null };
       const { endTime, status } = result.record;
-      // What is under way already is what was asked for.
+      // The requested action is already in progress.
       const isDone = result.outcome === 'done' || (action === 'compensate' && endTime === null);
       return { workflowId: id, outcome: isDone ? 'done' : 'refused', status };
     }

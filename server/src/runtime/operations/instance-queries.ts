@@ -1,4 +1,4 @@
-/** Reading instances: one, a list, the steps of one. What is read at the same time takes a bounded amount of memory. */
+/** Reads instances: one, a list, or the steps of one. Concurrent reads take a bounded amount of memory. */
 import { AppError } from '../../base/errors.js';
 import type { InstanceFilter } from '../../store/records/instance-lists.js';
 import type { InstanceRecord } from '../../store/records/instances.js';
@@ -26,7 +26,7 @@ export interface InstanceQueriesOptions {
   readonly clock: Clock;
   readonly nodes: NodeRegistry;
   readonly catalog: DefinitionCatalog;
-  /** Shared by all that reads whole instances and events. */
+  /** Shared by everything that reads whole instances and events. */
   readonly reading: ReadingGate;
 }
 
@@ -47,7 +47,7 @@ export class InstanceQueries {
   }
 
   /**
-   * What `view` makes of an instance, in its turn.
+   * Reads an instance within the memory limit and returns its `view`.
    *
    * @throws AppError `workflow_not_found`, `overloaded`
    */
@@ -77,7 +77,7 @@ export class InstanceQueries {
     return pageOf(summaries.map(listItem), limit, list, (item) => [String(timeOf(item)), item.id]);
   }
 
-  /** What ran, and what is open. @throws AppError `workflow_not_found`, `invalid_request` for a cursor of another list */
+  /** Completed and open steps. @throws AppError `workflow_not_found`, `invalid_request` for a cursor of another list */
   listSteps(id: string, request: StepListRequest): Promise<Page<StepView>> {
     return this.read(id, async (record) => {
       const instance = await loadInstance(record);
@@ -87,7 +87,7 @@ export class InstanceQueries {
     });
   }
 
-  /** Why it stands where it stands, in words. @throws AppError `workflow_not_found` */
+  /** Explains in words why the instance does not advance. @throws AppError `workflow_not_found` */
   explain(id: string): Promise<Explanation> {
     return this.read(id, (record) => explainWorkflow(record, this.#options));
   }

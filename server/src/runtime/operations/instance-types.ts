@@ -1,4 +1,4 @@
-/** What clients ask of instances and see of them. Times are milliseconds since 1970. */
+/** The calls of clients on instances, and their results. Times are milliseconds since 1970. */
 import type { Json, JsonObject } from '../../engine/values/json.js';
 import type { InstanceOutcome, InstanceStatus } from '../../store/records/instances.js';
 import type { InstanceFilter } from '../../store/records/instance-lists.js';
@@ -18,13 +18,13 @@ export interface InstanceView {
   readonly version: number;
   readonly reference: string | null;
   readonly status: InstanceStatus;
-  /** Null while it is open. */
+  /** Null while the instance is open. */
   readonly outcome: InstanceOutcome | null;
   readonly startTime: number;
   readonly endTime: number | null;
-  /** The newest commit or control action. */
+  /** The time of the newest commit or control action. */
   readonly lastChangeTime: number;
-  /** When the error came that `lastError` shows. */
+  /** The time of the error in `lastError`. */
   readonly failureTime: number | null;
   readonly data: JsonObject;
   readonly lastError: StepErrorView | null;
@@ -35,10 +35,10 @@ export interface InstanceView {
 export interface StepErrorView {
   readonly stepId: string;
   readonly message: string;
-  /** The Python exception's class, or the server's own word such as `Timeout` or `ActivityFailed`. */
+  /** The class of the Python exception, or a type of the server such as `Timeout` or `ActivityFailed`. */
   readonly type: string;
   readonly traceback: string | null;
-  /** What an activity worker reported with its failure. */
+  /** The data that an activity worker reported with its failure. */
   readonly data: Json;
   readonly attempt: number;
   readonly time: number;
@@ -48,28 +48,28 @@ export interface StepErrorView {
 export interface ParentView {
   readonly workflowId: string;
   readonly executionId: number;
-  /** Null for an instance that was started before the server noted it. */
+  /** Null for an instance that was started before the server recorded it. */
   readonly stepId: string | null;
 }
 
-/** An instance in a list: without its data, and only the id of its parent. */
+/** An instance in a list: without its data, and with only the id of its parent. */
 export interface InstanceListItem extends Omit<InstanceView, 'data' | 'lastError' | 'parent'> {
   readonly parent: Pick<ParentView, 'workflowId'> | null;
 }
 
-/** Which instances a list shows, and which page of it. */
+/** The filter and the page of a list of instances. */
 export type InstanceListRequest = PageRequest & InstanceFilter;
 
-/** Which steps of an instance are wanted. */
+/** The filter and the page of a list of steps. */
 export interface StepListRequest extends PageRequest {
-  /** `asc`: in the order in which they ended, then what is open; `desc`: the other way round. */
+  /** `asc`: in the order in which they ended, followed by open ones; `desc`: the reverse. */
   readonly order: 'asc' | 'desc';
   /** Null: every step. */
   readonly stepId: string | null;
 }
 
 export interface StepView {
-  /** The place of this execution in the instance: a number that is never given twice. */
+  /** The number of this execution in the instance, which is never reused. */
   readonly executionId: number;
   readonly stepId: string;
   readonly stepType: string;
@@ -85,19 +85,19 @@ export interface StepView {
   readonly outputs: Json;
   readonly error: StepErrorView | null;
   readonly waitsFor: WaitView | null;
-  /** Of a SubWorkflow step: the instance that it starts. It may be about to be started. */
+  /** The child of a SubWorkflow step, which may not have started yet. */
   readonly childWorkflowId: string | null;
 }
 
 export type StepStatus =
   'Pending' | 'Running' | 'Waiting' | 'Complete' | 'Failed' | 'Cancelled' | 'Compensated';
 
-/** What an open step waits for. */
+/** What an open step is waiting for. */
 export type WaitView =
   | { readonly kind: 'time'; readonly until: number }
   | { readonly kind: 'retry'; readonly until: number }
   | { readonly kind: 'event'; readonly eventName: string; readonly eventKey: string }
   | { readonly kind: 'activity'; readonly activityName: string }
   | { readonly kind: 'workflow'; readonly workflowId: string }
-  /** Steps inside of it. */
+  /** Steps inside it. */
   | { readonly kind: 'steps'; readonly open: number };

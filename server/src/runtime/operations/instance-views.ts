@@ -1,4 +1,4 @@
-/** Instances and their steps as clients see them, from what the store keeps. */
+/** Instances and their steps as clients see them, derived from the stored records. */
 import { traitsOf } from '../../engine/definitions/step-types.js';
 import { childIdOf } from '../../engine/model/child-id.js';
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
@@ -19,7 +19,7 @@ import type {
 } from './instance-types.js';
 import { readStored } from '../instances/long-states.js';
 
-/** @throws AppError `internal` when the stored state cannot be read */
+/** @throws AppError `internal` if the stored state cannot be read */
 export async function loadInstance(record: InstanceRecord): Promise<WorkflowInstance> {
   try {
     return await readStored(record);
@@ -34,7 +34,7 @@ export async function viewInstance(record: InstanceRecord): Promise<InstanceView
   return { ...listItem(record), ...viewOwn(await loadInstance(record)) };
 }
 
-/** What lists do not show. */
+/** The members that lists omit. */
 function viewOwn({
   data,
   lastError,
@@ -51,7 +51,7 @@ function viewParent({ pointerId, stepId, workflowId }: ParentLink): ParentView {
   return { workflowId, executionId: pointerId, stepId: stepId ?? null };
 }
 
-/** What a start answers: the instance before its first step, however far it has come since. */
+/** The response to a start: the instance before its first step, however far it has advanced since. */
 export function viewStarted(record: InstanceSummary, data: JsonObject): InstanceView {
   const { startTime } = record;
   const fresh = {
@@ -61,7 +61,7 @@ export function viewStarted(record: InstanceSummary, data: JsonObject): Instance
     failureTime: null,
     lastError: null,
   };
-  // Nobody but clients asks for the answer of a start.
+  // Only clients request the response to a start.
   return { ...listItem(record), status: 'Runnable', ...fresh, data, parent: null };
 }
 
@@ -89,7 +89,7 @@ export function viewNew(
   };
 }
 
-/** What a commit at that time has made of an instance, as it would be read from the store. */
+/** An instance after a commit at that time, as a read from the store would return it. */
 export function viewCommitted(instance: WorkflowInstance, committedAt: number): InstanceView {
   return { ...committedItem(instance, committedAt), ...viewOwn(instance) };
 }
@@ -117,10 +117,10 @@ function parentOf(workflowId: string | null): InstanceListItem['parent'] {
   return workflowId === null ? null : { workflowId };
 }
 
-/** What a step is seen in. */
+/** The context of the view of a step. */
 export interface ViewContext {
   readonly workflowId: string;
-  /** Null when it cannot be read any more. */
+  /** Null if it can no longer be read. */
   readonly definition: WorkflowDefinition | null;
 }
 
@@ -150,14 +150,14 @@ export function viewRecord(record: StepRecord, { definition, workflowId }: ViewC
   };
 }
 
-/** Failures of a SubWorkflow step before there was a child. */
+/** Failures of a SubWorkflow step before its child existed. */
 const NO_CHILD: ReadonlySet<string> = new Set([
   'InputError',
   'SubWorkflowFailed',
   'TooManyDescendants',
 ]);
 
-/** What is open at the end of its instance is over, also where the node that runs it has not written that yet. */
+/** Pointers still open when their instance ends are shown as ended, even before the node that runs it has written that. */
 export function viewPointer(
   pointer: Pointer,
   { definition, workflowId }: ViewContext,
@@ -182,7 +182,7 @@ export function viewPointer(
   };
 }
 
-/** The instance that an open SubWorkflow step has started or is about to start; null: none. */
+/** The child that an open SubWorkflow step has started or is about to start; null if there is none. */
 function childOf(
   { attempt, id, state, stepId }: Pointer,
   { definition, workflowId }: ViewContext,
@@ -196,7 +196,7 @@ function childOf(
   return kept === undefined ? null : childIdOf(workflowId, { id, attempt: kept.bodyAttempt });
 }
 
-/** Of the activities that wait for a worker or its result. */
+/** The names of activities that wait for a worker or its result. */
 export async function activityNames(record: InstanceRecord): Promise<ReadonlySet<string>> {
   const names = new Set<string>();
   for (const { state } of (await loadInstance(record)).pointers.values()) {

@@ -1,11 +1,11 @@
-/** Cursors: opaque to clients, and only good for the list that they came from. */
+/** Cursors: opaque to clients, and valid only for the list that returned them. */
 import { AppError } from '../../base/errors.js';
 
 export function encodeCursor(list: string, position: readonly string[]): string {
   return Buffer.from(JSON.stringify([list, ...position])).toString('base64url');
 }
 
-/** The position after which a page begins; null for the first page. @throws AppError `invalid_request` */
+/** The position after which a page starts; null for the first page. @throws AppError `invalid_request` */
 export function decodeCursor(cursor: string | null, list: string): readonly string[] | null {
   if (cursor === null) return null;
   try {
@@ -18,7 +18,7 @@ export function decodeCursor(cursor: string | null, list: string): readonly stri
       return value.slice(1);
     }
   } catch {
-    // Falls through to the refusal below.
+    // Falls through to the error below.
   }
   throw new AppError(
     'invalid_request',
@@ -29,7 +29,10 @@ export function decodeCursor(cursor: string | null, list: string): readonly stri
   );
 }
 
-/** A page from one item more than it holds: whether there is a next page is known without another query. */
+/**
+ * Builds a page from a list with one item more than its limit, which shows without another query whether a next page
+ * exists.
+ */
 export function pageOf<Item>(
   items: readonly Item[],
   limit: number,

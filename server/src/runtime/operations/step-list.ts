@@ -1,7 +1,6 @@
 /**
- * The steps of an instance as one list: first what the store's history has, then the newest records, then what is open.
- * It is read from either end, and for one step if that is wanted; however long it is, a page costs a bounded number of
- * reads.
+ * The steps of an instance as one list: first the store's history, then the newest records, then the open pointers. It can
+ * be read from either end, and filtered by step. However long it is, a page needs a bounded number of reads.
  */
 import { readJson } from '../../engine/values/exact-json.js';
 import type { WorkflowInstance } from '../../engine/model/instance.js';
@@ -11,13 +10,13 @@ import type { StepListRequest, StepView } from './instance-types.js';
 import { viewPointer, viewRecord, type ViewContext } from './instance-views.js';
 import { decodeCursor, encodeCursor, type Page } from './paging.js';
 
-/** The history cannot be searched for a step but by reading it: so many entries for a page, so many at once. */
+/** The only way to search the history for a step is to read it: maximum number of entries per page, and per read. */
 const ENTRIES_READ_MAX = 2000;
 const BLOCK_SIZE = 500;
 
 interface Entry {
   readonly stepId: string;
-  /** Where the list goes on after this one. */
+  /** The position from which the list continues after this entry. */
   readonly position: readonly string[];
   readonly view: () => StepView;
 }
@@ -26,12 +25,12 @@ interface Walk {
   readonly store: Pick<Store, 'readHistory'>;
   readonly instance: WorkflowInstance;
   readonly context: ViewContext;
-  /** Where the page before ended; null: nowhere. */
+  /** Where the previous page ended; null for the first page. */
   readonly position: readonly string[] | null;
   readonly blockSize: number;
 }
 
-/** A page may hold fewer than its limit, or none, and still have a next one: it was looked for long enough. */
+/** A page may have fewer items than its limit, or none, and still have a next page: the search stops at a bound. */
 export async function listSteps(
   source: Omit<Walk, 'position' | 'blockSize'>,
   { cursor, limit, order, stepId }: StepListRequest,
@@ -54,7 +53,7 @@ export async function listSteps(
   return { items, nextCursor: null };
 }
 
-/** Positions are indexes: what has ended keeps its own. */
+/** Positions are indexes: those of ended steps do not change. */
 async function* forwards(walk: Walk): AsyncGenerator<Entry, void, undefined> {
   const { context, instance, position } = walk;
   const ended = endedCount(instance);
@@ -74,7 +73,7 @@ async function* forwards(walk: Walk): AsyncGenerator<Entry, void, undefined> {
   }
 }
 
-/** Among what is open a position is an id: what has ended since is found among the records, further down. */
+/** The position of an open pointer is its id: pointers that have ended since are found among the records, further down. */
 async function* backwards(walk: Walk): AsyncGenerator<Entry, void, undefined> {
   const { context, instance, position } = walk;
   const [region, number] = position ?? ['open', 'Infinity'];
@@ -104,7 +103,7 @@ function endedCount({ recent, spilled }: WorkflowInstance): number {
   return spilled + recent.length;
 }
 
-/** Records from one place up to another one, or up to where the store's part ends. */
+/** Records from one position up to another, or up to the end of the stored history. */
 async function readRecords(
   { instance, store }: Walk,
   from: number,

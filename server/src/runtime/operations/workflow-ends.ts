@@ -1,4 +1,4 @@
-/** Waits with clients for the end of an instance. */
+/** Lets clients wait for the end of an instance. */
 import type { Clock } from '../../base/clock.js';
 import type { EndWaiters } from '../instances/end-waiters.js';
 import type { InstanceRunner } from '../instances/instance-runner.js';
@@ -7,7 +7,7 @@ import type { InstanceQueries } from './instance-queries.js';
 import type { InstanceView } from './instance-types.js';
 import { viewInstance } from './instance-views.js';
 
-/** An instance that another node runs may end without a hint; callers that wait look again after this time. */
+/** An instance on another node may end without a hint; waiting callers check again after this time. */
 const END_RECHECK_MS = 2000;
 
 export interface WorkflowEndsOptions {
@@ -27,18 +27,18 @@ export class WorkflowEnds {
     this.#options = options;
   }
 
-  /** Answers when the instance has ended, the time is over or the signal fires. @throws AppError `workflow_not_found` */
+  /** Resolves when the instance has ended, the time is up or the signal fires. @throws AppError `workflow_not_found` */
   async wait(id: string, timeoutMs: number, signal: AbortSignal): Promise<InstanceView> {
     const { clock, endWaiters, gate, isShared, runner } = this.#options;
     const deadline = clock.now() + timeoutMs;
     for (;;) {
-      // The wait begins before the look, so that an end between the two is not missed.
+      // The wait begins before the read, so that an end between the two is not missed.
       const isLocal = !isShared();
       const wakeAt = isLocal ? deadline : Math.min(deadline, clock.now() + END_RECHECK_MS);
       const wait = endWaiters.wait(id, (wake) => clock.at(wakeAt, wake), signal);
       try {
         const isOver = clock.now() >= deadline || signal.aborted || gate.state !== 'open';
-        // What runs on the only node ends on it, and has not ended yet: that needs no look.
+        // An instance that runs on the only node ends there, and has not ended yet: no read is needed.
         const isKnown = !isOver && isLocal && runner.isRunning(id);
         const view = isKnown ? null : await gate.pass(() => this.#viewWhen(id, isOver));
         if (view !== null) return view;
@@ -50,7 +50,7 @@ export class WorkflowEnds {
     }
   }
 
-  /** The instance, if it has ended or is wanted as it is; otherwise null. */
+  /** The instance if it has ended, or in any state with `asItIs`; otherwise null. */
   #viewWhen(id: string, asItIs: boolean): Promise<InstanceView | null> {
     return this.#options.queries.read(id, (record) =>
       asItIs || record.endTime !== null ? viewInstance(record) : null,

@@ -1,4 +1,4 @@
-/** Starts instances: for clients, who may ask twice with one Idempotency-Key, and for SubWorkflow steps. */
+/** Starts instances: for clients, who may repeat a request with the same Idempotency-Key, and for SubWorkflow steps. */
 import { toObject, toText } from '../../engine/values/convert-input.js';
 import { referenceOf } from '../../engine/primitives/effects.js';
 import type { JsonObject } from '../../engine/values/json.js';
@@ -19,7 +19,7 @@ export interface WorkflowStartsOptions {
   readonly catalog: DefinitionCatalog;
   readonly runner: Pick<InstanceRunner, 'startInstance'>;
   readonly environment: Pick<NodeEnvironment, 'retryStore'>;
-  /** Starts of clients that may be under way at the same time; more are refused. */
+  /** Maximum number of concurrent starts of clients; more are rejected. */
   readonly startsMax: number;
   readonly isStopping: () => boolean;
 }
@@ -77,7 +77,7 @@ export class WorkflowStarts {
     return viewNew(id, definition, request, startTime);
   }
 
-  /** `full`: its root has as many open descendants as it may have. */
+  /** `full`: the root has reached its maximum number of open descendants. */
   async startChild(
     inputs: JsonObject,
     { parent, workflowId }: ChildStart,

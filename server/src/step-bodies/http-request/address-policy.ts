@@ -1,12 +1,12 @@
 /**
- * Which hosts and addresses HttpRequest steps may call.
+ * Decides which hosts and addresses HttpRequest steps may call.
  *
  * Owns: the classes of addresses and the host lists. Must not know: HTTP, DNS, connections.
  *
- *  AP1 Link-local, metadata, multicast and reserved addresses are refused whatever the settings are.
- *  AP2 An address is judged by where it leads: IPv4 inside of IPv6 counts as that IPv4 address.
- *  AP3 What is not known to be public is not public, and text that is no address is refused.
- *  AP4 Host lists only narrow: an entry never opens what AP1 or a setting closes.
+ *  AP1 Link-local, metadata, multicast and reserved addresses are refused, whatever the settings are.
+ *  AP2 An address is judged by its destination: IPv4 inside IPv6 counts as that IPv4 address.
+ *  AP3 An address that is not known to be public is not public, and text that is not a valid address is refused.
+ *  AP4 Host lists only restrict: an entry never allows what AP1 or a setting refuses.
  */
 import ipaddr from 'ipaddr.js';
 
@@ -16,14 +16,14 @@ export interface AddressPolicyOptions {
   readonly allowLoopback: boolean;
   /** Null: every host. Names, `*.name` for everything below a name, addresses and CIDR ranges. */
   readonly allowHosts: readonly string[] | null;
-  /** As `allowHosts`; addresses and ranges count for what a name resolves to as well. */
+  /** Like `allowHosts`; addresses and ranges also apply to the addresses that a name resolves to. */
   readonly denyHosts: readonly string[];
 }
 
 export interface AddressPolicy {
-  /** Why the host of a URL must not be called, as far as its text tells; null where nothing speaks against it. */
+  /** Why the host of a URL must not be called, judging by its text; null if there is no objection. */
   refuseHost(hostname: string): string | null;
-  /** Why no connection may be made to an address that a host resolved to; null where one may. */
+  /** Why connections to an address of a host are not allowed; null if they are. */
   refuseAddress(address: string): string | null;
 }
 
@@ -34,7 +34,7 @@ type HostPattern =
   | { readonly kind: 'below'; readonly suffix: string }
   | { readonly kind: 'range'; readonly range: readonly [Address, number] };
 
-/** Names under which clouds offer credentials to whoever asks; they may also be behind an address of another kind. */
+/** Names under which clouds offer credentials to any caller; they may also resolve to other kinds of addresses. */
 const METADATA_HOSTS = new Set([
   'metadata',
   'metadata.google.internal',
@@ -55,13 +55,13 @@ const METADATA_RANGES = ranges(
   '192.0.0.192/32',
 );
 
-/** Benchmark addresses are what VPN and proxy software gives to names on developers' machines. */
+/** VPN and proxy software on developers' machines assigns these benchmark addresses to names. */
 const FURTHER_PRIVATE_RANGES = ranges('198.18.0.0/15', '2001:2::/48');
 
-/** All that was ever given out as global unicast (RFC 4291). What else the library takes for unicast is reserved. */
+/** All addresses ever assigned as global unicast (RFC 4291). Others that the library considers unicast are reserved. */
 const PUBLIC_IPV6_RANGES = ranges('2000::/3');
 
-/** @throws Error that names an entry of a host list that cannot be read */
+/** @throws Error naming an invalid entry of a host list */
 export function createAddressPolicy(options: AddressPolicyOptions): AddressPolicy {
   const allowed = options.allowHosts?.map(parseHostPattern) ?? null;
   const denied = options.denyHosts.map(parseHostPattern);
@@ -91,7 +91,7 @@ export function createAddressPolicy(options: AddressPolicyOptions): AddressPolic
   return { refuseHost, refuseAddress };
 }
 
-/** As in a URL (`[::1]`), with or without the dot of the root, in any casing. */
+/** As in a URL (`[::1]`), with or without the trailing dot of the root, in any case. */
 export function normalizeHost(hostname: string): string {
   return hostname
     .toLowerCase()
@@ -123,7 +123,7 @@ function refuseClass(
 
 function classOf(address: Address): 'public' | 'private' | 'loopback' | 'linkLocal' | 'reserved' {
   if (isWithin(address, FURTHER_PRIVATE_RANGES)) return 'private';
-  // The library knows more ranges than its types name, and may learn new ones: see AP3.
+  // The library knows more ranges than its types name, and may add new ones: see AP3.
   const range: string = address.range();
   switch (range) {
     case 'unicast':
@@ -143,7 +143,7 @@ function classOf(address: Address): 'public' | 'private' | 'loopback' | 'linkLoc
   }
 }
 
-/** Null where the text is no address. Otherwise the address that packets would end up at, see AP2. */
+/** Null if the text is not a valid address. Otherwise the address that packets would be sent to, see AP2. */
 function parseAddress(text: string): Address | null {
   if (!ipaddr.isValid(text)) return null;
   const address = ipaddr.process(text);
@@ -152,7 +152,7 @@ function parseAddress(text: string): Address | null {
 
 function embeddedAddress(address: ipaddr.IPv6): ipaddr.IPv4 | null {
   const range: string = address.range();
-  // NAT64 and its stateless sibling keep the IPv4 address in the last 32 bits, 6to4 in those after the prefix.
+  // NAT64 and its stateless variant have the IPv4 address in the last 32 bits, 6to4 in those after the prefix.
   if (range === 'rfc6052' || range === 'rfc6145') return toIPv4(address.parts.slice(6));
   if (range === '6to4') return toIPv4(address.parts.slice(1, 3));
   return null;

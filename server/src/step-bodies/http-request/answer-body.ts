@@ -1,27 +1,27 @@
 /**
- * The body of an answer: read within a limit, decompressed, and turned into JSON that a workflow can keep.
+ * The body of a response: read within a limit, decompressed, and converted to JSON that a workflow can keep.
  *
- *  B1 Never more than `bytesMax` of it is read, before, between and after decompressions.
- *  B2 A JSON answer keeps its meaning: one that our numbers, depth or text cannot hold stays the text that it is.
+ *  B1 At most `bytesMax` of it is read, before, between and after decompressions.
+ *  B2 A JSON response keeps its meaning: one that our numbers, depth or strings cannot represent remains a string.
  */
 import { pipeline, Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { readJson } from '../../engine/values/exact-json.js';
 import { isJsonObject, type Json } from '../../engine/values/json.js';
 
-/** The answer has come, but its body is not to be had whole. The message is for the author of the definition. */
+/** The response arrived, but its body is incomplete. The message is for the author of the definition. */
 export class AnswerBodyError extends Error {
   override readonly name = 'AnswerBodyError' as const;
 }
 
 type Grow = (bytes: number) => Promise<void>;
 
-/** As with literal values in definitions. */
+/** As for literal values in definitions. */
 const JSON_DEPTH_MAX = 64;
 const CODINGS_MAX = 3;
 
 /**
- * @param grow told of so many bytes more in memory; nothing is read on until it resolves
+ * @param grow called before this many more bytes are held; reading continues when it resolves
  * @throws AnswerBodyError for a body beyond the limit or with broken compression; other errors are the connection's
  */
 export async function readBytes(
@@ -34,9 +34,9 @@ export async function readBytes(
   if (decoders.length === 0) return collect(body, bytesMax, grow);
   let stream: Readable = body;
   for (const decoder of decoders) {
-    // Also between two decoders: a short text can become a long one that the next decoder makes nothing of.
+    // Also checked between two decoders: a short body can expand to a long one that the next decoder reduces to nothing.
     const source = Readable.from(limited(stream, bytesMax), { objectMode: false });
-    // Failures come out of the last stream of the chain, which `collect` reads.
+    // Errors appear at the last stream of the chain, which `collect` reads.
     stream = pipeline(source, decoder, () => undefined);
   }
   try {
@@ -56,10 +56,10 @@ function createDecoders(contentEncoding: string): Transform[] {
     throw new AnswerBodyError(`its body is compressed more than ${CODINGS_MAX} times`);
   }
   const decoders: Transform[] = [];
-  // They were applied in the order given, so they come off in the opposite one.
+  // Encodings were applied in the listed order, so they are removed in reverse.
   for (const coding of codings.reverse()) {
     const decoder = createDecoder(coding);
-    // Some servers write other things there (a charset, say): as in browsers, the bytes then stay as they are.
+    // Some servers send other values here (a charset, for example): as in browsers, the bytes are then left unchanged.
     if (decoder === null) return [];
     decoders.push(decoder);
   }
@@ -102,7 +102,7 @@ export function tooLarge(bytesMax: number): AnswerBodyError {
   return new AnswerBodyError(`its body is larger than ${bytesMax} bytes`);
 }
 
-/** zlib's own codes begin with `Z_`, those of Brotli with a prefix that Node puts in front. */
+/** zlib's own codes start with `Z_`, those of Brotli with a prefix that Node adds. */
 function isZlibError(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error)) return false;
   return (
@@ -110,7 +110,7 @@ function isZlibError(error: unknown): boolean {
   );
 }
 
-/** JSON as it is, text as text, everything else as base64; null where nothing came. */
+/** JSON as its value, text as a string, everything else as base64; null for an empty body. */
 export function decodeBody(bytes: Buffer, contentType: string): Json {
   if (bytes.length === 0) return null;
   const [mediaType = '', ...parameters] = contentType.split(';').map((part) => part.trim());
@@ -143,7 +143,7 @@ function isTextType(type: string): boolean {
   return type.startsWith('text/') || /\+(xml|yaml|json-seq)$/.test(type) || TEXT_TYPES.has(type);
 }
 
-/** A server that does not say what it sends: text where the bytes are text. */
+/** For a server that sends no content type: a string if the bytes are valid text. */
 function decodeUnnamed(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -160,7 +160,7 @@ function decodeText(bytes: Buffer, parameters: readonly string[]): string {
   try {
     return new TextDecoder(charset ?? 'utf-8').decode(bytes);
   } catch {
-    // A charset that nobody knows says nothing; nearly everything is UTF-8.
+    // An unknown charset is ignored; nearly everything is UTF-8.
     return new TextDecoder().decode(bytes);
   }
 }
@@ -176,7 +176,7 @@ function parseJson(text: string): Json {
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** Whether the value survives being stored and handed to Python: see B2. */
+/** Whether the value can be stored and passed to Python unchanged: see B2. */
 function isKept(value: unknown, depth: number): value is Json {
   if (typeof value === 'string') return !LONE_SURROGATE.test(value);
   if (typeof value === 'number') return Number.isFinite(value);

@@ -1,20 +1,21 @@
 /**
- * The memory of answers that HttpRequest steps read: so many bytes in all, shared fairly by the definitions that call.
+ * The memory of responses that HttpRequest steps read: a total number of bytes, shared fairly by the calling definitions.
  *
- *  CM1 What is small is read at once, however much the others take: so one that calls little never waits for large answers.
- *  CM2 A definition may hold at most three times as many bytes as are free. What would be more waits, and is not read on.
- *  CM3 The oldest of the large answers is always read on, so that those who wait never wait for each other.
- *  CM4 An answer whose signal fires waits no longer.
+ *  CM1 Small responses are read immediately, however much memory others use: a definition with small calls never waits for
+ *      large responses.
+ *  CM2 A definition may hold at most three times as many bytes as are free. Reading pauses where it would hold more.
+ *  CM3 The oldest large response can always continue, so that waiting responses never wait for each other.
+ *  CM4 A response whose signal fires stops waiting.
  */
 
-/** Bytes of each answer that are never waited for. There are at most `http_connections_max` answers. */
+/** Bytes of each response that never have to wait. There are at most `http_connections_max` responses. */
 const SMALL_BYTES = 64 * 1024;
 const SHARE = 3;
 
 export interface AnswerShare {
-  /** Takes so many bytes more, and waits where there is no room. Rejects when the signal fires first. */
+  /** Takes this many more bytes; waits if there is no room. Rejects if the signal fires first. */
   readonly grow: (bytes: number) => Promise<void>;
-  /** Doing it twice is harmless. */
+  /** Idempotent. */
   readonly release: () => void;
 }
 

@@ -1,10 +1,10 @@
 /**
- * The right to make a call: so many at a time to one host and in all, shared fairly by the definitions that call.
+ * Slots for calls: a maximum per host and in total, shared fairly by the calling definitions.
  *
- *  SL1 A definition may hold at most three times as many slots as are free. So there is always one for a definition that has
- *     none, until many definitions call at once, and one alone gets three quarters of all.
+ *  SL1 A definition may hold at most three times as many slots as are free. So there is always one for a definition that
+ *      has none, until many definitions call at the same time, and a single one gets three quarters of all.
  *  SL2 Definitions that wait for a host take turns, each with its oldest call first.
- *  SL3 A call whose signal fires leaves the queue at once.
+ *  SL3 A call whose signal fires leaves the queue immediately.
  */
 const SHARE = 3;
 
@@ -13,7 +13,7 @@ interface Waiter {
   readonly grant: () => void;
 }
 
-/** Who holds how many. */
+/** Counts the slots of each holder. */
 class Holders {
   readonly #max: number;
   readonly #held = new Map<string, number>();
@@ -41,7 +41,7 @@ class Holders {
 
 interface Host {
   readonly holders: Holders;
-  /** By definition; the one whose turn is next comes first. */
+  /** By definition, starting with the one that is next. */
   readonly waiting: Map<string, Set<Waiter>>;
 }
 
@@ -49,7 +49,7 @@ export class CallSlots {
   readonly #perHostMax: number;
   readonly #all: Holders;
   readonly #hosts = new Map<string, Host>();
-  /** Hosts where a call waits for a slot among all. */
+  /** Hosts with a call that waits for one of the slots in total. */
   readonly #blocked = new Set<string>();
 
   constructor({
@@ -63,7 +63,7 @@ export class CallSlots {
     this.#all = new Holders(totalMax);
   }
 
-  /** Waits for a slot; the answer gives it back. Rejects when the signal fires first. */
+  /** Waits for a slot; the returned function gives it back. Rejects if the signal fires first. */
   take(origin: string, definitionId: string, signal: AbortSignal): Promise<() => void> {
     const host = this.#hostOf(origin);
     return new Promise((resolve, reject) => {
@@ -104,7 +104,7 @@ export class CallSlots {
     };
   }
 
-  /** Grants what can be granted at a host. */
+  /** Grants all possible slots at a host. */
   #serve(origin: string): void {
     const host = this.#hostOf(origin);
     this.#blocked.delete(origin);
@@ -124,7 +124,7 @@ export class CallSlots {
     waiting.delete(waiter);
     host.holders.change(definitionId, 1);
     this.#all.change(definitionId, 1);
-    // Whoever got a slot comes after the others next time.
+    // A definition that got a slot comes after the others next time.
     host.waiting.delete(definitionId);
     if (waiting.size > 0) host.waiting.set(definitionId, waiting);
     waiter.grant();

@@ -1,4 +1,4 @@
-/** One time limit over everything that a call does: waiting for a connection, redirects, the last byte of the answer. */
+/** One time limit for everything that a call does: waiting for a connection, redirects, the last byte of the response. */
 export class Deadline {
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout;
@@ -7,7 +7,7 @@ export class Deadline {
   readonly timeoutMs: number;
   #isOver = false;
 
-  /** `unwanted` fires when nobody wants the result any more. */
+  /** `unwanted` fires when the result is no longer needed. */
   constructor(timeoutMs: number, unwanted: AbortSignal) {
     this.timeoutMs = timeoutMs;
     this.#unwanted = unwanted;
@@ -19,7 +19,7 @@ export class Deadline {
     if (unwanted.aborted) this.#abort();
   }
 
-  /** Fires at the time limit, or when the result is unwanted. */
+  /** Fires at the time limit, or when the result is no longer needed. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }

@@ -1,4 +1,4 @@
-/** What an HttpRequest step asks for, read from its evaluated inputs: everything is checked before anything is sent. */
+/** The call of an HttpRequest step, read from its evaluated inputs: everything is checked before anything is sent. */
 import { writeJson } from '../../engine/values/exact-json.js';
 import { HTTP_FORMATS, HTTP_METHODS, type HttpFormat } from '../../engine/values/input-choices.js';
 import { toChoice, toDurationMs, toObject, toText } from '../../engine/values/convert-input.js';
@@ -15,21 +15,21 @@ export interface HttpCall {
   readonly body: Buffer | null;
 }
 
-/** What holds for a call and all of its redirects. */
+/** The settings of a call and all of its redirects. */
 export interface CallTerms {
   readonly timeoutMs: number;
-  /** Null: every answer is a result. */
+  /** Null: every response is a result. */
   readonly succeedOn: StatusList | null;
 }
 
 export interface CallSettings {
   readonly idempotencyKey: string;
   readonly timeoutMs: number;
-  /** What an author's Timeout is cut to. */
+  /** The maximum of an author's Timeout; longer ones are reduced to it. */
   readonly timeoutMsMax: number;
 }
 
-/** What a format stands for where the author's headers do not say otherwise; `None` leaves both fields to them. */
+/** The default headers of a format, which the author's headers override; `None` sets neither. */
 const ACCEPT: Readonly<Record<HttpFormat, string>> = {
   Json: 'application/json, */*;q=0.8',
   Xml: 'application/xml, text/xml, */*;q=0.8',
@@ -87,7 +87,7 @@ function defaultHeaders(
   };
 }
 
-/** A text is what it is: the author has written the JSON or XML already. */
+/** A string is sent unchanged: the author has already written the JSON or XML. */
 function encodeBody(body: Json, format: HttpFormat, contentType: string): Buffer | null {
   if (body === null) return null;
   if (typeof body === 'string') return Buffer.from(body);

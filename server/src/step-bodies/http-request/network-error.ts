@@ -1,4 +1,4 @@
-/** Why no answer came, in words that the author of a definition can act on. */
+/** Explains why no response came, in words that the author of a definition can act on. */
 import { errors } from 'undici';
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -26,13 +26,13 @@ export function explainNetworkError(error: unknown): string {
   return error instanceof Error && error.message !== '' ? error.message : (code ?? 'unknown error');
 }
 
-/** OpenSSL's own text names places in its source code and ends with a line break. */
+/** OpenSSL's own text names positions in its source code and ends with a line break. */
 function reasonOfTls(code: string): string | undefined {
   if (code !== 'EPROTO' && !code.startsWith('ERR_SSL_')) return undefined;
   return 'the TLS handshake failed; check that the host serves https on this port';
 }
 
-/** Where several addresses were tried, Node throws an error without text that holds the others. */
+/** If several addresses were tried, Node throws an error without text that contains the others. */
 function findCode(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   if ('code' in error && typeof error.code === 'string') return error.code;

@@ -1,9 +1,10 @@
 /**
- * A limit on connections to callees that counts those nobody uses just now as well: calls to many hosts would otherwise
- * leave one idle connection at each, until the process has no file descriptor left.
+ * A limit on connections to callees that includes idle ones: calls to many hosts would otherwise leave one idle connection
+ * at each, until the process has no file descriptors left.
  *
- * When one more is needed, the connection that has been idle for longest is closed. There is one to close: no more are in
- * use at a time than there may be calls, which wait for their turn before they ask for a connection (call-slots.ts).
+ * When another connection is needed, the one that has been idle longest is closed. There always is one: the number of
+ * connections in use is limited by the number of calls, which wait for a slot before they request a connection
+ * (call-slots.ts).
  */
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
@@ -30,7 +31,7 @@ export class OpenSockets {
       this.#makeRoom();
       this.#open += 1;
       connect(options, (...connected) => {
-        // undici leaves the socket out when there is an error.
+        // undici omits the socket if there is an error.
         const [error, socket] = connected;
         if (error === null) this.#follow(socket);
         else this.#open -= 1;
@@ -71,7 +72,7 @@ const owners = new WeakMap<Socket, OpenSockets>();
 const socketOf = new WeakMap<object, Socket>();
 let follows = false;
 
-/** undici tells on these channels which request is sent over which connection, and when its answer has come as a whole. */
+/** undici reports on these channels which connection sends each request, and when its response is complete. */
 function followRequests(): void {
   if (follows) return;
   follows = true;

@@ -1,9 +1,9 @@
 /**
- * Connections that can only end at an address which the policy allows.
+ * Connections that can only reach an address that the policy allows.
  *
- * The name is resolved once for each connection, the answer is judged, and the socket is given exactly the addresses
- * that passed: a name that resolves to something else a moment later (DNS rebinding) changes nothing. This is the place
- * that cannot be got round, because every request, after every redirect, needs a connection.
+ * The name is resolved once for each connection, the addresses are checked, and the socket gets exactly the addresses that
+ * passed: a name that resolves differently a moment later (DNS rebinding) has no effect. This check cannot be bypassed,
+ * because every request, after every redirect, needs a connection.
  */
 import { lookup as lookupHost } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
@@ -18,12 +18,12 @@ export interface ResolvedAddress {
 /** Every address of a host, in the order in which they should be tried. */
 export type AddressLookup = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 
-/** The policy does not let us call this host or address. */
+/** The policy does not allow calls to this host or address. */
 export class AddressRefusedError extends Error {
   override readonly name = 'AddressRefusedError' as const;
 }
 
-/** Long enough for a far host that lost a few packets, short enough to be told apart from a slow answer. */
+/** Long enough for a distant host that lost a few packets, short enough to be distinguished from a slow response. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /** The operating system's own resolution, with its hosts file. */
@@ -37,13 +37,13 @@ export function createPinnedConnector(
   lookup: AddressLookup,
 ): buildConnector.connector {
   const connect = buildConnector({
-    // One request for each connection: `connections` then limits the requests at a host.
+    // One request per connection: `connections` then limits the requests to a host.
     allowH2: false,
     timeout: CONNECT_TIMEOUT_MS,
     lookup: createPinnedLookup(policy, lookup),
   });
   return (options, callback) => {
-    // An address in the URL is never looked up, so it has to be judged here.
+    // An address in the URL is never looked up, so it must be checked here.
     const refusal = isIP(options.hostname) === 0 ? null : policy.refuseAddress(options.hostname);
     if (refusal === null) {
       connect(options, callback);
@@ -69,7 +69,7 @@ function createPinnedLookup(policy: AddressPolicy, lookup: AddressLookup): Looku
   };
 }
 
-/** Addresses that are refused are left out, so that a host with one good address can be called. */
+/** Refused addresses are omitted, so that a host with one allowed address can be called. */
 async function resolveAllowed(
   hostname: string,
   policy: AddressPolicy,

@@ -1,9 +1,9 @@
 /**
- * What a redirect leads to.
+ * The call that follows a redirect.
  *
- *  RD1 Another origin gets no header field of the author's but those that describe the message: any of the others may be
- *     a credential, not only `Authorization`.
- *  RD2 A body that was sent encrypted is not sent again in the clear.
+ *  RD1 Another origin gets only those of the author's header fields that describe the message: any other may be a
+ *      credential, not only `Authorization`.
+ *  RD2 A body that was sent encrypted is not sent again unencrypted.
  */
 import type { HttpCall } from './http-call.js';
 import { AddressRefusedError } from './pinned-connector.js';
@@ -22,7 +22,7 @@ const DESCRIBING_FIELDS = new Set([
   'user-agent',
 ]);
 
-/** Null where the answer is no redirect that can be followed: then it is the result. @throws AddressRefusedError */
+/** Null if the response is not a redirect that can be followed: then it is the result. @throws AddressRefusedError */
 export function followRedirect(
   call: HttpCall,
   statusCode: number,
@@ -34,7 +34,7 @@ export function followRedirect(
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new AddressRefusedError(`the response redirects to ${url.protocol}, which is not HTTP`);
   }
-  // Credentials that the answering host put there are not the author's.
+  // Credentials that the redirecting host has set are not the author's.
   url.username = '';
   url.password = '';
   url.hash = '';
@@ -45,7 +45,7 @@ export function followRedirect(
   return url.origin === call.url.origin ? next : { ...next, headers: describing(next.headers) };
 }
 
-/** As browsers do it: 303 becomes GET, and 301 and 302 do for POST; 307 and 308 repeat the request as it was. */
+/** As in browsers: 303 becomes GET, and so do 301 and 302 for POST; 307 and 308 repeat the request unchanged. */
 function withoutBodyWhereDropped(call: HttpCall, statusCode: number): HttpCall {
   const becomesGet =
     statusCode === 303

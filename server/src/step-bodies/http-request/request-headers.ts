@@ -1,8 +1,8 @@
 /**
  * The header fields of a call.
  *
- *  H1 Names and values can only be what they seem: nothing in them ends a line or frames the message.
- *  H2 What says where a message goes and where it ends is ours alone.
+ *  H1 Names and values cannot smuggle anything: nothing in them ends a line or frames the message.
+ *  H2 Only the server sets the fields that say where a message goes and where it ends.
  */
 import { describeValue, quoteText, toText } from '../../engine/values/convert-input.js';
 import type { JsonObject } from '../../engine/values/json.js';
@@ -31,7 +31,7 @@ const OURS = new Set([
   'upgrade',
 ]);
 
-/** The author's fields over the defaults. @throws InputError */
+/** The defaults, overridden by the author's fields. @throws InputError */
 export function buildRequestHeaders(
   fields: JsonObject,
   defaults: Readonly<Record<string, string>>,

@@ -1,14 +1,14 @@
 /**
  * The URL of a call, from BaseUrl, Resource and Parameters.
  *
- *  U1 Scheme, host and port are those of BaseUrl, whatever Resource and Parameters hold.
- *  U2 The path begins with the path of BaseUrl: `..` in a value that came from outside does not leave it.
+ *  U1 Scheme, host and port are those of BaseUrl, whatever Resource and Parameters contain.
+ *  U2 The path starts with the path of BaseUrl: `..` in an external value cannot leave it.
  */
 import { describeValue, toText } from '../../engine/values/convert-input.js';
 import type { Json, JsonObject } from '../../engine/values/json.js';
 import { InputError } from '../../engine/primitives/primitive.js';
 
-/** Longer ones are refused by most servers. */
+/** Most servers reject longer ones. */
 const URL_LENGTH_MAX = 16_384;
 
 export interface UrlParts {
@@ -27,7 +27,7 @@ export function buildRequestUrl(parts: UrlParts): URL {
   const url = new URL(base);
   const basePath = base.pathname.endsWith('/') ? base.pathname : `${base.pathname}/`;
   const [path, query] = splitQuery(parts.resource);
-  // The slash of `basePath` in front ends the authority, so no text in `path` can become part of the host.
+  // The slash at the start of `basePath` ends the authority, so no text in `path` can become part of the host.
   if (path !== '') url.pathname = `${basePath}${path.startsWith('/') ? path.slice(1) : path}`;
   url.search = [base.search.slice(1), query, encodeParameters('Parameters', parts.parameters)]
     .filter((part) => part !== '')
@@ -36,7 +36,7 @@ export function buildRequestUrl(parts: UrlParts): URL {
   return url;
 }
 
-/** `a=1&b=x%20y`: a list repeats the name, null is left out. Spaces become `%20`, which every server reads. */
+/** `a=1&b=x%20y`: a list repeats the name, null is omitted. Spaces become `%20`, which every server can read. */
 export function encodeParameters(input: string, parameters: JsonObject): string {
   const encoded = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
@@ -57,7 +57,7 @@ export function encodeParameters(input: string, parameters: JsonObject): string 
 
 function parseBaseUrl(text: string): URL {
   refuseOddCharacters('BaseUrl', text);
-  // Checked on the text, because the parser also takes `http:host`, where people and parsers differ about the host.
+  // Checked in the text, because the parser also accepts `http:host`, where people and parsers disagree about the host.
   if (!/^https?:\/\/[^/?#]/i.test(text) || !URL.canParse(text)) {
     throw new InputError('the input BaseUrl: expected an address such as "https://host/path"');
   }
@@ -73,7 +73,7 @@ function parseBaseUrl(text: string): URL {
   return url;
 }
 
-/** Parsers disagree about what these do to a URL, which is what attacks on hosts live on. */
+/** Parsers disagree about the effect of these characters on a URL, which attacks on hosts exploit. */
 function refuseOddCharacters(input: string, text: string): void {
   if (/[\u0000-\u001f\u007f\\]/.test(text)) {
     throw new InputError(`the input ${input}: control characters and "\\" are not allowed`);
@@ -88,7 +88,7 @@ function splitQuery(resource: string): [path: string, query: string] {
   return mark === -1 ? [resource, ''] : [resource.slice(0, mark), resource.slice(mark + 1)];
 }
 
-/** Both rules once more on the result: it is what counts, however it came about. */
+/** Checks both rules again on the result: only the result counts, however it was built. */
 function checkUrl(url: URL, base: URL, basePath: string): void {
   if (url.origin !== base.origin || url.username !== '' || url.password !== '') {
     throw new InputError('the input Resource: it must not change the host of BaseUrl');

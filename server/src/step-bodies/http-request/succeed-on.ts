@@ -1,8 +1,8 @@
 /**
- * With the input SucceedOn, an answer that it does not name is a failure of the step.
+ * With the input SucceedOn, a response whose status it does not name is a failure of the step.
  *
- *  SO1 The error says which status came and how the body begins: that is what tells what to do.
- *  SO2 A `Retry-After` delays the next attempt and never brings it forward; what cannot be read is ignored.
+ *  SO1 The error contains the status and the start of the body, which show what to do.
+ *  SO2 A `Retry-After` delays the next attempt and never brings it forward; an invalid one is ignored.
  */
 import { writeJson } from '../../engine/values/exact-json.js';
 import type { Json } from '../../engine/values/json.js';
@@ -10,21 +10,21 @@ import type { StatusList } from '../../engine/values/status-list.js';
 import type { EffectResult } from '../../engine/flow/messages.js';
 
 const SHOWN_BODY_LENGTH = 500;
-/** What the callee asks for beyond this is not waited for. */
+/** Maximum delay that the callee can request. */
 const RETRY_AFTER_MS_MAX = 24 * 60 * 60 * 1000;
 
-/** Answers of 400 to 499 that may be others a moment later: time-out, too early, too many requests. */
+/** Statuses of 400 to 499 that may change a moment later: timeout, too early, too many requests. */
 const PASSING_CLIENT_ERRORS: ReadonlySet<number> = new Set([408, 425, 429]);
 
 export interface JudgedAnswer {
   readonly statusCode: number;
   readonly body: Json;
-  /** Why the answer is not whole. */
+  /** Why the response is incomplete. */
   readonly problem: string | null;
   readonly retryAfter: string | null;
 }
 
-/** The failure that an answer is; null where it is a success. `from` names the call. */
+/** The failure that a response represents; null if it is a success. `from` names the call. */
 export function failureOf(
   succeedOn: StatusList,
   from: string,
@@ -55,7 +55,7 @@ function beginningOf(body: Json): string {
   return text.length <= SHOWN_BODY_LENGTH ? `: ${text}` : `: ${text.slice(0, SHOWN_BODY_LENGTH)}…`;
 }
 
-/** Milliseconds from a number of seconds or an HTTP date; 0 for one that is past or cannot be read. */
+/** Milliseconds from a number of seconds or an HTTP date; 0 if it is in the past or invalid. */
 export function retryAfterMs(field: string | null, now: number): number {
   const text = field?.trim() ?? '';
   const wantedMs = /^\d{1,15}$/.test(text) ? Number(text) * 1000 : untilDate(text, now);
@@ -63,7 +63,7 @@ export function retryAfterMs(field: string | null, now: number): number {
 }
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-/** The form that HTTP asks of every sender: `Sun, 06 Nov 1994 08:49:37 GMT`. */
+/** The format that HTTP requires of every sender: `Sun, 06 Nov 1994 08:49:37 GMT`. */
 const HTTP_DATE = /^[A-Z][a-z]{2}, (\d\d) ([A-Z][a-z]{2}) (\d{4}) (\d\d):(\d\d):(\d\d) GMT$/;
 
 function untilDate(text: string, now: number): number {

@@ -1,4 +1,4 @@
-/** Who has an activity, or why nobody has it, in words. */
+/** Explains who has an activity, or why nobody has it. */
 import { FAR_FUTURE_MS } from '../../../store/store.js';
 import type { Polling } from '../../fleet/node-types.js';
 import type { PointerFacts, WaitReason } from './explanation.js';

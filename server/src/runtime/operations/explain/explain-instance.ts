@@ -1,4 +1,4 @@
-/** From what was found out about an instance to reasons and words. Pure: the same facts give the same explanation. */
+/** Turns the facts about an instance into reasons and sentences. Pure: the same facts give the same explanation. */
 import { compensatedCount } from '../../../engine/failure/clean-up.js';
 import { COMPLETED_STEPS_MAX } from '../../../engine/failure/completed-steps.js';
 import type { StepError } from '../../../engine/model/step-record.js';
@@ -8,7 +8,7 @@ import type { Explanation, InstanceFacts, WaitReason } from './explanation.js';
 import { plainDuration } from './plain-duration.js';
 import { placeOf } from './step-place.js';
 
-/** The errors with which the server sets an instance aside; a loop without a wait is the definition's own doing. */
+/** The errors with which the server quarantines an instance; a loop without a wait is caused by the definition itself. */
 const SET_ASIDE_TYPES: ReadonlySet<string> = new Set([
   'EngineError',
   'InstanceTooLarge',
@@ -18,7 +18,7 @@ const SET_ASIDE_TYPES: ReadonlySet<string> = new Set([
   'UnreadableState',
 ]);
 
-/** A problem first, then what somebody can do something about, then what goes on by itself. */
+/** Problems first, then what somebody can act on, then what continues by itself. */
 const ORDER: Readonly<Record<WaitReason['kind'], number>> = {
   ended: 0,
   'set-aside': 0,
@@ -55,7 +55,7 @@ export function explainInstance(facts: InstanceFacts): Explanation {
   };
 }
 
-/** What holds for the instance as a whole; null for one that runs or waits. */
+/** The reason for the instance as a whole; null if it is running or waiting. */
 function explainWhole(facts: InstanceFacts): WaitReason | null {
   if (facts.endTime !== null) return explainEnd(facts, facts.endTime);
   if (facts.isNewer) {
@@ -87,7 +87,7 @@ function explainEnd(facts: InstanceFacts, endTime: number): WaitReason {
     const text = `completed ${ago}, ${after}${because}`;
     return wholeReason('ended', { text, since: endTime, error });
   }
-  // Somebody may have asked for the end of what an error ended then.
+  // Somebody may have requested termination, but an error ended the instance first.
   if (actor !== null && outcome !== 'Failed') {
     const because = actor.detail === null ? '' : ` (${actor.detail})`;
     const text = `terminated by ${actor.name}${because} ${ago}, ${after}`;
@@ -131,7 +131,7 @@ function explainSuspension(facts: InstanceFacts): WaitReason {
   });
 }
 
-/** How far a termination with compensation is; null: there is none. */
+/** The progress of a termination with compensation; null if there is none. */
 function explainCleanUp({ endTime, instance, lastChangeAt }: InstanceFacts): WaitReason | null {
   if (endTime !== null || instance === null || instance.cleanUp === null) return null;
   const { cleanUp, pointers } = instance;
@@ -150,13 +150,13 @@ function explainCleanUp({ endTime, instance, lastChangeAt }: InstanceFacts): Wai
   });
 }
 
-/** A failure that suspends leaves its step ready for another try at the time of the failure, with no retry counted. */
+/** A failure that suspends leaves its step ready for another attempt at the time of the failure, with no retry counted. */
 function wasSuspendedBy({ id, retries, state }: Pointer, error: StepError): boolean {
   if (id !== error.pointerId || retries > 0 || state.kind !== 'sleeping') return false;
   return state.reason === 'retry' && state.until <= error.time;
 }
 
-/** A Runnable instance in which nothing is open: it is between two steps, or about to end. */
+/** A Runnable instance with nothing open: it is between two steps, or about to end. */
 function explainTurn({ lastChangeAt, now, owner }: InstanceFacts): WaitReason {
   const since = plainDuration(now - lastChangeAt);
   const text =

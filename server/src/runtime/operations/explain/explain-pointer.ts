@@ -1,4 +1,4 @@
-/** Why one pointer stands where it stands, in words. */
+/** Explains why a pointer does not advance. */
 import type { Pointer, PointerState } from '../../../engine/model/pointer.js';
 import { FAR_FUTURE_MS } from '../../../store/store.js';
 import { explainActivity } from './explain-activity.js';
@@ -179,7 +179,7 @@ function factsOf<Kind extends PointerFacts['kind']>(
   kind: Kind,
 ): Extract<PointerFacts, { kind: Kind }> | null {
   const known = of.get(pointer.id);
-  // The kind was just compared; the compiler cannot follow that through a type parameter.
+  // The kind was just compared; the compiler cannot infer that through a type parameter.
   return known?.kind === kind ? (known as Extract<PointerFacts, { kind: Kind }>) : null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Finds out why an instance stands where it stands: reads what its explanation needs, each read bounded, none of them a
- * search through data.
+ * Finds out why an instance does not advance: collects the facts for its explanation with bounded reads, none of which
+ * searches through data.
  */
 import type { WorkflowInstance } from '../../../engine/model/instance.js';
 import { executionKey, type Pointer } from '../../../engine/model/pointer.js';
@@ -22,13 +22,13 @@ import { pollingOf } from '../../fleet/node-views.js';
 import { explainInstance } from './explain-instance.js';
 import type { Explanation, InstanceFacts, PointerFacts } from './explanation.js';
 
-/** Open steps that are looked into; of the others only the number is told. */
+/** Maximum number of open steps that are explained; the others are only counted. */
 const REASONS_MAX = 50;
-/** Events that are looked through on either side of a wait's effective date. */
+/** Maximum number of events searched on either side of a wait's effective date. */
 const EVENTS_MAX = 50;
-/** Children are read whole for a sentence each: so many characters of their states for one explanation. */
+/** Children are read whole for one sentence each: maximum length of their states per explanation, in characters. */
 const CHILDREN_LENGTH_MAX = 8 * 1024 * 1024;
-/** An event that came too early is looked for so far back. */
+/** How far back to search for an event that came too early. */
 const EARLY_MS = 60 * 60_000;
 
 export interface ExplainOptions {
@@ -38,11 +38,11 @@ export interface ExplainOptions {
   readonly nodes: NodeRegistry;
 }
 
-/** What one explanation and that of a child have in common. */
+/** Shared by an explanation and those of its children. */
 interface Asked {
   readonly now: number;
   readonly nodes: readonly NodeRecord[];
-  /** A child is explained by its own waits, and not by those of its children. */
+  /** A child is explained by its own waits, not by those of its children. */
   readonly withChildren: boolean;
 }
 
@@ -90,7 +90,7 @@ async function readInstance(record: InstanceRecord): Promise<WorkflowInstance | 
   }
 }
 
-/** Open pointers that nothing runs inside of, those that failed first. */
+/** Open pointers with nothing running inside them, failed ones first. */
 function leavesOf({ pointers }: WorkflowInstance): readonly Pointer[] {
   return [...pointers.values()]
     .filter(({ state }) => state.kind !== 'open' && state.kind !== 'compensating')
@@ -101,7 +101,7 @@ async function findDefinition(
   { definitionId, version }: InstanceRecord,
   { catalog }: ExplainOptions,
 ): Promise<InstanceFacts['definition']> {
-  // One that cannot be read is what is explained, not an error of the question.
+  // An unreadable instance is a result to explain, not an error of the request.
   return catalog.find(definitionId, version).catch((error: unknown) => {
     if (error instanceof AppError && error.code === 'internal') return null;
     throw error;
@@ -113,10 +113,10 @@ const CAUSE_OF: Partial<Record<InstanceStatus, AuditAction>> = {
   Terminated: 'terminate',
 };
 
-/** What else changes a status on request. */
+/** Other actions that change a status. */
 const CONTROL_ACTIONS: ReadonlySet<AuditAction> = new Set(['suspend', 'resume', 'terminate']);
 
-/** Whoever made the status what it is, unless a failure did. */
+/** The actor who caused the current status, unless a failure did. */
 async function actorOf(
   { id, status }: InstanceRecord,
   { store }: ExplainOptions,
@@ -197,7 +197,7 @@ async function eventFacts(
   };
 }
 
-/** One after the other, and only some where they are large: of the others is told what their parent knows. */
+/** One after the other, and only some if they are large; for the rest, the parent's knowledge is used. */
 async function factsOfChildren(
   leaves: readonly Pointer[],
   options: ExplainOptions,

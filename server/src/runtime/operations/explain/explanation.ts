@@ -1,4 +1,4 @@
-/** Why an instance stands where it stands, as values: what is found out, and what is made of it. */
+/** Why an instance does not advance, as values: the facts, and the explanation derived from them. */
 import type { AuditAction } from '../../../store/records/control.js';
 import type { WorkflowDefinition } from '../../../engine/model/definition.js';
 import type { WorkflowInstance } from '../../../engine/model/instance.js';
@@ -10,9 +10,9 @@ import type { InstanceOutcome, InstanceStatus } from '../../../store/records/ins
 import type { Polling } from '../../fleet/node-types.js';
 
 export type ReasonKind =
-  /** By an operator, or by a step that failed. */
+  /** By an operator, or by a failed step. */
   | 'suspended'
-  /** The server gave it up: nodes stopped while they ran it, or it cannot be read. */
+  /** Quarantined: nodes crashed while they ran it, or it cannot be read. */
   | 'set-aside'
   /** It is being terminated with compensation. */
   | 'compensating'
@@ -21,9 +21,9 @@ export type ReasonKind =
   | 'event'
   | 'activity'
   | 'workflow'
-  /** An HTTP call or a script is under way. */
+  /** An HTTP call or a script is running. */
   | 'running'
-  /** It is due, and its turn has not come. */
+  /** It is due and waiting for its turn. */
   | 'scheduled'
   | 'ended';
 
@@ -43,44 +43,44 @@ export interface WaitReason {
   readonly eventName?: string;
   readonly eventKey?: string;
   readonly activityName?: string;
-  /** Of the child. */
+  /** The id of the child. */
   readonly workflowId?: string;
   readonly nodeId?: string;
   /** Who holds the activity. */
   readonly worker?: { readonly workerId: string; readonly leaseUntil: number | null };
-  /** Who might take an activity that nobody holds. */
+  /** Who could claim an activity that nobody holds. */
   readonly queue?: Polling;
   readonly error: StepError | null;
-  /** What would put it right. */
+  /** The actions that would resolve it. */
   readonly actions: readonly AuditAction[];
 }
 
 export interface Explanation {
   readonly workflowId: string;
   readonly status: InstanceStatus;
-  /** Null while it is open. */
+  /** Null while the instance is open. */
   readonly outcome: InstanceOutcome | null;
-  /** When it was asked. */
+  /** The time of the explanation. */
   readonly time: number;
   /** The most important reason in one sentence. */
   readonly summary: string;
   readonly reasons: readonly WaitReason[];
-  /** How many are left out. */
+  /** Number of omitted reasons. */
   readonly moreReasons: number;
 }
 
-/** What was found out about the wait of one pointer, where the pointer itself does not say it all. */
+/** The facts about the wait of one pointer that the pointer itself does not contain. */
 export type PointerFacts =
   | {
       readonly kind: 'event';
       /** The newest one published before the wait's effective date. */
       readonly before: number | null;
-      /** The first one published since that the instance has not taken. */
+      /** The first one published since then that the instance has not taken. */
       readonly since: number | null;
     }
   | {
       readonly kind: 'activity';
-      /** Null: not offered yet, or taken in already. */
+      /** Null: not offered yet, or its result was already applied. */
       readonly record: ActivityRecord | null;
       readonly polling: Polling;
     }
@@ -97,19 +97,19 @@ export interface InstanceFacts {
   readonly lastChangeAt: number;
   /** Null: its state cannot be read. */
   readonly instance: WorkflowInstance | null;
-  /** Null: it is gone or cannot be read. */
+  /** Null: it no longer exists or cannot be read. */
   readonly definition: WorkflowDefinition | null;
   /** Written by a newer server than this. */
   readonly isNewer: boolean;
   readonly owner: { readonly id: string; readonly isAlive: boolean } | null;
-  /** Whoever suspended or terminated it last, where that is known. */
+  /** Who last suspended or terminated it, if known. */
   readonly actor: {
     readonly name: string;
     readonly time: number;
-    /** What led to it, in words. */
+    /** The cause, in words. */
     readonly detail: string | null;
   } | null;
-  /** The leaves that are explained, and how many others there are. */
+  /** The leaves that are explained, and the number of others. */
   readonly leaves: readonly Pointer[];
   readonly moreLeaves: number;
   readonly of: ReadonlyMap<number, PointerFacts>;

@@ -1,4 +1,4 @@
-/** Durations as people say them: "40 s", "12 min", "3 h 5 min", "2 d 4 h". */
+/** Durations for people: "40 s", "12 min", "3 h 5 min", "2 d 4 h". */
 const UNITS = [
   ['d', 86_400],
   ['h', 3600],
@@ -6,7 +6,7 @@ const UNITS = [
   ['s', 1],
 ] as const;
 
-/** Rounded to the second, and from the minute on to two units at most; what is over or has no length is "0 s". */
+/** Rounded to the second; from one minute on, at most two units. Negative and empty durations are "0 s". */
 export function plainDuration(ms: number): string {
   const seconds = Math.max(Math.round(ms / 1000), 0);
   const first = UNITS.findIndex(([, length]) => seconds >= length);
@@ -15,7 +15,7 @@ export function plainDuration(ms: number): string {
   const [name, length] = unit;
   const text = `${Math.floor(seconds / length)} ${name}`;
   const next = UNITS[first + 1];
-  // Seconds beside minutes say nothing that helps.
+  // Seconds in addition to minutes are not useful.
   if (next === undefined || next[0] === 's') return text;
   const rest = Math.floor((seconds % length) / next[1]);
   return rest === 0 ? text : `${text} ${rest} ${next[0]}`;

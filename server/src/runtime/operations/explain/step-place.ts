@@ -1,4 +1,4 @@
-/** Which step a pointer stands at, as explanations name it. */
+/** The step of a pointer, as explanations name it. */
 import type { Pointer } from '../../../engine/model/pointer.js';
 import type { InstanceFacts, WaitReason } from './explanation.js';
 
