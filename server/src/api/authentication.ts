@@ -1,18 +1,18 @@
 /**
- * Who may call what: bearer tokens (JWT), checked against one configured key and one algorithm.
+ * Authorizes calls: bearer tokens (JWT), checked against one configured key and one algorithm.
  *
  * Invariants:
  *  A1 The algorithm is the configured one, whatever the token says about itself (`tokens.ts`).
- *  A2 Without configuration everybody may do everything; with it, nothing is reached without a valid token except the
- *     routes that carry no `@Security`.
- *  A3 A refusal does not tell why a token was not believed; the log does, at debug level.
+ *  A2 Without configuration, everything is allowed; with it, only the routes without `@Security` are reachable without a
+ *     valid token.
+ *  A3 An error response does not say why a token was rejected; the log does, at debug level.
  */
 import type { Request } from 'express';
 import { AppError } from '../base/errors.js';
 import { addressOf, contextOf } from './http/request-context.js';
 import type { TokenVerifier, VerifiedToken } from './tokens.js';
 
-/** Everything is allowed to the owner of this scope. */
+/** This scope allows everything. */
 const ADMIN_SCOPE = 'conductor:admin';
 
 /**
@@ -38,7 +38,7 @@ export async function expressAuthentication(
   throw new AppError('forbidden', `This call requires the scope ${scopes.join(' ')}`);
 }
 
-/** Whether the caller of a request that was let in may also do what needs this scope. */
+/** Whether the caller of an admitted request also has this scope. */
 export async function hasScope(request: Request, scope: string): Promise<boolean> {
   const token = await contextOf(request).verifiedToken;
   return token === null || covers(token, scope);

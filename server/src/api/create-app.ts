@@ -6,9 +6,9 @@
  *
  * Invariants:
  *  API1 A body is read after its sender was authenticated, under a byte limit, and parsed under depth and count limits.
- *  API2 Free-form data reaches the host as it was sent: own `__proto__` members, casing and order included.
- *  API3 Every error is a problem document; what nobody expected shows an id and nothing else.
- *  API4 A work item that could not be delivered goes back to the queue.
+ *  API2 Free-form data reaches the host as it was sent, including own `__proto__` members, casing and order.
+ *  API3 Every error is a problem document; an unexpected error shows only an id.
+ *  API4 A work item that could not be delivered returns to the queue.
  */
 import express, { type Express, type RequestHandler } from 'express';
 import { RegisterRoutes } from '../generated/routes.js';
@@ -31,23 +31,23 @@ export interface AppOptions {
   readonly host: Host;
   readonly logger: Logger;
   readonly limits: ApiLimits;
-  /** Null or not enabled: everybody may do everything. */
+  /** Null or not enabled: everything is allowed. */
   readonly auth: AuthConfig | null;
-  /** Proxies whose word about the address of the caller is taken; none when left out. */
+  /** Proxies that are trusted to report the address of the caller; none by default. */
   readonly trustedProxies?: readonly string[];
-  /** See `foreign-pages.ts`; none when left out. */
+  /** See `foreign-pages.ts`; none by default. */
   readonly allowedHosts?: readonly string[];
   readonly corsOrigins?: readonly string[];
   readonly requestMemory: RequestMemory;
 }
 
-/** @throws Error with a sentence when the public key or a proxy's address cannot be used */
+/** @throws Error with a sentence if the public key or a proxy's address is invalid */
 export function createApp(options: AppOptions): Express {
   const { auth, host, limits, logger, trustedProxies = [] } = options;
   const app = express();
   app.set('trust proxy', [...trustedProxies]);
   app.disable('x-powered-by');
-  // Answers are computed anew each time; hashing them would only cost.
+  // Responses are computed for each request; hashing them would only cost time.
   app.disable('etag');
   app.set('query parser', parseQuery);
   app.response.json = function json(value: unknown) {
@@ -86,7 +86,7 @@ export function createApp(options: AppOptions): Express {
 const securityHeaders: RequestHandler = (_request, response, next) => {
   response.setHeader('X-Content-Type-Options', 'nosniff');
   response.setHeader('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");
-  // Data of workflows has no place in caches.
+  // Data of workflows must not be cached.
   response.setHeader('Cache-Control', 'no-store');
   next();
 };

@@ -1,13 +1,13 @@
 /**
  * Expressions and scripts, as the rest of the server sees them: evaluated in batches, run, and checked. They are Python.
  *
- * Owns: everything about how Python is run and kept apart from the host. Must not know: workflows, steps, stores.
+ * Owns: everything about how Python is run and isolated from the host. Must not know: workflows, steps, stores.
  *
- * Promises of every implementation (see server/test/scripts/):
+ * Guarantees of every implementation (see server/test/scripts/):
  *  P1 No evaluation can see or change another one, the server, its files, its network or its environment.
- *  P2 Every call ends within its time limit (plus a bounded grace) and within the memory and size limits.
- *  P3 What comes back is plain JSON: finite numbers, integers of up to 1,000 digits, bounded depth and size.
- *  P4 A failing evaluation fails alone: others in flight or queued go on.
+ *  P2 Every call ends within its time limit (plus a bounded grace period) and within the memory and size limits.
+ *  P3 Results are plain JSON: finite numbers, integers of up to 1,000 digits, bounded depth and size.
+ *  P4 A failing evaluation fails alone: others that are running or queued continue.
  */
 import type { ExamineExpression } from '../engine/definitions/expression-facts.js';
 import type { Json, JsonObject } from '../engine/values/json.js';

@@ -1,14 +1,14 @@
 /**
- * What one client address may take of a node: wrong tokens in a minute, of either kind, and calls that wait.
+ * Limits for each client address on a node: invalid tokens per minute, of either kind, and waiting calls.
  *
  * Owns the counts of one application. Must not know: HTTP, who the caller is, the clock of the machine.
  *
- *  AL1 All tables are bounded: whoever has an endless supply of addresses fills no memory.
+ *  AL1 All tables are bounded: a client with an endless supply of addresses cannot fill the memory.
  */
 import { AppError } from '../../base/errors.js';
 
 const WINDOW_MS = 60_000;
-/** More addresses at once than this are not told apart: the oldest is forgotten. */
+/** Maximum number of tracked addresses; beyond it, the oldest is dropped. */
 const ADDRESSES_MAX = 10_000;
 
 export interface FailureLimitOptions {
@@ -25,7 +25,7 @@ class FailureWindows {
     this.#options = options;
   }
 
-  /** @throws AppError `too_many_requests` when the address has failed as often as it may */
+  /** @throws AppError `too_many_requests` if the address has reached its maximum number of failures */
   assertBelow(address: string, message: string): void {
     const window = this.#windows.get(address);
     if (window === undefined) return;
@@ -52,7 +52,7 @@ class FailureWindows {
   }
 }
 
-/** Counts wrong work tokens. An address over the limit may not even try a right one until its minute is over. */
+/** Counts invalid work tokens. An address over the limit cannot use even a valid one until its minute is over. */
 export class GuessLimit {
   readonly #windows: FailureWindows;
 
@@ -60,7 +60,7 @@ export class GuessLimit {
     this.#windows = new FailureWindows(options);
   }
 
-  /** Does the call, unless too many before it were wrong. @throws AppError `too_many_requests` */
+  /** Makes the call, unless too many earlier ones failed. @throws AppError `too_many_requests` */
   async guard<Result>(address: string, call: () => Promise<Result>): Promise<Result> {
     this.#windows.assertBelow(address, 'Too many invalid work tokens from this address');
     try {
@@ -75,7 +75,7 @@ export class GuessLimit {
 }
 
 /**
- * Counts bearer tokens that were not believed. Only they are refused beyond the limit: whoever has a valid one is let in,
+ * Counts rejected bearer tokens. Beyond the limit, only invalid ones are rejected: a caller with a valid token is admitted,
  * whatever others behind the same proxy send, because a signature cannot be guessed.
  */
 export class RefusalLimit {
@@ -85,14 +85,14 @@ export class RefusalLimit {
     this.#windows = new FailureWindows(options);
   }
 
-  /** Notes a refusal. @throws AppError `too_many_requests` instead of the refusal, when there were too many before it */
+  /** Counts a rejection. @throws AppError `too_many_requests` instead of it, if there were too many before */
   count(address: string): void {
     this.#windows.assertBelow(address, 'Too many invalid bearer tokens from this address');
     this.#windows.count(address);
   }
 }
 
-/** Counts the calls that wait, so that one client cannot take every place. */
+/** Counts waiting calls, so that one client cannot take all places. */
 export class WaitingLimit {
   readonly #max: number;
   readonly #waiting = new Map<string, number>();
@@ -101,7 +101,7 @@ export class WaitingLimit {
     this.#max = waitingMax;
   }
 
-  /** Waits for the call in the address's share. @throws AppError `too_many_requests` */
+  /** Makes the call within the share of the address. @throws AppError `too_many_requests` */
   async guard<Result>(address: string, call: () => Promise<Result>): Promise<Result> {
     const waiting = this.#waiting.get(address) ?? 0;
     if (waiting >= this.#max) {

@@ -1,8 +1,8 @@
 /**
- * Answers in the format that the caller prefers: JSON, unless `Accept` says YAML.
+ * Responses in the format that the caller prefers: JSON, unless `Accept` asks for YAML.
  *
- * Long answers are written in slices, and no longer than the caller is there. What is too long for YAML, which is made for
- * people, is answered in JSON; `Content-Type` says so, as it does for callers that accept neither.
+ * Long responses are written in slices, until the caller disconnects. A response that is too long for YAML, which is meant
+ * for people, is sent as JSON; `Content-Type` says so, as it does for callers that accept neither.
  */
 import type { Request, Response } from 'express';
 import { writeJson } from '../../engine/values/exact-json.js';
@@ -13,15 +13,15 @@ import { writeYaml, writeYamlParts } from './yaml-writer.js';
 
 const YAML_MEDIA_TYPES: readonly string[] = ['application/yaml', 'application/x-yaml', 'text/yaml'];
 const JSON_MEDIA_TYPE = 'application/json';
-/** In the order in which they win when the caller has no preference. */
+/** In order of precedence if the caller has no preference. */
 const MEDIA_TYPES = [JSON_MEDIA_TYPE, 'text/json', ...YAML_MEDIA_TYPES];
-/** With the only charset that there is, too: a range with a parameter fits nothing without it. */
+/** Also with the only supported charset: a media range with a parameter matches nothing without it. */
 const OFFERED = [...MEDIA_TYPES, ...MEDIA_TYPES.map(withCharset)];
 
-/** In characters: twenty times as many can come from a JSON of this length that is nested deeply. */
+/** In characters: JSON of this length that is deeply nested can become twenty times as long. */
 export const YAML_LENGTH_MAX = 8 * 1024 * 1024;
 
-/** Takes the place of Express's `response.json`, which tsoa calls with what a controller answers. */
+/** Replaces Express's `response.json`, which tsoa calls with the result of a controller. */
 export function sendAnswer(response: Response, value: unknown): Response {
   const type = answerType(response.req);
   const isYaml = YAML_MEDIA_TYPES.includes(type);
@@ -34,14 +34,14 @@ export function sendAnswer(response: Response, value: unknown): Response {
   return sendCounted(response, type, isYaml ? writeYaml(value) : writeJson(value as object));
 }
 
-/** @throws AppError when there is no memory for it, and the caller can ask again */
+/** @throws AppError if there is no memory for the response, and the caller can repeat the request */
 function sendCounted(response: Response, type: string, text: string): Response {
   const { memory } = contextOf(response.req).services;
   memory.answer(addressOf(response.req), response, text.length, onlyReads(response.req));
   return sendText(response, withCharset(type), text);
 }
 
-/** Whoever takes work gets it, or nobody would do it until its lease ends. */
+/** A worker that claims work must get it; otherwise nobody would do it until its lease ends. */
 function onlyReads({ method, originalUrl }: Request): boolean {
   return method === 'GET' && !originalUrl.startsWith('/api/activity/');
 }
@@ -58,11 +58,11 @@ async function sendInSlices(response: Response, type: string, value: unknown): P
   sendCounted(response, isYaml ? JSON_MEDIA_TYPE : type, json);
 }
 
-/** Sends a body as it is: no entity tag, no guess about its type. */
+/** Sends a body unchanged: without an entity tag, without guessing its type. */
 export function sendText(response: Response, contentType: string, text: string): Response {
   response.setHeader('Content-Type', contentType);
   response.setHeader('Content-Length', Buffer.byteLength(text));
-  // Text goes out in one write with the headers; bytes would need a second one.
+  // Text is sent in one write with the headers; bytes would need a second one.
   return response.end(text);
 }
 
@@ -72,7 +72,7 @@ function answerType(request: Request): string {
     return JSON_MEDIA_TYPE;
   }
   const preferred = request.accepts(OFFERED);
-  // Whoever accepts neither still learns more from JSON than from a 406.
+  // For callers that accept neither, JSON is more useful than a 406.
   if (preferred === false) return JSON_MEDIA_TYPE;
   return preferred.replace(/;.*/, '');
 }

@@ -1,27 +1,27 @@
-/** The bounds of one request. The configuration may change each; these are what it starts from. */
+/** The default limits of one request. The configuration may change each. */
 export interface ApiLimits {
-  /** A larger body is refused with 413 before it is read. */
+  /** A larger body is rejected with 413 before it is read. */
   readonly bodyBytesMax: number;
-  /** YAML costs far more time to read than JSON, so that its bodies are smaller. */
+  /** Lower, because reading YAML takes far more time than reading JSON. */
   readonly yamlBytesMax: number;
   readonly scriptBytesMax: number;
-  /** How deep objects and lists may be nested. */
+  /** Maximum nesting depth of objects and lists. */
   readonly bodyDepthMax: number;
-  /** How many values a body may hold, aliases expanded. */
+  /** Maximum number of values in a body, with aliases expanded. */
   readonly bodyNodesMax: number;
-  /** How many words, marks and line breaks a YAML body may consist of. */
+  /** Maximum number of words, marks and line breaks in a YAML body. */
   readonly yamlTokensMax: number;
   readonly yamlAliasesMax: number;
-  /** Longer polls for activities are cut to this. */
+  /** Longer polls for activities are reduced to this. */
   readonly pollTimeoutSecondsMax: number;
-  /** Longer waits for the end of a workflow are cut to this. */
+  /** Longer waits for the end of a workflow are reduced to this. */
   readonly waitSecondsMax: number;
   readonly leaseSecondsMax: number;
-  /** Calls of one address that may wait at a time, for work or for the end of a workflow. */
+  /** Maximum number of calls of one address that wait at the same time, for work or for the end of a workflow. */
   readonly waitingPerAddressMax: number;
-  /** Wrong work tokens that one address may send in a minute. */
+  /** Maximum number of invalid work tokens per minute from one address. */
   readonly wrongTokensPerMinuteMax: number;
-  /** Bearer tokens of one address in a minute that are refused with 401; further ones with 429. */
+  /** Number of invalid bearer tokens per minute from one address that are rejected with 401; further ones with 429. */
   readonly wrongBearersPerMinuteMax: number;
 }
 
@@ -41,5 +41,5 @@ export const DEFAULT_API_LIMITS: ApiLimits = {
   wrongBearersPerMinuteMax: 1000,
 };
 
-/** Of lists; the largest size stands in the checks of each list's `limit`. */
+/** The default page size of lists; the checks of each list's `limit` define the maximum. */
 export const PAGE_SIZE_DEFAULT = 50;

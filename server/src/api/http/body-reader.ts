@@ -2,7 +2,7 @@
  * Request bodies: bytes under a limit, then text, then a JSON value.
  *
  * Routes with a body name one of the readers below with `@Middlewares`, so that a body is read only after the caller was
- * authenticated. The value is passed on as it came: no copy, no coercion, no casing.
+ * authenticated. The value is passed on unchanged: no copy, no coercion, no change of case.
  */
 import type { Request, RequestHandler } from 'express';
 import type { Json } from '../../engine/values/json.js';
@@ -15,11 +15,11 @@ import { addressOf, contextOf, responseOf, type ParsedBody } from './request-con
 import type { BodyMemory } from './request-memory.js';
 import { parseYaml } from './yaml-format.js';
 
-/** The pieces of a body as they come, and the body in one piece. */
+/** The chunks of a body as they arrive, and the joined body. */
 const BYTES_COST = 2;
 /** Values of YAML, for each character; aliases make more of them. */
 const YAML_COST = 32;
-/** The most that values of JSON take for each character, and from which length on it is looked at more closely. */
+/** The maximum for JSON values per character, and the length from which the cost is estimated more precisely. */
 const JSON_COST_MAX = 32;
 const SCANNED_FROM = 4096;
 
@@ -34,14 +34,14 @@ const MEDIA_TYPES: Readonly<Record<string, BodyFormat>> = {
   'text/x-python': 'python',
 };
 
-/** A JSON or YAML body that must be there. */
+/** A required JSON or YAML body. */
 export const requiredBody: RequestHandler = (request, _response, next) => readValue(request, next);
 
-/** A JSON or YAML body; one that is absent or empty is `{}`. */
+/** A JSON or YAML body; if it is absent or empty, `{}`. */
 export const objectBody: RequestHandler = (request, _response, next) =>
   readValue(request, next, {});
 
-/** A JSON or YAML body; one that is absent or empty is null. */
+/** A JSON or YAML body; if it is absent or empty, null. */
 export const nullableBody: RequestHandler = (request, _response, next) =>
   readValue(request, next, null);
 
@@ -56,7 +56,7 @@ export const scriptBody: RequestHandler = async (request, _response, next) => {
   next();
 };
 
-/** What the readers above have made of a body: JSON values only. */
+/** The value that the readers above have parsed: JSON values only. */
 export function asJson(body: unknown): Json {
   return body as Json;
 }
@@ -79,7 +79,7 @@ async function parseBody(request: Request, limits: ApiLimits): Promise<ParsedBod
   const memory = memoryOf(request);
   const bytesMax = format === 'yaml' ? limits.yamlBytesMax : limits.bodyBytesMax;
   const bytes = await readBytes(request, bytesMax, memory);
-  // Some clients name a type, or one of their own, for a body that they do not send.
+  // Some clients send a content type, even one of their own, without a body.
   if (bytes.length === 0) return null;
   if (format !== 'json' && format !== 'yaml') {
     throw unsupported(request, 'Send application/json or application/yaml');
@@ -91,7 +91,7 @@ async function parseBody(request: Request, limits: ApiLimits): Promise<ParsedBod
   return { value: parseJson(text, limits), locator: () => jsonLocator(text) };
 }
 
-/** Bytes that the text and the value in it will take. */
+/** Bytes that the text and its value will take. */
 function valueCost(text: string, format: 'json' | 'yaml'): number {
   if (format === 'yaml') return text.length * YAML_COST;
   return text.length < SCANNED_FROM ? text.length * JSON_COST_MAX : memoryCost(text);
@@ -108,7 +108,7 @@ function hasBody(request: Request): boolean {
   return encoding !== undefined || (length !== undefined && length !== '0');
 }
 
-/** Null: not one of ours. @throws AppError `unsupported_media_type` for an encoding or charset that is not read */
+/** Null: not a supported type. @throws AppError `unsupported_media_type` for an unsupported encoding or charset */
 function formatOf(request: Request): BodyFormat | null {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
@@ -159,7 +159,7 @@ function readBytes(request: Request, bytesMax: number, memory: BodyMemory): Prom
         reject(error instanceof Error ? error : new Error(String(error)));
       }
     };
-    // Every request closes in the end; only one that did not end before has lost something.
+    // Every request closes at the end; it was interrupted only if it did not end before.
     const onClose = () => {
       if (!request.readableEnded) reject(new AppError('unreadable_body', 'The body ended early'));
     };

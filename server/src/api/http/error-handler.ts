@@ -1,4 +1,4 @@
-/** Whatever went wrong becomes a problem document; what nobody expected is logged and shows nothing but an id. */
+/** Turns every error into a problem document; an unexpected one is logged, and the response shows only an id. */
 import { randomUUID } from 'node:crypto';
 import { ValidateError } from '@tsoa/runtime';
 import type { ErrorRequestHandler, Request, Response } from 'express';
@@ -12,10 +12,10 @@ import { parameterItems, parameterItemsOf } from '../wire/map/parameter-items.js
 import { itemsWithPosition } from '../wire/map/problem-items.js';
 import { sendUnread } from './unread-body.js';
 
-// Express knows an error handler by its four parameters.
+// Express recognises an error handler by its four parameters.
 export const errorHandler: ErrorRequestHandler = (error: unknown, request, response, next) => {
   if (response.headersSent) {
-    // Half an answer cannot be mended; Express ends the connection.
+    // A partial response cannot be corrected; Express closes the connection.
     next(error);
     return;
   }
@@ -36,7 +36,7 @@ function knownError(error: unknown): AppError | null {
       retryAfterSeconds: 1,
     });
   }
-  // What Express says about a path that it cannot decode.
+  // Express's error for a path that it cannot decode.
   if (error instanceof URIError) {
     return new AppError('invalid_request', 'The path contains malformed percent-encoding', {
       cause: error,

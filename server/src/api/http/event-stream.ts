@@ -1,20 +1,20 @@
-/** Changes as server-sent events: `event:` and `data:` lines, a comment when nothing happened for a while. */
+/** Changes as server-sent events: `event:` and `data:` lines, and a comment after a while without changes. */
 import type { Response } from 'express';
 import type { ChangeBatch } from '../../backplane/backplane.js';
 import { writeJson } from '../../engine/values/exact-json.js';
 import type { ChangeListener } from '../../runtime/changes/change-watch.js';
 import { toWorkflowSummary } from '../wire/map/workflow.js';
 
-/** Proxies and clients take a connection that says nothing for longer than a minute or so for dead. */
+/** Proxies and clients consider a connection dead when it has been silent for about a minute. */
 const COMMENT_INTERVAL_MS = 15_000;
-/** Whoever takes nothing for so long is gone, or might as well be. */
+/** A caller that has read nothing for this long counts as gone. */
 const STALLED_MS = 60_000;
-/** After a lost connection a browser connects again after so long. */
+/** How long a browser waits before it reconnects. */
 const RECONNECT_MS = 2000;
 
 /**
- * Sends what the listener hears until the caller hangs up, `endsAt` has come (milliseconds since 1970) or the server stops.
- * What the caller does not take in time is never kept: the listener drops it and says so.
+ * Sends the changes of the listener until the caller disconnects, `endsAt` has come (milliseconds since 1970) or the server
+ * stops. Changes that the caller does not read in time are not kept: the listener drops them and reports that.
  */
 export async function sendChanges(
   response: Response,
@@ -25,7 +25,7 @@ export async function sendChanges(
   if (response.destroyed) listener.close();
   response.writeHead(200, {
     'Content-Type': 'text/event-stream; charset=utf-8',
-    // Proxies must neither keep, change nor collect it.
+    // Proxies must not cache, change or buffer it.
     'Cache-Control': 'no-cache, no-store, no-transform',
     'X-Accel-Buffering': 'no',
   });
@@ -49,12 +49,14 @@ function eventsOf({ definitions, lagged, workflows }: ChangeBatch): string {
   return events.length === 0 ? ': nothing changed\n\n' : events.join('');
 }
 
-/** JSON has no line breaks outside of its texts, and writes those inside as two letters. */
+/** JSON has no line breaks outside strings, and escapes those inside. */
 function eventText(event: string, data: object): string {
   return `event: ${event}\ndata: ${writeJson(data)}\n\n`;
 }
 
-/** Resolves when the caller has taken what was written or is gone; one that takes nothing is hung up on. */
+/**
+ * Resolves when the caller has read what was written or is gone; the connection of a caller that reads nothing is closed.
+ */
 function drained(response: Response): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => response.destroy(), STALLED_MS);

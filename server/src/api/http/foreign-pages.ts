@@ -1,14 +1,14 @@
 /**
- * Keeps the pages of other sites from driving this server through the browser of somebody who can reach it.
+ * Prevents pages of other sites from using this server through the browser of somebody who can reach it.
  *
  * A browser sends requests for any page: forms, images and `fetch` reach a server on loopback or in a private network that
- * the site itself cannot reach. What the server tells such requests by are headers that pages cannot set.
+ * the site itself cannot reach. The server recognises such requests by headers that pages cannot set.
  *
- *  O1 Without access control the server answers only under names that are its own, so that a page cannot get at it as
- *     "same origin" under a name whose DNS record was changed to a loopback address (DNS rebinding).
+ *  O1 Without access control, the server responds only under its own names, so that a page cannot reach it as "same origin"
+ *     under a name whose DNS record was changed to a loopback address (DNS rebinding).
  *  O2 A request that a browser makes for a page of another origin reaches nothing below /api, unless `cors_origins` lists
  *     that origin.
- *  O3 Work is handed out to no request that a page could make without a preflight.
+ *  O3 Work is never handed out to a request that a page could make without a preflight.
  */
 import cors from 'cors';
 import type { Express, Request } from 'express';
@@ -17,7 +17,7 @@ import { LRUCache } from 'lru-cache';
 import { AppError } from '../../base/errors.js';
 
 export interface ForeignPageOptions {
-  /** Names in the `Host` header that are answered besides loopback names and addresses; `*.name` is all below a name. */
+  /** Names accepted in the `Host` header besides loopback names and addresses; `*.name` is all below a name. */
   readonly allowedHosts: readonly string[];
   /** Origins whose pages may call the API, such as `https://app.example.com`. */
   readonly corsOrigins: readonly string[];
@@ -25,7 +25,7 @@ export interface ForeignPageOptions {
   readonly hasAccessControl: boolean;
 }
 
-/** Names that were looked at are remembered: every request brings one, and nearly always the same. */
+/** Maximum number of cached names: every request has one, nearly always the same. */
 const KNOWN_HOSTS_MAX = 100;
 const HOST_LENGTH_MAX = 300;
 
@@ -39,7 +39,7 @@ export function registerForeignPageRules(app: Express, options: ForeignPageOptio
   const { allowedHosts, corsOrigins, hasAccessControl } = options;
   const isAllowedHost = hostMatcher(allowedHosts);
   const permitted = new Set(corsOrigins);
-  // One handler for all rules, because every request pays for each. It comes before the preflight is answered, so that a
+  // One handler for all rules, because every request pays for each. It runs before the preflight is answered, so that a
   // page that is not permitted gets no permission either.
   app.use((request, _response, next) => {
     if (!hasAccessControl) checkHost(request, isAllowedHost);
@@ -77,7 +77,7 @@ function hostMatcher(allowedHosts: readonly string[]): (host: string) => boolean
   };
 }
 
-/** No page has an address as its name but one that came from that very address. */
+/** A page has an address as its host only if it came from that address. */
 function isOwnName(name: string): boolean {
   return ipaddr.isValid(name) || name === 'localhost' || name.endsWith('.localhost');
 }
@@ -88,7 +88,7 @@ function isListed(name: string, entries: readonly string[]): boolean {
   );
 }
 
-/** Without port, brackets and the dot of the root, in lower case; null where it is no host at all. */
+/** Without port, brackets and trailing dot, in lower case; null if it is not a valid host. */
 function hostNameOf(host: string): string | null {
   if (!URL.canParse(`http://${host}`)) return null;
   const { hostname, pathname, username } = new URL(`http://${host}`);
@@ -105,15 +105,15 @@ function refuseForeignOrigin(request: Request): void {
   );
 }
 
-/** Express takes paths in any casing. */
+/** Express accepts paths in any case. */
 function isBelow({ path }: Request, parent: string): boolean {
   const lowerCase = path.toLowerCase();
   return lowerCase === parent || lowerCase.startsWith(`${parent}/`);
 }
 
 /**
- * What the browser itself says, where it says it (over HTTPS, and on loopback); else by the origin of the page. Programs
- * that are no browsers send neither.
+ * Uses the browser's own statement if there is one (over HTTPS, and on loopback), otherwise the origin of the page.
+ * Programs other than browsers send neither.
  */
 function isForeign({ headers }: Request): boolean {
   const site = headers['sec-fetch-site'];
@@ -124,8 +124,8 @@ function isForeign({ headers }: Request): boolean {
 }
 
 /**
- * Rule O3. Images and scripts are fetched with GET, which sends no origin, and browsers say what they fetch for only over
- * HTTPS and on loopback. So a browser that does not say it gets no work.
+ * Rule O3. Images and scripts are fetched with GET, which sends no origin, and browsers state the purpose of a request only
+ * over HTTPS and on loopback. So a browser that does not state it gets no work.
  */
 function refuseWorkToPage(request: Request): void {
   const { headers, method } = request;

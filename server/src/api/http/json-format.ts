@@ -1,9 +1,9 @@
 /**
  * JSON bodies.
  *
- * A scan over the text refuses what is too deep, too much, or a number that cannot be kept, before the parser builds
- * anything. The parser is the platform's: it keeps `__proto__` as plain own data. Only when it refuses
- * does `findSyntaxProblem` read the text again, because the platform does not always say where the error is.
+ * A scan of the text rejects excessive depth, excessive size and numbers that cannot be represented, before the parser
+ * builds anything. The parser is the platform's: it keeps `__proto__` as plain own data. If it reports an error,
+ * `findSyntaxProblem` reads the text again, because the platform does not always say where the error is.
  */
 import { INTEGER_DIGITS_MAX, isTooLong, readJson } from '../../engine/values/exact-json.js';
 import { AppError } from '../../base/errors.js';
@@ -26,7 +26,7 @@ export function parseJson(text: string, limits: ApiLimits): Json {
 
 const QUOTE = 0x22;
 
-/** Counts structure outside of strings; tolerant of everything that the parser will refuse. */
+/** Counts structure outside strings; tolerates everything that the parser will reject. */
 function scan(text: string, limits: ApiLimits): void {
   let depth = 0;
   let nodes = 1;
@@ -72,7 +72,7 @@ function checkNumber(text: string, start: number): number {
   if (hasExponent || end - start > HARMLESS_LENGTH) {
     const source = text.slice(start, end);
     const value = Number(source);
-    // What is not a number at all is the parser's to refuse.
+    // The parser rejects text that is not a number at all.
     const problem = Number.isNaN(value) ? null : numberProblem(source, value);
     if (problem !== null) throw unreadable(text, start, problem);
   }
@@ -83,7 +83,7 @@ function isNumberMark(code: number): boolean {
   return code === 0x2e || code === 0x2b || code === 0x2d;
 }
 
-/** Why a number cannot be taken, or null. Also used for YAML, which has more ways to write one. */
+/** Why a number is not accepted, or null. Also used for YAML, which has more ways to write one. */
 export function numberProblem(source: string, value: number): string | null {
   const shown = source.length > 40 ? `${source.slice(0, 40)}…` : source;
   if (/^[-+]?\d+$/.test(source)) {

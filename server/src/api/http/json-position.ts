@@ -1,10 +1,10 @@
-/** Where in a JSON text JSON pointers point to. The text is known to be JSON: it was parsed before. */
+/** Finds the positions of JSON pointers in a JSON text. The text is valid JSON: it was parsed before. */
 import { endOfString } from '../../engine/values/json-string.js';
 import { pointerSegments } from './pointer-segments.js';
 import type { TextPosition } from './request-context.js';
 import { positionsIn } from './text-position.js';
 
-/** Finds many places in one text, which is read again when the first is asked for. */
+/** Finds many positions in one text, which is scanned when the first one is requested. */
 export function jsonLocator(text: string): (pointer: string) => TextPosition | null {
   let places: JsonPlaces | undefined;
   let at: ((offset: number) => TextPosition) | undefined;
@@ -25,8 +25,8 @@ interface Child {
 }
 
 /**
- * Reads the members of those objects and lists only that a pointer goes through, and each of them once: a hundred problems
- * may lie in an object with tens of thousands.
+ * Reads only the members of objects and lists on the path of a pointer, and each only once: a hundred problems may be in an
+ * object with tens of thousands of members.
  */
 class JsonPlaces {
   readonly #text: string;
@@ -39,7 +39,7 @@ class JsonPlaces {
     this.#ends = endsOfContainers(text);
   }
 
-  /** The nearest place that exists: for a member that is missing, that of its parent. */
+  /** The nearest existing position: for a missing member, that of its parent. */
   offsetOf(pointer: string): number {
     const start = this.#skipBlanks(0);
     let found: Child = { start, value: start };
@@ -52,7 +52,7 @@ class JsonPlaces {
     return this.#ends.has(found.value) ? found.start : found.value;
   }
 
-  /** Of members with the same name the last one counts. */
+  /** If several members have the same name, the last one counts. */
   #childrenOf(container: number): ReadonlyMap<string, Child> {
     let children = this.#children.get(container);
     if (children === undefined) {

@@ -1,4 +1,4 @@
-/** Where a text stops being JSON, for the message: the platform does not always say. */
+/** Finds where a text stops being valid JSON, for the message: the platform does not always say. */
 import { printParseErrorCode, visit, type ParseErrorCode } from 'jsonc-parser';
 
 export interface SyntaxProblem {
@@ -26,7 +26,9 @@ const MESSAGES: Readonly<Record<string, string>> = {
   InvalidCharacter: 'a string contains a control character; escape it',
 };
 
-/** The first problem. Null: the text is JSON. Recurses into nested values, so their depth has been checked before. */
+/**
+ * The first problem, or null if the text is valid JSON. Recurses into nested values, so their depth must be checked before.
+ */
 export function findSyntaxProblem(text: string): SyntaxProblem | null {
   let problem: SyntaxProblem | null = null;
   const onError = (code: ParseErrorCode, offset: number) => {

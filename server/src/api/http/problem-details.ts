@@ -1,4 +1,4 @@
-/** Errors as problem documents (RFC 9457): the only place that knows which HTTP status a code has. */
+/** Errors as problem documents (RFC 9457): the only place that knows the HTTP status of each code. */
 import type { ErrorCode } from '../../base/errors.js';
 import type { Problem, ProblemItem } from '../wire/models/problem.js';
 
@@ -46,7 +46,7 @@ export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 export interface ProblemContent {
   readonly code: ErrorCode;
   readonly detail: string;
-  /** Further members; the standard ones win over them. */
+  /** Further members; the standard ones take precedence. */
   readonly fields: Readonly<Record<string, string | number>>;
   readonly errors: readonly ProblemItem[];
 }
@@ -55,7 +55,7 @@ export function problemDocument({ code, detail, fields, errors }: ProblemContent
   const { status, title } = PROBLEM_KINDS[code];
   const standard = { type: `urn:stepwright:problem:${code}`, title, status, detail, code };
   return {
-    // Named twice: first, so that people read them first; last, so that they win.
+    // Spread twice: first, so that people read them first; last, so that they take precedence.
     ...standard,
     ...fields,
     ...standard,

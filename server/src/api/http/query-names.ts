@@ -21,14 +21,14 @@ interface Operation {
   readonly parameters?: readonly { readonly name: string; readonly in: string }[];
 }
 
-/** The query parameters of each call, by `GET /api/workflow/:id`, as Express writes it. */
+/** The query parameters of each call, by `GET /api/workflow/:id` in Express's notation. */
 const NAMES_BY_CALL: ReadonlyMap<string, readonly string[]> = readNames();
 
 const NAME_BY_LOWER_CASE = new Map(
   [...NAMES_BY_CALL.values()].flat().map((name) => [name.toLowerCase(), name]),
 );
 
-/** So that an answer does not repeat a whole query. */
+/** Prevents a response from repeating a whole query. */
 const SHOWN_LENGTH_MAX = 100;
 
 function readNames(): ReadonlyMap<string, readonly string[]> {
@@ -48,12 +48,12 @@ function readNames(): ReadonlyMap<string, readonly string[]> {
 }
 
 function keyOf(method: string, path: string): string {
-  // Express answers HEAD with what answers GET.
+  // Express handles HEAD with the handler of GET.
   const known = method.toUpperCase() === 'HEAD' ? 'GET' : method.toUpperCase();
   return `${known} ${path}`;
 }
 
-/** A name in two spellings is a name that is given twice: its values come as a list. */
+/** A name in two spellings counts as the same name given twice: its values are a list. */
 export function parseQuery(text: string | null | undefined): ParsedUrlQuery {
   if (text === null || text === undefined || text === '') return {};
   const query = new Map<string, string | string[]>();
@@ -67,15 +67,15 @@ export function parseQuery(text: string | null | undefined): ParsedUrlQuery {
 }
 
 /**
- * Refuses query parameters that the call does not have. Every controller below `/api` names it with `@Middlewares`, so that
- * it comes after authentication and before the body; a test sees to it that none is forgotten.
+ * Rejects query parameters that the call does not have. Every controller below `/api` names it with `@Middlewares`, so that
+ * it runs after authentication and before the body is read; a test checks that none is missing.
  */
 export const knownQuery: RequestHandler = (request, _response, next) => {
   if (!request.url.includes('?')) {
     next();
     return;
   }
-  // Nothing but a route calls this.
+  // Only routes call this.
   const { path } = request.route as { readonly path: string };
   const names = NAMES_BY_CALL.get(keyOf(request.method, path)) ?? [];
   for (const name of Object.keys(request.query)) {

@@ -1,8 +1,8 @@
 /**
- * What belongs to one request beside Express's own objects: the application's services and the body that was read.
+ * The data of one request besides Express's own objects: the application's services and the parsed body.
  *
- * tsoa builds controllers from the request alone, so this is how a controller gets the services of *its* application.
- * Several applications can live in one process that way, which tests of a fleet need.
+ * tsoa creates controllers from the request alone, so a controller gets the services of *its* application here. This allows
+ * several applications in one process, which tests of a fleet need.
  */
 import type { Request, RequestHandler, Response } from 'express';
 import type { Json } from '../../engine/values/json.js';
@@ -18,7 +18,7 @@ export interface ApiServices {
   readonly host: Host;
   readonly limits: ApiLimits;
   readonly logger: Logger;
-  /** Null: everybody may do everything. */
+  /** Null: everything is allowed. */
   readonly tokens: TokenVerifier | null;
   readonly refusals: RefusalLimit;
   readonly guesses: GuessLimit;
@@ -26,7 +26,7 @@ export interface ApiServices {
   readonly memory: RequestMemory;
 }
 
-/** A place in a body, from 1. */
+/** A position in a body, from 1. */
 export interface TextPosition {
   readonly line: number;
   readonly column: number;
@@ -34,24 +34,24 @@ export interface TextPosition {
 
 export interface ParsedBody {
   readonly value: Json;
-  /** Makes what finds where JSON pointers point to in the text; null where the text is empty. */
+  /** Creates the function that finds the positions of JSON pointers in the text; null if the text is empty. */
   readonly locator: () => (pointer: string) => TextPosition | null;
 }
 
 interface RequestContext {
   readonly services: ApiServices;
-  /** Kept, because it is computed from headers each time. Null: nobody has asked. */
+  /** Cached, because it is computed from headers. Null: not computed yet. */
   address: string | null;
   body: ParsedBody | null;
-  /** What the body takes until the answer is sent. */
+  /** The memory that the body takes until the response is sent. */
   bodyMemory: BodyMemory | null;
-  /** Kept, because a route that accepts several scopes asks several times. */
+  /** Cached, because a route that accepts several scopes needs it several times. */
   verifiedToken: Promise<VerifiedToken> | null;
 }
 
 const contexts = new WeakMap<Request, RequestContext>();
 
-/** Gives every request its context; comes before everything else. */
+/** Gives every request its context; runs before everything else. */
 export function attachContext(services: ApiServices): RequestHandler {
   return (request, _response, next) => {
     contexts.set(request, {
@@ -79,20 +79,20 @@ export function responseOf(request: Request): Response {
 
 const ACTOR_LENGTH_MAX = 200;
 
-/** Who calls, as records of what was done name them: what the token says about itself. */
+/** The actor as recorded with control actions: what the token says about itself. */
 export async function actorOf(request: Request): Promise<string> {
   const token = await contextOf(request).verifiedToken;
   return token?.subject?.slice(0, ACTOR_LENGTH_MAX) ?? ANONYMOUS;
 }
 
-/** Who calls, as far as limits tell callers apart. */
+/** The address by which limits distinguish callers. */
 export function addressOf(request: Request): string {
   const context = contextOf(request);
   context.address ??= request.ip ?? '';
   return context.address;
 }
 
-/** Aborted when the caller hangs up before the answer was sent. */
+/** Aborted when the caller disconnects before the response was sent. */
 export function callerGone(request: Request): AbortSignal {
   const controller = new AbortController();
   const response = responseOf(request);

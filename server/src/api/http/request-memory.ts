@@ -1,18 +1,18 @@
 /**
- * The memory of requests: bodies from when they arrive until the answer is sent, and answers until they were read.
+ * The memory of requests: bodies from their arrival until the response is sent, and responses until they have been read.
  *
- * What does not fit is refused: with 429 when its address has more than half of the memory, otherwise with 503. What could
- * never fit is refused with 413. One address can so take half of it, and not all.
+ * A request that does not fit is rejected: with 429 if its address has more than half of the memory, otherwise with 503. A
+ * request that could never fit is rejected with 413. So one address can take half of the memory, but not all.
  */
 import type { Response } from 'express';
 import { AppError } from '../../base/errors.js';
 import { MemoryPool, type MemoryShare } from '../../runtime/memory/memory-pool.js';
 
-/** Answers that are shorter are with the kernel at once, and not counted. */
+/** Shorter responses go to the kernel immediately, and are not counted. */
 const COUNTED_FROM = 16 * 1024;
 /** The text, and its bytes. */
 const ANSWER_COST = 2;
-/** A client that reads nothing of its answer for so long does not want it. */
+/** A client that has read nothing of its response for this long is considered gone. */
 const UNREAD_MS = 30_000;
 const ADDRESS_SHARE = 1 / 2;
 
@@ -23,7 +23,7 @@ export interface RequestMemoryOptions {
 }
 
 export interface BodyMemory {
-  /** Bytes that the body takes by now. @throws AppError `too_many_requests`, `overloaded`, `body_too_large` */
+  /** Bytes that the body takes now. @throws AppError `too_many_requests`, `overloaded`, `body_too_large` */
   grow(bytes: number): void;
   release(): void;
 }
@@ -43,7 +43,7 @@ export class RequestMemory {
     return { bodies: this.#bodies.pool, answers: this.#answers.pool };
   }
 
-  /** For one body, which is released by the end of the response at the latest. */
+  /** The memory of one body, which is released by the end of the response at the latest. */
   body(address: string, response: Response): BodyMemory {
     const share = this.#bodies.share(address);
     const release = (): void => share.resize(0);
@@ -62,9 +62,9 @@ export class RequestMemory {
   }
 
   /**
-   * Counts an answer until it was read or its connection is closed.
+   * Counts a response until it has been read or its connection is closed.
    *
-   * @param mayRefuse false where the call has done something that the caller must hear of
+   * @param mayRefuse false if the call has had an effect that the caller must learn of
    * @throws AppError `too_many_requests`, `overloaded`
    */
   answer(address: string, response: Response, length: number, mayRefuse: boolean): void {
@@ -72,7 +72,7 @@ export class RequestMemory {
     const share = this.#answers.share(address);
     const bytes = length * ANSWER_COST;
     const problem = share.problemOf(bytes);
-    // An answer that is too large for others to be sent beside it is sent alone.
+    // A response that is too large to share the memory is sent alone.
     if (mayRefuse && problem !== null && !(problem === 'never' && this.#answers.pool.used === 0)) {
       this.#options.refused('answer');
       throw refusal(problem === 'never' ? 'all' : problem, 'answers');
@@ -83,7 +83,7 @@ export class RequestMemory {
   }
 }
 
-/** Who has too much: the address, all of them together; or it is too much by itself. */
+/** What exceeds its limit: the address, all addresses together, or the request by itself. */
 type Shortage = 'address' | 'all' | 'never';
 
 function refusal(shortage: Shortage, what: string): AppError {
@@ -126,7 +126,7 @@ class AddressShare {
     this.#share = of.pool.take(0);
   }
 
-  /** Why it may not have so many bytes; null: it may. */
+  /** Why the address may not take this many bytes; null if it may. */
   problemOf(bytes: number): Shortage | null {
     const { addressMax, byAddress, pool } = this.#of;
     const own = this.#share.bytes;
@@ -134,7 +134,7 @@ class AddressShare {
     if (more <= 0) return null;
     if (bytes > pool.limit) return 'never';
     const ofAddress = byAddress.get(this.#address) ?? 0;
-    // The only one of its address may have more than half.
+    // The only request of its address may take more than half.
     if (ofAddress > own && ofAddress + more > addressMax) return 'address';
     return pool.used + more > pool.limit ? 'all' : null;
   }

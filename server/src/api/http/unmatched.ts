@@ -1,4 +1,4 @@
-/** Requests that no route has taken: a path that exists with another method, or one that does not exist. */
+/** Requests that match no route: the path exists with another method, or does not exist. */
 import type { Express, RequestHandler } from 'express';
 import { AppError } from '../../base/errors.js';
 
@@ -25,7 +25,7 @@ export function unmatched(app: Express): RequestHandler {
 }
 
 /**
- * Work is handed out by a GET, which Express also runs for HEAD: a caller that asks for headers only would take an item
+ * Work is handed out by a GET, which Express also runs for HEAD: a caller that requests only headers would claim an item
  * and never see it. A stream without its body would be held open for nothing.
  */
 export const refuseHead: RequestHandler = (request, response, next) => {

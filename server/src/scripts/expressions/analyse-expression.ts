@@ -1,4 +1,4 @@
-/** Everything that the server knows about an expression from its text, remembered by exact text. */
+/** Everything that the server can derive from the text of an expression, cached by exact text. */
 import { LRUCache } from 'lru-cache';
 import { classifyExpression, type Classification } from './classify-expression.js';
 import type { PlainExpression } from './plain-expression.js';

@@ -1,4 +1,4 @@
-/** The value of a plain expression; see plain-expression.ts for what it promises. */
+/** Evaluates a plain expression; plain-expression.ts has the guarantees. */
 import { isCertainlyFloat } from '../../engine/values/exact-json.js';
 import { getField, isJsonObject, type Json, type JsonObject } from '../../engine/values/json.js';
 import type { EvaluationVariables } from '../script-runtime.js';

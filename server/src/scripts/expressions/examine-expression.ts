@@ -1,8 +1,8 @@
 /**
- * Looks for what is odd about an expression without running it: names that have no meaning, and changes that have no
- * effect. Where the parser is in doubt it says nothing; it follows Python's rules of scope, with two simplifications
- * that only ever make a name known: what `:=` binds counts as bound everywhere in the expression, and names with two
- * leading underscores are always known.
+ * Finds suspicious parts of an expression without running it: names without a meaning, and changes without an effect. If
+ * the parser is in doubt, it reports nothing. It follows Python's scope rules, with two simplifications that only ever make
+ * a name known: what `:=` binds counts as bound everywhere in the expression, and names with two leading underscores are
+ * always known.
  *
  *  XE1 The work is bounded by the length of the text, which is bounded itself.
  */

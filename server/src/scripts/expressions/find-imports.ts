@@ -1,7 +1,7 @@
 /**
- * Finds the imports of a script that cannot work, without running it. Where the parser is in doubt it says nothing.
+ * Finds imports in a script that cannot work, without running it. If the parser is in doubt, it reports nothing.
  *
- *  XE2 A long script is read in slices, and one that takes too long is not judged.
+ *  XE2 A long script is read in slices; if that takes too long, no result is reported.
  */
 import { suggestedName } from '../../engine/definitions/suggest-name.js';
 import { LongWork } from '../../base/slices.js';

@@ -1,4 +1,4 @@
-/** A JSON value as the Python expression that gives it. */
+/** Writes a JSON value as a Python expression. */
 import { writeJson } from '../../engine/values/exact-json.js';
 import type { Json } from '../../engine/values/json.js';
 

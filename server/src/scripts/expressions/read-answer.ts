@@ -1,8 +1,8 @@
 /**
- * Reads what an interpreter answered. The text comes from a process that ran untrusted code, so it can be anything:
- * its shape, counts, nesting and numbers are checked here, and nothing is believed that was not.
+ * Reads the response of an interpreter. The text comes from a process that ran untrusted code, so it can be anything: its
+ * shape, counts, nesting and numbers are checked here, and nothing is trusted unchecked.
  *
- * An answer is lines: a JSON object that says how it went, then one JSON value a line (see runner.py).
+ * A response consists of lines: a JSON object that reports the outcome, then one JSON value per line (see runner.py).
  */
 import { isUtf8 } from 'node:buffer';
 import { IntegerTooLong, readJson } from '../../engine/values/exact-json.js';

@@ -1,4 +1,4 @@
-/** Starts interpreters' processes: from the snapshot where there is one, slowly where there cannot be. */
+/** Starts interpreters' processes: from the snapshot if there is one, otherwise slowly. */
 import { createChildCommand, findPyodideFolder, NOBODY } from './child-command.js';
 import { ANSWER_OVERHEAD_BYTES } from './frames.js';
 import type { BootedInterpreter } from './interpreter-supply.js';

@@ -1,7 +1,7 @@
 /**
- * Calls that wait for an interpreter, in two lanes, so that a heap of scripts does not hold up the expressions of
- * everybody else, nor the other way round. Within a lane owners take turns, whoever has how many calls; the calls of one
- * owner are served in the order in which they came. Bounded.
+ * Calls that wait for an interpreter, in two lanes, so that many scripts do not block the expressions of others, nor the
+ * reverse. Within a lane, owners take turns, however many calls each has; the calls of one owner are served in order of
+ * arrival. Bounded.
  */
 
 /** `scripts` is also for expressions of an owner whose expressions took too long before. */

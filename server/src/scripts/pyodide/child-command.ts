@@ -1,9 +1,9 @@
 /**
- * How an interpreter's process is started: which flags hold it, and which files it may read.
+ * How an interpreter's process is started: which flags restrict it, and which files it may read.
  *
- * It gets nothing of the server's environment, and Node's permission model lets it read its own few files and do nothing else: no writing,
- * no processes, no workers, no addons. A server that runs as root starts it as nobody. Sockets are not covered by that model; the sealed interpreter is what keeps
- * Python from them.
+ * It gets nothing of the server's environment. Node's permission model allows it only to read its own few files: no
+ * writing, no processes, no workers, no addons. A server that runs as root starts it as nobody. Sockets are not covered by
+ * that model; the sealed interpreter keeps Python from them.
  */
 import { createRequire } from 'node:module';
 import { existsSync, realpathSync } from 'node:fs';

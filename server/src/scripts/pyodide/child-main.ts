@@ -1,8 +1,8 @@
 /**
- * The process of one interpreter: takes one request after another from the server, and ends when the server is gone.
+ * The process of one interpreter: handles one request after another from the server, and ends when the server is gone.
  *
- * The server limits the time of a call, by SIGINT and then by SIGKILL. For the case that it dies while endless code
- * runs here, everything happens within a lease, which code that nobody waits for outlives only once.
+ * The server limits the time of a call, first with SIGINT and then with SIGKILL. In case the server dies while endless code
+ * is running here, everything happens within a lease, which such code can exceed only once.
  */
 import { constants, readFileSync } from 'node:fs';
 import { bootPython, makeSnapshot, type PythonOptions } from './boot-python.js';

@@ -1,7 +1,7 @@
 /**
- * Evaluates batches of expressions: here where that is certain, else with one message to an interpreter.
+ * Evaluates batches of expressions: in the server if that is safe, otherwise with one message to an interpreter.
  *
- * See pyodide-script-runtime.ts for the promises PY1 to PY4.
+ * See pyodide-script-runtime.ts for the guarantees PY1 to PY4.
  */
 import { EXPRESSION_TOO_LONG, isExpressionTooLong } from '../../engine/values/expression-length.js';
 import { leftOf } from '../../engine/values/json-length.js';

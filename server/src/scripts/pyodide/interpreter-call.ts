@@ -1,4 +1,4 @@
-/** One question to an interpreter, between what the server means and the bytes that travel. */
+/** Translates between calls to an interpreter and the bytes that are sent. */
 import { writeJson } from '../../engine/values/exact-json.js';
 import type { JsonObject } from '../../engine/values/json.js';
 import type { CallOptions, ScriptError } from '../script-runtime.js';

@@ -1,16 +1,16 @@
 /**
- * The interpreters of one server: hands them calls, and says what becomes of both.
+ * The interpreters of one server: assigns calls to them, and decides what happens to both.
  *
- * Owns: which call goes to which process. Which processes there are is interpreter-supply.ts, in what order calls wait
- * call-queue.ts, what the end of a call means judge-call.ts. Must not know: Python, expressions, scripts.
+ * Owns: which call goes to which process. interpreter-supply.ts decides which processes exist, call-queue.ts in which order
+ * calls wait, judge-call.ts what the end of a call means. Must not know: Python, expressions, scripts.
  *
- *  IP1 One process has one call at a time; at most `interpreters` of them are busy at once, and where that is one, one
- *     more with expressions while it is busy with a script. The others are spares: the same, but waiting.
- *  IP2 A process that behaved strangely is never used again: it died, did not answer, answered something that cannot be
- *     read, asked the host for something closed, or trapped. Its place is taken by a spare at once.
- *  IP3 Every call ends exactly once: with an answer, an error, or `Unavailable` when there is nobody to ask.
- *  IP4 Processes boot one after another, so that the first is ready soon on a machine with few cores. One that does not
- *     boot is tried again, later and later.
+ *  IP1 One process has one call at a time. At most `interpreters` of them are busy at the same time; if that is one, one
+ *      more may run expressions while it is busy with a script. The others are spares: identical, but waiting.
+ *  IP2 A process that misbehaved is never used again: it died, did not respond, sent an unreadable response, called a
+ *      closed host function, or trapped. A spare takes its place immediately.
+ *  IP3 Every call ends exactly once: with a result, an error, or `Unavailable` if there is no interpreter.
+ *  IP4 Processes boot one after another, so that the first is ready soon on a machine with few cores. A failed boot is
+ *      repeated, with increasing pauses.
  */
 import { LRUCache } from 'lru-cache';
 import type { ScriptError } from '../script-runtime.js';

@@ -1,8 +1,8 @@
 /**
- * One child process with one interpreter, seen from the server: boot it, send it a call, kill it.
+ * One child process with one interpreter, seen from the server: boots it, sends it a call, kills it.
  *
- * It answers strictly one call after another. A process that dies, answers nonsense or does not answer in time ends
- * the call that it had, and is dead from then on.
+ * It handles strictly one call after another. A process that dies, sends an invalid response or does not respond in time
+ * ends its current call, and counts as dead from then on.
  */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import {

@@ -1,8 +1,8 @@
 /**
- * Which interpreters there are: boots as many as are needed, replaces those that are gone, keeps spares while they are
- * worth their memory.
+ * The supply of interpreters: boots as many as are needed, replaces those that are gone, keeps spares while they are worth
+ * their memory.
  *
- * Keeps L4 of interpreter-pool.ts. Must not know: calls and where they wait.
+ * Keeps IP4 of interpreter-pool.ts. Must not know: calls and where they wait.
  */
 import type { Lane } from './call-queue.js';
 import type { InterpreterProcess } from './interpreter-process.js';

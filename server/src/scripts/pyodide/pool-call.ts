@@ -1,4 +1,4 @@
-/** What is asked of the pool of interpreters, and what comes back. */
+/** Calls to the pool of interpreters, and their results. */
 import type { ScriptError } from '../script-runtime.js';
 import type { Lane } from './call-queue.js';
 

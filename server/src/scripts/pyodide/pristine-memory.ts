@@ -1,8 +1,8 @@
 /**
- * A copy of an interpreter's memory, and how it is put back.
+ * A copy of an interpreter's memory, and how it is restored.
  *
- * Almost half of the memory is zero. Those pages are neither kept nor written as long as they are zero, because the
- * system gives a process no memory for a page that was never written.
+ * Almost half of the memory is zero. Those pages are neither kept nor written while they are zero, because the system
+ * allocates no memory for a page that was never written.
  */
 const CHUNK_BYTES = 16_384;
 const ZEROS = Buffer.alloc(CHUNK_BYTES);

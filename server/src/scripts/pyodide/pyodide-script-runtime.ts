@@ -1,14 +1,15 @@
 /**
  * Python for the server: expressions, scripts and syntax checks, run by Pyodide in processes of their own.
  *
- * Owns: what is answered without Python, what is sent to it and what is believed of its answers. Must not know:
- * workflows, steps, stores. How the wall around Python is built is told in gates.ts (the WebAssembly instance),
- * sealed-interpreter.ts (one interpreter), child-command.ts (its process) and interpreter-pool.ts (all of them).
+ * Owns: what is evaluated without Python, what is sent to it, and how its responses are checked. Must not know: workflows,
+ * steps, stores. The wall around Python is described in gates.ts (the WebAssembly instance), sealed-interpreter.ts (one
+ * interpreter), child-command.ts (its process) and interpreter-pool.ts (all of them).
  *
- *  PY1 What is answered here and what Python answers are the same, for every expression that both can answer.
- *  PY2 Whether an expression may run on a used interpreter is decided here, from its text alone, and never by Python.
- *  PY3 The caller's variables are never changed; values that are returned may share parts with them.
- *  PY4 Every failure is a result. Only `checkSyntax` rejects, when there is no interpreter.
+ *  PY1 The server and Python give the same result for every expression that both can evaluate.
+ *  PY2 The decision whether an expression may run on a used interpreter is made here, from its text alone, and never by
+ *      Python.
+ *  PY3 The caller's variables are never changed; returned values may share parts with them.
+ *  PY4 Every failure is a result. Only `checkSyntax` rejects, if there is no interpreter.
  */
 import type { JsonObject } from '../../engine/values/json.js';
 import type {

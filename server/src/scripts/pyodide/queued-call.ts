@@ -1,8 +1,8 @@
 /**
- * A call from the moment it is asked until its caller has the result: it waits, runs, is aborted, or runs once more.
+ * A call from the request until its caller has the result: it waits, runs, is aborted, or runs once more.
  *
- * It settles exactly once (L3 in interpreter-pool.ts). What its end says about the interpreter counts all the same when
- * nobody listens any more.
+ * It settles exactly once (IP3 in interpreter-pool.ts). Its end shows the state of the interpreter, even if no caller is
+ * waiting any more.
  */
 import type { ScriptError } from '../script-runtime.js';
 import type { Lane } from './call-queue.js';

@@ -1,4 +1,4 @@
-/** What a Pyodide runtime can be told, with a sentence and a default for each. */
+/** The options of a Pyodide runtime, each with its meaning and default. */
 
 /** The part of the server's logger that is used here. */
 export interface RuntimeLogger {

@@ -1,4 +1,7 @@
-/** Whether spares are worth their memory: from the first call that may break its interpreter until a while after the last. */
+/**
+ * Decides whether spares are worth their memory: from the first call that may break its interpreter until a while after the
+ * last.
+ */
 export class SpareNeed {
   readonly #quietMs: number;
   readonly #over: () => void;

@@ -1,6 +1,6 @@
 /**
- * Asks CPython what is valid. Compiling has limits of its own: nested code takes it a time that grows with the square of
- * the length, and whoever posts a definition shall not keep an interpreter from those who run theirs.
+ * Asks CPython whether code is valid. Compiling has limits of its own: the time for nested code grows with the square of
+ * its length, and the check of a posted definition must not keep an interpreter from running others.
  */
 import { EXPRESSION_TOO_LONG, isExpressionTooLong } from '../../engine/values/expression-length.js';
 import { AppError } from '../../base/errors.js';

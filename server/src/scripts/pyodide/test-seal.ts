@@ -1,4 +1,4 @@
-/** Tries the seal of an interpreter before anything untrusted runs on it. */
+/** Tests the seal of an interpreter before anything untrusted runs on it. */
 import type { SealedInterpreter } from './sealed-interpreter.js';
 
 /**

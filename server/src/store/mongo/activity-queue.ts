@@ -1,9 +1,9 @@
 /**
- * Handing out activities.
+ * Hands out activities.
  *
- * The oldest candidate is found by the index, and taken by compare-and-set on its `_id`: a sorted
- * findAndModify would do both at once, but not every server uses the index for it. Then the instance is looked at: an item
- * of one that is not Runnable is put back and deferred. In this order nothing is handed out that was suspended before.
+ * The oldest candidate is found by the index, and taken by compare-and-set on its `_id`: a sorted findAndModify would do
+ * both at once, but not every server uses the index for it. Then the instance is checked: an item of an instance that is
+ * not Runnable is put back and deferred. This order ensures that no item is handed out whose instance was suspended before.
  */
 import type { WithId } from 'mongodb';
 import type { OperationArguments } from '../operations.js';

@@ -1,4 +1,4 @@
-/** What somebody did to an instance: the newest entries, in its own document. */
+/** Control actions on an instance: the newest entries, in the instance's own document. */
 import type { OperationArguments } from '../operations.js';
 import { AUDIT_ENTRIES_MAX, type AuditEntry } from '../records/control.js';
 import { decodeText, encodeText } from '../text-codec.js';

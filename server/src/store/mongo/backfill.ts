@@ -1,6 +1,6 @@
 /**
- * Fields that documents of earlier versions of the server lack, and by which lists would not find them. Each is added once
- * for a database; a marker tells that it was done.
+ * Adds fields that documents of earlier versions of the server lack, and without which lists would not find them. Each is
+ * added once per database; a marker records that it was done.
  */
 import type { AnyBulkWriteOperation, FindCursor, WithId } from 'mongodb';
 import type { Collections, InstanceDocument } from './collections.js';

@@ -1,8 +1,8 @@
 /**
- * Finds items of the queue for those of this process that want one at the same time.
+ * Finds queue items for callers of this process that want one at the same time.
  *
- * They share one look at the database and get different items of it, so that they do not race each other. Whoever asks
- * while a look is under way waits for the next one: what somebody is given was in the queue after it asked.
+ * They share one query and get different items of it, so that they do not race each other. A caller that arrives during a
+ * query waits for the next one: the item that it gets was in the queue after its call.
  */
 import type { ActivityDocument, Collections } from './collections.js';
 

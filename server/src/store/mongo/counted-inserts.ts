@@ -1,7 +1,7 @@
 /**
- * Inserts that depend on how many open descendants a root has. Counting and inserting are two steps here, so those of one
- * root come in rounds: one count, then as many inserts at once as fit. This process exceeds the limit never; others count
- * beside it, and each may exceed it by one round.
+ * Inserts that depend on how many open descendants a root has. Counting and inserting are two steps here, so the inserts of
+ * one root run in rounds: one count, then as many inserts at once as fit. This process never exceeds the limit; other
+ * processes count concurrently, and each may exceed it by one round.
  */
 import { encodeText } from '../text-codec.js';
 import { INSERTS_PER_COUNT } from '../records/instances.js';

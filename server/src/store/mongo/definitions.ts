@@ -1,10 +1,10 @@
 /**
- * Definitions and custom steps: documents whose `_id` is name and version, so that a unique insert decides who gets a
- * version. A writer that comes second takes the next.
+ * Definitions and custom steps: documents whose `_id` is name and version, so that a unique insert decides which writer
+ * gets a version. A writer that comes second takes the next one.
  *
- * A request with an idempotency stamp first writes down which version it is going to insert. Whoever finds the stamp
- * can then finish the work of a writer that died: the version of that number carries the stamp, or is inserted now, or
- * belongs to somebody else, and then the stamp moves on by compare-and-set. So a stamp gets exactly one version.
+ * A request with an idempotency stamp first records the version that it is going to insert. Any process that finds the
+ * stamp can then finish the work of a writer that died: the version of that number has the stamp, or is inserted now, or
+ * belongs to another writer, and then the stamp moves on by compare-and-set. So a stamp gets exactly one version.
  */
 import type { Collection } from 'mongodb';
 import type { OperationArguments, OperationResult } from '../operations.js';

@@ -1,4 +1,4 @@
-/** Nodes, retention and numbers. */
+/** Nodes, retention and statistics. */
 import type { Collection, Filter } from 'mongodb';
 import type { OperationArguments, OperationResult } from '../operations.js';
 import type { InstanceStatus } from '../records/instances.js';

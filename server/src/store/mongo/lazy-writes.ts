@@ -1,8 +1,8 @@
 /**
- * Writes that nobody waits for: they are gathered, and sent together a little later.
+ * Writes that nobody waits for: they are collected, and sent together a little later.
  *
- * Each is idempotent, and none is needed for correctness: one that a crash takes away leaves a record that is found
- * again by a sweep or goes with its instance. What cannot be sent is kept for the next time, up to a bound.
+ * Each is idempotent, and none is needed for correctness: if a crash loses one, it leaves a record that a sweep finds again
+ * or that is removed with its instance. Writes that cannot be sent are kept for the next time, up to a bound.
  */
 import type { Collections } from './collections.js';
 

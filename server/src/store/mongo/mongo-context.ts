@@ -1,4 +1,4 @@
-/** What an operation works with. */
+/** What every operation needs. */
 import type { CandidateFinder } from './candidate-finder.js';
 import type { Collections } from './collections.js';
 import type { CountedInserts } from './counted-inserts.js';

@@ -1,4 +1,4 @@
-/** What the driver's errors mean for the contract. */
+/** Translates the driver's errors into those of the contract. */
 import {
   MongoBulkWriteError,
   MongoError,

@@ -3,11 +3,11 @@
  *
  * Owns: one database. Must not know: what the stored texts mean.
  *
- * Invariants beside the contract's S1 to S7, and SR1 to SR4 of side-records.ts:
- *  MO1 Only what is atomic on a single document decides anything: filtered updates, and inserts by `_id`. No transactions,
- *     change streams, TTL indexes, update pipelines, positional operators. Ids are made here, as strings.
- *  MO2 Writes are acknowledged by a majority; an operation that did not end in time fails as unavailable (rule S5) and may
- *     still happen later. A claim that comes too late for its caller is given back.
+ * Invariants besides the contract's S1 to S7, and SR1 to SR4 of side-records.ts:
+ *  MO1 Only operations that are atomic on a single document decide anything: filtered updates, and inserts by `_id`. No
+ *      transactions, change streams, TTL indexes, update pipelines, positional operators. Ids are created here, as strings.
+ *  MO2 Writes are acknowledged by a majority. An operation that did not end in time fails as unavailable (rule S5) and may
+ *      still happen later. A claim that comes too late for its caller is released.
  */
 import { MongoClient, type MongoClientOptions } from 'mongodb';
 import {

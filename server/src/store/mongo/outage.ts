@@ -1,9 +1,9 @@
 /**
- * What keeps callers off a database that cannot be reached.
+ * Keeps callers off a database that cannot be reached.
  *
- * For a moment (an election, a connection that broke) every operation waits for a server, and succeeds when there is one.
- * After that one operation at a time goes on looking, and the others fail at once: the driver's own queue costs the
- * square of its length, and in a long outage thousands of instances ask again and again.
+ * At first (an election, a broken connection), every operation waits for a server, and succeeds when there is one. After
+ * that, one operation at a time keeps trying, and the others fail immediately: the cost of the driver's own queue grows
+ * with the square of its length, and in a long outage thousands of instances retry repeatedly.
  */
 import type { MongoClient } from 'mongodb';
 import { StoreUnavailableError } from '../store.js';

@@ -1,15 +1,15 @@
 /**
- * Records beside an instance, which cannot change together with it: they are inserted before the instance is written
- * (rule S4), so a pass that loses its commit leaves some behind.
+ * Records beside an instance, which cannot change together with it: they are inserted before the instance is written (rule
+ * S4), so a pass that loses its commit leaves some behind.
  *
  * Invariants:
- *  SR1 Records that a lost commit inserted are taken back, unless a worker has an activity by now.
- *  SR2 When the process died in between, the pass is run again and may give the same id to something else. So a commit
- *     replaces what an earlier pass left under its ids: one with a lower epoch, or the same epoch and an inSeq that is
- *     not higher. A node that lost the instance has a lower epoch and replaces nothing.
- *  SR3 An activity with the same content is left as it is: somebody may be working on it already.
- *  SR4 What is there already may be taken back at any moment by the commit that lost. So a replacement is one write that
- *     inserts when there is nothing any more: found, then gone, must not end as missing.
+ *  SR1 Records that a lost commit inserted are withdrawn, unless a worker has claimed an activity meanwhile.
+ *  SR2 If the process died in between, the pass runs again and may give the same id to something else. So a commit replaces
+ *      what an earlier pass left under its ids: records with a lower epoch, or with the same epoch and an inSeq that is not
+ *      higher. A node that lost the instance has a lower epoch and replaces nothing.
+ *  SR3 An activity with the same content is left unchanged: a worker may already be working on it.
+ *  SR4 An existing record may be withdrawn at any moment by the commit that lost. So a replacement is one write that
+ *      inserts if the record no longer exists: a record that was found and then withdrawn must not end up missing.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import {
