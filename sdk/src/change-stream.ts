@@ -46,10 +46,15 @@ export async function* followChanges(
   while (!isAborted(signal)) {
     const connection = new AbortController();
     let isConnected = false;
-    const hangUp = (): void => connection.abort();
+    let reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
+    // Cancels the body, too: a request does not pass its signal on once it has been garbage-collected.
+    const hangUp = (): void => {
+      connection.abort();
+      reader?.cancel().catch(() => undefined);
+    };
     signal?.addEventListener('abort', hangUp);
     try {
-      const body = await transport.open('/api/stream', filter, connection.signal);
+      reader = (await transport.open('/api/stream', filter, connection.signal)).getReader();
       const isFirst = !hasConnected;
       hasConnected = true;
       isConnected = true;
@@ -60,7 +65,7 @@ export async function* followChanges(
       // Read the state after connecting, so that no change is missed in between.
       if (filter.workflowId !== undefined)
         yield await current(transport, filter.workflowId, signal);
-      yield* readChanges(body, hangUp);
+      yield* readChanges(reader, hangUp);
     } catch (error) {
       failures += 1;
       const isFatal = !isTemporary(error) || (!hasConnected && failures >= FIRST_ATTEMPTS);
@@ -90,10 +95,9 @@ async function current(
 }
 
 async function* readChanges(
-  body: ReadableStream<Uint8Array>,
+  reader: ReadableStreamDefaultReader<Uint8Array>,
   hangUp: () => void,
 ): AsyncGenerator<Change, void, undefined> {
-  const reader = body.getReader();
   const decoder = new TextDecoder();
   const messages: EventSourceMessage[] = [];
   const parser = createParser({ onEvent: (message) => messages.push(message) });

@@ -1,4 +1,6 @@
 /** `client.stream`: changes of a real server over a network that breaks, and of servers that answer as a test says. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createClient, isApiError, isNetworkError, type Change } from '../src/index.js';
 import type { StepwrightClient, StreamOptions } from '../src/index.js';
@@ -7,6 +9,11 @@ import { HttpAnswers, problem, reset, type Answer } from './support/http-answers
 import type { ServerProcess } from './support/server-process.js';
 import { startServer } from './support/started-server.js';
 import { TcpProxy } from './support/tcp-proxy.js';
+
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+}
 
 /** What the loop gave so far, and how it ended. */
 function follow(client: StepwrightClient, filter: StreamOptions = {}) {
@@ -113,18 +120,30 @@ describe('client.stream with a real server', () => {
     expect(isApiError(error, 'workflow_not_found')).toBe(true);
   });
 
+  const listeners = async (): Promise<string | undefined> => {
+    const text = await (await fetch(`${server.url}/metrics`)).text();
+    return /^stepwright_change_listeners (\d+)$/m.exec(text)?.[1];
+  };
+
   it('disconnects when the caller leaves the loop', async () => {
-    const listeners = async (): Promise<string | undefined> => {
-      const text = await (await fetch(`${server.url}/metrics`)).text();
-      return /^stepwright_change_listeners (\d+)$/m.exec(text)?.[1];
-    };
     const first = (async () => {
       for await (const change of client.stream()) return change;
       return null;
     })();
     await expect.poll(listeners).toBe('1');
+    // A request that has been collected passes no signal on, which had kept programs from ending.
+    collectGarbage();
     await client.definitions.register(GREETING);
     expect(await first).toMatchObject({ type: 'definition', id: 'greeting' });
+    await expect.poll(listeners).toBe('0');
+  });
+
+  it('disconnects when the signal of the caller is aborted', async () => {
+    const { ended, leave } = follow(client);
+    await expect.poll(listeners).toBe('1');
+    collectGarbage();
+    leave.abort();
+    await ended;
     await expect.poll(listeners).toBe('0');
   });
 });

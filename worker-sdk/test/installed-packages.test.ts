@@ -20,7 +20,7 @@ import { ServerProcess } from '../../sdk/test/support/server-process.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** What they depend on beside each other. */
-const DEPENDENCIES = ['ky', '@standard-schema/spec'];
+const DEPENDENCIES = ['eventsource-parser', 'ky', '@standard-schema/spec'];
 /** Without the Node of this repository, so that `node` is that of the machine. */
 const PATH = (process.env['PATH'] ?? '')
   .split(delimiter)
