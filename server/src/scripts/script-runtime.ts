@@ -13,7 +13,7 @@ import type { ExamineExpression } from '../engine/definitions/expression-facts.j
 import type { Json, JsonObject } from '../engine/values/json.js';
 import type { Service } from '../base/service.js';
 
-/** The variables that an expression can name. `environment` is baked into the runtime at start. */
+/** The variables available to an expression. `environment` is fixed in the runtime at its start. */
 export interface EvaluationVariables {
   readonly data: JsonObject;
   readonly context: JsonObject;
@@ -21,7 +21,7 @@ export interface EvaluationVariables {
   readonly step?: JsonObject;
 }
 
-/** An expression, or a constant of the definition that stands between expressions of a batch. */
+/** An expression, or a constant of the definition between expressions of a batch. */
 export type EvaluationRequest = (
   | {
       /** At most 16 KiB (see engine/values/expression-length.ts). */
@@ -29,35 +29,35 @@ export type EvaluationRequest = (
     }
   | { readonly constant: Json }
 ) & {
-  /** The value also becomes `data[assignTo]`, seen by the expressions that follow in the same batch. */
+  /** The value also becomes `data[assignTo]`, visible to later expressions of the same batch. */
   readonly assignTo?: string;
 };
 
 export interface CallOptions {
   /**
-   * The definition that the code belongs to. Definitions take turns, and one whose expressions took too long waits with
-   * the scripts for a while, so that it holds up nobody else.
+   * The definition that the code belongs to. Definitions take turns. A definition whose expressions took too long queues
+   * with the scripts for a while, so that it does not block others.
    */
   readonly definitionId?: string;
-  /** Takes the call out of the queue, or ends its interpreter; the result is `Aborted`. */
+  /** Removes the call from the queue, or ends its interpreter; the result is `Aborted`. */
   readonly signal?: AbortSignal;
 }
 
 export interface ScriptError {
   /**
-   * The Python exception's class, e.g. `AttributeError`; or one of ours: `Timeout`, `MemoryLimit`, `ResultTooLarge` for
-   * code that took too much; `SandboxViolation`, `InterpreterCrash` for code that did what it must not; `Overloaded`,
-   * `Unavailable`, `Aborted` where the code is not to blame.
+   * The class of the Python exception, for example `AttributeError`, or a type of the server: `Timeout`, `MemoryLimit`,
+   * `ResultTooLarge` for code that exceeded a limit; `SandboxViolation`, `InterpreterCrash` for forbidden operations;
+   * `Overloaded`, `Unavailable`, `Aborted` if the code is not the cause.
    */
   readonly type: string;
   readonly message: string;
-  /** 1-based line in the source, where known. */
+  /** 1-based line in the source, if known. */
   readonly line?: number;
   /** At most 4 kB, user code frames only. */
   readonly traceback?: string;
 }
 
-/** Errors that say nothing about the code: it was not run, and the same call may succeed later. */
+/** Errors that say nothing about the code: it did not run, and the same call may succeed later. */
 const REFUSALS: ReadonlySet<string> = new Set(['Unavailable', 'Overloaded', 'Aborted']);
 
 export function isRefusal({ type }: { readonly type: string }): boolean {
@@ -66,21 +66,21 @@ export function isRefusal({ type }: { readonly type: string }): boolean {
 
 export type EvaluationResult =
   | { readonly ok: true; readonly values: readonly Json[] }
-  /** Evaluation stopped at the first expression that failed; `index` is its place in the batch. */
+  /** Evaluation stopped at the first failed expression; `index` is its position in the batch. */
   | { readonly ok: false; readonly index: number; readonly error: ScriptError };
 
 export type ScriptResult =
   | {
       readonly ok: true;
-      /** Every variable that is left in the script's scope, apart from code and from names with a leading underscore. */
+      /** All variables remaining in the script's scope, except code and names with a leading underscore. */
       readonly variables: JsonObject;
-      /** What the script printed, capped. */
+      /** What the script printed, up to a limit. */
       readonly output: string;
     }
   | { readonly ok: false; readonly error: ScriptError; readonly output: string };
 
 export interface SyntaxProblem {
-  /** Place in the list that was checked. */
+  /** Position in the list that was checked. */
   readonly index: number;
   readonly message: string;
   readonly line: number | null;
@@ -88,9 +88,9 @@ export interface SyntaxProblem {
 }
 
 export interface ForbiddenImport {
-  /** As the script writes it; begins with a dot where the import is relative. */
+  /** As written in the script; starts with a dot if the import is relative. */
   readonly module: string;
-  /** A module with nearly that name that can be imported. */
+  /** A module with a similar name that can be imported. */
   readonly near: string | null;
   readonly line: number;
   readonly column: number;
@@ -108,13 +108,13 @@ export interface ScriptRuntime extends Service {
   /** True once an interpreter has booted; evaluations before that wait for it. */
   readonly ready: boolean;
 
-  /** Resolves when evaluations need not wait for an interpreter any more, or there will be none for a while. */
+  /** Resolves when evaluations no longer have to wait for an interpreter, or when there will be none for a while. */
   waitUntilReady(): Promise<void>;
 
   /**
    * Evaluates the expressions one after another, in order, and stops at the first failure.
-   * Answers synchronously where no Python is needed (see expressions/plain-expression.ts), which is most of the time.
-   * Never rejects: every failure, also of the runtime itself, is a result.
+   * Returns synchronously if no Python is needed (see expressions/plain-expression.ts), which is the usual case.
+   * Never rejects: every failure is a result, including those of the runtime itself.
    */
   evaluate(
     requests: readonly EvaluationRequest[],
@@ -126,18 +126,18 @@ export interface ScriptRuntime extends Service {
   runScript(source: string, inputs: JsonObject, options?: CallOptions): Promise<ScriptResult>;
 
   /**
-   * Checks with CPython's own parser and answers one entry for each source that is not valid.
-   * @throws AppError `python_unavailable` when no interpreter can be had
+   * Checks with CPython's own parser and returns one entry for each invalid source.
+   * @throws AppError `python_unavailable` if no interpreter is available
    */
   checkSyntax(
     kind: 'expression' | 'script',
     sources: readonly string[],
   ): Promise<readonly SyntaxProblem[]>;
 
-  /** What the text of an expression tells without running it. A runtime without it warns of nothing. */
+  /** Analyses the text of an expression without running it. A runtime without it gives no warnings. */
   readonly examine?: ExamineExpression;
 
-  /** Imports of a script that the sandbox refuses. A runtime without it warns of nothing. */
+  /** Imports of a script that the sandbox rejects. A runtime without it gives no warnings. */
   readonly findForbiddenImports?: (source: string) => Promise<readonly ForbiddenImport[]>;
 
   statistics(): ScriptRuntimeStatistics;

@@ -33,10 +33,10 @@ export interface PoolStatistics {
   readonly timeouts: number;
 }
 
-/** How long, and how many, owners are remembered whose expressions took too long. */
+/** How long, and how many, owners of slow expressions are remembered. */
 const SLOW_MS = 10 * 60_000;
 const SLOW_OWNERS_MAX = 1_000;
-/** Memory never shrinks; an interpreter that took this much more gives way to a fresh one. */
+/** Memory never shrinks; an interpreter that has grown by this much is replaced by a fresh one. */
 const GROWTH_LIMIT_BYTES = 64 * (1 << 20);
 
 export class InterpreterPool {
@@ -44,7 +44,7 @@ export class InterpreterPool {
   readonly #supply: InterpreterSupply;
   readonly #queue: CallQueue<QueuedCall>;
   readonly #slowOwners = new LRUCache<string, true>({ max: SLOW_OWNERS_MAX, ttl: SLOW_MS });
-  /** Which interpreter has which call now. */
+  /** The interpreter of each running call. */
   readonly #holders = new Map<QueuedCall, Interpreter>();
   #timeouts = 0;
   #idleAgain: (() => void) | null = null;
@@ -58,7 +58,7 @@ export class InterpreterPool {
     });
   }
 
-  /** Whether calls are served: at once, or soon where an interpreter is just being replaced. */
+  /** Whether calls are served: immediately, or soon if an interpreter is being replaced. */
   get isReady(): boolean {
     return this.#supply.isReady;
   }
@@ -73,12 +73,12 @@ export class InterpreterPool {
     };
   }
 
-  /** Begins to boot; calls may come before, and wait. */
+  /** Starts booting; calls may arrive earlier, and wait. */
   start(): void {
     this.#supply.start();
   }
 
-  /** Ends what waits, lets what runs end, then ends the processes. */
+  /** Ends waiting calls, lets running ones finish, then ends the processes. */
   async stop(): Promise<void> {
     this.#supply.stop();
     this.#refuseAll('the server is stopping');
@@ -143,7 +143,7 @@ export class InterpreterPool {
     }
   }
 
-  /** Scripts may take long: they never take the last of several interpreters, and a spare stands in for a single one. */
+  /** Scripts may take long: they never take the last of several interpreters, and a spare replaces a single one. */
   #openLanes(): readonly Lane[] {
     const { busy, size } = this.#supply;
     const { interpreters } = this.#options;
@@ -154,7 +154,7 @@ export class InterpreterPool {
     return scripts >= scriptsMax ? ['expressions'] : ['expressions', 'scripts'];
   }
 
-  /** The expressions that it has waiting are those that took too long, mostly. */
+  /** Most of its waiting expressions are likely to take too long as well. */
   #demote(owner: string): void {
     if (owner === '') return;
     this.#slowOwners.set(owner, true);
@@ -162,7 +162,10 @@ export class InterpreterPool {
     this.#supply.wantSpares();
   }
 
-  /** Pure calls go where pure calls ran, and others to a pristine interpreter, so that nobody waits for a restore. */
+  /**
+   * Pure calls go to interpreters that ran pure calls, and others to a pristine interpreter, so that no call waits for a
+   * restore.
+   */
   #chooseFor(call: QueuedCall): Interpreter | undefined {
     const { idle } = this.#supply;
     return idle.find(({ isPristine }) => isPristine !== call.pure) ?? idle[0];
@@ -192,7 +195,7 @@ export class InterpreterPool {
     this.#dispatch();
   }
 
-  /** Whether it should give way to a spare that is ready. */
+  /** Whether the interpreter should be replaced by a spare that is ready. */
   #hasGrown(interpreter: Interpreter, end: CallEnd): boolean {
     if (end.kind !== 'reply' || this.#supply.size < 2) return false;
     return end.reply.heapBytes - interpreter.heapBytes > GROWTH_LIMIT_BYTES;

@@ -25,16 +25,16 @@ export interface BootedInterpreter {
 }
 
 export interface Interpreter extends BootedInterpreter {
-  /** The lane of the call that it is busy with. */
+  /** The lane of its current call. */
   running: Lane | null;
-  /** Nothing ran on it since it was last restored, or it restores itself right now. */
+  /** True if nothing has run on it since it was last restored, or it is being restored now. */
   isPristine: boolean;
 }
 
 export interface SupplyListener {
-  /** There is one more interpreter. */
+  /** An interpreter has been added. */
   readonly arrived: () => void;
-  /** There is none, and none could be booted for a while. */
+  /** There is no interpreter, and none could be booted for a while. */
   readonly unavailable: () => void;
 }
 
@@ -46,9 +46,9 @@ const FAILED_BOOTS_UNTIL_UNAVAILABLE = 3;
 export class InterpreterSupply {
   readonly #options: SupplyOptions;
   readonly #listener: SupplyListener;
-  /** In the order in which they booted. */
+  /** In the order in which they were booted. */
   readonly #interpreters = new Set<Interpreter>();
-  /** A spare costs memory. A server whose expressions are all harmless, or that has nothing to do, does without. */
+  /** A spare costs memory. A server whose expressions are all harmless, or that is idle, has none. */
   readonly #spareNeed: SpareNeed;
   readonly #stopping = new AbortController();
   #hasBooted = false;
@@ -85,7 +85,7 @@ export class InterpreterSupply {
     return this.#stopping.signal.aborted;
   }
 
-  /** Whether there was one before, and there is one now or will be soon. */
+  /** Whether there was an interpreter before, and there is one now or will be soon. */
   get isReady(): boolean {
     return this.#hasBooted && !this.isUnavailable;
   }
@@ -98,7 +98,7 @@ export class InterpreterSupply {
     this.#bootMissing();
   }
 
-  /** Boots nothing any more. What there is stays until `end`. */
+  /** Stops booting. Existing interpreters stay until `end`. */
   stop(): void {
     this.#stopping.abort();
     if (this.#retryTimer !== null) clearTimeout(this.#retryTimer);
@@ -113,11 +113,11 @@ export class InterpreterSupply {
     await Promise.all([this.#booting, ...processes.map((process) => process.waitForExit())]);
   }
 
-  /** Something runs that may break its interpreter. */
+  /** A call is running that may break its interpreter. */
   wantSpares(): void {
     const wasThere = this.#spareNeed.isThere;
     this.#spareNeed.renew();
-    // Before the first interpreter is ready, its boot goes on to the spares.
+    // Until the first interpreter is ready, its boot continues with the spares.
     if (!wasThere && this.#hasBooted) this.#bootMissing();
   }
 
@@ -129,7 +129,7 @@ export class InterpreterSupply {
     this.#bootMissing();
   }
 
-  /** The newest go, because those that worked are warm. */
+  /** The newest are ended, because those that have worked are warm. */
   #endSpares(): void {
     const surplus = Math.max(0, this.size - this.#options.interpreters);
     for (const interpreter of this.idle.reverse().slice(0, surplus)) {
@@ -159,12 +159,12 @@ export class InterpreterSupply {
     }
     const interpreter: Interpreter = { process, heapBytes, running: null, isPristine: true };
     this.#interpreters.add(interpreter);
-    // One that dies while it has a call is noticed by the call as well; the second notice finds it gone.
+    // The death of a process with a call is also reported by the call; the second report finds it gone.
     process.onExit(() => {
       if (!this.isStopping) this.discard(interpreter);
     });
     this.#listener.arrived();
-    // A spare may come too late to be of use.
+    // A spare may be ready too late to be useful.
     if (!this.#spareNeed.isThere) this.#endSpares();
     this.#bootMissing();
   }

@@ -8,9 +8,12 @@ export interface RuntimeLogger {
 }
 
 export interface PyodideRuntimeOptions {
-  /** How many evaluations and scripts run at once. Each costs a process of about 130 MB. @default 1 */
+  /** Maximum number of concurrent evaluations and scripts. Each costs a process of about 130 MB. @default 1 */
   readonly interpreters?: number;
-  /** How many more are kept booted while scripts run, and a minute longer, to take the place of one that has to go. @default 1 */
+  /**
+   * Number of additional interpreters kept booted while scripts run, and for a minute afterwards, as replacements. @default
+   * 1
+   */
   readonly spares?: number;
   /** For all expressions of one call together. @default 1000 */
   readonly expressionTimeoutMs?: number;
@@ -18,17 +21,17 @@ export interface PyodideRuntimeOptions {
   readonly scriptTimeoutMs?: number;
   /** For the linear memory of an interpreter, 31 MiB of which are Python itself. @default 160 MiB */
   readonly memoryLimitBytes?: number;
-  /** For everything that one call answers, as JSON. @default 2 MiB */
+  /** For the whole result of one call, as JSON. @default 2 MiB */
   readonly resultLimitBytes?: number;
   /** For what one script prints; the rest is dropped. @default 64 KiB */
   readonly outputLimitBytes?: number;
-  /** For calls of Python functions inside of each other. @default 1000 */
+  /** For nested calls of Python functions. @default 1000 */
   readonly recursionMax?: number;
-  /** For calls that wait; more are refused with `Overloaded`. @default 10000 */
+  /** Maximum number of waiting calls; more are rejected with `Overloaded`. @default 10000 */
   readonly queueLimit?: number;
-  /** What `environment["NAME"]` gives. Never the server's own environment as it is. */
+  /** The values of `environment["NAME"]`. Never the server's own environment unfiltered. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Where the memory of a booted interpreter is kept. @default a file beside the compiled server */
+  /** Where the memory of a booted interpreter is stored. @default a file beside the compiled server */
   readonly snapshotPath?: string;
   readonly logger: RuntimeLogger;
 }

@@ -1,4 +1,4 @@
-/** Activities as they are stored: what is offered, who holds it, and what became of it. */
+/** Activities as they are stored: the work offered, its holder and its result. */
 import type { InboxMessage, PostedMessage } from './messages.js';
 
 export interface NewActivityRecord {
@@ -8,16 +8,16 @@ export interface NewActivityRecord {
   readonly name: string;
   /** JSON text. */
   readonly parameters: string;
-  /** When it was offered; also its place in the queue. */
+  /** When it was offered; also determines its place in the queue. */
   readonly createdAt: number;
-  /** Set when the item is handed to a parked poller as it is created: it is born claimed. */
+  /** Set if the item is assigned to a waiting poll as it is created. */
   readonly claim?: ActivityClaim;
 }
 
 export interface ActivityClaim {
   readonly tokenHash: string;
   readonly workerId: string;
-  /** When the item goes back to the queue; FAR_FUTURE_MS: never. */
+  /** When the item returns to the queue; FAR_FUTURE_MS: never. */
   readonly leaseExpiresAt: number;
 }
 
@@ -35,24 +35,24 @@ export interface ActivityRecord {
   readonly done: boolean;
 }
 
-/** An item that is not done, in a list: without what only its worker may know. */
+/** An item in a list that is not done: without the members that only its worker may know. */
 export interface ActivityListItem extends Pick<
   ActivityRecord,
   'id' | 'instanceId' | 'createdAt' | 'availableAt' | 'attempt' | 'workerId'
 > {
   /** A worker has it, or had it until its lease ended at `availableAt`. */
   readonly claimed: boolean;
-  /** Passed over, because its instance was not Runnable. */
+  /** Skipped, because its instance was not Runnable. */
   readonly deferred: boolean;
 }
 
 /** Items of one name that are not done. */
 export interface ActivityQueue {
   readonly name: string;
-  /** Nobody holds them: never handed out, given back, or with a lease that has ended. */
+  /** Items that nobody holds: never handed out, released, or with an expired lease. */
   readonly waiting: number;
   readonly held: number;
-  /** When the oldest item was offered that nobody holds. */
+  /** When the oldest item that nobody holds was offered. */
   readonly oldestCreatedAt: number | null;
 }
 
@@ -60,12 +60,12 @@ export interface ActivityQueue {
 export interface ActivityResult {
   readonly succeeded: boolean;
   readonly data: string;
-  /** Hash of outcome and data: the same call again is recognised by it. */
+  /** Hash of outcome and data, by which a repeated call is recognised. */
   readonly hash: string;
 }
 
 export type CompleteActivityResult =
-  /** Accepted now; the message went into the instance's inbox (null: the instance no longer takes messages). */
+  /** Accepted now; the message is in the instance's inbox (null: the instance no longer accepts messages). */
   | {
       readonly outcome: 'accepted';
       readonly activity: ActivityRecord;
