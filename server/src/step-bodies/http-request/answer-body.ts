@@ -21,7 +21,7 @@ const JSON_DEPTH_MAX = 64;
 const CODINGS_MAX = 3;
 
 /**
- * @param grow called before this many more bytes are held; reading continues when it resolves
+ * @param grow called with the number of bytes just received; reading pauses until it resolves
  * @throws AnswerBodyError for a body beyond the limit or with broken compression; other errors are the connection's
  */
 export async function readBytes(
