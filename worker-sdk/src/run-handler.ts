@@ -77,7 +77,11 @@ export function isRetryable(thrown: unknown): boolean {
 export function describeFailure(thrown: unknown): FailureReport {
   if (typeof thrown === 'string') return { name: 'NonError', message: thrown, data: null };
   if (!(thrown instanceof Error)) {
-    return { name: 'NonError', message: 'what was thrown is no error', data: thrown ?? null };
+    return {
+      name: 'NonError',
+      message: 'the handler threw a value that is not an Error',
+      data: thrown ?? null,
+    };
   }
   const { name, message } = thrown;
   if (thrown instanceof InvalidDataError) return { name, message, data: thrown.issues };

@@ -179,11 +179,12 @@ export class ActivityWorker {
   }
 }
 
-function ownClient({ baseUrl, token, fetch }: ServerAddress): StepwrightClient {
+function ownClient({ baseUrl, token, fetch, integers }: ServerAddress): StepwrightClient {
   return createClient({
     baseUrl,
     ...(token !== undefined && { token }),
     ...(fetch !== undefined && { fetch }),
+    ...(integers !== undefined && { integers }),
   });
 }
 

@@ -44,6 +44,26 @@ function start(name: string, parameters: unknown = {}, definition = 'work-once')
 }
 
 describe('a handler', () => {
+  it('gets large integers as bigints when its worker was created with integers: bigint', async () => {
+    const seen: unknown[] = [];
+    const worker = new Worker({
+      baseUrl: server.url,
+      integers: 'bigint',
+      log: quiet,
+      activities: {
+        count: ({ large }: { large: bigint }) => {
+          seen.push(large);
+          return large + 1n;
+        },
+      },
+    });
+    await during(worker, async () => {
+      const handle = await start('count', { large: 2n ** 60n });
+      await handle.wait();
+      expect(seen).toEqual([2n ** 60n]);
+    });
+  });
+
   it('gets the parameters and their origin, and returns the result', async () => {
     const seen: unknown[] = [];
     const { lines, log } = keptLog();
