@@ -82,6 +82,10 @@ const SCAN_MS_ALONE = 5000;
 
 /** The share of memory for instances that are read for display, in addition to that for instances at work. */
 const READING_SHARE = 1 / 4;
+/** Reads at the same time: enough to keep the store busy. */
+const READS_MAX = 16;
+/** Explanations at the same time, which keep the processor busy. */
+const EXPLANATIONS_MAX = 4;
 
 export class NodeServices {
   readonly gate = new RequestGate();
@@ -138,9 +142,11 @@ export class NodeServices {
     });
     this.runner = this.#createRunner();
     this.starts = this.#createStarts();
-    const reading = new ReadingGate(options.settings.instanceMemoryMax * READING_SHARE);
+    const readingMax = options.settings.instanceMemoryMax * READING_SHARE;
+    const reading = new ReadingGate(readingMax - readingMax / 4, READS_MAX);
+    const explaining = new ReadingGate(readingMax / 4, EXPLANATIONS_MAX);
     const { catalog, nodes } = this;
-    this.queries = new InstanceQueries({ store, clock, nodes, catalog, reading });
+    this.queries = new InstanceQueries({ store, clock, nodes, catalog, reading, explaining });
     this.ends = this.#createEnds();
     this.control = this.#createControl();
     this.publisher = this.#createPublisher();

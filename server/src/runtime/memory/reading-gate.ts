@@ -2,8 +2,6 @@
 import { AppError } from '../../base/errors.js';
 import { LoadGate } from './load-gate.js';
 
-/** Enough to keep the store busy. */
-const READS_MAX = 16;
 /** Maximum number of waiting callers; more are told to try again later. */
 const WAITING_MAX = 2000;
 
@@ -11,8 +9,8 @@ export class ReadingGate {
   readonly #gate: LoadGate;
   #waiting = 0;
 
-  constructor(bytesMax: number) {
-    this.#gate = new LoadGate({ countMax: READS_MAX, lengthMax: bytesMax });
+  constructor(bytesMax: number, readsMax: number) {
+    this.#gate = new LoadGate({ countMax: readsMax, lengthMax: bytesMax });
   }
 
   /** @throws AppError `overloaded` */

@@ -28,6 +28,8 @@ export interface InstanceQueriesOptions {
   readonly catalog: DefinitionCatalog;
   /** Shared by everything that reads whole instances and events. */
   readonly reading: ReadingGate;
+  /** For explanations, which take long for instances with many open steps: other reads do not wait behind them. */
+  readonly explaining: ReadingGate;
 }
 
 export class InstanceQueries {
@@ -52,11 +54,7 @@ export class InstanceQueries {
    * @throws AppError `workflow_not_found`, `overloaded`
    */
   read<View>(id: string, view: (record: InstanceRecord) => View | Promise<View>): Promise<View> {
-    return this.#options.reading.read(
-      () => this.load(id),
-      ({ state }) => memoryCost(state),
-      view,
-    );
+    return this.#readThrough(this.#options.reading, id, view);
   }
 
   /** @throws AppError `workflow_not_found` */
@@ -89,7 +87,21 @@ export class InstanceQueries {
 
   /** Explains in words why the instance does not advance. @throws AppError `workflow_not_found` */
   explain(id: string): Promise<Explanation> {
-    return this.read(id, (record) => explainWorkflow(record, this.#options));
+    return this.#readThrough(this.#options.explaining, id, (record) =>
+      explainWorkflow(record, this.#options),
+    );
+  }
+
+  #readThrough<View>(
+    gate: ReadingGate,
+    id: string,
+    view: (record: InstanceRecord) => View | Promise<View>,
+  ): Promise<View> {
+    return gate.read(
+      () => this.load(id),
+      ({ state }) => memoryCost(state),
+      view,
+    );
   }
 }
 
