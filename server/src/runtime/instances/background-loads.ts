@@ -6,6 +6,7 @@
  * Some loads always continue, so that a backlog clears however busy the clients are.
  */
 import type { Clock } from '../../base/clock.js';
+import { AdmissionQueue } from '../memory/admission-queue.js';
 
 /** Maximum number of concurrent loads while clients are being served. Measured with `pnpm bench:take-over`. */
 const BESIDE_CLIENTS_MAX = 2;
@@ -14,7 +15,10 @@ const SERVING_MS = 1000;
 
 export class BackgroundLoads {
   readonly #clock: Clock;
-  readonly #waiting: (() => void)[] = [];
+  readonly #queue = new AdmissionQueue({
+    hasRoom: () => this.#hasRoom(),
+    admit: () => (this.#underWay += 1),
+  });
   #underWay = 0;
   #servedAt = Number.NEGATIVE_INFINITY;
 
@@ -29,27 +33,14 @@ export class BackgroundLoads {
 
   /** Waits for a slot. The returned function gives it back, once. */
   async enter(): Promise<() => void> {
-    if (this.#waiting.length > 0 || !this.#hasRoom()) {
-      await new Promise<void>((resolve) => {
-        this.#waiting.push(resolve);
-      });
-    } else this.#underWay += 1;
+    await this.#queue.enter();
     let isOver = false;
     return () => {
       if (isOver) return;
       isOver = true;
       this.#underWay -= 1;
-      this.#admitWaiting();
+      this.#queue.admitWaiting();
     };
-  }
-
-  #admitWaiting(): void {
-    while (this.#hasRoom()) {
-      const next = this.#waiting.shift();
-      if (next === undefined) return;
-      this.#underWay += 1;
-      next();
-    }
   }
 
   #hasRoom(): boolean {

@@ -4,6 +4,8 @@
  * The length of a state is known only after it was read. So each load first counts like one of the longest recent ones, and
  * is corrected after the read. One load may always continue, however long its state is.
  */
+import { AdmissionQueue } from './admission-queue.js';
+
 export interface LoadPermit {
   /** The state has been read. */
   loaded(length: number): void;
@@ -24,7 +26,10 @@ const UNKNOWN_SHARE = 1 / 8;
 
 export class LoadGate {
   readonly #limits: LoadLimits;
-  readonly #waiting: (() => void)[] = [];
+  readonly #queue = new AdmissionQueue({
+    hasRoom: () => this.#hasRoom(),
+    admit: () => this.#admit(),
+  });
   #count = 0;
   #length = 0;
   #expected: number;
@@ -39,12 +44,7 @@ export class LoadGate {
   }
 
   async enter(): Promise<LoadPermit> {
-    // First come, first served.
-    if (this.#waiting.length > 0 || !this.#hasRoom()) {
-      await new Promise<void>((resolve) => {
-        this.#waiting.push(resolve);
-      });
-    } else this.#admit();
+    await this.#queue.enter();
     return this.#permit();
   }
 
@@ -63,18 +63,9 @@ export class LoadGate {
         isOver = true;
         this.#count -= 1;
         this.#length -= length;
-        this.#admitWaiting();
+        this.#queue.admitWaiting();
       },
     };
-  }
-
-  #admitWaiting(): void {
-    while (this.#hasRoom()) {
-      const next = this.#waiting.shift();
-      if (next === undefined) return;
-      this.#admit();
-      next();
-    }
   }
 
   #admit(): void {
