@@ -217,7 +217,10 @@ describe.runIf(browserPath !== null)('the page of runs', () => {
     });
     await page.getByLabel('All that match').check();
     await page.getByRole('button', { name: 'Suspend', exact: true }).click();
+    const firstBatch = page.waitForRequest((request) => request.method() === 'PATCH');
     await page.getByRole('dialog').getByRole('button', { name: 'Suspend' }).click();
+    // Before its first batch is sent, a stopped job has done nothing.
+    await firstBatch;
     await page.getByRole('button', { name: 'Stop' }).click();
     release();
     await page.getByText('Suspend was stopped: 100 of 130 done').waitFor();
