@@ -4,8 +4,8 @@ import { inOrder } from './support/define.js';
 import { scenarios } from './support/scenario.js';
 import { activity, box, delay, foreach, fork, noOp } from './support/steps.js';
 
-scenarios('Activity', (start) => {
-  it('offers its parameters under its name, and the result is for its outputs', () => {
+scenarios('an Activity step', (start) => {
+  it('offers its parameters under its name and passes the result to its outputs', () => {
     const driver = start(
       inOrder(
         activity('job', {
@@ -24,17 +24,17 @@ scenarios('Activity', (start) => {
     expect(driver.activities).toEqual([]);
   });
 
-  it.each([null, false, 0, '', []])('takes any result: %j', (result) => {
+  it.each([null, false, 0, '', []])('accepts any JSON value as the result: %j', (result) => {
     const driver = start([activity('job', { outputs: { result: 'step.Result' } })]);
     driver.succeed(driver.activity('job'), result);
     expect(driver.data['result']).toEqual(result);
   });
 
-  it('without parameters offers null', () => {
+  it('offers null if it has no parameters', () => {
     expect(start([activity('job')]).activity('job').parameters).toBeNull();
   });
 
-  it('of each item of a Foreach is an offer of its own', () => {
+  it('offers a separate work item for each item of a Foreach', () => {
     const driver = start([
       foreach('each', '[1, 2]', [activity('job', { inputs: { parameters: 'context.Item' } })]),
     ]);
@@ -46,7 +46,7 @@ scenarios('Activity', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('waits as long as it takes without a Timeout', () => {
+  it('waits indefinitely without a Timeout', () => {
     const driver = start([activity('job')]);
     driver.advance(10 * 365 * 86_400);
     expect(driver.activities).toHaveLength(1);
@@ -60,14 +60,14 @@ scenarios('a failed activity', (start) => {
     { data: null, message: 'the worker reported a failure' },
     { data: [1], message: 'the worker reported a failure' },
     { data: { message: 5 }, message: 'the worker reported a failure' },
-  ])('shows what the worker said: $data', ({ data, message }) => {
+  ])('records the error that the worker reported: $data', ({ data, message }) => {
     const driver = start([activity('job')]);
     driver.reject(driver.activity('job'), data);
     expect(driver.records[0]?.error).toMatchObject({ type: 'ActivityFailed', message, data });
     expect(driver.instance.lastError).toMatchObject({ message, data });
   });
 
-  it('is offered again after the interval, under another id, with inputs evaluated anew', () => {
+  it('is offered again after the retry interval, with a new id and newly evaluated inputs', () => {
     const driver = start([
       activity('job', { retryInterval: 30, inputs: { parameters: 'context.Step.Attempt' } }),
     ]);
@@ -97,7 +97,7 @@ scenarios('a failed activity', (start) => {
 });
 
 scenarios('a stale result', (start) => {
-  it('of an earlier attempt changes nothing', () => {
+  it('of an earlier attempt is ignored', () => {
     const driver = start([
       activity('job', { retryInterval: 5, outputs: { result: 'step.Result' } }),
     ]);
@@ -126,7 +126,7 @@ scenarios('a stale result', (start) => {
     expect(driver.open).toEqual(['after sleeping']);
   });
 
-  it('of a cancelled step changes nothing', () => {
+  it('of a cancelled step is ignored', () => {
     const driver = start([
       fork('f', 'job', 'stop'),
       activity('job', { cancelCondition: 'data.stop' }),
@@ -141,7 +141,7 @@ scenarios('a stale result', (start) => {
   });
 
   it.each(['w/99/1', 'w/1/99', 'other', '', 'w//', '/1/1'])(
-    'with an id that was never given out changes nothing: %j',
+    'with an unknown id is ignored: %j',
     (activityId) => {
       const driver = start([activity('job')]);
       driver.deliver({ kind: 'activity', activityId, succeeded: true, data: null });
@@ -150,8 +150,8 @@ scenarios('a stale result', (start) => {
   );
 });
 
-scenarios("Activity's Timeout input", (start) => {
-  it('makes a step error and withdraws the work', () => {
+scenarios('the Timeout input of an Activity step', (start) => {
+  it('fails the step and withdraws the work item', () => {
     const driver = start([activity('job', { inputs: { timeout: 10 }, retryInterval: 5 })]);
     const first = driver.activity('job');
     driver.advance(10);
@@ -163,7 +163,7 @@ scenarios("Activity's Timeout input", (start) => {
     expect(driver.history).toEqual(['job Failed', 'job Complete #2']);
   });
 
-  it('inside of a saga is withdrawn once and compensated', () => {
+  it('withdraws the work item once inside a saga, and the saga compensates', () => {
     const driver = start([
       box(
         'saga',
@@ -181,8 +181,8 @@ scenarios("Activity's Timeout input", (start) => {
   });
 });
 
-scenarios('the work of an instance that does not run', (start) => {
-  it('is withdrawn when it is terminated', () => {
+scenarios('a work item of an instance that is not running', (start) => {
+  it('is withdrawn when the instance is terminated', () => {
     const driver = start([box('box', [[activity('a')], [activity('b')]])]);
     const offer = driver.activity('a');
     driver.terminate();
@@ -191,7 +191,7 @@ scenarios('the work of an instance that does not run', (start) => {
     expect(driver.status).toBe('Terminated');
   });
 
-  it('has its result kept while it is suspended', () => {
+  it('keeps its result while the instance is suspended', () => {
     const driver = start(inOrder(activity('job'), noOp('after')));
     const offer = driver.activity('job');
     driver.suspend();
@@ -201,7 +201,7 @@ scenarios('the work of an instance that does not run', (start) => {
     expect(driver.ran).toEqual(['job', 'after']);
   });
 
-  it('fails only after the resume when its time is over while it is suspended', () => {
+  it('times out only after the resume if its timeout passes while the instance is suspended', () => {
     const driver = start([activity('job', { inputs: { timeout: 10 } })]);
     driver.suspend();
     driver.advance(60);

@@ -21,7 +21,7 @@ const stopper: readonly StepSource[] = [work('stopper', { outputs: { stop: 'true
 const whenStopped = { cancelCondition: 'data.stop' } as const;
 
 scenarios('a cancel condition', (start) => {
-  it('that is true already lets the step not run at all, nor what follows it', () => {
+  it('that is already true skips the step and its next steps', () => {
     const driver = start(
       inOrder(
         noOp('a', { outputs: { stop: 'true' } }),
@@ -34,7 +34,7 @@ scenarios('a cancel condition', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('that is true already goes on with ProceedOnCancel, without the outputs of the step', () => {
+  it('that is already true skips the step and its outputs but continues with ProceedOnCancel', () => {
     const driver = start(
       inOrder(
         noOp('a', { outputs: { stop: 'true' } }),
@@ -46,7 +46,7 @@ scenarios('a cancel condition', (start) => {
     expect(driver.data).toEqual({ stop: true });
   });
 
-  it('with ProceedOnCancel follows the selected steps too', () => {
+  it('also follows the selected steps with ProceedOnCancel', () => {
     const driver = start([
       noOp('a', {
         cancelCondition: 'true',
@@ -64,12 +64,12 @@ scenarios('a cancel condition', (start) => {
     expect(start([noOp('a', { cancelCondition: false })]).history).toEqual(['a Complete']);
   });
 
-  it('that fails counts as false', () => {
+  it('that fails to evaluate counts as false', () => {
     const driver = start([noOp('a', { cancelCondition: 'data.none.x' })]);
     expect(driver.history).toEqual(['a Complete']);
   });
 
-  it('sees the item of its Foreach', () => {
+  it('can read the item of its Foreach', () => {
     const driver = start([
       foreach(
         'each',
@@ -103,7 +103,7 @@ scenarios('a cancel condition', (start) => {
       kind: 'compensating',
       step: (members) => failing('a', { compensateWith: [waitFor('x')], ...members }),
     },
-  ])('that becomes true later ends a step in whatever it waits for: $kind', ({ kind, step }) => {
+  ])('that becomes true later cancels a step in any kind of wait: $kind', ({ kind, step }) => {
     for (const proceedOnCancel of [false, true]) {
       const driver = start([
         fork('f', 'a', 'stopper'),
@@ -122,7 +122,7 @@ scenarios('a cancel condition', (start) => {
     }
   });
 
-  it('ends a step that waits for its next attempt', () => {
+  it('cancels a step that is waiting for a retry', () => {
     const driver = start([
       fork('f', 'a', 'stopper'),
       failing('a', { ...whenStopped, retryInterval: 60, nextStepId: 'after' }),
@@ -141,7 +141,7 @@ scenarios('a cancel condition', (start) => {
     expect(driver.instance).toMatchObject({ outcome: 'Succeeded', lastError: { stepId: 'a' } });
   });
 
-  it('that looks at the attempt does not wait for the next one', () => {
+  it('that reads the attempt number is not evaluated while the step waits for the retry', () => {
     const driver = start([
       failing('a', { cancelCondition: 'context.Step.Attempt > 2', retryInterval: 60 }),
     ]);
@@ -149,7 +149,7 @@ scenarios('a cancel condition', (start) => {
     expect(driver.history).toEqual(['a Failed', 'a Failed #2', 'a Cancelled #3']);
   });
 
-  it('that looks at more than data is asked again when the next attempt begins', () => {
+  it('that reads more than data is evaluated again when the next attempt starts', () => {
     const world = { late: false };
     const driver = start([failing('a', { cancelCondition: 'world.late', retryInterval: 60 })], {
       world,
@@ -160,7 +160,7 @@ scenarios('a cancel condition', (start) => {
     expect(driver.history).toEqual(['a Failed', 'a Cancelled #2']);
   });
 
-  it('that is true of a container and of steps inside of it ends each of them once', () => {
+  it('that is true for a container and for steps inside it cancels each of them once', () => {
     const driver = start([
       fork('f', 'outer', 'stopper'),
       box('outer', [[waitFor('x', whenStopped)], [box('inner', [activity('y')], whenStopped)]], {
@@ -180,7 +180,7 @@ scenarios('a cancel condition', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('ends everything inside of a container, innermost first', () => {
+  it('cancels everything inside a container, innermost first', () => {
     const driver = start([
       fork('f', 'outer', 'stopper'),
       box('outer', [[box('inner', [activity('x')])], [waitFor('y')], [noOp('done')]], {
@@ -200,7 +200,7 @@ scenarios('a cancel condition', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('of a step inside lets the container around it go on', () => {
+  it('of a step inside a container lets the container continue', () => {
     const driver = start([
       fork('f', 'outer', 'stopper'),
       box('outer', inOrder(waitFor('x', whenStopped), noOp('skipped')), { nextStepId: 'after' }),
@@ -211,7 +211,7 @@ scenarios('a cancel condition', (start) => {
     expect(driver.ran).toEqual(['f', 'stopper', 'outer', 'after']);
   });
 
-  it('acts before the next step runs, when a step inside the container makes it true', () => {
+  it('takes effect before the next step runs if a step inside the container makes it true', () => {
     const driver = start(
       inOrder(
         box('outer', inOrder(noOp('a', { outputs: { stop: 'true' } }), noOp('b')), whenStopped),
@@ -221,7 +221,7 @@ scenarios('a cancel condition', (start) => {
     expect(driver.history).toEqual(['a Complete', 'b Cancelled', 'outer Cancelled']);
   });
 
-  it('ends a loop between two turns', () => {
+  it('ends a loop between two iterations', () => {
     const driver = start(
       [
         {
@@ -241,7 +241,7 @@ scenarios('a cancel condition', (start) => {
     expect(driver.ran.at(-1)).toBe('after');
   });
 
-  it('of a sequential Foreach takes the items that are left with it', () => {
+  it('of a sequential Foreach skips the remaining items', () => {
     const driver = start(
       [
         foreach('each', '[1, 2, 3]', [noOp('a', { outputs: { n: 'data.n + 1' } })], {
@@ -255,7 +255,7 @@ scenarios('a cancel condition', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('ends a background sequence, whose successors have run already and do not run again', () => {
+  it('ends a background sequence, whose next steps have already run and do not run again', () => {
     for (const proceedOnCancel of [false, true]) {
       const driver = start(
         [
@@ -280,7 +280,7 @@ scenarios('a cancel condition', (start) => {
   });
 
   it.each(['Recur', 'Schedule'])(
-    'that is true already lets no %s go to the background',
+    'that is already true keeps a %s step from moving to the background',
     (stepType) => {
       const driver = start([
         {
@@ -299,7 +299,7 @@ scenarios('a cancel condition', (start) => {
     },
   );
 
-  it('ends all open executions of the step, and those that come later', () => {
+  it('cancels all open executions of the step, and later ones', () => {
     const driver = start([
       fork('f', 'each', 'stopper'),
       foreach('each', '[1, 2]', [waitFor('a', whenStopped)], { nextStepId: 'a' }),
@@ -310,7 +310,7 @@ scenarios('a cancel condition', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('is not known to the saga around it as completed', () => {
+  it('keeps the step from being recorded in its saga as completed', () => {
     const driver = start([
       box(
         'saga',
@@ -328,7 +328,7 @@ scenarios('a cancel condition', (start) => {
     expect(driver.ran).toEqual([]);
   });
 
-  it('acts also while the instance is suspended; what follows waits for the resume', () => {
+  it('takes effect while the instance is suspended; the next steps wait for the resume', () => {
     const world = { fails: true };
     const driver = start(
       [
@@ -349,7 +349,7 @@ scenarios('a cancel condition', (start) => {
     expect(driver.ran).toContain('after');
   });
 
-  it('whose selectors fail afterwards is not tried again: the path goes on with the next step', () => {
+  it('whose selectors then fail is not retried: the branch continues with the next step', () => {
     const driver = start(
       inOrder(
         noOp('a', {

@@ -7,7 +7,7 @@ import { box, delay, failing, foreach, noOp, trace, waitFor, work } from './supp
 const noTrail = { data: { trail: [] } };
 
 scenarios('compensation', (start) => {
-  it('of a step runs its chain, then its path goes on with the next step', () => {
+  it('of a step runs its chain, then continues with the next step', () => {
     const undo = inOrder(trace('undo1'), trace('undo2'));
     const driver = start(inOrder(failing('a', { compensateWith: undo }), trace('after')), noTrail);
     expect(driver.data['trail']).toEqual(['undo1', 'undo2', 'after']);
@@ -21,7 +21,7 @@ scenarios('compensation', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('goes on with the next step and with what SelectNextStep selects', () => {
+  it('continues with the next step and with the steps that SelectNextStep selects', () => {
     const driver = start([
       failing('a', {
         compensateWith: [noOp('undo')],
@@ -34,7 +34,7 @@ scenarios('compensation', (start) => {
     expect(driver.ran).toEqual(['undo', 'next', 'selected']);
   });
 
-  it('waits for a chain that waits', () => {
+  it('waits for a chain that contains a delay', () => {
     const driver = start(
       inOrder(failing('a', { compensateWith: [delay('undo', 10)] }), trace('after')),
       noTrail,
@@ -46,7 +46,7 @@ scenarios('compensation', (start) => {
     expect(driver.instance).toMatchObject({ outcome: 'Compensated', lastError: { stepId: 'a' } });
   });
 
-  it('waits for every path of a chain that forks', () => {
+  it('waits for every branch of a chain that forks', () => {
     const undo = [
       noOp('undo', { selectNextStep: { x: 'true', y: 'true' } }),
       delay('x', 1),
@@ -59,7 +59,7 @@ scenarios('compensation', (start) => {
     expect(driver.ran).toEqual(['undo', 'x', 'y', 'after']);
   });
 
-  it('sees the item of the step that failed', () => {
+  it('can read the item of the step that failed', () => {
     const undo = noOp('undo', { outputs: { trail: '[...data.trail, context.Item]' } });
     const driver = start(
       [foreach('each', '[1, 2]', [failing('a', { compensateWith: [undo] })])],
@@ -69,13 +69,13 @@ scenarios('compensation', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('inside of a container does not lose what follows the container', () => {
+  it('inside a container lets the container complete and its next step run', () => {
     const inside = inOrder(failing('a', { compensateWith: [noOp('undo')] }), noOp('next'));
     const driver = start(inOrder(box('outer', [box('box', inside)]), noOp('after')));
     expect(driver.ran).toEqual(['undo', 'next', 'box', 'outer', 'after']);
   });
 
-  it("of a container's step that has none runs the container's, and goes on behind the container", () => {
+  it('runs the chain of the container if the failed step has none, and continues after the container', () => {
     const driver = start(
       inOrder(
         box('box', [inOrder(noOp('done'), failing('a'), noOp('skipped')), [waitFor('other')]], {
@@ -95,7 +95,7 @@ scenarios('compensation', (start) => {
     expect(driver.subscriptions).toEqual([]);
   });
 
-  it('is done by the nearest container that has some', () => {
+  it('is left to the nearest container that has CompensateWith', () => {
     const driver = start([
       box(
         'outer',
@@ -114,7 +114,7 @@ scenarios('compensation', (start) => {
     { errorBehavior: 'Terminate', status: 'Terminated' },
     { errorBehavior: 'Compensate', status: 'Complete' },
   ])(
-    'by a container is followed by what its own ErrorBehavior says: $errorBehavior',
+    "by a container is followed by the container's own ErrorBehavior: $errorBehavior",
     (expected) => {
       const { errorBehavior, status } = expected;
       const driver = start([
@@ -126,7 +126,7 @@ scenarios('compensation', (start) => {
     },
   );
 
-  it('by a container with Retry begins the container anew', () => {
+  it('by a container with Retry runs the container again from its start', () => {
     const driver = start([
       box('box', [work('a')], {
         compensateWith: [noOp('undo')],
@@ -147,7 +147,7 @@ scenarios('compensation', (start) => {
     ]);
   });
 
-  it('of a container that times out runs its chain, after everything inside was cancelled', () => {
+  it('of a container that times out runs its chain after cancelling everything inside', () => {
     const driver = start(
       inOrder(
         box('box', [waitFor('x')], { timeout: 10, compensateWith: [noOp('undo')] }),
@@ -164,7 +164,7 @@ scenarios('compensation', (start) => {
     ]);
   });
 
-  it('lets one item of a sequential Foreach give way to the next', () => {
+  it('of one item of a sequential Foreach lets the next item run', () => {
     const a = noOp('a', {
       outputs: { trail: '[...data.trail, context.Item[0]]' },
       compensateWith: [trace('undo')],
@@ -178,8 +178,8 @@ scenarios('compensation', (start) => {
   });
 });
 
-scenarios('a failure inside of a compensation', (start) => {
-  it('is retried by default, and the compensation waits for it', () => {
+scenarios('a failure inside a compensation', (start) => {
+  it('is retried by default while the compensation waits', () => {
     const driver = start(inOrder(failing('a', { compensateWith: [work('undo')] }), noOp('after')), {
       defaultErrorRetryInterval: 5,
     });
@@ -196,7 +196,7 @@ scenarios('a failure inside of a compensation', (start) => {
     ]);
   });
 
-  it('shows the first error again once it is solved', () => {
+  it('gives way to the original error as lastError once it is resolved', () => {
     const driver = start([failing('a', { compensateWith: inOrder(work('undo'), waitFor('ok')) })]);
     driver.advance(1);
     driver.failEffect(driver.effect('undo'));
@@ -207,7 +207,7 @@ scenarios('a failure inside of a compensation', (start) => {
     expect(driver.instance.lastError?.stepId).toBe('a');
   });
 
-  it('shows the error of the step inside of the container that compensates', () => {
+  it('leaves the error of the step inside the container on the record of the compensated container', () => {
     const undo = inOrder(work('undo'), waitFor('ok'));
     const driver = start([box('box', [failing('a')], { compensateWith: undo })]);
     driver.advance(1);
@@ -223,7 +223,7 @@ scenarios('a failure inside of a compensation', (start) => {
     });
   });
 
-  it('never starts the compensation that it is in', () => {
+  it('never starts the compensation that it belongs to', () => {
     const driver = start(
       inOrder(
         failing('a', { compensateWith: [failing('undo', { errorBehavior: 'Compensate' })] }),
@@ -233,7 +233,7 @@ scenarios('a failure inside of a compensation', (start) => {
     expect(driver.history).toEqual(['a Failed', 'undo Failed', 'a Compensated', 'after Complete']);
   });
 
-  it('may be compensated by what stands in the chain itself', () => {
+  it('can be compensated by the CompensateWith of the step in the chain', () => {
     const undo = inOrder(failing('undo', { compensateWith: [noOp('undoUndo')] }), noOp('rest'));
     const driver = start(inOrder(failing('a', { compensateWith: undo }), noOp('after')));
     expect(driver.ran).toEqual(['undoUndo', 'rest', 'after']);
@@ -242,14 +242,14 @@ scenarios('a failure inside of a compensation', (start) => {
   it.each([
     { errorBehavior: 'Suspend', status: 'Suspended' },
     { errorBehavior: 'Terminate', status: 'Terminated' },
-  ])('does to the instance what its ErrorBehavior says: $errorBehavior', (expected) => {
+  ])('applies the ErrorBehavior of the failed step to the instance: $errorBehavior', (expected) => {
     const { errorBehavior, status } = expected;
     const driver = start([failing('a', { compensateWith: [failing('undo', { errorBehavior })] })]);
     expect(driver.status).toBe(status);
     expect(driver.instance.lastError?.stepId).toBe('undo');
   });
 
-  it('that suspended the instance goes on with the compensation after the resume', () => {
+  it('that suspended the instance lets the compensation continue after the resume', () => {
     const driver = start(
       inOrder(
         failing('a', { compensateWith: [work('undo', { errorBehavior: 'Suspend' })] }),
@@ -264,7 +264,7 @@ scenarios('a failure inside of a compensation', (start) => {
   });
 });
 
-scenarios('what follows a step that failed for good', (start) => {
+scenarios('the successors of a step that failed permanently', (start) => {
   const selects = {
     selectNextStep: {
       yes: 'data.paid === false',
@@ -278,13 +278,13 @@ scenarios('what follows a step that failed for good', (start) => {
   const options = { data: { paid: false } };
   const chosen = ['next', 'yes'];
 
-  it('is NextStepId and every true SelectNextStep, which cannot see `step`', () => {
+  it('are NextStepId and every true SelectNextStep, which cannot read `step`', () => {
     const driver = start([failing('a', { ...undo('-a'), ...selects }), ...followers], options);
     expect(driver.ran).toEqual(['-a', ...chosen]);
     expect(driver.instance.outcome).toBe('Compensated');
   });
 
-  it('is the same for a saga, with what its compensation wrote', () => {
+  it('are the same for a saga, whose selectors read the data that its compensation wrote', () => {
     const pays = { outputs: { paid: 'true' } };
     const unpays = { compensateWith: [noOp('refund', { outputs: { paid: 'false' } })] };
     const inside = inOrder(noOp('pay', { ...pays, ...unpays }), failing('ship'));
@@ -292,7 +292,7 @@ scenarios('what follows a step that failed for good', (start) => {
     expect(driver.ran).toEqual(['pay', 'refund', ...chosen]);
   });
 
-  it('is the same inside a container and in a loop', () => {
+  it('are the same inside a container and in a loop', () => {
     const inside = [failing('a', { ...undo('-a'), ...selects }), ...followers];
     expect(start([box('box', inside)], options).ran).toEqual(['-a', ...chosen, 'box']);
     const loop = { id: 'loop', stepType: 'Foreach', inputs: { collection: '[1, 2]' }, do: inside };
@@ -304,7 +304,7 @@ scenarios('what follows a step that failed for good', (start) => {
     ]);
   });
 
-  it('waits while the instance is suspended, and is not cancelled any more', () => {
+  it('wait while the instance is suspended, and can no longer be cancelled', () => {
     const driver = start(
       [
         failing('a', {

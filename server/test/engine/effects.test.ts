@@ -22,7 +22,7 @@ scenarios('an effect', (start) => {
     outputs: { code: 'step.ResponseCode' },
   };
 
-  it('gets the evaluated inputs, and its values are for the outputs', () => {
+  it('gets the evaluated inputs and passes its values to the outputs', () => {
     const driver = start(inOrder(http, noOp('after')), { data: { tenant: 't1' } });
     expect(driver.effect('call').inputs).toEqual({
       BaseUrl: 'https://example.org',
@@ -33,14 +33,14 @@ scenarios('an effect', (start) => {
     expect(driver.ran).toEqual(['call', 'after']);
   });
 
-  it('is committed before what follows it runs', () => {
+  it('is committed before the next step runs', () => {
     const driver = start(inOrder(http, waitFor('after')), { data: { tenant: 't1' } });
     expect(driver.commitsDue).toBe(0);
     driver.endEffect(driver.effect('call'), { ResponseCode: 200 });
     expect(driver.commitsDue).toBe(1);
   });
 
-  it('of several paths may be under way at the same time and end in any order', () => {
+  it('can run in several branches at the same time, and the branches can end in any order', () => {
     const driver = start([
       foreach('each', '[1, 2, 3]', [
         work('job', { inputs: { n: 'context.Item' }, outputs: { last: 'context.Item' } }),
@@ -62,7 +62,7 @@ scenarios('an effect', (start) => {
     expect(driver.instance.lastError).toMatchObject({ ...failure, stepId: 'job', attempt: 1 });
   });
 
-  it('that was taken up again after a crash is the same execution', () => {
+  it('that runs again after a crash belongs to the same execution', () => {
     const driver = start([work('job')]);
     const before = driver.effect('job');
     driver.reload();
@@ -71,7 +71,7 @@ scenarios('an effect', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('is given up when its step times out, and a late result is ignored', () => {
+  it('is abandoned when its step times out, and a late result is ignored', () => {
     const driver = start([
       work('job', { timeout: 10, retryInterval: 5, outputs: { x: 'step.x' } }),
     ]);
@@ -87,7 +87,7 @@ scenarios('an effect', (start) => {
     expect(driver.data['x']).toBe('right');
   });
 
-  it('is given up when its step is cancelled, and a late result is ignored', () => {
+  it('is abandoned when its step is cancelled, and a late result is ignored', () => {
     const driver = start([
       fork('f', 'job', 'stop'),
       work('job', { cancelCondition: 'data.stop', nextStepId: 'never' }),
@@ -103,7 +103,7 @@ scenarios('an effect', (start) => {
     expect(driver.open).toEqual(['end event']);
   });
 
-  it('that ends while the instance is suspended is taken in, and the path waits', () => {
+  it('that ends while the instance is suspended is stored, and the branch waits', () => {
     const driver = start(inOrder(work('job', { outputs: { x: '1' } }), noOp('after')));
     const effect = driver.effect('job');
     driver.suspend();
@@ -114,7 +114,7 @@ scenarios('an effect', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('is given up when the instance is terminated', () => {
+  it('is abandoned when the instance is terminated', () => {
     const driver = start([box('box', [work('job')])]);
     const late = driver.effect('job');
     driver.terminate();
@@ -124,10 +124,10 @@ scenarios('an effect', (start) => {
   });
 });
 
-scenarios('SubWorkflow', (start) => {
+scenarios('a SubWorkflow step', (start) => {
   const outputs = { id: 'step.WorkflowId', status: 'step.Status', child: 'step.Data' };
 
-  it('waits until the other has ended', () => {
+  it('waits until the child has ended', () => {
     const driver = start(inOrder(subWorkflow('sub', { outputs }), noOp('after')));
     driver.endEffect(driver.effect('sub'));
     expect(driver.open).toEqual(['sub child']);
@@ -149,36 +149,39 @@ scenarios('SubWorkflow', (start) => {
     ['Compensated', 'Complete'],
     ['Failed', 'Terminated'],
     ['Terminated', 'Terminated'],
-  ] as const)('fails when the other ended as %s, unless that is accepted', (outcome, status) => {
-    const error = { stepId: 'pay', type: 'Declined', message: 'no money', data: null };
-    const end = { status, outcome, error, data: {} };
-    const driver = waiting(start, null);
-    driver.endChildWith('sub', end);
-    expect(driver.status).toBe('Suspended');
-    expect(driver.instance.lastError).toMatchObject({
-      stepId: 'sub',
-      type: 'ChildFailed',
-      message: `run w.1.1 ended with the outcome ${outcome}: step pay failed: no money`,
-      data: { workflowId: 'w.1.1', outcome, error },
-    });
-    // Tried again, it starts another one.
-    driver.resume();
-    expect(driver.effect('sub')).toMatchObject({ attempt: 2 });
-    for (const accepted of [[outcome], [outcome.toUpperCase()], `'${outcome}'`]) {
-      const accepting = waiting(start, accepted, { outputs: { how: 'step.Outcome' } });
-      accepting.endChildWith('sub', end);
-      expect(accepting.data).toEqual({ how: outcome });
-      expect(accepting.ran).toEqual(['sub', 'after']);
-    }
-  });
+  ] as const)(
+    'fails if the child ended as %s, unless AcceptOutcome lists it',
+    (outcome, status) => {
+      const error = { stepId: 'pay', type: 'Declined', message: 'no money', data: null };
+      const end = { status, outcome, error, data: {} };
+      const driver = waiting(start, null);
+      driver.endChildWith('sub', end);
+      expect(driver.status).toBe('Suspended');
+      expect(driver.instance.lastError).toMatchObject({
+        stepId: 'sub',
+        type: 'ChildFailed',
+        message: `run w.1.1 ended with the outcome ${outcome}: step pay failed: no money`,
+        data: { workflowId: 'w.1.1', outcome, error },
+      });
+      // Tried again, it starts another one.
+      driver.resume();
+      expect(driver.effect('sub')).toMatchObject({ attempt: 2 });
+      for (const accepted of [[outcome], [outcome.toUpperCase()], `'${outcome}'`]) {
+        const accepting = waiting(start, accepted, { outputs: { how: 'step.Outcome' } });
+        accepting.endChildWith('sub', end);
+        expect(accepting.data).toEqual({ how: outcome });
+        expect(accepting.ran).toEqual(['sub', 'after']);
+      }
+    },
+  );
 
-  it('takes the end that an earlier version tells by its status', () => {
+  it('derives the outcome from the status that an earlier version of the server reports', () => {
     const driver = waiting(start, null);
     driver.endChild('sub', 'Terminated');
     expect(driver.instance.lastError?.message).toBe('run w.1.1 ended with the outcome Terminated');
   });
 
-  it('refuses an AcceptOutcome that is no outcome, when it runs too', () => {
+  it('rejects an invalid AcceptOutcome at run time too', () => {
     const driver = start([
       subWorkflow('sub', { inputs: { acceptOutcome: "['Sunny']" }, errorBehavior: 'Suspend' }),
     ]);
@@ -191,7 +194,7 @@ scenarios('SubWorkflow', (start) => {
     );
   });
 
-  it('with Wait false goes on once the other has started', () => {
+  it('continues once the child has started with Wait false', () => {
     const driver = start(
       inOrder(subWorkflow('sub', { inputs: { wait: false }, outputs }), noOp('after')),
     );
@@ -202,7 +205,7 @@ scenarios('SubWorkflow', (start) => {
     expect(driver.instance.outbox).toEqual([]);
   });
 
-  it('fails when the other cannot be started', () => {
+  it('fails if the child cannot be started', () => {
     const driver = start([subWorkflow('sub', { errorBehavior: 'Suspend' })]);
     driver.failEffect(driver.effect('sub'), { type: 'NotFound', message: 'no such definition' });
     expect(driver.instance.lastError?.type).toBe('NotFound');
@@ -210,7 +213,7 @@ scenarios('SubWorkflow', (start) => {
     expect(driver.instance.outbox).toEqual([]);
   });
 
-  it('may hear of the end before it hears of the start', () => {
+  it('accepts the end of the child before the confirmation of its start', () => {
     const driver = start(inOrder(subWorkflow('sub', { outputs }), waitFor('after')));
     const starting = driver.effect('sub');
     driver.endChild('sub', 'Complete', {});
@@ -218,7 +221,7 @@ scenarios('SubWorkflow', (start) => {
     expect(driver.open).toEqual(['after event']);
   });
 
-  it('takes the end once, and only of the instance that it waits for', () => {
+  it('accepts the end once, and only from the child that it is waiting for', () => {
     const driver = start(inOrder(subWorkflow('sub'), waitFor('after')));
     driver.endEffect(driver.effect('sub'));
     const { id: pointerId, attempt } = driver.pointer('sub');
@@ -234,7 +237,7 @@ scenarios('SubWorkflow', (start) => {
 
   const terminated = [{ kind: 'terminate-child', workflowId: 'w.2.1' }];
 
-  it('that is cancelled terminates the other, once', () => {
+  it('that is cancelled terminates the child once', () => {
     const driver = start([
       fork('f', 'sub', 'stop'),
       subWorkflow('sub', { cancelCondition: 'data.stop' }),
@@ -246,7 +249,7 @@ scenarios('SubWorkflow', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('that is cancelled before the start is known terminates the other all the same', () => {
+  it('that is cancelled before the start is confirmed still terminates the child', () => {
     const driver = start([
       fork('f', 'sub', 'stop'),
       subWorkflow('sub', { cancelCondition: 'data.stop' }),
@@ -257,14 +260,14 @@ scenarios('SubWorkflow', (start) => {
     expect(driver.instance.outbox).toEqual(terminated);
   });
 
-  it('in a container or instance that ends terminates the other, once', () => {
+  it('in a container or instance that ends terminates the child once', () => {
     const driver = start([box('box', [subWorkflow('sub')])]);
     driver.endEffect(driver.effect('sub'));
     driver.terminate();
     expect(driver.instance.outbox).toEqual(terminated);
   });
 
-  it('that times out in a saga terminates the other once, and is compensated', () => {
+  it('that times out in a saga terminates the child once and is compensated', () => {
     const driver = start([
       box('saga', [subWorkflow('sub', { timeout: 5, compensateWith: [noOp('-sub')] })], {
         saga: true,
@@ -276,14 +279,14 @@ scenarios('SubWorkflow', (start) => {
     expect(driver.ran).toEqual(['-sub']);
   });
 
-  it('that is retried starts another instance', () => {
+  it('that is retried starts another child', () => {
     const driver = start([subWorkflow('sub', { timeout: 5, retryInterval: 1 })]);
     driver.endEffect(driver.effect('sub'));
     driver.advance(6);
     expect(driver.pointer('sub').state).toMatchObject({ workflowId: 'w.1.2', started: false });
   });
 
-  it('needs no answer twice: a known start is saved', () => {
+  it('stores a confirmed start and needs no second confirmation', () => {
     const driver = start([subWorkflow('sub')]);
     driver.endEffect(driver.effect('sub'));
     driver.reload();

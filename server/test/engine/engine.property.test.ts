@@ -47,7 +47,7 @@ function ignoringExplosions(property: () => void): void {
 }
 
 describe('any instance', { timeout }, () => {
-  it('goes the same way whether it stays in memory or is read back at any time (E4)', () => {
+  it('reaches the same result whether it stays in memory or is read back at any time (E4)', () => {
     fc.assert(
       fc.property(numbers, happenings, fc.array(fc.boolean()), (list, course, reloads) => {
         ignoringExplosions(() => {
@@ -78,7 +78,7 @@ describe('any instance', { timeout }, () => {
     );
   });
 
-  it('ends Complete once it gets all its answers, with everything recorded and nothing asked for', () => {
+  it('ends Complete once all its answers have arrived, with everything recorded and nothing pending', () => {
     fc.assert(
       fc.property(numbers, happenings, fc.boolean(), (list, course, reload) => {
         ignoringExplosions(() => {
@@ -100,7 +100,7 @@ describe('any instance', { timeout }, () => {
     );
   });
 
-  it('once terminated has nothing open, asks for nothing and is changed by nothing', () => {
+  it('that is terminated has nothing open, requests nothing and no longer changes', () => {
     fc.assert(
       fc.property(numbers, happenings, happenings, (list, before, after) => {
         ignoringExplosions(() => {

@@ -17,8 +17,8 @@ function take(id: string, inputs: Record<string, unknown> = {}): StepSource {
 }
 const noneGot = { data: { got: [], n: 0 } };
 
-scenarios('WaitFor', (start) => {
-  it('waits for an event with its name and key, and for no other', () => {
+scenarios('a WaitFor step', (start) => {
+  it('waits for an event with its name and key, and ignores others', () => {
     const driver = start(inOrder(take('wait'), noOp('after')), noneGot);
     driver.publish('news', 'other', 'wrong key');
     driver.publish('other', 'key', 'wrong name');
@@ -29,25 +29,25 @@ scenarios('WaitFor', (start) => {
     expect(driver.subscriptions).toEqual([]);
   });
 
-  it.each([null, false, 0, '', [], {}])('takes any data: %j', (data) => {
+  it.each([null, false, 0, '', [], {}])('accepts any data: %j', (data) => {
     const driver = start([take('wait')], noneGot);
     driver.publish('news', 'key', data);
     expect(driver.data['got']).toEqual([data]);
   });
 
-  it('takes numbers for name and key as their text', () => {
+  it('converts a number as name or key to a string', () => {
     const driver = start([take('wait', { eventName: 'data.n', eventKey: '7' })], noneGot);
     driver.publish('0', '7', 'x');
     expect(driver.data['got']).toEqual(['x']);
   });
 
-  it('fails where name or key is no text', () => {
+  it('fails if the name or the key is not a string', () => {
     const driver = start([take('wait', { eventKey: 'null' })], noneGot);
     expect(driver.history).toEqual(['wait Failed']);
     expect(driver.instance.lastError?.message).toContain('EventKey');
   });
 
-  it('takes an event published after the start and before the wait is reached', () => {
+  it('takes an event published between the start of the run and the start of the step', () => {
     const driver = start(inOrder(delay('before', 10), take('wait')), noneGot);
     driver.advance(5);
     driver.publish('news', 'key', 'early');
@@ -56,14 +56,14 @@ scenarios('WaitFor', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('does not take one from before the start', () => {
+  it('ignores an event published before the start of the run', () => {
     const driver = start(inOrder(delay('before', 10), take('wait')), noneGot);
     driver.store('news', 'key', 'old', START_MS - 1);
     driver.advance(10);
     expect(driver.open).toEqual(['wait event']);
   });
 
-  it('takes one of the very moment of the start', () => {
+  it('takes an event published at the exact time of the start', () => {
     const driver = start(inOrder(delay('before', 10), take('wait')), noneGot);
     driver.store('news', 'key', 'now', START_MS);
     driver.advance(10);
@@ -106,7 +106,7 @@ scenarios('an event', (start) => {
     },
   ];
 
-  it('is taken once: a loop that waits again gets the next one, oldest first', () => {
+  it('is taken once: a loop that waits again takes the next one, oldest first', () => {
     const driver = start(inOrder(delay('before', 10), ...loop), noneGot);
     for (const data of [1, 2, 3, 4]) {
       driver.publish('news', 'key', data);
@@ -117,7 +117,7 @@ scenarios('an event', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('is taken once, also when it is delivered again', () => {
+  it('is taken once, even if it is delivered again', () => {
     const driver = start(loop, noneGot);
     const event = driver.publish('news', 'key', 1);
     driver.deliver(event);
@@ -128,7 +128,7 @@ scenarios('an event', (start) => {
     expect(driver.data['got']).toEqual([1, 2]);
   });
 
-  it('is taken once, also when a later one was taken before it', () => {
+  it('is taken once, even if a later one was taken before it', () => {
     const driver = start(loop, noneGot);
     driver.advance(10);
     driver.publish('news', 'key', 'second');
@@ -139,7 +139,7 @@ scenarios('an event', (start) => {
     expect(driver.data['got']).toEqual(['second', 'first']);
   });
 
-  it('goes to one of the waits of an instance, the one that was opened first', () => {
+  it('goes to only one of the waits of an instance, the one that was opened first', () => {
     const driver = start([fork('f', 'a', 'b'), take('a'), take('b')], noneGot);
     driver.publish('news', 'key', 1);
     expect(driver.open).toEqual(['b event']);
@@ -147,7 +147,7 @@ scenarios('an event', (start) => {
     expect(driver.data['got']).toEqual([1, 2]);
   });
 
-  it('goes to the first wait that may take it, not to one that waits for later ones', () => {
+  it('goes to the first wait that can take it, not to one with a later EffectiveDate', () => {
     const driver = start(
       [fork('f', 'a', 'b'), take('a', { effectiveDate: '"2031-01-01"' }), take('b')],
       noneGot,
@@ -156,7 +156,7 @@ scenarios('an event', (start) => {
     expect(driver.open).toEqual(['a event']);
   });
 
-  it('is found by each item of a Foreach in turn', () => {
+  it('is taken by each item of a Foreach in turn', () => {
     const driver = start(
       inOrder(delay('before', 10), foreach('each', "['x', 'y']", [take('wait')])),
       noneGot,
@@ -168,7 +168,7 @@ scenarios('an event', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('stays taken in a loop of thousands, without the instance growing', () => {
+  it('stays taken in a loop of thousands of iterations, without the instance growing', () => {
     const driver = start(
       [
         {
@@ -198,8 +198,8 @@ scenarios('an event', (start) => {
   });
 });
 
-describe('a wait that has not looked at stored events yet', () => {
-  it('leaves a delivered event to its turn: an older one may be stored', () => {
+describe('a wait that has not yet searched the stored events', () => {
+  it('does not take a delivered event, because an older one may be stored', () => {
     const run = startRun(
       define([waitFor('a')]),
       { id: 'w', data: {}, reference: null, parent: null },
@@ -213,8 +213,8 @@ describe('a wait that has not looked at stored events yet', () => {
   });
 });
 
-scenarios("WaitFor's Timeout input", (start) => {
-  it('lets the step go on without an event', () => {
+scenarios('the Timeout input of a WaitFor step', (start) => {
+  it('lets the step continue without an event', () => {
     const driver = start(inOrder(take('wait', { timeout: 10 }), noOp('after')), noneGot);
     driver.advance(9.999);
     expect(driver.open).toEqual(['wait event']);
@@ -224,7 +224,7 @@ scenarios("WaitFor's Timeout input", (start) => {
     expect(driver.subscriptions).toEqual([]);
   });
 
-  it('does not matter once the event is there', () => {
+  it('has no effect once the event has arrived', () => {
     const driver = start(inOrder(take('wait', { timeout: 10 }), delay('after', 60)), noneGot);
     driver.publish('news', 'key', 1);
     driver.advance(30);
@@ -232,7 +232,7 @@ scenarios("WaitFor's Timeout input", (start) => {
     expect(driver.open).toEqual(['after sleeping']);
   });
 
-  it('leaves the event that comes later to the next wait', () => {
+  it('leaves a later event to the next wait', () => {
     const driver = start(inOrder(take('a', { timeout: 10 }), delay('d', 10), take('b')), noneGot);
     driver.advance(15);
     driver.publish('news', 'key', 1);
@@ -243,24 +243,27 @@ scenarios("WaitFor's Timeout input", (start) => {
   it.each([
     { input: 10, step: 20, history: ['wait Complete'] },
     { input: 20, step: 10, history: ['wait Failed'] },
-  ])('counts before the step Timeout when it is over first, also looked at late', (times) => {
-    const driver = start(
-      [
-        {
-          ...take('wait', { timeout: times.input }),
-          timeout: times.step,
-          errorBehavior: 'Suspend',
-        },
-      ],
-      noneGot,
-    );
-    driver.oversleep(60);
-    expect(driver.history).toEqual(times.history);
-  });
+  ])(
+    'takes precedence over the step Timeout if it ends first, even if both are checked late',
+    (times) => {
+      const driver = start(
+        [
+          {
+            ...take('wait', { timeout: times.input }),
+            timeout: times.step,
+            errorBehavior: 'Suspend',
+          },
+        ],
+        noneGot,
+      );
+      driver.oversleep(60);
+      expect(driver.history).toEqual(times.history);
+    },
+  );
 });
 
-scenarios('an instance that does not run', (start) => {
-  it('keeps what arrives while it is suspended until it is resumed', () => {
+scenarios('an instance that is not running', (start) => {
+  it('that is suspended keeps arriving events until the resume', () => {
     const driver = start(inOrder(take('wait'), noOp('after')), noneGot);
     driver.suspend();
     driver.publish('news', 'key', 1);
@@ -271,7 +274,7 @@ scenarios('an instance that does not run', (start) => {
     expect(driver.ran).toEqual(['wait', 'after']);
   });
 
-  it('takes nothing once it is terminated', () => {
+  it('that is terminated takes no events', () => {
     const driver = start([take('wait')], noneGot);
     driver.terminate();
     driver.publish('news', 'key', 1);
@@ -280,7 +283,7 @@ scenarios('an instance that does not run', (start) => {
     expect(driver.status).toBe('Terminated');
   });
 
-  it('has given up the subscriptions of containers that were cancelled', () => {
+  it('has no subscriptions left from cancelled containers', () => {
     const driver = start(
       [
         fork('f', 'box', 'stop'),

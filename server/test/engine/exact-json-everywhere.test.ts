@@ -36,7 +36,7 @@ const OWN_JSON = [
 ];
 
 describe('the sources of the server', () => {
-  it('parse and write user data with exact-json.ts', () => {
+  it('parse and write user data only with exact-json.ts', () => {
     const found = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts') && !file.startsWith('generated/'))
       .filter((file) =>

@@ -53,7 +53,7 @@ const KINDS: readonly {
 
 scenarios('the result of a step', (start) => {
   describe.each(KINDS)('of type $kind', ({ answer, result, step }) => {
-    it('is kept for a retry when its outputs fail', () => {
+    it('is kept for a retry when the outputs fail', () => {
       const world = { broken: true };
       const driver = start([step({ outputs: fragile, retryInterval: 10 })], { world });
       answer(driver);
@@ -68,7 +68,7 @@ scenarios('the result of a step', (start) => {
       expect(driver.asked.size).toBe(1);
     });
 
-    it('is kept for a resume when its selection fails', () => {
+    it('is kept for a resume when a selector fails', () => {
       const world = { broken: true };
       const selectNextStep = { after: 'world.broken ? data.none : true' };
       const driver = start([step({ selectNextStep, errorBehavior: 'Suspend' }), noOp('after')], {
@@ -82,7 +82,7 @@ scenarios('the result of a step', (start) => {
       expect(driver.asked.size).toBe(1);
     });
 
-    it('is kept until the retries are used up, which counts every one', () => {
+    it('is kept until the retries, all of which count, are exhausted', () => {
       const driver = start(
         [
           step({
@@ -102,7 +102,7 @@ scenarios('the result of a step', (start) => {
       expect(driver.asked.size).toBe(1);
     });
 
-    it('is given up when a saga around it begins again', () => {
+    it('is discarded when its saga runs again', () => {
       const world = { broken: true };
       const driver = start(
         [
@@ -123,7 +123,7 @@ scenarios('the result of a step', (start) => {
     });
   });
 
-  it('is not late any more, whatever the Timeout of its step', () => {
+  it('cannot time out any more, whatever the Timeout of its step', () => {
     const world = { broken: true };
     const driver = start([waitFor('a', { outputs: fragile, timeout: 5, retryInterval: 10 })], {
       world,
@@ -134,7 +134,7 @@ scenarios('the result of a step', (start) => {
     expect(driver.records.map(({ error }) => error?.type)).not.toContain('Timeout');
   });
 
-  it('of a container lets it not run again', () => {
+  it('of a container is kept, so that its steps do not run again', () => {
     const world = { broken: true };
     const driver = start([box('a', [work('in')], { outputs: fragile, retryInterval: 10 })], {
       world,
@@ -145,7 +145,7 @@ scenarios('the result of a step', (start) => {
     expect(driver.history).toEqual(['in Complete', 'a Failed', 'a Complete #2']);
   });
 
-  it('that goes on in the background keeps what it has planned', () => {
+  it('that continues in the background keeps its schedule', () => {
     const world = { broken: true };
     const schedule: StepSource = {
       id: 'a',

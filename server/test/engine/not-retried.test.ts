@@ -19,7 +19,7 @@ function sagaOf(tested: ReturnType<typeof work>, members: StepMembers = {}) {
 
 scenarios('retry settings without an ErrorBehavior', (start) => {
   it.each<StepMembers>([{ maxRetries: 2 }, { retryBackoff: 2 }])(
-    'retry first, also inside a saga: %o',
+    'apply first, also inside a saga: %o',
     (members) => {
       const driver = start(sagaOf(work('a', { retryInterval: 1, ...members })), noTrail);
       driver.failEffect(driver.effect('a'));
@@ -31,7 +31,7 @@ scenarios('retry settings without an ErrorBehavior', (start) => {
     },
   );
 
-  it('undo the saga once the retries are used up', () => {
+  it('let the saga compensate once the retries are exhausted', () => {
     const driver = start(sagaOf(work('a', { retryInterval: 1, maxRetries: 2 })), noTrail);
     for (let attempt = 1; attempt <= 3; attempt += 1) {
       expect(driver.data['trail']).toEqual([]);
@@ -46,7 +46,7 @@ scenarios('retry settings without an ErrorBehavior', (start) => {
     { defaultErrorBehavior: 'Suspend', status: 'Suspended' },
     { defaultErrorBehavior: 'Retry', status: 'Suspended' },
     { defaultErrorBehavior: 'Compensate', status: 'Complete' },
-  ])('fall back to the DefaultErrorBehavior $defaultErrorBehavior', (expected) => {
+  ])('are followed by the DefaultErrorBehavior $defaultErrorBehavior', (expected) => {
     const { defaultErrorBehavior } = expected;
     const driver = start([work('a', { retryInterval: 1, maxRetries: 1 })], {
       defaultErrorBehavior,
@@ -58,7 +58,7 @@ scenarios('retry settings without an ErrorBehavior', (start) => {
     expect(driver.status).toBe(expected.status);
   });
 
-  it('give way to OnRetriesExhausted, also inside a saga', () => {
+  it('are followed by OnRetriesExhausted, also inside a saga', () => {
     const members = { retryInterval: 1, maxRetries: 1, onRetriesExhausted: 'Suspend' };
     const driver = start(sagaOf(work('a', members)), noTrail);
     driver.failEffect(driver.effect('a'));
@@ -68,13 +68,13 @@ scenarios('retry settings without an ErrorBehavior', (start) => {
     expect(driver.data['trail']).toEqual([]);
   });
 
-  it('do not count where there is only a RetryInterval: that is what the original means', () => {
+  it('have no effect with a RetryInterval alone, as in Conductor', () => {
     const driver = start(sagaOf(work('a', { retryInterval: 1 })), noTrail);
     driver.failEffect(driver.effect('a'));
     expect(driver.data['trail']).toEqual(['-pay', 'after']);
   });
 
-  it('of a step with its own CompensateWith come before it, and it is not retried afterwards', () => {
+  it('apply before the CompensateWith of the step, after which the step is not retried', () => {
     const undo = { compensateWith: [trace('-a')] };
     const driver = start(
       inOrder(work('a', { retryInterval: 1, maxRetries: 1, ...undo }), trace('after')),
@@ -88,7 +88,7 @@ scenarios('retry settings without an ErrorBehavior', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('of a saga run it again as a whole, then what follows goes on', () => {
+  it('of a saga run the whole saga again, then its next steps', () => {
     const driver = start(sagaOf(work('a'), { retryInterval: 1, maxRetries: 1 }), noTrail);
     driver.failEffect(driver.effect('a'));
     expect(driver.data['trail']).toEqual(['-pay']);
@@ -106,7 +106,7 @@ scenarios('an error that is not retryable', (start) => {
     { members: { maxRetries: 5, onRetriesExhausted: 'Terminate' }, status: 'Terminated' },
     { members: { errorBehavior: 'Terminate' }, status: 'Terminated' },
     { members: { errorBehavior: 'Compensate' }, status: 'Complete' },
-  ])('goes past the retries: $members', ({ members, status }) => {
+  ])('skips the retries: $members', ({ members, status }) => {
     const driver = start([work('a', members)]);
     driver.failEffect(driver.effect('a'), FINAL);
     expect(driver.status).toBe(status);
@@ -117,14 +117,14 @@ scenarios('an error that is not retryable', (start) => {
   it.each([
     { named: ['Declined'], isRetried: false },
     { named: ['declined', 'Decline'], isRetried: true },
-  ])('is one whose type the step names: $named', ({ isRetried, named }) => {
+  ])('is one whose type the NonRetryable of the step lists: $named', ({ isRetried, named }) => {
     const driver = start([work('a', { maxRetries: 1, nonRetryable: named })]);
     driver.failEffect(driver.effect('a'), { type: 'Declined', message: 'no funds' });
     expect(driver.status).toBe(isRetried ? 'Runnable' : 'Suspended');
   });
 
   it.each(['type', 'name'])(
-    'is one whose %s in the data of the worker the step names',
+    'is one whose %s in the data from the worker the NonRetryable of the step lists',
     (member) => {
       const driver = start([activity('a', { maxRetries: 1, nonRetryable: ['CardDeclined'] })]);
       driver.reject(driver.activity('a'), { [member]: 'CardDeclined', message: 'no funds' });
@@ -133,7 +133,7 @@ scenarios('an error that is not retryable', (start) => {
     },
   );
 
-  it('is one that a worker reports so', () => {
+  it('is one that a worker reports as not retryable', () => {
     const driver = start([activity('a', { retryInterval: 1 })]);
     const answer = (retryable: boolean): void => {
       const { id } = driver.activity('a');
@@ -146,7 +146,7 @@ scenarios('an error that is not retryable', (start) => {
     expect(driver.status).toBe('Suspended');
   });
 
-  it('undoes the saga and keeps it from running again', () => {
+  it('compensates the saga and prevents its retry', () => {
     const saga = { errorBehavior: 'Retry', maxRetries: 5, onRetriesExhausted: 'Terminate' };
     const driver = start(sagaOf(work('a'), saga), noTrail);
     driver.failEffect(driver.effect('a'), FINAL);
@@ -154,7 +154,7 @@ scenarios('an error that is not retryable', (start) => {
     expect(driver.status).toBe('Terminated');
   });
 
-  it('is one whose type the saga names', () => {
+  it('is one whose type the NonRetryable of the saga lists', () => {
     const saga = { errorBehavior: 'Retry', retryInterval: 1, nonRetryable: ['Declined'] };
     const driver = start(sagaOf(work('a'), saga), noTrail);
     driver.failEffect(driver.effect('a'));
@@ -164,7 +164,7 @@ scenarios('an error that is not retryable', (start) => {
   });
 });
 
-scenarios('Fail', (start) => {
+scenarios('a Fail step', (start) => {
   it.each([
     { members: {}, status: 'Suspended' },
     { members: { errorBehavior: 'Retry', maxRetries: 3 }, status: 'Suspended' },
@@ -177,7 +177,7 @@ scenarios('Fail', (start) => {
     expect(driver.history).toEqual(['f Failed']);
   });
 
-  it('has the type, message and data that its inputs give', () => {
+  it('fails with the type, message and data from its inputs', () => {
     const inputs = { message: "'over ' + 5", type: "'Limit'", data: { '@n': 'data.n' } };
     const driver = start([fail('f', { inputs })], { data: { n: 7 } });
     expect(driver.instance.lastError).toMatchObject({
@@ -191,12 +191,12 @@ scenarios('Fail', (start) => {
     expect(plain.instance.lastError).toMatchObject({ type: 'Failed', data: null });
   });
 
-  it('undoes the saga around it', () => {
+  it('compensates the saga around it', () => {
     const driver = start(sagaOf(fail('f')), noTrail);
     expect(driver.data['trail']).toEqual(['-pay', 'after']);
   });
 
-  it('is reached again when somebody resumes the workflow', () => {
+  it('fails again after a resume', () => {
     const driver = start([fail('f')]);
     driver.resume();
     expect(driver.status).toBe('Suspended');
@@ -204,7 +204,7 @@ scenarios('Fail', (start) => {
   });
 });
 
-scenarios('a pause that the outside asks for', (start) => {
+scenarios('a pause requested by a remote server', (start) => {
   it.each([
     { asked: 30_000, waits: 30 },
     { asked: 2000, waits: 10 },

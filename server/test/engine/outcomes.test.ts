@@ -13,21 +13,21 @@ const flaky = (id: string, members: StepMembers = {}) =>
   noOp(id, { outputs: { seen: 'data.ok.length' }, errorBehavior: 'Suspend', ...members });
 
 scenarios('the outcome', (start) => {
-  it('is null while the instance is open, also while it is suspended', () => {
+  it('is null while the instance is open, including while it is suspended', () => {
     const driver = start(inOrder(waitFor('a'), flaky('b')));
     expect(driver.instance.outcome).toBeNull();
     driver.publish('a', 'key');
     expect(driver.instance).toMatchObject({ status: 'Suspended', outcome: null });
   });
 
-  it('is Succeeded where every failure was made good by a later attempt', () => {
+  it('is Succeeded if a later attempt resolved every failure', () => {
     const driver = start([flaky('a')]);
     driver.data['ok'] = [];
     driver.resume();
     expect(driver.instance).toMatchObject({ outcome: 'Succeeded', lastError: null });
   });
 
-  it('is Compensated where a failure was undone and the run went on to its end', () => {
+  it('is Compensated if a failure was compensated and the run continued to its end', () => {
     const driver = start(inOrder(failing('a', undo), trace('b')), noTrail);
     expect(driver.data['trail']).toEqual(['b']);
     expect(driver.instance).toMatchObject({
@@ -46,12 +46,12 @@ scenarios('the outcome', (start) => {
         return { ...loop, do: [step] };
       },
     ],
-  ])('is Compensated also where the failure was undone %s', (_where, around) => {
+  ])('is Compensated also if the failure was compensated %s', (_where, around) => {
     const driver = start(inOrder(around(failing('a', undo)), noOp('after')));
     expect(driver.instance).toMatchObject({ outcome: 'Compensated', lastError: { stepId: 'a' } });
   });
 
-  it('is Compensated where a saga was undone and then ends the instance', () => {
+  it('is Compensated if a saga was compensated and then ended the instance', () => {
     const saga = box('saga', [failing('a', undo)], { saga: true, errorBehavior: 'Terminate' });
     const driver = start([saga]);
     expect(driver.instance).toMatchObject({
@@ -61,7 +61,7 @@ scenarios('the outcome', (start) => {
     });
   });
 
-  it('is Succeeded where a saga was undone, tried again and succeeded', () => {
+  it('is Succeeded if a saga was compensated, retried and succeeded', () => {
     const inside = flaky('a', { ...undo, errorBehavior: 'Compensate' });
     const again = { saga: true, errorBehavior: 'Retry', retryInterval: 5 };
     const driver = start([box('saga', [inside], again)]);
@@ -72,7 +72,7 @@ scenarios('the outcome', (start) => {
     expect(driver.instance).toMatchObject({ outcome: 'Succeeded', lastError: null });
   });
 
-  it('is Failed where an error ended the instance, whatever was undone before', () => {
+  it('is Failed if an error ended the instance, whatever was compensated before', () => {
     const driver = start(inOrder(failing('a', undo), failing('b', { errorBehavior: 'Terminate' })));
     expect(driver.instance).toMatchObject({
       status: 'Terminated',
@@ -81,7 +81,7 @@ scenarios('the outcome', (start) => {
     });
   });
 
-  it('is Terminated where somebody ended it, and the newest error stays', () => {
+  it('is Terminated if a client ended the instance, and the newest error stays', () => {
     const driver = start([fork('f', 'a', 'b'), flaky('a', { errorBehavior: 'Retry' }), work('b')]);
     driver.terminate();
     expect(driver.instance).toMatchObject({ outcome: 'Terminated', lastError: { stepId: 'a' } });
@@ -89,7 +89,7 @@ scenarios('the outcome', (start) => {
 });
 
 scenarios('the error of an ended instance', (start) => {
-  it('is the newest that nothing has made good, in whatever order the steps ended', () => {
+  it('is the newest unresolved one, in whatever order the steps ended', () => {
     const driver = start([
       fork('f', 'old', 'new'),
       failing('old', { ...undo, nextStepId: 'slow' }),
@@ -105,7 +105,7 @@ scenarios('the error of an ended instance', (start) => {
     });
   });
 
-  it('does not come back when the container that it was in was tried again with success', () => {
+  it('does not reappear after a successful retry of its container', () => {
     const slow = { id: 'b', stepType: 'Delay', inputs: { period: "'ok' in data ? 1 : 10" } };
     const inside = inOrder(flaky('a', { errorBehavior: 'Compensate' }), slow);
     const driver = start([box('box', inside, { errorBehavior: 'Suspend', timeout: 5 })]);
@@ -117,14 +117,14 @@ scenarios('the error of an ended instance', (start) => {
     expect(driver.instance).toMatchObject({ outcome: 'Succeeded', lastError: null });
   });
 
-  it('is kept by a container that succeeds itself', () => {
+  it('is kept when its container succeeds', () => {
     const driver = start([box('box', inOrder(failing('a', undo), noOp('b'))), noOp('unused')]);
     expect(driver.instance).toMatchObject({ outcome: 'Compensated', lastError: { stepId: 'a' } });
   });
 });
 
-describe('a state of an earlier version', () => {
-  it('is read without what it does not know', () => {
+describe('state stored by an earlier version', () => {
+  it('is read without the members that this version does not have', () => {
     const text = JSON.stringify({
       data: {},
       pointers: [],

@@ -66,7 +66,7 @@ function expectedTrail(nodes: SagaBuilder['nodes'], completed: readonly string[]
 }
 
 describe('any saga', { timeout }, () => {
-  it('undoes exactly what was done, in order', () => {
+  it('compensates exactly the completed steps, in order', () => {
     const numbers = fc.array(fc.nat(999), { minLength: 5, maxLength: 120, size: 'max' });
     fc.assert(
       fc.property(numbers, fc.array(fc.nat(99)), fc.boolean(), (list, picks, reload) => {
@@ -94,7 +94,7 @@ describe('any saga', { timeout }, () => {
     );
   });
 
-  it('that does not fail undoes nothing', () => {
+  it('that does not fail compensates nothing', () => {
     const numbers = fc.array(fc.nat(999), { minLength: 5, maxLength: 120, size: 'max' });
     fc.assert(
       fc.property(numbers, fc.array(fc.nat(99)), (list, picks) => {

@@ -5,7 +5,7 @@ import { EndlessLoopError } from './support/engine-driver.js';
 import { scenarios } from './support/scenario.js';
 import { noOp, trace } from './support/steps.js';
 
-scenarios('paths', (start) => {
+scenarios('branches', (start) => {
   it('run one step after the other and apply outputs in order', () => {
     const driver = start(
       inOrder(
@@ -20,7 +20,7 @@ scenarios('paths', (start) => {
     expect(driver.instance.endTime).toBe(driver.now);
   });
 
-  it('end where no next step is named, whatever stands after them in the document', () => {
+  it('end at a step without a next step, whatever follows it in the document', () => {
     const driver = start([noOp('a'), noOp('b')]);
     expect(driver.ran).toEqual(['a']);
     expect(driver.status).toBe('Complete');
@@ -51,17 +51,23 @@ scenarios('paths', (start) => {
     expect(driver.ran).toEqual(['a', 'b', 'c']);
   });
 
-  it.each(['1', "'text'", '[0]', '({ a: 1 })'])('select by Python truth: %s is true', (truth) => {
-    const driver = start([{ ...noOp('a'), selectNextStep: { b: truth } }, noOp('b')]);
-    expect(driver.ran).toEqual(['a', 'b']);
-  });
+  it.each(['1', "'text'", '[0]', '({ a: 1 })'])(
+    'select by the truth value of Python: %s is true',
+    (truth) => {
+      const driver = start([{ ...noOp('a'), selectNextStep: { b: truth } }, noOp('b')]);
+      expect(driver.ran).toEqual(['a', 'b']);
+    },
+  );
 
-  it.each(['0', "''", '[]', '({})', 'null'])('select by Python truth: %s is false', (truth) => {
-    const driver = start([{ ...noOp('a'), selectNextStep: { b: truth } }, noOp('b')]);
-    expect(driver.ran).toEqual(['a']);
-  });
+  it.each(['0', "''", '[]', '({})', 'null'])(
+    'select by the truth value of Python: %s is false',
+    (truth) => {
+      const driver = start([{ ...noOp('a'), selectNextStep: { b: truth } }, noOp('b')]);
+      expect(driver.ran).toEqual(['a']);
+    },
+  );
 
-  it('select on what the outputs of the same step have just set', () => {
+  it('select by data that the outputs of the same step have just written', () => {
     const driver = start([
       { ...noOp('a'), outputs: { x: '5' }, selectNextStep: { b: 'data.x === 5' } },
       noOp('b'),
@@ -69,7 +75,7 @@ scenarios('paths', (start) => {
     expect(driver.ran).toEqual(['a', 'b']);
   });
 
-  it('jump backwards as long as it is selected', () => {
+  it('jump backwards as long as a selector says so', () => {
     const driver = start(
       [
         {
@@ -85,7 +91,7 @@ scenarios('paths', (start) => {
     expect(driver.data).toEqual({ n: 5 });
   });
 
-  it('do not join: two paths into one step run it twice', () => {
+  it('do not join: two branches that lead to one step run it twice', () => {
     const driver = start(
       [
         { ...trace('fork'), selectNextStep: { left: 'true', right: 'true' } },
@@ -99,7 +105,7 @@ scenarios('paths', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('run the same step twice where it is both next and selected', () => {
+  it('run a step twice if it is both the next step and selected', () => {
     const driver = start([
       { ...noOp('a'), nextStepId: 'b', selectNextStep: { b: 'true' } },
       noOp('b'),
@@ -107,7 +113,7 @@ scenarios('paths', (start) => {
     expect(driver.ran).toEqual(['a', 'b', 'b']);
   });
 
-  it('stay Runnable until the last of them has ended', () => {
+  it('keep the instance Runnable until the last of them has ended', () => {
     const driver = start([
       { ...noOp('a'), selectNextStep: { short: 'true', long: 'true' } },
       noOp('short'),
@@ -119,7 +125,7 @@ scenarios('paths', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('may go on inside of a container to a step that stands outside of it', () => {
+  it('can continue inside a container with a step that is defined outside it', () => {
     const driver = start([
       {
         id: 'box',
@@ -134,14 +140,14 @@ scenarios('paths', (start) => {
     expect(driver.ran).toEqual(['inside', 'shared', 'box', 'after']);
   });
 
-  it('run on for ever where nothing stops them, which the server bounds', () => {
+  it('without an end run until the server intervenes', () => {
     const loop = () => start([{ ...noOp('a'), nextStepId: 'a' }], { stepsMax: 500 });
     expect(loop).toThrow(EndlessLoopError);
   });
 });
 
 scenarios('log lines', (start) => {
-  it('carry any value', () => {
+  it('contain any value', () => {
     const driver = start(
       inOrder(
         { id: 'a', stepType: 'EmitLog', inputs: { message: "'hello'" } },

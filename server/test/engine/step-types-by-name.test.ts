@@ -14,7 +14,7 @@ const KNOWS_NAMES = /^(?:engine\/(?:definitions|primitives)|generated)\//;
 const NAME = new RegExp(`^(?!\\s*(?:\\*|//)).*(['"])(?:${BUILT_IN_STEP_TYPES.join('|')})\\1`, 'm');
 
 describe('the sources of the server', () => {
-  it('name a step type in the engine’s definitions and primitives only', () => {
+  it('name step types only in the engine’s definitions and primitives', () => {
     const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
       .map((file) => file.replaceAll('\\', '/'))
       .filter((file) => file.endsWith('.ts'));
@@ -25,7 +25,7 @@ describe('the sources of the server', () => {
 });
 
 describe('the traits of a step type', () => {
-  it('say which steps change something outside', () => {
+  it('mark the steps that change something outside the server', () => {
     const types = BUILT_IN_STEP_TYPES.filter((type) => traitsOf({ type }).hasSideEffects);
     expect(types).toEqual(['HttpRequest', 'SubWorkflow']);
   });

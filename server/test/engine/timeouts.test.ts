@@ -24,7 +24,7 @@ scenarios('Timeout', (start) => {
     { of: 'SubWorkflow', step: (members) => subWorkflow('a', members) },
     { of: 'a container', step: (members) => box('a', [waitFor('x')], members) },
     { of: 'a loop', step: (members) => foreach('a', '[1, 2]', [work('x')], members) },
-  ])('of $of is a step error, and nothing of the attempt is left', ({ step }) => {
+  ])('of $of fails the step, and nothing of the attempt remains', ({ step }) => {
     const driver = start(
       inOrder(step({ timeout: 10, errorBehavior: 'Compensate' }), delay('after', 60)),
     );
@@ -39,7 +39,7 @@ scenarios('Timeout', (start) => {
     expect(driver.effects).toEqual([]);
   });
 
-  it('counts for each attempt anew, from its beginning', () => {
+  it('restarts with each attempt', () => {
     const driver = start([waitFor('a', { timeout: 10, retryInterval: 60 })]);
     driver.advance(10);
     expect(driver.open).toEqual(['a sleeping']);
@@ -51,7 +51,7 @@ scenarios('Timeout', (start) => {
     expect(driver.history).toEqual(['a Failed', 'a Failed #2']);
   });
 
-  it('does not hit a step that ended in time', () => {
+  it('does not affect a step that ended in time', () => {
     const driver = start(inOrder(delay('a', 5, { timeout: 10 }), delay('b', 60)));
     driver.advance(30);
     expect(driver.history).toEqual(['a Complete']);
@@ -62,7 +62,7 @@ scenarios('Timeout', (start) => {
     { period: 10, history: ['a Complete'] },
     { period: 20, history: ['a Failed'] },
   ])(
-    'of 10 s against a Delay of $period s: what is over first counts, also looked at late',
+    'of 10 s and a Delay of $period s: the one that ends first wins, even if both are checked late',
     (c) => {
       const step = delay('a', c.period, { timeout: 10, errorBehavior: 'Compensate' });
       const late = start([step]);
@@ -74,7 +74,7 @@ scenarios('Timeout', (start) => {
     },
   );
 
-  it('does not hit a container that has joined by then, also looked at late', () => {
+  it('does not affect a container that completed before it, even if it is checked late', () => {
     const driver = start([
       {
         id: 'schedule',
@@ -88,7 +88,7 @@ scenarios('Timeout', (start) => {
     expect(driver.history).toEqual(['schedule Complete']);
   });
 
-  it('of another step that is over at the same look waits when the first one suspends', () => {
+  it('of another step that ends at the same check waits when the first one suspends', () => {
     const driver = start([
       fork('f', 'a', 'b'),
       waitFor('a', { timeout: 5, errorBehavior: 'Suspend' }),
@@ -101,7 +101,7 @@ scenarios('Timeout', (start) => {
     expect(driver.status).toBe('Terminated');
   });
 
-  it('of a saga does not hit the pause before its restart, also looked at late', () => {
+  it('of a saga does not affect the pause before its retry, even if it is checked late', () => {
     const driver = start([
       box('saga', [waitFor('a', { timeout: 5 })], {
         saga: true,
@@ -118,7 +118,7 @@ scenarios('Timeout', (start) => {
     expect(driver.open).toEqual(['saga open', 'a event']);
   });
 
-  it('of a loop covers all of its turns', () => {
+  it('of a loop covers all its iterations', () => {
     const driver = start(
       [
         {
@@ -137,7 +137,7 @@ scenarios('Timeout', (start) => {
     expect(driver.status).toBe('Terminated');
   });
 
-  it('of a background sequence covers its rounds, and nothing follows it a second time', () => {
+  it('of a background sequence covers all its rounds, and its next steps do not run a second time', () => {
     const driver = start(
       [
         {
@@ -159,7 +159,7 @@ scenarios('Timeout', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('of an inner step may come before that of the container, whose turn is then over', () => {
+  it('of an inner step can end before that of the container, which then completes', () => {
     const driver = start([
       box('box', [waitFor('a', { timeout: 5, errorBehavior: 'Compensate' })], { timeout: 10 }),
     ]);
@@ -167,14 +167,14 @@ scenarios('Timeout', (start) => {
     expect(driver.history).toEqual(['a Failed', 'box Complete']);
   });
 
-  it('of container and inner step at once hits the container alone', () => {
+  it('of a container and of an inner step that end at the same time fails only the container', () => {
     const timeout = { timeout: 5, errorBehavior: 'Compensate' } as const;
     const driver = start([box('box', [waitFor('a', timeout)], timeout)]);
     driver.advance(5);
     expect(driver.history).toEqual(['box Failed', 'a Cancelled']);
   });
 
-  it('does not wait for a suspended instance: it comes with the resume', () => {
+  it('takes effect at the resume if the instance is suspended', () => {
     const driver = start([waitFor('a', { timeout: 10 })]);
     driver.suspend();
     driver.advance(60);
@@ -183,7 +183,7 @@ scenarios('Timeout', (start) => {
     expect(driver.history).toEqual(['a Failed']);
   });
 
-  it('does not hit a step that has its result while the instance is suspended', () => {
+  it('does not affect a step that got its result while the instance was suspended', () => {
     const driver = start([work('a', { timeout: 10 })]);
     driver.suspend();
     driver.endEffect(driver.effect('a'));

@@ -94,7 +94,7 @@ describe('a wide Foreach', () => {
     expect(driver.run.instance.status).toBe('Complete');
   });
 
-  it('lets all items wait side by side', () => {
+  it('lets all items wait in parallel', () => {
     const steps = [foreach('each', '0', [delay('in', 10)])];
     const driver = new PlainDriver(steps, { each: list(ITEMS), in: { Period: 10 } }).pump();
     expect(driver.run.instance.pointers.size).toBe(ITEMS + 1);
@@ -103,12 +103,12 @@ describe('a wide Foreach', () => {
     expect(driver.pump().run.instance.status).toBe('Complete');
   });
 
-  it('asks for all effects before any has ended', () => {
+  it('starts all effects before any has ended', () => {
     const driver = new PlainDriver([foreach('each', '0', [work('in')])], { each: list(ITEMS) });
     expect(driver.pump().run.changes.effects).toHaveLength(ITEMS);
   });
 
-  it('goes the same way when it is stored and read in between, also several at a time', () => {
+  it('runs the same way when it is stored and read in between, several items at a time', () => {
     const inner = foreach('inner', '0', [noOp('in')]);
     const steps = [foreach('each', '0', [inner], { nextStepId: 'after' }), noOp('after')];
     const inputs = { each: list(3), inner: list(ITEMS) };
@@ -119,7 +119,7 @@ describe('a wide Foreach', () => {
     expect(writeState(other.run.instance)).toBe(writeState(driver.run.instance));
   });
 
-  it('that is undone opens nothing more', () => {
+  it('that is compensated opens no further items', () => {
     const broken = noOp('in', { errorBehavior: 'Compensate' });
     const each = foreach('each', '0', [broken], { compensateWith: [noOp('undo')] });
     const driver = new PlainDriver([each], { each: list(ITEMS) });
@@ -129,7 +129,7 @@ describe('a wide Foreach', () => {
     expect(driver.run.instance.status).toBe('Complete');
   });
 
-  it('begins with all of its items when it is tried again', () => {
+  it('starts with all of its items when it is retried', () => {
     const broken = noOp('in', { errorBehavior: 'Compensate' });
     const each = foreach('each', '0', [broken], {
       compensateWith: [noOp('undo')],
@@ -152,7 +152,7 @@ describe('a wide Foreach', () => {
     expect(driver.run.instance.status).toBe('Complete');
   });
 
-  it('that is cancelled ends although most items were never opened', () => {
+  it('that is cancelled ends even if most items were never opened', () => {
     const members = { cancelCondition: 'data.stop', proceedOnCancel: true, nextStepId: 'after' };
     const steps = [foreach('each', '0', [noOp('in')], members), noOp('after')];
     const driver = new PlainDriver(steps, { each: list(ITEMS) });
@@ -171,7 +171,7 @@ describe('a wide Foreach', () => {
     expect(written(20_000)).toBeLessThan(3 * written(1000));
   });
 
-  it('looks at no step without a cancel condition to find those with one', () => {
+  it('finds steps with a cancel condition without visiting the others', () => {
     const driver = new PlainDriver([foreach('each', '0', [delay('in', 10)])], {
       each: list(ITEMS),
       in: { Period: 10 },

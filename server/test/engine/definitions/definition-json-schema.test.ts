@@ -38,7 +38,7 @@ function shown(properties: Described['properties']): readonly string[] {
 const validate = new Ajv2020({ strict: false }).compile(definitionJsonSchema());
 
 describe('definitionJsonSchema', () => {
-  it('accepts what the parser accepts', () => {
+  it('accepts the documents that the parser accepts', () => {
     fc.assert(
       fc.property(validDocument, anyCasing, (document, recase) => {
         validate(recaseDocument(document, recase));
@@ -75,7 +75,7 @@ describe('definitionJsonSchema', () => {
     ['Retry after the last retry', documentWithStep({ OnRetriesExhausted: 'Retry' })],
     ['a duration without length as Timeout', documentWithStep({ Timeout: 0 })],
     ['a mistake in a nested step', documentWithStep({ StepType: 'If', Do: [[{ Id: 'b' }]] })],
-  ])('refuses %s, as the parser does', (_, document) => {
+  ])('rejects %s, as the parser does', (_, document) => {
     expect(parseDefinition(document).errors).not.toEqual([]);
     expect(validate(document)).toBe(false);
   });
@@ -86,7 +86,7 @@ describe('definitionJsonSchema', () => {
     expect(validate.errors ?? []).toEqual([]);
   });
 
-  it('explains each member in the words of the reference', () => {
+  it('describes each member in the words of the reference', () => {
     const reference = readFileSync(new URL('docs/definitions.md', ROOT), 'utf8');
     const [definition = '', step = ''] = ['## The definition', '## Steps'].map(
       (title) => reference.split(`${title}\n`)[1]?.split('\n#')[0],
@@ -98,7 +98,7 @@ describe('definitionJsonSchema', () => {
     expect(meanings(step).toSorted()).toEqual(shown($defs.step.properties).toSorted());
   });
 
-  it('is the schema that the documentation offers', async () => {
+  it('is the schema that the documentation publishes', async () => {
     const json = JSON.stringify(definitionJsonSchema(), null, 2);
     const formatted = await format(json, { parser: 'json', printWidth: 100 });
     await expect(formatted).toMatchFileSnapshot('../../../../docs/definition.schema.json');

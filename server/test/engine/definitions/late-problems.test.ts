@@ -9,8 +9,8 @@ function sentence(source: string, line: number | null = 1, column: number | null
   return notPython({ source, pointer: POINTER }, syntaxError).message;
 }
 
-describe('a step type that does not exist', () => {
-  it('is told apart from the one that was meant', () => {
+describe('an unknown step type', () => {
+  it('is reported with the most similar step type', () => {
     expect(unknownStepType({ name: 'Foreech', pointer: '/Steps/0/StepType' })).toEqual({
       code: 'unknown_step_type',
       message:
@@ -19,14 +19,14 @@ describe('a step type that does not exist', () => {
     });
   });
 
-  it('has no hint where nothing is near', () => {
+  it('is reported without a suggestion if no step type is similar', () => {
     const { message } = unknownStepType({ name: 'pay-by-card', pointer: '' });
     expect(message).toMatch(/named "pay-by-card"\.$/);
   });
 });
 
-describe('an expression that is no Python', () => {
-  it('is pointed at, with the place where Python stumbles', () => {
+describe('an expression that is not valid Python', () => {
+  it('is reported with the position of the syntax error', () => {
     const problem = notPython(
       { source: '1 +* 2', pointer: POINTER },
       { message: 'invalid syntax', line: 1, column: 4 },
@@ -39,20 +39,20 @@ describe('an expression that is no Python', () => {
     });
   });
 
-  it('names the line where there are several, and no place where Python has none', () => {
+  it('is reported with its line if it has several, and without a position if Python gives none', () => {
     expect(sentence('(1 +\n * 2)', 2, 2)).toMatch(/ \(line 2, column 2 of the expression\)\.$/);
     expect(sentence('1 +* 2', null, null)).toMatch(/: invalid syntax\.$/);
   });
 
   it.each(['hello world', '00:00:05', 'http://example.com/a?b', '2026-01-01', 'Grüße, Welt!'])(
-    'shows how %s is written as text',
+    'is reported with %s quoted as a string',
     (source) => {
       expect(sentence(` ${source} `)).toContain(` For a literal text, write "'${source}'".`);
     },
   );
 
   it.each(['1 +', '"open', 'data.x and', 'f(', 'x = 1', 'a\nb', 'x '.repeat(40)])(
-    'does not take %j for text',
+    'is reported without a hint about quotes: %j',
     (source) => {
       expect(sentence(source)).not.toContain('For a literal text');
     },

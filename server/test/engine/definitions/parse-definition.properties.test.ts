@@ -38,7 +38,7 @@ function checkFindings(document: unknown, parsed: ParsedDefinition): void {
 }
 
 describe('parseDefinition — properties', () => {
-  it('reads valid documents without an error, and their canonical form as the same definition', () => {
+  it('reads valid documents without an error, and reads their canonical form as the same definition', () => {
     fc.assert(
       fc.property(validDocument, (document) => {
         const parsed = parseDefinition(document);
@@ -54,7 +54,7 @@ describe('parseDefinition — properties', () => {
     );
   });
 
-  it('gives the same definition whatever the casing of member names', () => {
+  it('reads the same definition whatever the casing of member names', () => {
     fc.assert(
       fc.property(validDocument, anyCasing, (document, recase) => {
         expect(parseValid(recaseDocument(document, recase))).toEqual(parseValid(document));
@@ -62,7 +62,7 @@ describe('parseDefinition — properties', () => {
     );
   });
 
-  it('survives JSON, as stored documents do', () => {
+  it('reads the same definition after a round trip through JSON', () => {
     fc.assert(
       fc.property(validDocument, (document) => {
         const stored: unknown = JSON.parse(JSON.stringify(parseDefinition(document).canonical));
@@ -71,7 +71,7 @@ describe('parseDefinition — properties', () => {
     );
   });
 
-  it('never throws, and points at what exists', () => {
+  it('never throws, and reports only paths that exist', () => {
     fc.assert(
       fc.property(wildDocument, (document) => {
         checkFindings(document, parseDefinition(document));
@@ -80,7 +80,7 @@ describe('parseDefinition — properties', () => {
     );
   });
 
-  it('changes nothing in the document', () => {
+  it('does not modify the document', () => {
     fc.assert(
       fc.property(wildDocument, (document) => {
         const before = structuredClone(document);
@@ -110,18 +110,18 @@ describe('parseDefinition — costly documents', () => {
       documentWith(nest(10_000, (inner) => ({ Id: 'a', StepType: 'Sequence', Do: [[inner]] }))),
       `too_deep /Steps/0${'/Do/0/0'.repeat(32)}/Do`,
     ],
-  ])('stops at %s', (_, document, error) => {
+  ])('stops reading %s', (_, document, error) => {
     expect(errorsOf(parseDefinition(document))).toContain(error);
   });
 
-  it('stops at values that aliases multiply', () => {
+  it('stops at values that YAML aliases multiply', () => {
     // Thirty levels, each naming the one before twice: what 30 lines of YAML can hold stands for 2^30 values.
     const doubled = nest(30, (inner) => [inner, inner]);
     const parsed = parseDefinition(documentWithInputs('custom', { x: doubled }));
     expect(parsed.errors.map(({ code }) => code)).toEqual(['too_large']);
   });
 
-  it('stops at steps and sequences that aliases multiply', () => {
+  it('stops at steps and sequences that YAML aliases multiply', () => {
     const step = nest(20, (inner) => {
       const sequence = Array.from({ length: 100 }, () => inner);
       const all = Array.from({ length: 100 }, () => sequence);
@@ -133,7 +133,7 @@ describe('parseDefinition — costly documents', () => {
     expect(codes).toEqual(new Set(['wrong_type', 'duplicate_step_id', 'too_many_steps']));
   });
 
-  it('reads a document of a megabyte with nothing but problems in a moment', () => {
+  it('reads a document of 1 MB in which everything is invalid within the time limit', () => {
     const unknown = Object.fromEntries(
       Array.from({ length: 10_000 }, (_, index) => [`NextStepIdd${index}`, 'x'.repeat(20)]),
     );

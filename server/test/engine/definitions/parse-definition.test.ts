@@ -54,7 +54,7 @@ describe('parseDefinition — definition members', () => {
     });
   });
 
-  it('ignores the posted version and uses the one that the server gives', () => {
+  it('ignores the posted version and uses the one that the server assigns', () => {
     const document = { ...documentWithStep({}), Version: 'seven' };
     expect(parseValid(document, { version: 3 }).version).toBe(3);
     expect(parseDefinition(document).warnings).toEqual([]);
@@ -135,7 +135,7 @@ describe('parseDefinition — definition members', () => {
 });
 
 describe('parseDefinition — leniency', () => {
-  it('takes null for every optional member as absent', () => {
+  it('treats null as absent for every optional member', () => {
     const absent = [
       'Name NextStepId SelectNextStep Inputs Outputs Do CancelCondition ProceedOnCancel ErrorBehavior RetryInterval',
       'MaxRetries RetryBackoff OnRetriesExhausted NonRetryable Timeout CompensateWith Saga',
@@ -164,7 +164,7 @@ describe('parseDefinition — leniency', () => {
     [2, 'Terminate'],
     [3, 'Compensate'],
     ['3', 'Compensate'],
-  ])('reads the error behaviour %j as %s', (posted, expected) => {
+  ])('reads the error behavior %j as %s', (posted, expected) => {
     const step = parseStepA(documentWithStep({ ErrorBehavior: posted }));
     expect(step.errorBehavior).toBe(expected);
   });
@@ -177,7 +177,7 @@ describe('parseDefinition — leniency', () => {
     expect(parseStepA(documentWithStep({ Saga: posted })).saga).toBe(expected);
   });
 
-  it('takes numbers where ids and names are expected, as unquoted YAML gives them', () => {
+  it('accepts numbers as ids and names, as in unquoted YAML', () => {
     const definition = parseValid({
       Id: 7,
       Steps: [
@@ -189,7 +189,7 @@ describe('parseDefinition — leniency', () => {
     expect(definition.steps.get('1')).toMatchObject({ name: '5', nextStepId: '2' });
   });
 
-  it('takes a flat list in Do as one sequence', () => {
+  it('reads a flat list in Do as one sequence', () => {
     const inner = [
       { Id: 'x', StepType: 'NoOp', NextStepId: 'y' },
       { Id: 'y', StepType: 'NoOp' },
@@ -201,7 +201,7 @@ describe('parseDefinition — leniency', () => {
     expect(flat.definition).toEqual(nested.definition);
   });
 
-  it('leaves out sequences without steps', () => {
+  it('drops sequences without steps', () => {
     const document = documentWithStep({
       StepType: 'Parallel',
       Do: [[], [{ Id: 'x', StepType: 'NoOp' }], []],
@@ -209,13 +209,13 @@ describe('parseDefinition — leniency', () => {
     expect(parseStepA(document).do).toEqual(['x']);
   });
 
-  it('takes a blank NextStepId as absent', () => {
+  it('treats a blank NextStepId as absent', () => {
     const document = documentWithStep({ NextStepId: ' ' });
     expect(parseStepA(document).nextStepId).toBeNull();
     expect(parseDefinition(document)).toEqual(parseDefinition(documentWithStep({})));
   });
 
-  it('lets steps name any other step, backwards and into containers', () => {
+  it('lets a step name any other step, including earlier ones and steps inside containers', () => {
     const definition = parseValid(
       documentWith(
         { Id: 'a', StepType: 'Sequence', Do: [[{ Id: 'b', StepType: 'NoOp', NextStepId: 'a' }]] },
@@ -227,7 +227,7 @@ describe('parseDefinition — leniency', () => {
 });
 
 describe('parseDefinition — inputs', () => {
-  it('gives the inputs of built-in steps their canonical names and leaves out nulls', () => {
+  it('gives the inputs of built-in steps their canonical names and drops nulls', () => {
     const document = documentWithInputs('HttpRequest', {
       METHOD: "'POST'",
       baseurl: '"http://x"',
@@ -239,7 +239,7 @@ describe('parseDefinition — inputs', () => {
     ]);
   });
 
-  it('keeps the inputs of custom steps as they are, nulls too', () => {
+  it('keeps the inputs of custom steps unchanged, including nulls', () => {
     const document = documentWithInputs('my step', { message: '1', Message: null });
     expect(parseStepA(document).inputs).toEqual([
       { name: 'message', value: { kind: 'expression', source: '1' } },
@@ -248,8 +248,8 @@ describe('parseDefinition — inputs', () => {
   });
 });
 
-describe('parseDefinition — what else it answers', () => {
-  it('lists every expression with its place', () => {
+describe('parseDefinition — further results', () => {
+  it('lists every expression with its path', () => {
     const parsed = parseDefinition({
       Id: 'w',
       Steps: [
@@ -274,13 +274,13 @@ describe('parseDefinition — what else it answers', () => {
     expect(parsed.customSteps).toEqual([{ name: 'custom', pointer: '/Steps/0/Do/0/0/StepType' }]);
   });
 
-  it('lists expressions also where the document is refused', () => {
+  it('lists expressions even if it rejects the document', () => {
     const parsed = parseDefinition({ Steps: [{ StepType: 'x', Inputs: { a: 'data.b' } }] });
     expect(parsed.expressions).toMatchObject([{ source: 'data.b', pointer: '/Steps/0/Inputs/a' }]);
     expect(parsed).toMatchObject({ definition: null, canonical: null });
   });
 
-  it('lists the custom steps that have to be known', () => {
+  it('lists the custom steps that must exist', () => {
     const document = documentWith(
       { Id: 'a', StepType: ' known ', NextStepId: 'b' },
       { Id: 'b', StepType: 'Known' },
@@ -293,7 +293,7 @@ describe('parseDefinition — what else it answers', () => {
 });
 
 describe('parseDefinition — canonical form', () => {
-  it('has camelCase members in a fixed order, values as given and user keys untouched', () => {
+  it('has camelCase members in a fixed order, unchanged values and unchanged user-defined keys', () => {
     const { canonical } = parseDefinition({
       STEPS: [
         {
@@ -337,8 +337,8 @@ describe('parseDefinition — canonical form', () => {
   });
 });
 
-describe('parseDefinition — names with a meaning in JavaScript', () => {
-  it('treats __proto__ and constructor as any other name', () => {
+describe('parseDefinition — names with a special meaning in JavaScript', () => {
+  it('treats __proto__ and constructor like any other name', () => {
     const document: unknown = JSON.parse(`{
       "Id": "__proto__",
       "__proto__": { "Description": "inherited" },
@@ -362,8 +362,8 @@ describe('parseDefinition — names with a meaning in JavaScript', () => {
   });
 });
 
-describe('parseDefinition — of what was stored before', () => {
-  it('takes expressions that may not be posted any more', () => {
+describe('parseDefinition — stored definitions', () => {
+  it('accepts expressions that can no longer be posted', () => {
     const long = `data.a + ${'1 + '.repeat(5000)}1`;
     const document = documentWithStep({ StepType: 'NoOp', Outputs: { x: long } });
     expect(parseDefinition(document).errors.map(({ code }) => code)).toEqual([

@@ -32,7 +32,7 @@ describe('parseInputValue', () => {
     check(posted, expected);
   });
 
-  it('evaluates texts under keys with @ and leaves the others alone', () => {
+  it('evaluates strings under keys that start with @ and leaves the others alone', () => {
     check(
       { '@a': 'data.x', b: 'data.y', '@@type': "'t'" },
       {
@@ -46,7 +46,7 @@ describe('parseInputValue', () => {
     );
   });
 
-  it('does so at every depth, in lists of maps too', () => {
+  it('does so at every depth, including maps inside lists', () => {
     check([1, { deep: [{ '@x': 'data.x' }], plain: {} }], {
       kind: 'list',
       items: [
@@ -65,7 +65,7 @@ describe('parseInputValue', () => {
     });
   });
 
-  it('lets the keys of a map under @ say what is evaluated in it', () => {
+  it('applies the rule for @ keys inside a map whose own key starts with @', () => {
     check(
       { '@outer': { '@inner': 'data.x', text: 'data.y' } },
       {
@@ -86,14 +86,14 @@ describe('parseInputValue', () => {
     );
   });
 
-  it('copies constants, so that a changed document does not change a definition', () => {
+  it('copies constants, so that changing the document does not change the definition', () => {
     const list = [1, { a: 1 }];
     const step = parseStepA(documentWithInputs('custom', { x: list }));
     list.push(2);
     expect(step.inputs[0]!.value).toEqual({ kind: 'constant', value: [1, { a: 1 }] });
   });
 
-  it('keeps a field called __proto__ as a field', () => {
+  it('keeps a field named __proto__', () => {
     const posted: unknown = JSON.parse(
       '{"__proto__": {"polluted": true}, "@__proto__x": "data.x"}',
     );
@@ -117,7 +117,7 @@ describe('parseInputValue', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
-  it('takes 64 levels and refuses more', () => {
+  it('accepts 64 levels and rejects more', () => {
     const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)]);
     const deep = (levels: number): string[] =>
       errorsOf(parseDefinition(documentWithInputs('custom', { x: nested(levels) })));

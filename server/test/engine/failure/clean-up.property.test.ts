@@ -49,7 +49,7 @@ class UndoableSteps {
 }
 
 describe('a clean-up', { timeout }, () => {
-  it('undoes exactly what was done, the newest first', () => {
+  it('compensates exactly the completed steps, newest first', () => {
     fc.assert(
       fc.property(numbers, fc.array(fc.nat(99)), fc.boolean(), (list, picks, reload) => {
         const steps = new UndoableSteps(new Choices(list));
@@ -84,7 +84,7 @@ describe('a clean-up', { timeout }, () => {
     );
   });
 
-  it('at any moment of any instance ends it, and leaves nothing behind', () => {
+  it('ends any instance at any moment, and leaves nothing behind', () => {
     fc.assert(
       fc.property(numbers, happenings, happenings, (list, before, during) => {
         try {

@@ -54,7 +54,7 @@ const WAITS: readonly {
 ];
 
 scenarios('suspend and resume', (start) => {
-  it.each(WAITS)('a step that waits ($kind) goes on where it was', ({ kind, step, answer }) => {
+  it.each(WAITS)('a waiting step ($kind) continues where it was', ({ kind, step, answer }) => {
     const driver = start(inOrder(step, noOp('after')));
     driver.suspend();
     expect(driver.status).toBe('Suspended');
@@ -68,7 +68,7 @@ scenarios('suspend and resume', (start) => {
   });
 
   it.each(WAITS.slice(0, 7))(
-    'an answer that comes meanwhile ($kind) is not lost, and nothing runs before the resume',
+    'a result that arrives while suspended ($kind) is kept, and nothing runs before the resume',
     ({ step, answer }) => {
       const driver = start(inOrder(step, noOp('after')));
       driver.suspend();
@@ -80,7 +80,7 @@ scenarios('suspend and resume', (start) => {
     },
   );
 
-  it('timers do not fire while it is suspended, and fire at the resume', () => {
+  it('timers do not fire while suspended, and fire at the resume', () => {
     const driver = start(inOrder(delay('a', 5), noOp('after')));
     driver.suspend();
     driver.advance(60);
@@ -89,7 +89,7 @@ scenarios('suspend and resume', (start) => {
     expect(driver.ran).toEqual(['a', 'after']);
   });
 
-  it('may be done many times', () => {
+  it('can be repeated many times', () => {
     const driver = start(inOrder(waitFor('a'), noOp('after')));
     for (let round = 0; round < 5; round += 1) {
       driver.suspend();
@@ -101,7 +101,7 @@ scenarios('suspend and resume', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('an instance whose last path gave way meanwhile is Complete at the resume', () => {
+  it('an instance whose last branch ended while suspended is Complete at the resume', () => {
     const driver = start([work('a', { errorBehavior: 'Compensate' })]);
     const effect = driver.effect('a');
     driver.suspend();
@@ -114,8 +114,8 @@ scenarios('suspend and resume', (start) => {
   });
 });
 
-scenarios('terminate', (start) => {
-  it.each(WAITS)('ends whatever a step waits for ($kind)', ({ step }) => {
+scenarios('termination', (start) => {
+  it.each(WAITS)('ends any kind of wait ($kind)', ({ step }) => {
     const driver = start(inOrder(step, noOp('after')));
     driver.advance(1);
     driver.terminate();
@@ -144,7 +144,7 @@ scenarios('terminate', (start) => {
     expect(driver.ran).toEqual(['a']);
   });
 
-  it('in the middle of a compensation ends that too', () => {
+  it('also ends a compensation that is in progress', () => {
     const driver = start([failing('a', { compensateWith: inOrder(waitFor('x'), noOp('y')) })]);
     driver.terminate();
     expect(driver.history).toEqual(['a Failed', 'x Cancelled', 'a Cancelled']);
@@ -152,7 +152,7 @@ scenarios('terminate', (start) => {
 });
 
 scenarios('the history', (start) => {
-  it('has one line for each attempt, with its own times, inputs, outputs and error', () => {
+  it('has one record for each attempt, with its own times, inputs, outputs and error', () => {
     const driver = start([
       work('a', {
         inputs: { n: 'context.Step.Attempt' },
@@ -190,12 +190,12 @@ scenarios('the history', (start) => {
     expect(driver.records[0]?.pointerId).toBe(driver.records[1]?.pointerId);
   });
 
-  it('has a container after what ran inside of it', () => {
+  it('records a container after the steps that ran inside it', () => {
     const driver = start([box('a', [box('b', [noOp('c')])])]);
     expect(driver.history).toEqual(['c Complete', 'b Complete', 'a Complete']);
   });
 
-  it('says of a cancelled wait for the next attempt when it began to wait', () => {
+  it('records when a cancelled wait for a retry started', () => {
     const driver = start([work('a', { retryInterval: 60 })]);
     driver.advance(1);
     driver.failEffect(driver.effect('a'));
@@ -211,7 +211,7 @@ describe('an instance', () => {
   const begin = (startedBy: Parameters<typeof startRun>[1]['parent'] = null) =>
     startRun(definition, { id: 'w', data: {}, reference: 'ref', parent: startedBy }, START_MS);
 
-  it('knows its definition, version, reference and start', () => {
+  it('has its definition, version, reference and start time', () => {
     expect(begin().instance).toMatchObject({
       definitionId: 'tested',
       version: 1,
@@ -225,7 +225,7 @@ describe('an instance', () => {
   const parent = { workflowId: 'p', pointerId: 7, attempt: 2 };
   const news = [{ kind: 'child-ended', parentId: 'p', pointerId: 7, attempt: 2 }];
 
-  it('tells its parent that it has ended, and nobody when it has none', () => {
+  it('notifies its parent of its end, and nobody if it has no parent', () => {
     const run = begin(parent);
     expect(run.instance.outbox).toEqual([]);
     applyStatus(run, 'Terminated', START_MS);
@@ -235,7 +235,7 @@ describe('an instance', () => {
     expect(orphan.instance.outbox).toEqual([]);
   });
 
-  it('whose end gives way to a suspension tells it once, when it really ends', () => {
+  it('whose end is superseded by a suspension notifies its parent once, when it really ends', () => {
     const run = startRun(define([noOp('a')]), { id: 'w', data: {}, reference: null, parent }, 0);
     enterStep(run, nextWork(run)!.pointer, {}, {});
     leaveStep(run, nextWork(run)!.pointer, { outputs: [], selected: [], shown: {} });
@@ -248,7 +248,7 @@ describe('an instance', () => {
     expect(run.instance.outbox).toEqual(news);
   });
 
-  it('whose end gives way to a termination tells it once', () => {
+  it('whose end is superseded by a termination notifies its parent once', () => {
     const run = startRun(define([noOp('a')]), { id: 'w', data: {}, reference: null, parent }, 0);
     enterStep(run, nextWork(run)!.pointer, {}, {});
     leaveStep(run, nextWork(run)!.pointer, { outputs: [], selected: [], shown: {} });
@@ -258,7 +258,7 @@ describe('an instance', () => {
   });
 
   it.each(['Suspended', 'Runnable'] as const)(
-    'that a step error has terminated stays so, whatever was asked of it meanwhile: %s',
+    'that a step error has terminated stays Terminated, whatever status is requested: %s',
     (status) => {
       const run = startRun(
         define([failing('a', { errorBehavior: 'Terminate' })]),
@@ -274,7 +274,7 @@ describe('an instance', () => {
     },
   );
 
-  it('that is suspended wants no timer and fires none', () => {
+  it('that is suspended schedules and fires no timer', () => {
     const run = startRun(
       define([delay('a', 5)]),
       { id: 'w', data: {}, reference: null, parent: null },
@@ -289,7 +289,7 @@ describe('an instance', () => {
     expect(run.instance.pointers.get(1)?.state.kind).toBe('sleeping');
   });
 
-  it('that was terminated while nobody had it in memory is cleaned up by the next who takes it up', () => {
+  it('that was terminated while not in memory is cleaned up when it is next loaded', () => {
     const driver = new EngineDriver(define([fork('f', 'a', 'b'), waitFor('a'), activity('b')]));
     const terminated = { ...driver.instance, status: 'Terminated', endTime: START_MS + 9 } as const;
     const run = takeUpRun(driver.definition, terminated, START_MS + 20);
@@ -300,7 +300,7 @@ describe('an instance', () => {
     expect(run.instance.recent.map(({ status }) => status)).toEqual(['Cancelled', 'Cancelled']);
   });
 
-  it('that was resumed while nobody had it in memory, with nothing left to do, is Complete', () => {
+  it('that was resumed while not in memory, with nothing left to do, is Complete', () => {
     const driver = new EngineDriver(define([work('a', { errorBehavior: 'Compensate' })]));
     const effect = driver.effect('a');
     driver.suspend();
@@ -309,7 +309,7 @@ describe('an instance', () => {
     expect(takeUpRun(driver.definition, resumed, START_MS).instance.status).toBe('Complete');
   });
 
-  it('that is halted says why, and goes on when it is resumed', () => {
+  it('that is halted records the reason, and continues after a resume', () => {
     const run = begin();
     haltRun(run, 'StepLimit', 'too many steps');
     expect(run.instance.status).toBe('Suspended');
@@ -320,8 +320,8 @@ describe('an instance', () => {
   });
 });
 
-scenarios('paths and the end', (start) => {
-  it('an instance is Complete when the last of several paths has ended, whatever became of the others', () => {
+scenarios('branches and the end of an instance', (start) => {
+  it('the instance is Complete when the last branch has ended, however the others ended', () => {
     const driver = start([
       fork('f', 'fails', 'cancelled', 'waits'),
       failing('fails', { errorBehavior: 'Compensate' }),

@@ -18,13 +18,13 @@ const instance = () =>
 const at = (publishedAt: number, id = 'e'): EventPosition => ({ publishedAt, id });
 
 describe('taken events', () => {
-  it('are kept for each name and key, which cannot be mixed up', () => {
+  it('are kept separately for each combination of name and key', () => {
     expect(eventKey('a', 'b')).not.toBe(eventKey('ab', ''));
     expect(eventKey('a,', 'b')).not.toBe(eventKey('a', ',b'));
     expect(eventKey('a"', 'b')).not.toBe(eventKey('a', '"b'));
   });
 
-  it('are known by id, whatever their order', () => {
+  it('are found by id in any order', () => {
     const taker = instance();
     markTaken(taker, key, at(20, 'b'));
     markTaken(taker, key, at(10, 'a'));
@@ -34,7 +34,7 @@ describe('taken events', () => {
     expect(isTaken(taker, eventKey('name', 'other'), at(10, 'a'))).toBe(false);
   });
 
-  it('are searched from the effective date on, and never again below what is long taken', () => {
+  it('are searched from the effective date on, skipping the part that is known to be taken', () => {
     const taker = instance();
     expect(searchStart(taker, key, 5)).toEqual(at(5, ''));
     for (let time = 1; time <= 150; time += 1) markTaken(taker, key, at(time));

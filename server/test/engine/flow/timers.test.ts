@@ -11,7 +11,7 @@ scenarios('Delay', (start) => {
     { period: '"1.00:00:00"', seconds: 86_400 },
     { period: '"PT1M"', seconds: 60 },
     { period: 'data.wait / 2', seconds: 2 },
-  ])('waits for $period, neither less nor more', ({ period, seconds }) => {
+  ])('waits for exactly $period', ({ period, seconds }) => {
     const driver = start(
       inOrder({ id: 'd', stepType: 'Delay', inputs: { period } }, noOp('after')),
       {
@@ -24,11 +24,11 @@ scenarios('Delay', (start) => {
     expect(driver.ran).toEqual(['d', 'after']);
   });
 
-  it('of no length goes on at once', () => {
+  it('of zero length continues at once', () => {
     expect(start(inOrder(delay('d', 0), noOp('after'))).ran).toEqual(['d', 'after']);
   });
 
-  it('fires late where nobody looked in time', () => {
+  it('fires late if nobody checked in time', () => {
     const driver = start(inOrder(delay('d', 5), delay('e', 5)));
     driver.oversleep(60);
     // The second delay counts from when the first one was over for the engine.
@@ -39,7 +39,7 @@ scenarios('Delay', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('several that are due together fire in the order of their times', () => {
+  it('several that are due at the same time fire in the order of their due times', () => {
     const driver = start([
       { ...noOp('fork'), selectNextStep: { late: 'true', early: 'true' } },
       delay('late', 5),
@@ -59,7 +59,7 @@ scenarios('Schedule', (start) => {
     do: [inside],
   });
 
-  it('waits for the interval, runs Do once, then goes on', () => {
+  it('waits for the interval, runs Do once, then continues', () => {
     const driver = start([schedule({}, noOp('inside')), noOp('after')]);
     expect(driver.open).toEqual(['schedule sleeping']);
     driver.advance(10);
@@ -67,7 +67,7 @@ scenarios('Schedule', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('with Background goes on at once and keeps the instance Runnable until Do has run', () => {
+  it('continues at once with Background, and keeps the instance Runnable until Do has run', () => {
     const driver = start([schedule({ background: true }, noOp('inside')), noOp('after')]);
     expect(driver.ran).toEqual(['after']);
     expect(driver.status).toBe('Runnable');
@@ -76,7 +76,7 @@ scenarios('Schedule', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('with Background applies its outputs when it goes on, once', () => {
+  it('applies its outputs once with Background, when it continues', () => {
     const driver = start(
       [
         { ...schedule({ background: true }, noOp('inside')), outputs: { n: 'data.n + 1' } },
@@ -89,7 +89,7 @@ scenarios('Schedule', (start) => {
     expect(driver.data).toEqual({ n: 1 });
   });
 
-  it('with Background holds up the container that it is in, but not the steps behind it', () => {
+  it('delays the end of its container with Background, but not its next steps', () => {
     const driver = start([
       {
         id: 'box',
@@ -111,7 +111,7 @@ scenarios('Schedule', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('with Background does not run what follows again when it is tried again', () => {
+  it('does not run its next steps again when it is retried with Background', () => {
     const driver = start([
       {
         ...schedule({ background: true }, delay('inside', 60)),
@@ -146,7 +146,7 @@ scenarios('Recur', (start) => {
   const count: StepSource = { ...noOp('round'), outputs: { n: 'data.n + 1' } };
   const none = { data: { n: 0 } };
 
-  it('goes on at once, runs Do now and then every interval until the stop condition is true', () => {
+  it('continues at once, runs Do immediately and then every interval until StopCondition is true', () => {
     const driver = start([recur({}, count), noOp('after')], none);
     expect([...driver.ran].sort()).toEqual(['after', 'round']);
     driver.advance(9.999);
@@ -162,7 +162,7 @@ scenarios('Recur', (start) => {
     expect(driver.data['n']).toBe(3);
   });
 
-  it('with Background false lets what follows wait for the end', () => {
+  it('delays its next steps until its end with Background false', () => {
     const driver = start([recur({ background: false }, count), noOp('after')], none);
     driver.advance(29.999);
     expect(driver.ran).toEqual(['round', 'round', 'round']);
@@ -170,13 +170,16 @@ scenarios('Recur', (start) => {
     expect(driver.ran).toEqual(['round', 'round', 'round', 'recur', 'after']);
   });
 
-  it.each([true, false])('runs no round where it stops at once (Background %s)', (background) => {
-    const driver = start([recur({ background }, count), noOp('after')], { data: { n: 3 } });
-    expect([...driver.ran].sort()).toEqual(['after', 'recur']);
-    expect(driver.status).toBe('Complete');
-  });
+  it.each([true, false])(
+    'runs no round if StopCondition is already true (Background %s)',
+    (background) => {
+      const driver = start([recur({ background }, count), noOp('after')], { data: { n: 3 } });
+      expect([...driver.ran].sort()).toEqual(['after', 'recur']);
+      expect(driver.status).toBe('Complete');
+    },
+  );
 
-  it('stays in front where it began in front, whatever Background becomes', () => {
+  it('stays in the foreground if it started there, whatever Background evaluates to later', () => {
     const driver = start([recur({ background: 'data.n > 0' }, count), noOp('after')], none);
     driver.advance(20);
     expect(driver.data['n']).toBe(3);
@@ -185,7 +188,7 @@ scenarios('Recur', (start) => {
     expect(driver.ran.slice(-2)).toEqual(['recur', 'after']);
   });
 
-  it('lets rounds not overlap: one that lasts longer is followed at once', () => {
+  it('never overlaps rounds: a round that exceeds the interval is followed at once by the next', () => {
     const driver = start([recur({}, ...inOrder(delay('work', 25), count)), noOp('after')], none);
     driver.advance(25);
     expect(driver.data['n']).toBe(1);
@@ -194,7 +197,7 @@ scenarios('Recur', (start) => {
     expect(driver.data['n']).toBe(2);
   });
 
-  it('counts the interval from the beginning of a round', () => {
+  it('measures the interval from the start of a round', () => {
     const driver = start([recur({}, ...inOrder(delay('work', 4), count)), noOp('after')], none);
     driver.advance(13.999);
     expect(driver.data['n']).toBe(1);
@@ -202,7 +205,7 @@ scenarios('Recur', (start) => {
     expect(driver.data['n']).toBe(2);
   });
 
-  it('without a stop condition recurs until the instance is ended', () => {
+  it('without StopCondition recurs until the instance ends', () => {
     const driver = start(
       [{ id: 'recur', stepType: 'Recur', inputs: { interval: 10 }, do: [count] }],
       none,
@@ -213,7 +216,7 @@ scenarios('Recur', (start) => {
     expect(driver.open).toEqual([]);
   });
 
-  it('in the background of a container holds up the container', () => {
+  it('in the background of a container delays the end of the container', () => {
     const driver = start(
       [
         {
@@ -232,7 +235,7 @@ scenarios('Recur', (start) => {
     expect(driver.ran.slice(-3)).toEqual(['recur', 'box', 'end']);
   });
 
-  it('in the background of a loop runs once for each turn, side by side', () => {
+  it('in the background of a loop runs once for each iteration, in parallel', () => {
     const driver = start(
       [
         {
@@ -257,7 +260,7 @@ scenarios('Recur', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('that slept through several rounds makes up for none of them', () => {
+  it('that missed several rounds does not catch up on them', () => {
     const driver = start([recur({}, count), noOp('after')], none);
     driver.oversleep(60);
     expect(driver.data['n']).toBe(2);

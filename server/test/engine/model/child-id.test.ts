@@ -8,12 +8,12 @@ import { subWorkflow as step } from '../support/steps.js';
 
 const ROOT = '01m7ze7xjz0000q8p9m5pg2pa9';
 
-describe('The id of a child instance', () => {
-  it('names its parent and the execution that starts it', () => {
+describe('the id of a child', () => {
+  it('consists of the id of its parent and the execution that starts it', () => {
     expect(childIdOf(ROOT, { id: 7, attempt: 2 })).toBe(`${ROOT}.7.2`);
   });
 
-  it('stays short and unlike all others however many generations there are', () => {
+  it('stays short and unique over any number of generations', () => {
     const ids = new Set<string>();
     let id = ROOT;
     for (let generation = 0; generation < 1000; generation += 1) {
@@ -25,7 +25,7 @@ describe('The id of a child instance', () => {
     expect(ids.size).toBe(1000);
   });
 
-  it('differs for every execution, and is the same for the same one', () => {
+  it('differs between executions, and is the same for the same execution', () => {
     const long = `${ROOT}${'.123456.1'.repeat(11)}`;
     const ids = [1, 2, 3, 12, 21].map((id) => childIdOf(long, { id, attempt: 1 }));
     expect(new Set(ids).size).toBe(5);
@@ -33,7 +33,7 @@ describe('The id of a child instance', () => {
   });
 });
 
-describe('Workflows that start themselves', () => {
+describe('workflows that start themselves', () => {
   /** How many start one another, the first included, before one fails; at most `max`. */
   function generations(wait: boolean, max: number): { count: number; failure: string | null } {
     let parent: ParentLink | null = null;
@@ -52,7 +52,7 @@ describe('Workflows that start themselves', () => {
     return { count: max, failure: null };
   }
 
-  it('and wait come to an end', () => {
+  it('reach a limit if they wait for their children', () => {
     expect(generations(true, 1000)).toEqual({
       count: 51,
       failure:
@@ -60,11 +60,11 @@ describe('Workflows that start themselves', () => {
     });
   });
 
-  it('and do not wait may go on for ever', () => {
+  it('have no limit if they do not wait', () => {
     expect(generations(false, 1000)).toEqual({ count: 1000, failure: null });
   });
 
-  it('keep no count of those that were started before it was noted', () => {
+  it('do not count generations from before the count was recorded', () => {
     const parent = { workflowId: 'p', pointerId: 1, attempt: 1 };
     const pointer = { id: 2, attempt: 1, stepId: 'self' };
     expect(parentLinkOf({ id: ROOT, parent }, pointer, true)).toMatchObject({ waiting: 1 });

@@ -22,14 +22,14 @@ const begin = (data = {}) =>
   startRun(definition, { id: 'w', data, reference: null, parent: null }, 5);
 
 describe('writeState and readState', () => {
-  it('keep what the store has no column for, and take the rest from the columns', () => {
+  it('store what the store has no column for, and restore the rest from the columns', () => {
     const { instance } = begin({ a: [1, { b: null }] });
     expect(readState(columns, writeState(instance))).toEqual(instance);
     const ended = { ...columns, status: 'Terminated', endTime: 9, outcome: 'Failed' } as const;
     expect(readState(ended, writeState(instance))).toMatchObject({ ...ended });
   });
 
-  it('keep fields with names that mean something to JavaScript', () => {
+  it('keep fields with names that have a special meaning in JavaScript', () => {
     const data = JSON.parse('{"__proto__": {"x": 1}, "constructor": 2, "toString": 3}') as object;
     const copy = readState(columns, writeState(begin(data).instance));
     expect(JSON.stringify(copy.data)).toBe(JSON.stringify(data));
@@ -45,13 +45,13 @@ describe('writeState and readState', () => {
     '{"data": [], "pointers": [], "queue": [], "taken": [], "recent": [], "outbox": []}',
     '{"data": {}, "pointers": [], "queue": [], "taken": [], "recent": [], "outbox": []}',
     '{"data": {}, "pointers": [], "taken": [], "recent": [], "outbox": [], "nextPointerId": 1}',
-  ])('refuse what is no state: %s', (text) => {
+  ])('reject invalid state: %s', (text) => {
     expect(() => readState(columns, text)).toThrow(Error);
   });
 });
 
-describe('a run that is taken up', () => {
-  it('goes on with a step that was handed out when the instance was stored', () => {
+describe('a run that is loaded', () => {
+  it('continues with a step that was in progress when the instance was stored', () => {
     const run = begin();
     expect(nextWork(run)?.pointer.stepId).toBe('f');
     const again = createRun(definition, readState(columns, writeState(run.instance)), 6);

@@ -38,7 +38,7 @@ function checkRefused(
 }
 
 describe('toText', () => {
-  it('keeps text and writes numbers and booleans as JSON does', () => {
+  it('keeps strings and writes numbers and booleans as in JSON', () => {
     checkConverted(toText, [
       ['', ''],
       ['a', 'a'],
@@ -50,7 +50,7 @@ describe('toText', () => {
     ]);
   });
 
-  it('refuses what has no one text', () => {
+  it('rejects values without a single textual form', () => {
     checkRefused(toText, [
       [null, 'expected a string, but got null'],
       [[], 'expected a string, but got an empty list'],
@@ -61,7 +61,7 @@ describe('toText', () => {
 });
 
 describe('toBoolean', () => {
-  it('is the truth of Python', () => {
+  it('follows the truth value of Python', () => {
     checkConverted(toBoolean, [
       [null, false],
       [false, false],
@@ -81,7 +81,7 @@ describe('toBoolean', () => {
 });
 
 describe('toTimeMs', () => {
-  it('takes ISO texts, without a zone as UTC', () => {
+  it('accepts ISO timestamps, in UTC if they have no zone', () => {
     checkConverted(toTimeMs, [
       ['1970-01-01T00:00:00Z', 0],
       ['1970-01-01', 0],
@@ -99,7 +99,7 @@ describe('toTimeMs', () => {
     ]);
   });
 
-  it('refuses times that do not exist, other notations and numbers', () => {
+  it('rejects invalid dates, other notations and numbers', () => {
     const expected = 'expected a time such as "2030-01-31T12:00:00Z", but got';
     checkRefused(toTimeMs, [
       ['', `${expected} an empty string`],
@@ -116,7 +116,7 @@ describe('toTimeMs', () => {
 });
 
 describe('toDurationMs', () => {
-  it('takes every form of a duration', () => {
+  it('accepts every form of a duration', () => {
     checkConverted(toDurationMs, [
       [5, 5000],
       ['00:00:05', 5000],
@@ -124,7 +124,7 @@ describe('toDurationMs', () => {
     ]);
   });
 
-  it('says which forms there are', () => {
+  it('lists the valid forms in its message', () => {
     checkRefused(toDurationMs, [
       [
         'soon',
@@ -135,7 +135,7 @@ describe('toDurationMs', () => {
 });
 
 describe('toList', () => {
-  it('takes lists, and objects by their keys', () => {
+  it('accepts lists, and objects as the list of their keys', () => {
     checkConverted<readonly Json[]>(toList, [
       [
         [1, 'a', null],
@@ -146,7 +146,7 @@ describe('toList', () => {
     ]);
   });
 
-  it('refuses text, whose letters are hardly meant, and scalars', () => {
+  it('rejects scalars and strings, whose characters are rarely meant as items', () => {
     checkRefused(toList, [
       ['abc', 'expected a list, but got the string "abc"'],
       [5, 'expected a list, but got 5'],
@@ -156,7 +156,7 @@ describe('toList', () => {
 });
 
 describe('toObject', () => {
-  it('takes objects only', () => {
+  it('accepts only objects', () => {
     checkConverted(toObject, [[{ a: 1 }, { a: 1 }]]);
     checkRefused(toObject, [
       [[1, 2], 'expected an object, but got a list of 2 items'],
@@ -167,7 +167,7 @@ describe('toObject', () => {
 });
 
 describe('toChoice', () => {
-  it('finds the choice in any casing and answers its own spelling', () => {
+  it('finds the choice in any casing and returns its canonical spelling', () => {
     checkConverted(
       (value) => toChoice(value, LEVELS),
       [
@@ -177,7 +177,7 @@ describe('toChoice', () => {
     );
   });
 
-  it('names the choices', () => {
+  it('lists the choices in its message', () => {
     checkRefused(
       (value) => toChoice(value, LEVELS),
       [
@@ -199,7 +199,7 @@ describe('every conversion', () => {
     (value: Json) => toChoice(value, LEVELS),
   ];
 
-  it('answers a value or a short sentence for any JSON value', () => {
+  it('returns a value or a short message for any JSON value', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         for (const convert of conversions) {
@@ -210,7 +210,7 @@ describe('every conversion', () => {
     );
   });
 
-  it('keeps its message short and on one line for huge values', () => {
+  it('keeps its message short and on one line for very large values', () => {
     const message = describeValue(`a\nb${'x'.repeat(1_000_000)}`);
     expect(message).toBe(`the string "a\\nb${'x'.repeat(57)}"…`);
   });

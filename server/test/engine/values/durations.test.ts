@@ -14,7 +14,7 @@ function check(cases: readonly (readonly [unknown, number | null])[]): void {
 }
 
 describe('parseDurationMs', () => {
-  it('takes numbers for seconds', () => {
+  it('reads numbers as seconds', () => {
     check([
       [0, 0],
       [-0, 0],
@@ -26,7 +26,7 @@ describe('parseDurationMs', () => {
     ]);
   });
 
-  it('counts a part of a millisecond as a whole one, so that nothing fires early', () => {
+  it('rounds fractions of a millisecond up, so that nothing fires early', () => {
     check([
       [0.0001, 1],
       [1.0005, 1001],
@@ -35,7 +35,7 @@ describe('parseDurationMs', () => {
     ]);
   });
 
-  it('takes hours, minutes and seconds, with days in front', () => {
+  it('reads hours, minutes and seconds, optionally preceded by days', () => {
     check([
       ['00:00:05', 5 * SECOND],
       ['1:02:03', HOUR + 2 * MINUTE + 3 * SECOND],
@@ -52,7 +52,7 @@ describe('parseDurationMs', () => {
     ]);
   });
 
-  it('takes ISO 8601 durations of fixed length', () => {
+  it('reads ISO 8601 durations of fixed length', () => {
     check([
       ['PT5S', 5 * SECOND],
       ['PT1H30M', 90 * MINUTE],
@@ -66,7 +66,7 @@ describe('parseDurationMs', () => {
     ]);
   });
 
-  it('counts what is negative as zero', () => {
+  it('reads negative durations as zero', () => {
     check([
       [-1, 0],
       [-0.001, 0],
@@ -80,7 +80,7 @@ describe('parseDurationMs', () => {
     ]);
   });
 
-  it('refuses what is not finite or longer than 100 years', () => {
+  it('rejects durations that are not finite or longer than 100 years', () => {
     check([
       [Number.NaN, null],
       [Number.NEGATIVE_INFINITY, null],
@@ -93,7 +93,7 @@ describe('parseDurationMs', () => {
     ]);
   });
 
-  it('refuses everything else', () => {
+  it('rejects everything else', () => {
     check([
       ['', null],
       ['5', null],

@@ -69,7 +69,7 @@ describe('readJson', () => {
     expect(readJson(text)).toStrictEqual(value);
   });
 
-  it('finds a large integer wherever it stands', () => {
+  it('detects a large integer at any position', () => {
     for (let before = 0; before < 40; before += 1) {
       const text = `["${'x'.repeat(before)}",1234567890123456789,0.5]`;
       expect(readJson(text)).toStrictEqual(['x'.repeat(before), 1234567890123456789n, 0.5]);
@@ -78,7 +78,7 @@ describe('readJson', () => {
     }
   });
 
-  it('refuses an integer by its length, before it computes anything', () => {
+  it('rejects an integer by its length, before computing anything', () => {
     const forged = `{"a":${'7'.repeat(2_000_000)}}`;
     const began = process.cpuUsage();
     expect(() => readJson(forged)).toThrow(IntegerTooLong);
@@ -116,15 +116,15 @@ describe('writeJson', () => {
     expect(writeJson(value)).toBe(text);
   });
 
-  it('leaves out what is undefined, and indents, in both ways of writing', () => {
+  it('omits undefined members and indents, in both modes', () => {
     expect(writeJson({ a: undefined, b: 1 })).toBe('{"b":1}');
     expect(writeJson({ a: undefined, b: 1e16 })).toBe('{"b":1e+16}');
     expect(writeJson({ b: [1e16] }, 1)).toBe('{\n "b": [\n  1e+16\n ]\n}');
   });
 });
 
-describe('reading what was written', () => {
-  it('gives the same value', () => {
+describe('writing and reading JSON', () => {
+  it('returns the same value', () => {
     fc.assert(
       fc.property(jsonValues(), (value) => {
         expect(readJson(writeJson(value))).toStrictEqual(value);
@@ -133,7 +133,7 @@ describe('reading what was written', () => {
     );
   });
 
-  it('gives every reader of JSON the same floats, as floats', () => {
+  it('writes floats that every JSON reader reads as the same floats', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
         const text = writeNumber(value);

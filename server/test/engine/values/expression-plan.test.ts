@@ -7,7 +7,7 @@ const expression = (source: string): InputValue => ({ kind: 'expression', source
 const constant = (value: number | string): InputValue => ({ kind: 'constant', value });
 
 describe('planInputs', () => {
-  it('lists the expressions in document order, at every depth, and puts their values back', () => {
+  it('lists the expressions in document order, at every depth, and inserts their values', () => {
     const plan = planInputs([
       { name: 'first', value: expression('a') },
       { name: 'plain', value: constant(5) },
@@ -33,7 +33,7 @@ describe('planInputs', () => {
     });
   });
 
-  it('makes the plan of a step once, and its values anew each time', () => {
+  it('makes the plan of a step once, and new values each time', () => {
     const inputs = [{ name: 'x', value: expression('a') }];
     expect(planInputs(inputs)).toBe(planInputs(inputs));
     const plan = planInputs(inputs);
@@ -41,7 +41,7 @@ describe('planInputs', () => {
     expect(plan.build([2])).toEqual({ x: 2 });
   });
 
-  it('takes names that mean something to JavaScript for names', () => {
+  it('treats names with a special meaning in JavaScript like any other name', () => {
     const fields = [['__proto__', expression('a')]] as const;
     const built = planInputs([
       { name: '__proto__', value: constant(1) },
@@ -52,7 +52,7 @@ describe('planInputs', () => {
 });
 
 describe('requestOf', () => {
-  it('is the expression, or the constant as it is', () => {
+  it('is the expression, or the unchanged constant', () => {
     expect(requestOf(expression('a'))).toEqual({ source: 'a' });
     expect(requestOf(constant(5))).toEqual({ constant: 5 });
     const graph: InputValue = { kind: 'graph', fields: [['x', constant(1)]] };

@@ -32,21 +32,21 @@ describe('the length of a value', () => {
     }
   });
 
-  it('is not asked for beyond the levels that are allowed', () => {
+  it('is not measured below the maximum depth', () => {
     expect(leftOf([{ a: [1] }], 11, 3)).toBe(0);
     expect(leftOf([{ a: [1] }], 1000, 2)).toBe(TOO_DEEP);
     expect(leftOf({ first: 1, second: [[]] }, 1000, 2)).toBe(TOO_DEEP);
     expect(leftOf('text', 6, 0)).toBe(0);
   });
 
-  it('counts what is shared each time', () => {
+  it('counts shared values each time they occur', () => {
     const text = 'x'.repeat(10_000);
     expect(jsonLength([text, text, text])).toBeGreaterThan(30_000);
     const list = Array.from({ length: 2000 }, (_, index) => `item ${index}`);
     expect(jsonLength([list, list])).toBeGreaterThan(1.9 * jsonLength(list));
   });
 
-  it('ends as soon as the bound is passed, however large the value would be', () => {
+  it('stops at the limit, however large the value', () => {
     let value: Json = ['x'];
     for (let times = 0; times < 60; times += 1) value = [value, value];
     expect(leftOf(value, 10_000)).toBeLessThan(0);

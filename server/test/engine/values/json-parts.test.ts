@@ -12,7 +12,7 @@ import { allParts, LONG_VALUES } from '../support/long-values.js';
 
 describe('JSON in parts', () => {
   it(
-    'is the JSON that is written at once, and reads as the same value',
+    'concatenates to the same text as JSON in one piece, and reads as the same value',
     { timeout: 120_000 },
     () => {
       let most = 0;
@@ -28,7 +28,7 @@ describe('JSON in parts', () => {
     },
   );
 
-  it('is refused where the parser refuses it', () => {
+  it('is rejected where the parser rejects it', () => {
     const items = '{"a":[1,"b"],"c":{}},'.repeat(8_000);
     const text = `{"long":[${items}{}], "other" : {"x":[${items}2]} , "last":1}`;
     expect(allParts(readJsonParts(text)).result).toEqual(JSON.parse(text));
