@@ -62,7 +62,7 @@ const token = (
     .setExpirationTime(options.expires ?? '5m')
     .sign((options.key ?? rsa).privateKey);
 
-describe('with auth=true', () => {
+describe('a server with auth=true', () => {
   let server: TestServer;
   let client: Client;
   const derBase64 = rsa.publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
@@ -84,7 +84,7 @@ describe('with auth=true', () => {
     });
 
   it.each(CALLS)(
-    '%s %s takes %j and conductor:admin, and nobody else',
+    '%s %s accepts %j and conductor:admin, and no other scope',
     async (method, path, allowed, status) => {
       expect((await call(method, path, null)).status, 'no token').toBe(401);
       expect((await call(method, path, await token({}))).status, 'no scope').toBe(403);
@@ -102,7 +102,7 @@ describe('with auth=true', () => {
     },
   );
 
-  it('leaves info, health, metrics and the description open', async () => {
+  it('serves info, health, metrics and the API description without a token', async () => {
     for (const path of [
       '/api/info',
       '/health/live',
@@ -116,7 +116,7 @@ describe('with auth=true', () => {
     }
   });
 
-  it('does the work with the right tokens', async () => {
+  it('runs a workflow for tokens with the right scopes', async () => {
     const headers = {
       authorization: `Bearer ${await token({ scope: 'conductor:author conductor:controller conductor:viewer' })}`,
     };
@@ -138,10 +138,13 @@ describe('with auth=true', () => {
 
   it.each<[string, () => Promise<string> | string]>([
     ['nonsense', () => 'nonsense'],
-    ['a token of another key', () => token({ scope: 'conductor:admin' }, { key: stranger })],
+    [
+      'a token signed with another key',
+      () => token({ scope: 'conductor:admin' }, { key: stranger }),
+    ],
     ['an expired token', () => token({ scope: 'conductor:admin' }, { expires: '-1m' })],
     [
-      'another algorithm of the same key',
+      'a token with another algorithm for the same key',
       () => token({ scope: 'conductor:admin' }, { alg: 'RS512' }),
     ],
     [
@@ -150,20 +153,20 @@ describe('with auth=true', () => {
         `${Buffer.from('{"alg":"none"}').toString('base64url')}.${Buffer.from('{"scope":"conductor:admin"}').toString('base64url')}.`,
     ],
     [
-      'the public key as a secret',
+      'a token signed with the public key as a secret',
       () =>
         new SignJWT({ scope: 'conductor:admin' })
           .setProtectedHeader({ alg: 'HS256' })
           .sign(Buffer.from(derBase64, 'base64')),
     ],
-  ])('refuses %s with 401', async (_, bearer) => {
+  ])('rejects %s with 401', async (_, bearer) => {
     const answer = await call('GET', '/api/workflow', await bearer());
     expect(answer.status).toBe(401);
     expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/);
     expect(answer.headers.get('content-type')).toMatch(/problem\+json/);
   });
 
-  it('does not take scopes that only look alike', async () => {
+  it('rejects scopes that only resemble the required ones', async () => {
     for (const scope of [
       'conductor:admins',
       'xconductor:admin',
@@ -176,7 +179,7 @@ describe('with auth=true', () => {
   });
 });
 
-describe('with an EC key in PEM, an issuer and an audience', () => {
+describe('a server with an EC key in PEM, an issuer and an audience', () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer({
@@ -198,7 +201,7 @@ describe('with an EC key in PEM, an issuer and an audience', () => {
     [{ iss: 'https://issuer', aud: 'other' }, 401],
     [{ iss: 'https://issuer' }, 401],
     [{}, 401],
-  ])('%j is %i', async (claims, status) => {
+  ])('answers a token with %j with %i', async (claims, status) => {
     const bearer = await new SignJWT({ scope: 'conductor:viewer', ...claims })
       .setProtectedHeader({ alg: 'ES384' })
       .setExpirationTime('5m')
@@ -210,8 +213,8 @@ describe('with an EC key in PEM, an issuer and an audience', () => {
   });
 });
 
-describe('configuration of access', () => {
-  it('without a key refuses to start', () => {
+describe('the configuration of access control', () => {
+  it('makes the server refuse to start without a key', () => {
     expect(() => readConfig({ auth: 'true' })).toThrow(/publickey/);
     expect(() => readConfig({ auth: 'true', publickey: ' ' })).toThrow(/publickey/);
   });

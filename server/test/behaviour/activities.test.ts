@@ -25,7 +25,7 @@ const untilPollersAre = (client: Client, count: number) =>
 everyStore(
   'activities',
   (at) => {
-    it('hand out their parameters and take a result', async () => {
+    it('hand out their parameters and accept a result', async () => {
       const { client } = at;
       const name = fresh('work');
       const id = await client.defineAndStart(
@@ -58,7 +58,7 @@ everyStore(
     });
 
     it.each([[null], [0], [false], [''], ['text'], [[1, { a: null }]], [{}]])(
-      'take any JSON value as a result: %j',
+      'accept any JSON value as the result: %j',
       async (value) => {
         const { client } = at;
         const name = fresh('work');
@@ -68,7 +68,7 @@ everyStore(
       },
     );
 
-    it('take no body as null', async () => {
+    it('accept a missing body as null', async () => {
       const { client } = at;
       const name = fresh('work');
       const id = await client.defineAndStart([activity('ask', name)]);
@@ -81,8 +81,8 @@ everyStore(
       ['an expression', 'data.n + 1', 5],
       ['a constant', 7, 7],
       ['a list of constants', ['data.n', 1], ['data.n', 1]],
-      ['a text', '"text"', 'text'],
-    ] as const)('have parameters that are %s', async (_, parameters, expected) => {
+      ['a string', '"text"', 'text'],
+    ] as const)('have parameters given as %s', async (_, parameters, expected) => {
       const { client } = at;
       const name = fresh('work');
       const id = await client.defineAndStart([activity('ask', name, { Parameters: parameters })], {
@@ -92,7 +92,7 @@ everyStore(
       await client.terminate(id);
     });
 
-    it('come oldest first, each to one worker', async () => {
+    it('are handed out oldest first, each to one worker', async () => {
       const { client } = at;
       const name = fresh('work');
       const definition = await client.define([activity('ask', name, { Parameters: 'data.n' })]);
@@ -106,7 +106,7 @@ everyStore(
       expect(rest.filter(({ status }) => status === 404)).toHaveLength(2);
     });
 
-    it('answer 404 when there is none in time', async () => {
+    it('answer 404 if no work item appears in time', async () => {
       const { client } = at;
       const answer = await client.get<Problem>(`/api/activity/${fresh('none')}`);
       expect(answer.status).toBe(404);
@@ -116,13 +116,13 @@ everyStore(
       expect(Date.now() - startedAt).toBeGreaterThanOrEqual(990);
     });
 
-    it.each(['-1', '1.5', 'abc', 'NaN', '1e3'])('refuse a timeout of %s', async (timeout) => {
+    it.each(['-1', '1.5', 'abc', 'NaN', '1e3'])('reject a timeout of %s', async (timeout) => {
       const answer = await at.client.get<Problem>(`/api/activity/x?timeout=${timeout}`);
       expect(answer.status).toBe(400);
       expect(answer.headers.get('content-type')).toMatch(/problem\+json/);
     });
 
-    it('answer a waiting poll the moment work appears', async () => {
+    it('answer a waiting poll as soon as work appears', async () => {
       const { client } = at;
       const name = fresh('work');
       const definition = await client.define([activity('ask', name)]);
@@ -136,7 +136,7 @@ everyStore(
       await client.terminate(id);
     });
 
-    it('have tokens that are long and random', async () => {
+    it('have long random tokens', async () => {
       const { client } = at;
       const name = fresh('work');
       const definition = await client.define([activity('ask', name)]);
@@ -149,7 +149,7 @@ everyStore(
       expect(secrets[0]).not.toBe(secrets[1]);
     });
 
-    it('a poller that hung up loses nothing: the item goes to another', async () => {
+    it('offer the work item to another worker when the first one hung up', async () => {
       const { client } = at;
       const name = fresh('work');
       const definition = await client.define([activity('ask', name)]);
@@ -166,7 +166,7 @@ everyStore(
       await untilPollersAre(client, 0);
     });
 
-    it('pollers that hang up just when work is created lose none of it', async () => {
+    it('lose no work item to workers that hang up just as it is created', async () => {
       const { client } = at;
       for (let n = 0; n < 10; n += 1) {
         const name = fresh('work');
@@ -186,7 +186,7 @@ everyStore(
       }
     });
 
-    it('of a suspended instance are not handed out until it is resumed', async () => {
+    it('of a suspended instance are not handed out before the resume', async () => {
       const { client } = at;
       const name = fresh('work');
       const id = await client.defineAndStart([activity('ask', name)]);
@@ -203,7 +203,7 @@ everyStore(
       expect((await client.ended(id)).data).toEqual({ result: 1 });
     });
 
-    it('take a result while the instance is suspended, which counts when it is resumed', async () => {
+    it('accept a result while the instance is suspended, and apply it after the resume', async () => {
       const { client } = at;
       const name = fresh('work');
       const id = await client.defineAndStart([activity('ask', name)]);
@@ -247,8 +247,8 @@ everyStore(
       expect((await client.pull(name)).status).toBe(404);
     });
 
-    describe('a failure', () => {
-      it('is the error of the step; with Retry the work is offered again after the interval', async () => {
+    describe('a failed activity', () => {
+      it('records the error in the step, and with Retry offers the work again after the interval', async () => {
         const { client } = at;
         const name = fresh('work');
         const id = await client.defineAndStart([
@@ -280,7 +280,7 @@ everyStore(
         expect(await client.ended(id)).toMatchObject({ data: { result: 'done' }, lastError: null });
       });
 
-      it('suspends with Suspend, and resuming offers the work again', async () => {
+      it('suspends the run with Suspend, and offers the work again after the resume', async () => {
         const { client } = at;
         const name = fresh('work');
         const id = await client.defineAndStart([
@@ -299,7 +299,7 @@ everyStore(
       });
     });
 
-    it('fail by their Timeout', async () => {
+    it('time out at their Timeout', async () => {
       const { client } = at;
       const name = fresh('work');
       const id = await client.defineAndStart([
@@ -312,17 +312,17 @@ everyStore(
 
     itFails(at, [
       {
-        does: 'without a name they fail',
+        does: 'without a name fail',
         step: step('ask', 'Activity', { ActivityName: 'None' }),
         message: /ActivityName/,
       },
       {
-        does: 'with an empty name, which nobody can poll, they fail',
+        does: 'with an empty name, which cannot be polled, fail',
         step: step('ask', 'Activity', { ActivityName: 'data.get("name", "")' }),
         message: /^the input ActivityName: the string is empty$/,
       },
       {
-        does: 'with a name that is longer than a poll may name they fail',
+        does: 'with a name that is longer than a poll accepts fail',
         step: step('ask', 'Activity', { ActivityName: '"n" * 201' }),
         message: /^the input ActivityName: the string is longer than 200 characters$/,
       },

@@ -6,10 +6,10 @@ import { everyStore } from './support/every-store.js';
 import { activity } from './support/steps.js';
 
 everyStore(
-  'tokens',
+  'activity tokens',
   (at) => {
     describe('a token', () => {
-      it('that is unknown is 404, and nothing changes', async () => {
+      it('that is unknown gives 404 and changes nothing', async () => {
         const { client } = at;
         const name = fresh('work');
         const id = await client.defineAndStart([activity('ask', name)]);
@@ -31,7 +31,7 @@ everyStore(
         expect((await client.ended(id)).data).toEqual({ result: 'real' });
       });
 
-      it('takes the same result again, and no other one', async () => {
+      it('accepts the same result again, and rejects a different one', async () => {
         const { client } = at;
         const name = fresh('work');
         const id = await client.defineAndStart([activity('ask', name)]);
@@ -45,7 +45,7 @@ everyStore(
         expect((await client.call('DELETE', `/api/activity/${token}`)).status).toBe(404);
       });
 
-      it('takes one of two results that come at the same time', async () => {
+      it('accepts one of two concurrent results', async () => {
         const { client } = at;
         const name = fresh('work');
         const id = await client.defineAndStart([activity('ask', name)]);
@@ -58,7 +58,7 @@ everyStore(
         expect((await client.ended(id)).data).toEqual({ result: winner });
       });
 
-      it('that was given back is stale, and the item goes to another', async () => {
+      it('is stale after the item was released, and the item goes to another worker', async () => {
         const { client } = at;
         const name = fresh('work');
         const id = await client.defineAndStart([activity('ask', name)]);
@@ -92,7 +92,7 @@ everyStore(
     });
 
     describe('a lease', () => {
-      it('that runs out puts the item back, and the old token is stale once another has it', async () => {
+      it('that expires releases the item, and the old token is stale once another worker has claimed it', async () => {
         const { client } = at;
         const name = fresh('work');
         const id = await client.defineAndStart([activity('ask', name)]);
@@ -125,7 +125,7 @@ everyStore(
         expect((await client.ended(id)).data).toEqual({ result: 1 });
       });
 
-      it('is extended by as much as the item was taken for where a heartbeat does not say', async () => {
+      it('is extended by its original duration if the heartbeat gives none', async () => {
         const { client } = at;
         const name = fresh('work');
         const id = await client.defineAndStart([activity('ask', name)]);
@@ -146,7 +146,7 @@ everyStore(
         expect((await client.ended(id)).data).toEqual({ result: 1 });
       });
 
-      it.each(['0', '-1', 'x', '1.5'])('of %s is refused', async (lease) => {
+      it.each(['0', '-1', 'x', '1.5'])('of %s is rejected', async (lease) => {
         const { client } = at;
         expect((await client.pull(fresh('none'), `?lease=${lease}`)).status).toBe(400);
         expect((await client.call('PUT', `/api/activity/x/heartbeat?lease=${lease}`)).status).toBe(

@@ -33,19 +33,19 @@ const REFUSED: readonly (readonly [string, string, string, number, string])[] = 
     'body_too_large',
   ],
   ['YAML of more than 256 kB', `a: ${'x'.repeat(300 * 1024)}`, YAML, 413, 'body_too_large'],
-  ['JSON that is nested too deep', `{"a": ${nested(200)}}`, JSON_TYPE, 400, 'unreadable_body'],
-  ['JSON that is nested without end', '['.repeat(500_000), JSON_TYPE, 400, 'unreadable_body'],
+  ['JSON that is nested too deeply', `{"a": ${nested(200)}}`, JSON_TYPE, 400, 'unreadable_body'],
+  ['JSON with unclosed nesting', '['.repeat(500_000), JSON_TYPE, 400, 'unreadable_body'],
   [
-    'objects that are nested too deep',
+    'objects that are nested too deeply',
     `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`,
     JSON_TYPE,
     400,
     'unreadable_body',
   ],
-  ['YAML that is nested too deep', `a: ${nested(200)}`, YAML, 400, 'unreadable_body'],
-  ['YAML that is nested without end', `a: ${'['.repeat(100_000)}`, YAML, 400, 'unreadable_body'],
+  ['YAML that is nested too deeply', `a: ${nested(200)}`, YAML, 400, 'unreadable_body'],
+  ['YAML with unclosed nesting', `a: ${'['.repeat(100_000)}`, YAML, 400, 'unreadable_body'],
   ['a YAML bomb', BILLION_LAUGHS, YAML, 400, 'unreadable_body'],
-  ['a YAML alias of itself', 'a: &a [*a]', YAML, 400, 'unreadable_body'],
+  ['a YAML alias that refers to itself', 'a: &a [*a]', YAML, 400, 'unreadable_body'],
   [
     'a YAML merge bomb',
     `a: &a {k: 1}\nb: {<<: [${'*a, '.repeat(5000)}*a]}`,
@@ -55,18 +55,18 @@ const REFUSED: readonly (readonly [string, string, string, number, string])[] = 
   ],
   ['NaN in JSON', '{"a": NaN}', JSON_TYPE, 400, 'unreadable_body'],
   ['Infinity in JSON', '{"a": -Infinity}', JSON_TYPE, 400, 'unreadable_body'],
-  ['a number beyond all numbers', '{"a": 1e999}', JSON_TYPE, 400, 'unreadable_body'],
-  ['half of a document', '{"a": [1, 2', JSON_TYPE, 400, 'unreadable_body'],
+  ['a number that is out of range', '{"a": 1e999}', JSON_TYPE, 400, 'unreadable_body'],
+  ['an incomplete document', '{"a": [1, 2', JSON_TYPE, 400, 'unreadable_body'],
   ['two documents', '{} {}', JSON_TYPE, 400, 'unreadable_body'],
-  ['what is not UTF-8', '\uFFFD', 'bytes', 400, 'unreadable_body'],
+  ['invalid UTF-8', '\uFFFD', 'bytes', 400, 'unreadable_body'],
   ['a lone control character', '{"a": "\u0000"}', JSON_TYPE, 400, 'unreadable_body'],
 ];
 
 everyStore(
-  'bad bodies',
+  'invalid bodies',
   (at) => {
-    describe.each(['/api/definition', '/api/event/e/k', '/api/workflow/'])('for %s', (path) => {
-      it.each(REFUSED)('%s is refused', async (...refused) => {
+    describe.each(['/api/definition', '/api/event/e/k', '/api/workflow/'])('sent to %s', (path) => {
+      it.each(REFUSED)('%s is rejected', async (...refused) => {
         const [, body, type, status, code] = refused;
         const { client } = at;
         const target = path.endsWith('/') ? path + (await client.define([mark('a')])) : path;
@@ -85,7 +85,7 @@ everyStore(
       });
     });
 
-    it('a script that is too long is refused', async () => {
+    it('a script that is too long is rejected', async () => {
       const answer = await at.client.call<Problem>('POST', `/api/step/${fresh('s')}`, {
         body: `a = "${'x'.repeat(300 * 1024)}"`,
         type: 'text/x-python',
@@ -93,7 +93,7 @@ everyStore(
       expect([answer.status, answer.body.code]).toEqual([413, 'body_too_large']);
     });
 
-    it('a body without a length is cut off at the limit', async () => {
+    it('a body without a Content-Length is cut off at the limit', async () => {
       const { hostname, port } = new URL(at.client.url);
       const answer = await new Promise<string>((resolve, reject) => {
         const socket = createConnection(Number(port), hostname);
@@ -122,7 +122,7 @@ everyStore(
         'too_many_steps',
       ],
       [
-        'a definition that is nested too deep',
+        'a definition that is nested too deeply',
         {
           Steps: [
             Array.from({ length: 40 }, (_, n) => n).reduce<ReturnType<typeof mark>>(
@@ -137,7 +137,7 @@ everyStore(
       ['a step id of 1000 characters', { Steps: [mark('x'.repeat(1000))] }, 'name_too_long'],
       ['a step id with control characters', { Steps: [mark('a\u0007b')] }, 'invalid_value'],
       [
-        'an expression that Python cannot parse for its depth',
+        'an expression that is nested too deeply for Python',
         { Steps: [compute('a', { v: '('.repeat(5000) + ')'.repeat(5000) })] },
         '.',
       ],
@@ -146,7 +146,7 @@ everyStore(
         { Steps: [compute('a', { v: `0${'+1'.repeat(100_000)}` })] },
         '.',
       ],
-    ])('%s is refused', async (_, definition, code) => {
+    ])('%s is rejected', async (_, definition, code) => {
       const { client } = at;
       const startedAt = Date.now();
       const answer = await client.postDefinition({ Id: fresh('bad'), ...definition });
@@ -160,8 +160,8 @@ everyStore(
   { dialects: [CAMEL_JSON] },
 );
 
-everyStore('odd names and keys', (at) => {
-  it('keys of prototypes are data like any other', async () => {
+everyStore('unusual names and keys', (at) => {
+  it('keys that are members of JavaScript prototypes are ordinary data', async () => {
     const { client } = at;
     const definition = await client.define([
       compute('a', {
@@ -191,7 +191,7 @@ everyStore('odd names and keys', (at) => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
-  it('outputs, steps and definitions may have such names too', async () => {
+  it('names of outputs, steps and definitions can be members of JavaScript prototypes', async () => {
     const { client } = at;
     for (const name of [
       '__proto__',
@@ -213,7 +213,7 @@ everyStore('odd names and keys', (at) => {
     }
   });
 
-  it('events, keys, activities and references may have such names', async () => {
+  it('names of events, keys, activities and references can be members of JavaScript prototypes', async () => {
     const { client } = at;
     for (const name of [
       '__proto__',
@@ -254,7 +254,7 @@ everyStore('odd names and keys', (at) => {
   });
 
   it.each(['%00', 'a%0Ab', 'x'.repeat(201), '%', '%E0%A4'])(
-    'the name %s in a path is refused',
+    'the name %s in a path is rejected',
     async (name) => {
       const { client } = at;
       for (const [method, path] of [

@@ -27,43 +27,47 @@ interface BadStep {
 
 const EXPRESSIONS: readonly BadStep[] = [
   {
-    does: 'a loop without end',
+    does: 'an infinite loop',
     source: '[x for x in iter(int, 1)]',
     type: /Timeout|MemoryLimit|MemoryError/,
   },
-  { does: 'a sum without end', source: 'sum(1 for _ in iter(int, 1))', type: /Timeout/ },
+  { does: 'an infinite sum', source: 'sum(1 for _ in iter(int, 1))', type: /Timeout/ },
   { does: 'a huge power', source: '10 ** 10 ** 8', type: /Timeout|Memory/ },
-  { does: 'a regex that explodes', source: 're.match("(a+)+$", "a" * 40 + "b")', type: /Timeout/ },
   {
-    does: 'a recursion without end',
+    does: 'a regular expression with catastrophic backtracking',
+    source: 're.match("(a+)+$", "a" * 40 + "b")',
+    type: /Timeout/,
+  },
+  {
+    does: 'infinite recursion',
     source: '(lambda f: f(f))(lambda f: f(f))',
     type: /RecursionError|Timeout|Crash/,
   },
-  { does: 'a huge text', source: '"x" * 10 ** 7', type: /ResultTooLarge|Timeout/ },
-  { does: 'a text beyond memory', source: '"x" * 10 ** 10', type: /Memory|Overflow/ },
+  { does: 'a huge string', source: '"x" * 10 ** 7', type: /ResultTooLarge|Timeout/ },
+  { does: 'a string that exceeds the memory', source: '"x" * 10 ** 10', type: /Memory|Overflow/ },
   { does: 'a huge list', source: '[0] * 10 ** 7', type: /ResultTooLarge|Timeout|Memory/ },
-  { does: 'a list beyond memory', source: '[0] * 10 ** 9', type: /Memory/ },
+  { does: 'a list that exceeds the memory', source: '[0] * 10 ** 9', type: /Memory/ },
   {
-    does: 'a deep value',
+    does: 'a deeply nested value',
     source: '__import__("functools").reduce(lambda v, _: [v], range(5000), 1)',
     type: /./,
   },
-  { does: 'a value that holds itself', source: '(lambda x: [x.append(x), x])([])', type: /./ },
+  { does: 'a value that contains itself', source: '(lambda x: [x.append(x), x])([])', type: /./ },
 ];
 
 const SCRIPTS: readonly BadStep[] = [
-  { does: 'a loop without end', source: 'while True:\n  pass', type: /Timeout/ },
+  { does: 'an infinite loop', source: 'while True:\n  pass', type: /Timeout/ },
   {
-    does: 'a loop that catches everything',
+    does: 'an infinite loop that catches every exception',
     source: 'while True:\n  try:\n    while True: pass\n  except BaseException:\n    pass',
     type: /Timeout/,
   },
   {
-    does: 'a list without end',
+    does: 'a list that grows without end',
     source: 'a = []\nwhile True: a.append("x" * 100000)',
     type: /Memory|Timeout/,
   },
-  { does: 'a recursion without end', source: 'def f(): return f()\nf()', type: /RecursionError/ },
+  { does: 'infinite recursion', source: 'def f(): return f()\nf()', type: /RecursionError/ },
   {
     does: 'a result that is too large',
     source: 'v = "x" * 10 ** 7',
@@ -101,7 +105,7 @@ const suspended = (client: Client, id: string) =>
   client.untilWorkflow(id, ({ status }) => status === 'Suspended');
 
 everyStore(
-  'Python that misbehaves',
+  'misbehaving Python',
   (at) => {
     const failsWhileOthersGoOn = async (bad: JsonObject, type: RegExp): Promise<void> => {
       const { client } = at;
@@ -123,7 +127,7 @@ everyStore(
       });
     });
 
-    describe('scripts', () => {
+    describe('custom scripts', () => {
       it.each(SCRIPTS)('$does', async ({ source, type }) => {
         const name = await at.client.script(source);
         await failsWhileOthersGoOn(step('s', name, {}, { Outputs: { v: 'step["v"]' } }), type);
@@ -135,17 +139,17 @@ everyStore(
 );
 
 everyStore(
-  'instances that misbehave',
+  'misbehaving instances',
   (at) => {
     describe('loops without a wait', () => {
       it.each([
         ['While', [step('loop', 'While', { Condition: 'True' }, { Do: [[step('in', 'NoOp')]] })]],
         [
-          'a chain that bites its tail',
+          'a chain whose last step leads to the first',
           [step('a', 'NoOp', {}, { NextStepId: 'b' }), step('b', 'NoOp', {}, { NextStepId: 'a' })],
         ],
         [
-          'paths that double',
+          'a loop that doubles its branches each time',
           [
             step('a', 'NoOp', {}, { NextStepId: 'b', SelectNextStep: { c: 'True' } }),
             step('b', 'NoOp', {}, { NextStepId: 'a' }),
@@ -162,13 +166,13 @@ everyStore(
       });
     });
 
-    describe('what multiplies', () => {
+    describe('exponential growth', () => {
       const many = (count: number, prefix: string) =>
         Array.from({ length: count }, (_, index) => `${prefix}${index}`);
 
       it.each([
         [
-          'lists within lists',
+          'nested loops over long lists',
           step(
             'outer',
             'Foreach',
@@ -190,7 +194,7 @@ everyStore(
           /^(StepLimit|OpenStepLimit|InstanceTooLarge)$/,
         ],
         [
-          'paths by the hundred that lead back',
+          'hundreds of branches that lead back to their container',
           step(
             'all',
             'Parallel',
@@ -212,7 +216,7 @@ everyStore(
         expect((await client.terminate(id)).body.status).toBe('Terminated');
       });
 
-      it('a large value in thousands of outputs is a failure of the step', async () => {
+      it('a large value in thousands of outputs fails the step', async () => {
         const { client } = at;
         const outputs = Object.fromEntries(many(300, 'out').map((name) => [name, 'data.text']));
         const bad = step('a', 'NoOp', {}, { Outputs: outputs, ErrorBehavior: 'Suspend' });
@@ -221,7 +225,7 @@ everyStore(
       });
     });
 
-    it('an instance that becomes too large is stopped where it was still small enough', async () => {
+    it('an instance that becomes too large is stopped before the change that makes it so', async () => {
       const { client } = at;
       const value = 'x'.repeat(100_000);
       const id = await client.defineAndStart(
@@ -262,7 +266,7 @@ everyStore(
       expect((await client.terminate(bad)).body.status).toBe('Terminated');
     });
 
-    it('a step that fails at once and is retried without an interval disturbs nobody', async () => {
+    it('a step that fails at once and is retried without an interval does not slow down other runs', async () => {
       const { client } = at;
       const retried = { ErrorBehavior: 'Retry', RetryInterval: 0 };
       const id = await client.defineAndStart([step('a', 'HttpRequest', { BaseUrl: '0' }, retried)]);
@@ -271,7 +275,7 @@ everyStore(
       expect((await client.terminate(id)).body.status).toBe('Terminated');
     });
 
-    it('data that grows without end is stopped', async () => {
+    it('data that grows without limit stops the run', async () => {
       const { client } = at;
       const id = await client.defineAndStart(
         {
@@ -292,7 +296,7 @@ everyStore(
       expect((await failing).lastError!.type).toMatch(/TooLarge|Memory|StepLimit|Timeout/);
     });
 
-    it('a Foreach over very many items is bounded and disturbs nobody', async () => {
+    it('a Foreach over very many items is limited and does not slow down other runs', async () => {
       const { client } = at;
       const id = await client.defineAndStart({
         DefaultErrorBehavior: 'Suspend',

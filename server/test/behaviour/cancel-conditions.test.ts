@@ -22,13 +22,13 @@ const beside = (...other: readonly JsonObject[]): JsonObject[] =>
 everyStore(
   'a cancel condition',
   (at) => {
-    it('acts when the step that made it true took longer than a pass', async () => {
+    it('takes effect if the step that made it true took longer than a pass', async () => {
       const ended = await at.client.run(beside(compute('slow', { stop: SLOW_TRUE })));
       expect(ended).toMatchObject({ status: 'Complete', data: { trail: ['after'] } });
       expect(await at.client.trace(ended.workflowId)).toContain('endless Cancelled');
     });
 
-    it('acts on runs that crowd each other out', async () => {
+    it('takes effect on runs that compete for interpreters', async () => {
       const definitionId = await at.client.define(beside(compute('slow', { stop: SLOW_TRUE })));
       const ids = await Promise.all(
         Array.from({ length: 12 }, async () => at.client.start(definitionId)),
@@ -36,7 +36,7 @@ everyStore(
       for (const id of ids) expect(await at.client.ended(id)).toMatchObject({ status: 'Complete' });
     });
 
-    it('that became true while the instance was suspended acts when it is resumed', async () => {
+    it('that became true while the instance was suspended takes effect at the resume', async () => {
       const { client } = at;
       const id = await client.defineAndStart(
         beside(step('pause', 'Delay', { Period: 0.3 }), compute('slow', { stop: SLOW_TRUE })),
@@ -48,7 +48,7 @@ everyStore(
       expect(await at.client.ended(id)).toMatchObject({ status: 'Complete' });
     });
 
-    it('acts on a step that cancelling another one has opened, before it runs', async () => {
+    it('cancels a step that the cancellation of another one has opened, before it runs', async () => {
       const ended = await at.client.run(
         chain(
           step(

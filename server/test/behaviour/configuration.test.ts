@@ -22,7 +22,7 @@ function logOf(output: string): readonly Record<string, unknown>[] {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-describe('a wrong value', () => {
+describe('an invalid setting', () => {
   it.each([
     ['PORT', { PORT: 'abc' }],
     ['Port', { Port: '70000' }],
@@ -35,12 +35,12 @@ describe('a wrong value', () => {
     ['publickey', { auth: 'true', publickey: publicKey, alg: 'ES256' }],
     ['BODY_BYTES_MAX', { BODY_BYTES_MAX: '-1' }],
     ['LOG_LEVEL', { LOG_LEVEL: 'loud' }],
-  ])('of %s is named in a sentence: %j', (name, environment) => {
+  ])('%s is named in an error message: %j', (name, environment) => {
     expect(() => readConfig(environment)).toThrow(ConfigError);
     expect(() => readConfig(environment)).toThrow(new RegExp(`^(?=.*\\b${name}\\b)\\S+ .+$`));
   });
 
-  it('stops the process with that sentence and nothing else', async () => {
+  it('stops the process with only that message', async () => {
     const { code, output } = await SpawnedServer.runToTheEnd({
       Port: 'abc',
       DATA_DIR: '/nonexistent/never',
@@ -49,7 +49,7 @@ describe('a wrong value', () => {
     expect(output).toMatch(/^stepwright: Port [^\n]+\n$/);
   });
 
-  it('and shows no secret in it', async () => {
+  it('is reported without revealing secrets', async () => {
     const { code, output } = await SpawnedServer.runToTheEnd({
       dbhost: 'mongo://user:hunter2@host/',
     });
@@ -57,14 +57,14 @@ describe('a wrong value', () => {
     expect(output).not.toContain('hunter2');
   });
 
-  it('two spellings of one setting with two values are refused', () => {
+  it('is reported if two spellings of one setting have different values', () => {
     expect(() => readConfig({ PORT: '1', port: '2' })).toThrow(/PORT/i);
     expect(readConfig({ PORT: '1', port: '1' }).port).toBe(1);
   });
 });
 
 describe('defaults', () => {
-  it('are those of the contract', () => {
+  it('are the documented ones', () => {
     expect(readConfig({})).toMatchObject({
       dbhost: null,
       redis: null,
@@ -75,12 +75,12 @@ describe('defaults', () => {
     });
   });
 
-  it('empty values count as unset', () => {
+  it('apply to empty values', () => {
     expect(readConfig({ dbhost: '', PORT: ' ' })).toMatchObject({ dbhost: null, port: 5001 });
   });
 
   it.each(Object.entries(SETTINGS))(
-    '%s has a sentence, and a limit says its unit',
+    'are documented: %s has a description, and each limit has a unit',
     (name, { fallback, meaning }) => {
       expect(meaning).toMatch(/^[A-Z].*\.$/);
       if (typeof fallback === 'number' && name !== 'port') {
@@ -90,8 +90,8 @@ describe('defaults', () => {
   );
 });
 
-describe('the process', () => {
-  it('with nothing set keeps everything in a file under DATA_DIR, and says so', async () => {
+describe('the server process', () => {
+  it('with no settings stores everything in a file under DATA_DIR, and logs that', async () => {
     const folder = path.join(await temporaryFolder(), 'made');
     const server = await startProcess({ Port: '0', data_dir: folder });
     expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
@@ -105,7 +105,7 @@ describe('the process', () => {
     expect(JSON.stringify(line)).toContain(folder);
   });
 
-  it('hides its settings and secrets from expressions, and shows the rest', async () => {
+  it('hides its settings and secrets from expressions, and exposes other variables', async () => {
     const server = await startProcess({
       PORT: '0',
       DATA_DIR: await temporaryFolder(),
@@ -128,7 +128,7 @@ describe('the process', () => {
     }
   });
 
-  it('narrows the environment to an allow-list', async () => {
+  it('restricts the environment to an allow-list', async () => {
     const server = await startProcess({
       PORT: '0',
       DATA_DIR: await temporaryFolder(),
@@ -141,9 +141,9 @@ describe('the process', () => {
   });
 
   it.each([
-    ['warns loudly on an address that others reach, without auth', {}, true],
-    ['does not with auth', { auth: 'true', publickey: publicKey }, false],
-    ['does not when that is accepted', { allow_insecure: 'true' }, false],
+    ['warns if others can reach the address without auth', {}, true],
+    ['does not warn with auth', { auth: 'true', publickey: publicKey }, false],
+    ['does not warn with allow_insecure', { allow_insecure: 'true' }, false],
   ])('%s', async (_, environment, warns) => {
     const server = await startProcess({
       PORT: '0',
@@ -157,7 +157,7 @@ describe('the process', () => {
     expect(warnings.some(({ msg }) => /auth/.test(String(msg)))).toBe(warns);
   });
 
-  it('that cannot have its port says so and ends', async () => {
+  it('exits with a message if its port is unavailable', async () => {
     const first = await startProcess({ PORT: '0', DATA_DIR: await temporaryFolder() });
     const { code, output } = await SpawnedServer.runToTheEnd({
       PORT: new URL(first.url).port,

@@ -158,12 +158,12 @@ describe('the cookbook', () => {
   });
   afterAll(() => server.stop());
 
-  it('has a trial for each recipe, and no other', () => {
+  it('has a test for each recipe, and no test for a missing one', () => {
     expect([...RECIPES.keys()].sort()).toEqual(Object.keys(TRIALS).sort());
   });
 
   it.each([...RECIPES.keys()])(
-    '%s is accepted without a warning, and does what it says',
+    '%s is accepted without a warning, and does what it describes',
     async (name) => {
       const path = '/api/definition?strict=true';
       const stored = await client.call<JsonObject>('POST', path, {

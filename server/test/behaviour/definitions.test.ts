@@ -19,7 +19,7 @@ const REFUSED: readonly RefusedCase[] = [
   { what: 'without an Id', definition: { Steps: [mark('a')] }, codes: ['missing_id'] },
   { what: 'with an empty Id', definition: { Id: '', Steps: [mark('a')] }, codes: ['missing_id'] },
   { what: 'without Steps', definition: { Id: 'd' }, codes: ['no_steps'] },
-  { what: 'with no step', definition: { Id: 'd', Steps: [] }, codes: ['no_steps'] },
+  { what: 'with empty Steps', definition: { Id: 'd', Steps: [] }, codes: ['no_steps'] },
   {
     what: 'with a step without an Id',
     definition: of({ StepType: 'NoOp' }),
@@ -52,12 +52,12 @@ const REFUSED: readonly RefusedCase[] = [
     codes: ['unknown_next_step'],
   },
   {
-    what: 'with a selector to nowhere',
+    what: 'with a selector that names no step',
     definition: of(mark('a', { SelectNextStep: { b: 'True' } })),
     codes: ['unknown_next_step'],
   },
   {
-    what: 'with a next step in another spelling',
+    what: 'with a next step in a different casing',
     definition: of(mark('a', { NextStepId: 'B' }), mark('b')),
     codes: ['unknown_next_step'],
   },
@@ -67,7 +67,7 @@ const REFUSED: readonly RefusedCase[] = [
     codes: ['unknown_input'],
   },
   {
-    what: 'with an input of a step that has none',
+    what: 'with an input of a step type without inputs',
     definition: of(step('a', 'NoOp', { Message: '1' })),
     codes: ['unknown_input'],
   },
@@ -95,37 +95,37 @@ const REFUSED: readonly RefusedCase[] = [
     codes: ['missing_input', 'missing_input'],
   },
   {
-    what: 'with Steps that are no list',
+    what: 'with Steps that are not a list',
     definition: { Id: 'd', Steps: 'a' },
     codes: ['wrong_type'],
   },
   {
-    what: 'with a step that is no map',
+    what: 'with a step that is not a map',
     definition: { Id: 'd', Steps: ['a'] },
     codes: ['wrong_type'],
   },
   {
-    what: 'with Inputs that are no map',
+    what: 'with Inputs that are not a map',
     definition: of({ Id: 'a', StepType: 'NoOp', Inputs: ['x'] }),
     codes: ['wrong_type'],
   },
   {
-    what: 'with Outputs that are no map',
+    what: 'with Outputs that are not a map',
     definition: of({ Id: 'a', StepType: 'NoOp', Outputs: 'x' }),
     codes: ['wrong_type'],
   },
   {
-    what: 'with an output that is a graph to evaluate',
+    what: 'with an output that is a map to evaluate',
     definition: of({ Id: 'a', StepType: 'NoOp', Outputs: { x: { '@y': '1' } } }),
     codes: ['wrong_type'],
   },
   {
-    what: 'with SelectNextStep that is no map',
+    what: 'with SelectNextStep that is not a map',
     definition: of({ Id: 'a', StepType: 'NoOp', SelectNextStep: ['a'] }),
     codes: ['wrong_type'],
   },
   {
-    what: 'with Do that is no list',
+    what: 'with Do that is not a list',
     definition: of({ Id: 'a', StepType: 'Parallel', Do: 'x' }),
     codes: ['wrong_type'],
   },
@@ -135,17 +135,17 @@ const REFUSED: readonly RefusedCase[] = [
     codes: ['wrong_type'],
   },
   {
-    what: 'with an unknown error behaviour',
+    what: 'with an unknown error behavior',
     definition: of(mark('a', { ErrorBehavior: 'Panic' })),
     codes: ['invalid_value'],
   },
   {
-    what: 'with a default behaviour that is none',
+    what: 'with an unknown default error behavior',
     definition: { ...of(mark('a')), DefaultErrorBehavior: 'Panic' },
     codes: ['invalid_value'],
   },
   {
-    what: 'with an interval that is no duration',
+    what: 'with an invalid interval',
     definition: of(mark('a', { RetryInterval: 'soon' })),
     codes: ['invalid_value'],
   },
@@ -165,12 +165,12 @@ const REFUSED: readonly RefusedCase[] = [
     codes: ['invalid_value'],
   },
   {
-    what: 'with exhausted retries that retry',
+    what: 'with Retry as OnRetriesExhausted',
     definition: of(mark('a', { OnRetriesExhausted: 'Retry' })),
     codes: ['invalid_value'],
   },
   {
-    what: 'with a constant that is no duration',
+    what: 'with a constant that is an invalid duration',
     definition: of(step('a', 'Delay', { Period: '"soon"' })),
     codes: ['invalid_value'],
   },
@@ -178,7 +178,7 @@ const REFUSED: readonly RefusedCase[] = [
 
 const EXPRESSIONS: readonly (readonly [string, JsonObject, RegExp])[] = [
   ['an input', step('a', 'EmitLog', { Message: 'data.x +' }), /[iI]nputs\/[mM]essage/],
-  ['a part of a graph', step('a', 'EmitLog', { Message: { deep: [{ '@x': '1 1' }] } }), /@x/],
+  ['an input inside a map', step('a', 'EmitLog', { Message: { deep: [{ '@x': '1 1' }] } }), /@x/],
   ['an output', mark('a', { Outputs: { v: 'if' } }), /[oO]utputs\/v/],
   ['a selector', mark('a', { SelectNextStep: { a: '(' } }), /[sS]electNextStep\/a/],
   ['a cancel condition', mark('a', { CancelCondition: 'x y' }), /[cC]ancelCondition/],
@@ -195,7 +195,7 @@ const EXPRESSIONS: readonly (readonly [string, JsonObject, RegExp])[] = [
 ];
 
 everyStore('definitions', (at) => {
-  it.each(REFUSED)('are refused $what', async ({ codes, definition }) => {
+  it.each(REFUSED)('are rejected $what', async ({ codes, definition }) => {
     const { client } = at;
     const Id = 'Id' in definition && definition['Id'] !== '' ? { Id: fresh('refused') } : {};
     const answer = await client.postDefinition({ ...definition, ...Id });
@@ -209,7 +209,7 @@ everyStore('definitions', (at) => {
     if ('Id' in Id) expect((await client.get(`/api/definition/${Id.Id}`)).status).toBe(404);
   });
 
-  it.each(EXPRESSIONS)('are refused with a Python error in %s', async (_, wrong, pointer) => {
+  it.each(EXPRESSIONS)('are rejected with a Python error in %s', async (_, wrong, pointer) => {
     const answer = await at.client.postDefinition({ Id: fresh('refused'), Steps: [wrong] });
     expect(answer.status, answer.text).toBe(400);
     expect(answer.body.errors).toHaveLength(1);
@@ -217,7 +217,7 @@ everyStore('definitions', (at) => {
     expect(answer.body.errors![0]!.code).toMatch(/syntax|expression|python/);
   });
 
-  it('are refused with every problem at once', async () => {
+  it('are rejected with all their problems at once', async () => {
     const answer = await at.client.postDefinition({
       Steps: [
         step('a', 'Dellay', {}, { NextStepId: 'x' }),
@@ -243,7 +243,7 @@ everyStore('definitions', (at) => {
     ['a string', 'text'],
     ['null', null],
     ['a number', 5],
-  ])('are refused when they are %s', async (_, document) => {
+  ])('are rejected when they are %s', async (_, document) => {
     const answer = await at.client.post('/api/definition', document);
     expect(answer.status, answer.text).toBe(400);
   });
@@ -259,7 +259,7 @@ everyStore('definitions', (at) => {
       of(mark('a'), mark('b'), step('p', 'Parallel', {}, { Do: [[mark('c')]] })),
       ['unreachable_step', 'unreachable_step', 'unreachable_step'],
     ],
-  ])('are warned about: %s', async (_, definition, codes) => {
+  ])('are accepted with a warning about %s', async (_, definition, codes) => {
     const answer = await at.client.postDefinition<RegisteredDefinition>({
       ...definition,
       Id: fresh('odd'),
@@ -269,7 +269,7 @@ everyStore('definitions', (at) => {
     for (const { pointer } of answer.body.warnings) expect(pointer).toMatch(/^\//);
   });
 
-  it('may name nested steps and earlier ones as next', async () => {
+  it('can have nested and earlier steps as next steps', async () => {
     const { data } = await at.client.run([
       mark('a', { NextStepId: 'box' }),
       step(
@@ -291,7 +291,7 @@ everyStore('definitions', (at) => {
     expect(data['trail']).toEqual(['a', 'b', 'b', 'b', 'c']);
   });
 
-  it('may go from outside into a nested step', async () => {
+  it('can continue from outside with a nested step', async () => {
     const { data } = await at.client.run([
       mark('a', { NextStepId: 'inner' }),
       step('box', 'Parallel', {}, { Do: [[mark('inner')]] }),

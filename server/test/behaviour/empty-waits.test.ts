@@ -5,11 +5,11 @@ import { everyStore } from './support/every-store.js';
 import { step } from './support/steps.js';
 
 everyStore(
-  'waits that are none',
+  'loops that only seem to wait',
   (at) => {
     it.each([
       [
-        'a call that fails before it is made, again and again,',
+        'a call that repeatedly fails before it is sent',
         [
           step(
             'a',
@@ -20,7 +20,7 @@ everyStore(
         ],
       ],
       [
-        'the start of a workflow that does not exist, again and again,',
+        'the repeated start of a workflow that does not exist',
         [
           step(
             'a',
@@ -31,15 +31,15 @@ everyStore(
         ],
       ],
       [
-        'Recur without an interval',
+        'a Recur without an interval',
         [step('r', 'Recur', { Interval: 0 }, { Do: [[step('in', 'NoOp')]] })],
       ],
       [
-        'a Delay of nothing in a While',
+        'a Delay of zero in a While',
         [step('w', 'While', { Condition: 'True' }, { Do: [[step('in', 'Delay', { Period: 0 })]] })],
       ],
       [
-        'a Schedule of nothing',
+        'a Schedule of zero',
         [step('s', 'Schedule', { Interval: 0 }, { Do: [[step('in', 'NoOp')]], NextStepId: 's' })],
       ],
       [
@@ -53,7 +53,7 @@ everyStore(
           ),
         ],
       ],
-    ])('%s is a loop without a wait', async (_, steps) => {
+    ])('%s counts as a loop without a wait', async (_, steps) => {
       const { client } = at;
       const id = await client.defineAndStart(steps);
       const { lastError } = await client.untilWorkflow(id, ({ status }) => status === 'Suspended');

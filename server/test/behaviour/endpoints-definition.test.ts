@@ -10,7 +10,7 @@ import { fresh } from './support/client.js';
 import { everyStore } from './support/every-store.js';
 import { compute, mark, step } from './support/steps.js';
 
-everyStore('calls about definitions', (at) => {
+everyStore('the definition endpoints', (at) => {
   it('POST answers 201 with id, version and warnings', async () => {
     const id = fresh('posted');
     const answer = await at.client.postDefinition<object>({ Id: id, Steps: [mark('a')] });
@@ -18,7 +18,7 @@ everyStore('calls about definitions', (at) => {
     expect(answer.body).toEqual({ id, version: 1, warnings: [] });
   });
 
-  it('POST of an id again makes the next version, whatever Version says', async () => {
+  it('POST of an existing id creates the next version, whatever Version says', async () => {
     const { client } = at;
     const id = fresh('versions');
     for (const version of [1, 2, 3]) {
@@ -39,7 +39,7 @@ everyStore('calls about definitions', (at) => {
     });
   });
 
-  it('two at once get different versions', async () => {
+  it('two concurrent POSTs get different versions', async () => {
     const { client } = at;
     const id = fresh('race');
     const answers = await Promise.all(
@@ -50,7 +50,7 @@ everyStore('calls about definitions', (at) => {
     expect(answers.map(({ body }) => body.version).sort()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
   });
 
-  it('running instances stay on their version; new ones start on the newest at once', async () => {
+  it('open runs keep their version; new ones use the newest at once', async () => {
     const { client } = at;
     const name = fresh('work');
     const wait = step('wait', 'Activity', { ActivityName: `"${name}"` }, { NextStepId: 'v' });
@@ -63,12 +63,15 @@ everyStore('calls about definitions', (at) => {
     expect(await client.ended(fresher)).toMatchObject({ version: 2, data: { v: 'new' } });
   });
 
-  it.each(['', '?version=1', '?version=99'])('GET of an unknown one is 404: %s', async (query) => {
-    const answer = await at.client.get<Problem>(`/api/definition/${fresh('none')}${query}`);
-    expect([answer.status, answer.body.code]).toEqual([404, 'definition_not_found']);
-  });
+  it.each(['', '?version=1', '?version=99'])(
+    'GET of an unknown id gives 404: %s',
+    async (query) => {
+      const answer = await at.client.get<Problem>(`/api/definition/${fresh('none')}${query}`);
+      expect([answer.status, answer.body.code]).toEqual([404, 'definition_not_found']);
+    },
+  );
 
-  it('GET of a version that does not exist is 404', async () => {
+  it('GET of a version that does not exist gives 404', async () => {
     const id = await at.client.define([mark('a')]);
     expect((await at.client.get(`/api/definition/${id}?version=2`)).status).toBe(404);
     for (const version of ['0', '-1', 'x', '1.5']) {
@@ -76,7 +79,7 @@ everyStore('calls about definitions', (at) => {
     }
   });
 
-  it('GET of all pages through the newest version of each', async () => {
+  it('GET of all definitions returns pages with the newest version of each', async () => {
     const { client } = at;
     const prefix = fresh('list');
     for (const n of [3, 1, 2])
@@ -106,7 +109,7 @@ everyStore('calls about definitions', (at) => {
     for (const { createdAt } of ours) expect(createdAt).toMatch(/Z$/);
   });
 
-  it('ids of any spelling can be stored, shown and started', async () => {
+  it('ids with any characters can be stored, retrieved and started', async () => {
     const { client } = at;
     const id = fresh('Bestellung prüfen / é+?#%');
     expect((await client.postDefinition({ Id: id, Steps: [mark('a')] })).status).toBe(201);
@@ -118,7 +121,7 @@ everyStore('calls about definitions', (at) => {
     });
   });
 
-  it('POST validate answers what is wrong and odd, and stores nothing', async () => {
+  it('POST validate returns errors and warnings, and stores nothing', async () => {
     const { client } = at;
     const Id = fresh('checked');
     const check = (definition: Parameters<typeof client.postDefinition>[0]) =>
@@ -141,7 +144,7 @@ everyStore('calls about definitions', (at) => {
     const put = (name: string, body: string, type = 'text/x-python') =>
       at.client.call<Problem>('POST', `/api/step/${name}`, { body, type });
 
-    it('are stored in versions and shown as they were sent', async () => {
+    it('are stored in versions and returned as they were sent', async () => {
       const name = fresh('Step');
       const source = '# Grüße\nc = a + b\r\n\n';
       expect((await put(name, 'c = 0')).body).toEqual({ name, version: 1, warnings: [] });
@@ -151,7 +154,7 @@ everyStore('calls about definitions', (at) => {
       expect(shown.text).toBe(source);
     });
 
-    it('with a syntax error are 400 with its line, and nothing is stored', async () => {
+    it('with a syntax error are rejected with 400 and its line, and not stored', async () => {
       const name = fresh('broken');
       const answer = await put(name, 'a = 1\nb = = 2\n');
       expect([answer.status, answer.body.code]).toEqual([400, 'invalid_script']);
@@ -159,7 +162,7 @@ everyStore('calls about definitions', (at) => {
       expect((await at.client.get(`/api/step/${name}`)).status).toBe(404);
     });
 
-    it('that import what they cannot are stored with a warning, and refused when strict', async () => {
+    it('with imports that are not allowed are stored with a warning, and rejected in strict mode', async () => {
       const name = fresh('imports');
       const source = 'import json\nimport jsn\n';
       const warning = {
@@ -180,12 +183,12 @@ everyStore('calls about definitions', (at) => {
       expect((await put(name, source)).body).toEqual({ name, version: 1, warnings: [warning] });
     });
 
-    it.each(['Foreach', 'noop', 'HTTPREQUEST', 'If'])('cannot be called %s', async (name) => {
+    it.each(['Foreach', 'noop', 'HTTPREQUEST', 'If'])('cannot be named %s', async (name) => {
       const answer = await put(name, 'a = 1');
       expect([answer.status, answer.body.code]).toEqual([409, 'reserved_step_name']);
     });
 
-    it('that are unknown are 404', async () => {
+    it('that are unknown give 404', async () => {
       const answer = await at.client.get<Problem>(`/api/step/${fresh('none')}`);
       expect([answer.status, answer.body.code]).toEqual([404, 'step_not_found']);
     });

@@ -10,8 +10,8 @@ interface Description {
   >;
 }
 
-everyStore('the server about itself', (at) => {
-  it('GET /api/info', async () => {
+everyStore('the server endpoints', (at) => {
+  it('GET /api/info describes the server', async () => {
     const { body } = await at.client.get<ServerInfo>('/api/info');
     expect(Object.keys(body).sort()).toEqual(
       [
@@ -34,13 +34,13 @@ everyStore('the server about itself', (at) => {
     expect(['memory', 'sqlite', 'mongo']).toContain(body.store);
   });
 
-  it('GET /health/live and /health/ready', async () => {
+  it('GET /health/live and /health/ready answer 200', async () => {
     expect((await at.client.get('/health/live')).status).toBe(200);
     const ready = await at.client.get('/health/ready');
     expect([ready.status, ready.body]).toEqual([200, { ready: true, reasons: [] }]);
   });
 
-  it('GET /metrics counts what happens', async () => {
+  it('GET /metrics counts runs and steps', async () => {
     const { client } = at;
     const started = async (): Promise<number> => {
       const { headers, text } = await client.get('/metrics');
@@ -53,7 +53,7 @@ everyStore('the server about itself', (at) => {
     expect(await started()).toBe(before + 1);
   });
 
-  it('GET /swagger shows the description', async () => {
+  it('GET /swagger shows the API description', async () => {
     const page = await at.client.get('/swagger');
     expect([page.status, page.headers.get('content-type')]).toEqual([
       200,
@@ -77,7 +77,7 @@ everyStore('the server about itself', (at) => {
     );
   });
 
-  it('unknown paths and methods are problem documents too', async () => {
+  it('unknown paths and methods give problem documents', async () => {
     const { client } = at;
     const missing = await client.get('/api/nothing');
     expect([missing.status, missing.body]).toMatchObject([404, { code: 'route_not_found' }]);

@@ -9,10 +9,10 @@ import { chain, compute, mark, step } from './support/steps.js';
 const hang = step('hang', 'Delay', { Period: 3600 });
 
 everyStore(
-  'calls about workflows',
+  'the workflow endpoints',
   (at) => {
     describe('start', () => {
-      it('answers 201, Runnable, with the place of the instance', async () => {
+      it('answers 201 and Runnable, with the location of the run', async () => {
         const { client } = at;
         const id = await client.define([compute('a', { b: '1' })]);
         const before = Date.now();
@@ -49,7 +49,7 @@ everyStore(
         expect(Date.parse(ended.endTime!)).toBeGreaterThanOrEqual(Date.parse(startTime));
       });
 
-      it('takes no body or an empty one as {}', async () => {
+      it('accepts a missing or an empty body as {}', async () => {
         const { client } = at;
         const path = `/api/workflow/${await client.define([mark('a')])}`;
         for (const options of [
@@ -63,23 +63,26 @@ everyStore(
         }
       });
 
-      it.each([[[1]], ['text'], [5], [null], [true]])('with %j as data is 400', async (value) => {
-        const { client } = at;
-        const answer = await client.post<Problem>(
-          `/api/workflow/${await client.define([mark('a')])}`,
-          value,
-        );
-        expect(answer.status, answer.text).toBe(400);
-      });
+      it.each([[[1]], ['text'], [5], [null], [true]])(
+        'rejects %j as data with 400',
+        async (value) => {
+          const { client } = at;
+          const answer = await client.post<Problem>(
+            `/api/workflow/${await client.define([mark('a')])}`,
+            value,
+          );
+          expect(answer.status, answer.text).toBe(400);
+        },
+      );
 
-      it('of an unknown definition is 404', async () => {
+      it('of an unknown definition gives 404', async () => {
         const answer = await at.client.post<Problem>(`/api/workflow/${fresh('none')}`, {});
         expect([answer.status, answer.body.code]).toEqual([404, 'definition_not_found']);
       });
     });
 
     describe('GET', () => {
-      it('of an unknown instance is 404 everywhere', async () => {
+      it('of an unknown run gives 404 on every endpoint', async () => {
         const { client } = at;
         for (const [method, path] of [
           ['GET', '/api/workflow/none'],
@@ -97,7 +100,7 @@ everyStore(
         }
       });
 
-      it('with wait answers when the instance has ended', async () => {
+      it('with wait answers when the run has ended', async () => {
         const { client } = at;
         const name = fresh('work');
         const id = await client.defineAndStart([
@@ -110,7 +113,7 @@ everyStore(
         expect(Date.now() - succeededAt).toBeLessThan(10_000);
       });
 
-      it('with wait answers when the time is over', async () => {
+      it('with wait answers when the time is up', async () => {
         const { client } = at;
         const id = await client.defineAndStart([hang]);
         const startedAt = Date.now();
@@ -121,7 +124,7 @@ everyStore(
         await client.terminate(id);
       });
 
-      it('with wait ends by a termination as well', async () => {
+      it('with wait also answers when the run is terminated', async () => {
         const { client } = at;
         const id = await client.defineAndStart([hang]);
         const waiting = client.get<Workflow>(`/api/workflow/${id}?wait=20`);
@@ -131,7 +134,7 @@ everyStore(
     });
 
     describe('suspend, resume, terminate', () => {
-      it('stop and go on', async () => {
+      it('stop and continue a run', async () => {
         const { client } = at;
         const id = await client.defineAndStart(
           chain(step('wait', 'Delay', { Period: 0.3 }), mark('after')),
@@ -157,7 +160,7 @@ everyStore(
         });
       });
 
-      it('resume of what is not suspended is 400', async () => {
+      it('resume of a run that is not suspended gives 400', async () => {
         const { client } = at;
         const id = await client.defineAndStart([hang]);
         const answer = await client.control(id, 'resume');
@@ -168,7 +171,7 @@ everyStore(
         await client.terminate(id);
       });
 
-      it('terminate answers Terminated with an end time; a finished instance stays as it is', async () => {
+      it('terminate answers Terminated with an end time; an ended run does not change', async () => {
         const { client } = at;
         const id = await client.defineAndStart([hang]);
         const { body, status } = await client.terminate(id);
@@ -191,14 +194,14 @@ everyStore(
         }
       });
 
-      it('terminates what is suspended', async () => {
+      it('terminate ends a suspended run', async () => {
         const { client } = at;
         const id = await client.defineAndStart([hang]);
         await client.control(id, 'suspend');
         expect((await client.terminate(id)).body.status).toBe('Terminated');
       });
 
-      it('are never refused because a step is running; its result counts after the resume', async () => {
+      it('are accepted while a step is running, whose result is applied after the resume', async () => {
         const { client } = at;
         const slow = await client.script(
           'import time\nend = time.monotonic() + 0.4\nwhile time.monotonic() < end: pass\nv = 1',
@@ -222,7 +225,7 @@ everyStore(
     describe('the list', () => {
       const list = (query: string) => at.client.get<WorkflowPage>(`/api/workflow?${query}`);
 
-      it('is newest first, filtered, in pages', async () => {
+      it('is sorted newest first, filtered, in pages', async () => {
         const { client } = at;
         const quick = await client.define([mark('a')]);
         const waits = await client.define([hang]);
@@ -284,7 +287,7 @@ everyStore(
         ]);
       });
 
-      it('goes on rightly when instances are started between two pages', async () => {
+      it('skips and repeats no run when others start between two pages', async () => {
         const { client } = at;
         const reference = fresh('ref');
         const definition = await client.define([mark('a')]);
@@ -310,7 +313,7 @@ everyStore(
         'limit=501',
         'limit=x',
         'cursor=nonsense',
-      ])('with the bad filter %s is 400', async (query) => {
+      ])('rejects the invalid filter %s with 400', async (query) => {
         const answer = await at.client.get<Problem>(`/api/workflow?${query}`);
         expect(answer.status, answer.text).toBe(400);
         expect(answer.headers.get('content-type')).toMatch(/problem\+json/);
@@ -318,7 +321,7 @@ everyStore(
     });
 
     describe('steps', () => {
-      it('are what ran, in order, with inputs, outputs and what is waited for', async () => {
+      it('are listed in order, with inputs, outputs and what they are waiting for', async () => {
         const { client } = at;
         const id = await client.defineAndStart(
           chain(
@@ -359,7 +362,7 @@ everyStore(
         expect((await client.steps(id)).map(({ endTime }) => endTime === null)).not.toContain(true);
       });
 
-      it('come in pages that fit together, also those of a long run', async () => {
+      it('are listed in consistent pages, also for a long run', async () => {
         const { client } = at;
         const id = await client.defineAndStart(
           [

@@ -12,8 +12,8 @@ const flaky = (Id: string, attempts: number, rest = {}) =>
     rest,
   );
 
-everyStore('errors', (at) => {
-  describe('what fails', () => {
+everyStore('step errors', (at) => {
+  describe('the message of a failure', () => {
     it.concurrent.for([
       ['an input', step('s', 'EmitLog', { Message: 'data.nothing' }), 'AttributeError', /nothing/],
       ['the body', step('s', 'Delay', { Period: '"so" + "on"' }), 'InputError', /Period/],
@@ -24,7 +24,7 @@ everyStore('errors', (at) => {
         'ZeroDivisionError',
         /division/,
       ],
-    ] as const)('%s', async ([where, failed, type, message]) => {
+    ] as const)('in %s names the cause', async ([where, failed, type, message]) => {
       const { client } = at;
       const id = await client.defineAndStart({
         DefaultErrorBehavior: 'Suspend',
@@ -40,7 +40,7 @@ everyStore('errors', (at) => {
       expect(record).toMatchObject({ stepId: 's', attempt: 1, error: suspended.lastError });
     });
 
-    it('an output names the one that failed and undoes those before it', async () => {
+    it('in an output names that output, and the outputs before it are reverted', async () => {
       const { client } = at;
       const id = await client.defineAndStart({
         DefaultErrorBehavior: 'Suspend',
@@ -59,7 +59,7 @@ everyStore('errors', (at) => {
   describe('Retry', () => {
     itRuns(at, [
       {
-        does: 'runs the same step again after the interval, until it works',
+        does: 'runs the step again after the interval until it succeeds',
         steps: chain(flaky('s', 3, { ErrorBehavior: 'Retry', RetryInterval: 0.05 }), mark('after')),
         gives: { v: 3, trail: ['after'] },
         trace: ['s Failed', 's Failed', 's Complete', 'after Complete'],
@@ -70,12 +70,12 @@ everyStore('errors', (at) => {
         gives: { v: 2 },
       },
       {
-        does: 'counts the attempts and waits longer each time with a backoff',
+        does: 'counts the attempts and waits longer each time with RetryBackoff',
         steps: [flaky('s', 3, { RetryInterval: 'PT0.05S', RetryBackoff: 3 })],
         gives: { v: 3 },
       },
       {
-        does: 'ends the workflow with OnRetriesExhausted Terminate',
+        does: 'terminates the run with OnRetriesExhausted Terminate',
         steps: [
           failing('s', { RetryInterval: 0.02, MaxRetries: 2, OnRetriesExhausted: 'Terminate' }),
         ],
@@ -98,7 +98,7 @@ everyStore('errors', (at) => {
       },
     ]);
 
-    it('waits for 60 seconds when nobody says how long', async () => {
+    it('waits for 60 seconds by default', async () => {
       const { client } = at;
       const id = await client.defineAndStart([failing('s')]);
       const retrying = await client.untilWaiting(id, 's');
@@ -123,7 +123,7 @@ everyStore('errors', (at) => {
       expect(await client.ended(id)).toMatchObject({ data: { v: 4 }, lastError: null });
     });
 
-    it('keeps the interval: no retry comes early', async () => {
+    it('never starts before the interval has passed', async () => {
       const { client } = at;
       const id = await client.defineAndStart([
         flaky('s', 3, { RetryInterval: 0.1, RetryBackoff: 2 }),
@@ -140,7 +140,7 @@ everyStore('errors', (at) => {
   });
 
   describe('Suspend and Terminate', () => {
-    it('Suspend: resume runs the step again', async () => {
+    it('Suspend suspends the run, and the resume runs the step again', async () => {
       const { client } = at;
       const id = await client.defineAndStart(
         chain(flaky('s', 3, { ErrorBehavior: 'Suspend' }), mark('after')),
@@ -159,7 +159,7 @@ everyStore('errors', (at) => {
       });
     });
 
-    it('Terminate ends the workflow, with everything in it', async () => {
+    it('Terminate ends the run and everything in it', async () => {
       const { client } = at;
       const startedAt = Date.now();
       const id = await client.defineAndStart([
@@ -182,7 +182,7 @@ everyStore('errors', (at) => {
       expect(open).toEqual([]);
     });
 
-    it('numbers stand for the behaviours, as the original took them', async () => {
+    it('can be given as numbers, as in Conductor', async () => {
       const { client } = at;
       const id = await client.defineAndStart([failing('s', { ErrorBehavior: 2 })]);
       expect((await client.ended(id)).status).toBe('Terminated');
@@ -192,7 +192,7 @@ everyStore('errors', (at) => {
   describe('Compensate', () => {
     itRuns(at, [
       {
-        does: 'runs the chain of the step, then goes on with NextStepId',
+        does: 'runs the chain of the step, then continues with NextStepId',
         steps: chain(
           failing('s', { CompensateWith: chain(mark('undo1'), mark('undo2')) }),
           mark('after'),
@@ -201,7 +201,7 @@ everyStore('errors', (at) => {
         trace: ['s Failed', 'undo1 Complete', 'undo2 Complete', 's Compensated', 'after Complete'],
       },
       {
-        does: 'does not lose what follows a container',
+        does: 'inside a container lets the next step of the container run',
         steps: chain(
           step(
             'box',
@@ -214,7 +214,7 @@ everyStore('errors', (at) => {
         gives: { trail: ['undo', 'next', 'after'] },
       },
       {
-        does: 'takes the compensation of the nearest container for a failure in it',
+        does: 'is left to the nearest container that has CompensateWith',
         steps: chain(
           step(
             'box',
@@ -230,13 +230,13 @@ everyStore('errors', (at) => {
         gives: { trail: ['a', 'undoBox', 'after'] },
       },
       {
-        does: 'with nothing to compensate records the failure and goes on',
+        does: 'records the failure and continues if there is nothing to compensate',
         steps: chain(failing('s', { ErrorBehavior: 'Compensate' }), mark('after')),
         gives: { trail: ['after'] },
         trace: ['s Failed', 'after Complete'],
       },
       {
-        does: 'is not chosen where the step says otherwise',
+        does: 'is not the default if the step sets another ErrorBehavior',
         steps: chain(
           failing('s', { ErrorBehavior: 'Terminate', CompensateWith: [mark('undo')] }),
           mark('after'),
@@ -245,7 +245,7 @@ everyStore('errors', (at) => {
         status: 'Terminated',
       },
       {
-        does: 'undoes a Foreach item with its item',
+        does: 'compensates an item of a Foreach with that item',
         steps: chain(
           step(
             'each',
@@ -270,10 +270,10 @@ everyStore('errors', (at) => {
     ]);
   });
 
-  describe('Timeout of a step', () => {
+  describe('the Timeout of a step', () => {
     itRuns(at, [
       {
-        does: 'makes it fail, with everything inside',
+        does: 'fails the step and cancels everything inside',
         steps: chain(
           step(
             'box',
@@ -290,13 +290,13 @@ everyStore('errors', (at) => {
         gives: { trail: ['undo', 'after'] },
       },
       {
-        does: 'does nothing to a step that is quick enough',
+        does: 'does not affect a step that ends in time',
         steps: chain(step('wait', 'Delay', { Period: 0.02 }, { Timeout: 3600 }), mark('after')),
         gives: { trail: ['after'] },
       },
     ]);
 
-    it('is shown as the error', async () => {
+    it('is recorded as the error of the step', async () => {
       const { client } = at;
       const id = await client.defineAndStart([
         step('wait', 'Delay', { Period: 3600 }, { Timeout: 'PT0.1S', ErrorBehavior: 'Suspend' }),

@@ -15,7 +15,7 @@ const waitFor = (Id: string, name: string, inputs = {}, rest = {}) =>
   );
 
 everyStore('events', (at) => {
-  it('wake the instance that waits for their name and key, and no other', async () => {
+  it('wake the run that waits for their name and key, and no other', async () => {
     const { client } = at;
     const name = fresh('event');
     const definition = await client.define(chain(waitFor('wait', name), mark('after')));
@@ -36,7 +36,7 @@ everyStore('events', (at) => {
     expect((await client.ended(b)).data).toMatchObject({ got: 'text' });
   });
 
-  it('reach every instance that waits', async () => {
+  it('reach every run that is waiting', async () => {
     const { client } = at;
     const name = fresh('event');
     const definition = await client.define([waitFor('wait', name)]);
@@ -59,7 +59,7 @@ everyStore('events', (at) => {
     },
   );
 
-  it('are found when they were published after the start but before the wait', async () => {
+  it('are taken if they were published after the start of the run but before the wait', async () => {
     const { client } = at;
     const name = fresh('event');
     const id = await client.defineAndStart(
@@ -72,7 +72,7 @@ everyStore('events', (at) => {
     expect((await client.ended(id)).data).toMatchObject({ got: 'early' });
   });
 
-  it('are not taken when they were published before the start, unless EffectiveDate says so', async () => {
+  it('are not taken if they were published before the start, unless EffectiveDate allows it', async () => {
     const { client } = at;
     const name = fresh('event');
     await client.publish(name, 'k', 'old');
@@ -88,7 +88,7 @@ everyStore('events', (at) => {
     expect((await client.ended(strict)).data).toMatchObject({ got: 'new' });
   });
 
-  it('are not taken before an EffectiveDate in the future, which may be a datetime', async () => {
+  it('are not taken before a future EffectiveDate, which can be a datetime', async () => {
     const { client } = at;
     const name = fresh('event');
     const id = await client.defineAndStart(
@@ -101,7 +101,7 @@ everyStore('events', (at) => {
     await client.terminate(id);
   });
 
-  it('one instance takes one event once: a loop gets the next one, oldest first', async () => {
+  it('are taken once in a run: a loop gets the next one, oldest first', async () => {
     const { client } = at;
     const name = fresh('event');
     const id = await client.defineAndStart(
@@ -140,7 +140,7 @@ everyStore('events', (at) => {
     expect((await client.ended(id)).data['got']).toEqual(['first', 'second', 'third']);
   });
 
-  it('two waits of one instance take two events', async () => {
+  it('go to different waits of one run', async () => {
     const { client } = at;
     const name = fresh('event');
     const wait = (id: string) =>
@@ -162,7 +162,7 @@ everyStore('events', (at) => {
     expect((await client.ended(id)).data['got']).toEqual([1, 2]);
   });
 
-  it('a burst of events is taken in order, each once', async () => {
+  it('published in quick succession are taken in order, each once', async () => {
     const { client } = at;
     const name = fresh('event');
     const id = await client.defineAndStart(
@@ -192,7 +192,7 @@ everyStore('events', (at) => {
   });
 
   describe('Timeout', () => {
-    it('goes on without an event, and says so', async () => {
+    it('continues without an event, and sets TimedOut', async () => {
       const { client } = at;
       const name = fresh('event');
       const done = await client.run(
@@ -211,7 +211,7 @@ everyStore('events', (at) => {
       expect((await client.publish(name, 'k', 1)).deliveredTo).toBe(0);
     });
 
-    it('does not matter when the event comes in time', async () => {
+    it('has no effect if the event arrives in time', async () => {
       const { client } = at;
       const name = fresh('event');
       const id = await client.defineAndStart(
@@ -230,7 +230,7 @@ everyStore('events', (at) => {
     });
   });
 
-  it('wait for a suspended instance until it is resumed', async () => {
+  it('stay pending for a suspended run until the resume', async () => {
     const { client } = at;
     const name = fresh('event');
     const id = await client.defineAndStart([waitFor('wait', name)], { key: 'k' });
@@ -242,7 +242,7 @@ everyStore('events', (at) => {
     expect((await client.ended(id)).data).toMatchObject({ got: 'kept' });
   });
 
-  it('do not reach a terminated instance', async () => {
+  it('do not reach a terminated run', async () => {
     const { client } = at;
     const name = fresh('event');
     const id = await client.defineAndStart([waitFor('wait', name)], { key: 'k' });
@@ -259,7 +259,7 @@ everyStore('events', (at) => {
     });
   });
 
-  it('have names and keys of any spelling, which count exactly', async () => {
+  it('have names and keys with any characters, which must match exactly', async () => {
     const { client } = at;
     const name = fresh('Ereignis é/%?#');
     const id = await client.defineAndStart(
@@ -280,7 +280,7 @@ everyStore('events', (at) => {
     expect((await client.ended(id)).data['got']).toBe('exact');
   });
 
-  it('take a number as a key, by its text', async () => {
+  it('accept a number as the key, as its text', async () => {
     const { client } = at;
     const name = fresh('event');
     const id = await client.defineAndStart([waitFor('wait', name)], { key: 7 });
@@ -288,7 +288,7 @@ everyStore('events', (at) => {
     expect((await client.ended(id)).data['got']).toBe(1);
   });
 
-  it('feed later waits of the same instance that were not reached when they came', async () => {
+  it('are taken by later waits of the same run that were not yet reached', async () => {
     const { client } = at;
     const name = fresh('event');
     const other = fresh('event');
@@ -305,10 +305,10 @@ everyStore('events', (at) => {
     expect((await client.ended(id)).data).toMatchObject({ sum: 3 });
   });
 
-  describe('wrong inputs', () => {
+  describe('invalid inputs', () => {
     itFails(at, [
       {
-        does: 'no name',
+        does: 'a missing name',
         step: step('wait', 'WaitFor', { EventName: 'None', EventKey: '"k"' }),
         message: /EventName/,
       },
@@ -323,12 +323,12 @@ everyStore('events', (at) => {
         message: /^the input EventKey: the string contains a control character$/,
       },
       {
-        does: 'a key that is longer than an event may have',
+        does: 'a key that exceeds the maximum length of event keys',
         step: step('wait', 'WaitFor', { EventName: '"e"', EventKey: '"k" * 513' }),
         message: /^the input EventKey: the string is longer than 512 characters$/,
       },
       {
-        does: 'a date that is none',
+        does: 'an invalid date',
         step: step('wait', 'WaitFor', {
           EventName: '"e"',
           EventKey: '"k"',

@@ -95,7 +95,7 @@ const VALUES: readonly (readonly [string, Json])[] = [
 ];
 
 everyStore('expressions', (at) => {
-  it('give what Python gives', async () => {
+  it('return what Python returns', async () => {
     const { client } = at;
     // `data` itself comes last: as an output it would see what those before it wrote, so it has a step of its own.
     const rows = VALUES.slice(0, -1);
@@ -135,7 +135,7 @@ everyStore('expressions', (at) => {
       },
     },
     {
-      does: 'are evaluated in an object graph where the key has an @, at every depth',
+      does: 'are evaluated in a map under keys that start with @, at every depth',
       steps: [
         step(
           'log',
@@ -169,13 +169,13 @@ everyStore('expressions', (at) => {
       },
     },
     {
-      does: 'may be written over several lines',
+      does: 'can have several lines',
       steps: [compute('c', { v: '(\n  data.n\n  + 1\n)', w: '\n data.n \n' })],
       data: { n: 1 },
       gives: { n: 1, v: 2, w: 1 },
     },
     {
-      does: 'of Outputs are evaluated in order, later ones see earlier ones; a dot is part of a name',
+      does: 'in Outputs are evaluated in order, later ones see earlier ones; a dot is part of a name',
       steps: [
         compute('c', { a: 'data.n + 1', 'x.y': 'data.a + 1', b: 'data["x.y"] + 1', n: 'data.b' }),
       ],
@@ -183,7 +183,7 @@ everyStore('expressions', (at) => {
       gives: { n: 4, a: 2, 'x.y': 3, b: 4 },
     },
     {
-      does: 'do not change the data by the way',
+      does: 'do not modify the data as a side effect',
       steps: chain(
         compute('c', { popped: 'data.list.pop()' }),
         compute('d', { left: 'len(data.list)' }),
@@ -192,7 +192,7 @@ everyStore('expressions', (at) => {
       gives: { list: [1, 2], popped: 2, left: 2 },
     },
     {
-      does: 'can take all of the data as it is just then',
+      does: 'can read all of the current data',
       steps: chain(
         compute('c', { before: 'data', n: '2', after: 'data' }),
         compute('d', { n: '3' }),
@@ -201,7 +201,7 @@ everyStore('expressions', (at) => {
       gives: { n: 3, before: { n: 1 }, after: { n: 2, before: { n: 1 } } },
     },
     {
-      does: 'keep JSON as it is: large and small numbers, empty texts, odd keys',
+      does: 'preserve JSON: large and small numbers, empty strings, unusual keys',
       steps: [compute('c', { copy: 'data["in"]' })],
       data: {
         in: {
@@ -234,7 +234,7 @@ everyStore('expressions', (at) => {
     },
   ]);
 
-  it('know the instance', async () => {
+  it('can read the properties of the run', async () => {
     const { client } = at;
     const definition = await client.define([
       compute('c', {
@@ -256,12 +256,12 @@ everyStore('expressions', (at) => {
     });
   });
 
-  it('see the environment without what is not shown', async () => {
+  it('can read the environment, except hidden variables', async () => {
     const { data } = await at.client.run([compute('c', { names: 'sorted(environment.keys())' })]);
     expect(data['names']).toEqual(Object.keys(VISIBLE_ENVIRONMENT).sort());
   });
 
-  describe('that cannot be stored as JSON are step errors', () => {
+  describe('with values that JSON cannot represent are step errors', () => {
     itFails(
       at,
       (
@@ -281,10 +281,10 @@ everyStore('expressions', (at) => {
     );
   });
 
-  describe('that fail say what failed', () => {
+  describe('that fail name the cause in their message', () => {
     itFails(at, [
       {
-        does: 'a missing attribute names it',
+        does: 'a missing attribute',
         step: compute('s', { v: 'data.a.missing' }),
         data: { a: {} },
         type: 'AttributeError',

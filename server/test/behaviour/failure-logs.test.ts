@@ -12,7 +12,7 @@ everyStore(
         (line) => line['workflowId'] === workflowId && line['code'] === 'step_attempt_failed',
       );
 
-    it('says which step of which workflow failed, why, and what follows', async () => {
+    it('contains step, run, cause and consequence of each failure', async () => {
       const { client } = at;
       const id = await client.defineAndStart([
         failing('s', { MaxRetries: 3, RetryInterval: 0.02 }),
@@ -42,7 +42,7 @@ everyStore(
     it.each([
       { behavior: 'Terminate', next: 'terminated' },
       { behavior: 'Compensate', next: 'goes on' },
-    ])('is an error where nothing retries the step: $behavior', async ({ behavior, next }) => {
+    ])('is at level error if the step is not retried: $behavior', async ({ behavior, next }) => {
       const { client } = at;
       const Inputs = { Message: '"no"', Type: '"Refused"' };
       const id = await client.defineAndStart([

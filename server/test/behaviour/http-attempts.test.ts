@@ -44,9 +44,9 @@ function request(Id: string, path: string, inputs: JsonObject = {}, rest: JsonOb
 const keysOf = (path: string): readonly string[] => (calls.get(path) ?? []).map(({ key }) => key);
 const SUCCEED_ON = { SucceedOn: ['2xx', 404] };
 
-everyStore('HttpRequests that are repeated', (at) => {
+everyStore('repeated HttpRequests', (at) => {
   describe('the Idempotency-Key', () => {
-    it('is the same for all attempts, and in the expressions of the step', async () => {
+    it('is the same for all attempts, and available to the expressions of the step', async () => {
       const path = `/${fresh('same')}/500,0,200`;
       const workflow = await at.client.run([
         request('call', path, SUCCEED_ON, {
@@ -60,7 +60,7 @@ everyStore('HttpRequests that are repeated', (at) => {
       expect(key).toContain(workflow.workflowId);
     });
 
-    it('is the same after a suspension and a restart', async () => {
+    it('is the same after a suspension and after a restart', async () => {
       const { client } = at;
       const path = `/${fresh('resumed')}/500,200`;
       const id = await client.defineAndStart([
@@ -74,7 +74,7 @@ everyStore('HttpRequests that are repeated', (at) => {
       expect(keysOf(path)).toEqual([key, key]);
     });
 
-    it('is another one in each turn of a loop', async () => {
+    it('differs in each iteration of a loop', async () => {
       const path = `/${fresh('turns')}/200`;
       await at.client.run([
         step('each', 'Foreach', { Collection: [1, 2] }, { Do: [[request('call', path)]] }),
@@ -82,7 +82,7 @@ everyStore('HttpRequests that are repeated', (at) => {
       expect(new Set(keysOf(path)).size).toBe(2);
     });
 
-    it('is another one when a saga runs again: its calls were undone', async () => {
+    it('differs when a saga runs again, because its calls were compensated', async () => {
       const path = `/${fresh('saga')}/200`;
       const workflow = await at.client.run([
         step(
@@ -106,14 +106,14 @@ everyStore('HttpRequests that are repeated', (at) => {
       expect(new Set(keysOf(path)).size).toBe(2);
     });
 
-    it('of the author wins', async () => {
+    it('set by the author takes precedence', async () => {
       const path = `/${fresh('mine')}/500,200`;
       const inputs = { ...SUCCEED_ON, Headers: { 'idempotency-key': 'order-7' } };
       await at.client.run([request('call', path, inputs, { RetryInterval: 0 })]);
       expect(keysOf(path)).toEqual(['order-7', 'order-7']);
     });
 
-    it('reaches a custom step and the parameters of an activity by an expression', async () => {
+    it('can be passed to a custom step or an activity with an expression', async () => {
       const { client } = at;
       const script = await client.script('seen = key');
       const name = fresh('work');
@@ -138,13 +138,13 @@ everyStore('HttpRequests that are repeated', (at) => {
   });
 
   describe('SucceedOn', () => {
-    it.each([200, 404])('makes %i a result', async (status) => {
+    it.each([200, 404])('accepts a response with status %i', async (status) => {
       const path = `/${fresh('wanted')}/${status}`;
       const { data } = await at.client.run([request('call', path, SUCCEED_ON)]);
       expect(data).toEqual({ code: status });
     });
 
-    it('makes any other answer a step error with status and body', async () => {
+    it('fails the step with status and body for any other response', async () => {
       const path = `/${fresh('other')}/503`;
       const id = await at.client.defineAndStart([
         request('call', path, SUCCEED_ON, { ErrorBehavior: 'Suspend' }),
@@ -160,7 +160,7 @@ everyStore('HttpRequests that are repeated', (at) => {
       });
     });
 
-    it('makes no answer a step error, which is retried', async () => {
+    it('fails the step if there is no response, and the step is retried', async () => {
       const path = `/${fresh('none')}/0,200`;
       const rest = { MaxRetries: 3, RetryInterval: 0 };
       expect((await at.client.run([request('call', path, SUCCEED_ON, rest)])).data).toEqual({
@@ -168,7 +168,7 @@ everyStore('HttpRequests that are repeated', (at) => {
       });
     });
 
-    it('does not retry what NonRetryable names', async () => {
+    it('does not retry error types that NonRetryable lists', async () => {
       const path = `/${fresh('final')}/422`;
       const rest = { MaxRetries: 3, NonRetryable: ['HttpClientError'], RetryInterval: 0 };
       const id = await at.client.defineAndStart([request('call', path, SUCCEED_ON, rest)]);
@@ -176,22 +176,19 @@ everyStore('HttpRequests that are repeated', (at) => {
       expect(keysOf(path)).toHaveLength(1);
     });
 
-    it('may be an expression', async () => {
+    it('can be an expression', async () => {
       const path = `/${fresh('computed')}/418`;
       const { data } = await at.client.run([request('call', path, { SucceedOn: '[400 + 18]' })]);
       expect(data).toEqual({ code: 418 });
     });
 
-    it.each([[[]], [['2x']], [[99]], [200], [{}]])(
-      'is refused when it is %j',
-      async (SucceedOn) => {
-        const Id = fresh('definition');
-        const Steps = [request('call', '/x', { SucceedOn })];
-        const { body, status } = await at.client.postDefinition({ Id, Steps });
-        expect(status).toBe(400);
-        expect(JSON.stringify(body.errors)).toMatch(/SucceedOn: expected a list of statuses/);
-      },
-    );
+    it.each([[[]], [['2x']], [[99]], [200], [{}]])('is rejected if it is %j', async (SucceedOn) => {
+      const Id = fresh('definition');
+      const Steps = [request('call', '/x', { SucceedOn })];
+      const { body, status } = await at.client.postDefinition({ Id, Steps });
+      expect(status).toBe(400);
+      expect(JSON.stringify(body.errors)).toMatch(/SucceedOn: expected a list of statuses/);
+    });
   });
 
   describe('Retry-After', () => {
@@ -207,7 +204,7 @@ everyStore('HttpRequests that are repeated', (at) => {
     });
 
     it.each(['soon', '-1', 'Sun, 06 Nov 1994 08:49:37 GMT'])(
-      'is ignored where it is %j',
+      'is ignored if it is %j',
       async (field) => {
         const path = `/${fresh('ignored')}/503,200/${encodeURIComponent(field)}`;
         await at.client.run([request('call', path, SUCCEED_ON, { RetryInterval: 0 })]);
@@ -215,7 +212,7 @@ everyStore('HttpRequests that are repeated', (at) => {
       },
     );
 
-    it('does not shorten a longer RetryInterval, and is at most a day', async () => {
+    it('does not shorten a longer RetryInterval, and is limited to a day', async () => {
       const { client } = at;
       for (const [field, RetryInterval, seconds] of [
         ['5', 500, 500],

@@ -9,7 +9,7 @@ import { compute, mark, step } from './support/steps.js';
 const keyed = (key: string) => ({ 'Idempotency-Key': key });
 
 everyStore('an Idempotency-Key', (at) => {
-  it('on a start gives the first answer again, and starts nothing', async () => {
+  it('on a start returns the first response again, and starts nothing', async () => {
     const { client } = at;
     const definition = await client.define([compute('a', { done: 'True' })]);
     const headers = keyed(fresh('key'));
@@ -24,7 +24,7 @@ everyStore('an Idempotency-Key', (at) => {
     expect(body.items).toHaveLength(1);
   });
 
-  it('on a start with other data is 409', async () => {
+  it('on a start with different data gives 409', async () => {
     const { client } = at;
     const definition = await client.define([mark('a')]);
     const headers = keyed(fresh('key'));
@@ -33,7 +33,7 @@ everyStore('an Idempotency-Key', (at) => {
     expect([answer.status, answer.body.code]).toEqual([409, 'idempotency_conflict']);
   });
 
-  it('counts for one definition', async () => {
+  it('applies to one definition only', async () => {
     const { client } = at;
     const headers = keyed(fresh('key'));
     const ids = await Promise.all(
@@ -51,7 +51,7 @@ everyStore('an Idempotency-Key', (at) => {
     expect(new Set(ids).size).toBe(2);
   });
 
-  it('on starts at the same time starts one', async () => {
+  it('on concurrent starts starts only one run', async () => {
     const { client } = at;
     const definition = await client.define([step('wait', 'Delay', { Period: 0.1 })]);
     const headers = keyed(fresh('key'));
@@ -65,7 +65,7 @@ everyStore('an Idempotency-Key', (at) => {
     await client.ended(answers[0]!.body.workflowId);
   });
 
-  it('on an event gives the first answer again, and publishes nothing', async () => {
+  it('on an event returns the first response again, and publishes nothing', async () => {
     const { client } = at;
     const name = fresh('event');
     const id = await client.defineAndStart(
@@ -103,7 +103,7 @@ everyStore('an Idempotency-Key', (at) => {
     expect((await client.ended(id)).data['got']).toEqual(['one', 'three']);
   });
 
-  it('on a definition gives the first answer again, and stores no version', async () => {
+  it('on a definition returns the first response again, and stores no version', async () => {
     const { client } = at;
     const id = fresh('definition');
     const headers = keyed(fresh('key'));
@@ -122,7 +122,7 @@ everyStore('an Idempotency-Key', (at) => {
     expect((await client.get<{ version: number }>(`/api/definition/${id}`)).body.version).toBe(1);
   });
 
-  it('may be in the other format the second time', async () => {
+  it('may be repeated in the other format', async () => {
     const { client } = at;
     const definition = await client.define([mark('a')]);
     const headers = keyed(fresh('key'));
@@ -140,7 +140,7 @@ everyStore('an Idempotency-Key', (at) => {
     expect([yaml.status, yaml.body.workflowId]).toEqual([201, json.body.workflowId]);
   });
 
-  it.each(['', 'x'.repeat(256), 'ü'])('that is %j is refused', async (key) => {
+  it.each(['', 'x'.repeat(256), 'ü'])('that is %j is rejected', async (key) => {
     const { client } = at;
     const definition = await client.define([mark('a')]);
     const answer = await client.post(`/api/workflow/${definition}`, {}, keyed(key));

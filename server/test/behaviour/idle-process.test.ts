@@ -46,8 +46,8 @@ async function startWithList(environment: Readonly<Record<string, string>> = {})
   return { client: new Client(server.url), packages };
 }
 
-describe('the modules of a server', () => {
-  it('on the embedded store are those of no database, and of the HTTP client once it is used', async () => {
+describe('the modules that a server loads', () => {
+  it('include no database driver with the embedded store, and the HTTP client only once it is used', async () => {
     const { client, packages } = await startWithList();
     const unused = ['mongodb', 'bson', 'ioredis', 'undici'];
     expect([...packages()]).toEqual(expect.arrayContaining(['express', 'prom-client']));
@@ -66,7 +66,7 @@ describe('the modules of a server', () => {
     expect(unused.filter((name) => packages().has(name))).toEqual(['undici']);
   });
 
-  it('with Redis include its driver', async () => {
+  it('include the driver of Redis if it is configured', async () => {
     const { packages } = await startWithList({ redis: 'redis://127.0.0.1:1' });
     expect(packages().has('ioredis')).toBe(true);
     expect(packages().has('mongodb')).toBe(false);
@@ -76,7 +76,7 @@ describe('the modules of a server', () => {
 const OBSERVED_SECONDS = 6;
 
 describe.skipIf(!existsSync('/proc/self/status'))('an idle server', () => {
-  it('wakes up a few times a second at most', async () => {
+  it('wakes up only a few times a second', async () => {
     const folder = await temporaryFolder();
     const server = await startProcess({ PORT: '0', DATA_DIR: folder });
     const client = new Client(server.url);

@@ -111,7 +111,7 @@ function keepsResults(at: Surroundings): void {
       return { id, name };
     };
 
-    it('is kept for retries when Outputs fail', async () => {
+    it('is kept for retries when the outputs fail', async () => {
       const { id, name } = await begin((value) => ({
         RetryInterval: 0.1,
         Outputs: { got: `${value} if context.Step.Attempt > 2 else data.none` },
@@ -127,7 +127,7 @@ function keepsResults(at: Surroundings): void {
       await kind.once(at.client, name);
     });
 
-    it('is kept for a resume when the selection fails, also across a restart', async () => {
+    it('is kept for a resume when a selector fails, even across a restart', async () => {
       const { id, name } = await begin((value) => ({
         ErrorBehavior: 'Suspend',
         Outputs: { got: value },
@@ -144,7 +144,7 @@ function keepsResults(at: Surroundings): void {
     });
   });
 
-  it('is what explain speaks of, and Retry now uses it', async () => {
+  it('appears in the explanation, and an immediate retry uses it', async () => {
     const { client } = at;
     const name = fresh('kept');
     const id = await client.defineAndStart([
@@ -166,7 +166,7 @@ function keepsResults(at: Surroundings): void {
     expect(await client.ended(id)).toMatchObject({ status: 'Complete', data: { got: 'paid' } });
   });
 
-  it('of a SubWorkflow step shows the one child that it started', async () => {
+  it('of a SubWorkflow step refers to the only child that it started', async () => {
     const { client } = at;
     const child = await client.define([mark('in')]);
     const ended = await client.run([

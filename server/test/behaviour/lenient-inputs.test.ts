@@ -8,7 +8,7 @@ import { activity, chain, compute, mark, step } from './support/steps.js';
 const PAST = 'datetime(2020, 1, 1) - datetime(2030, 1, 1)';
 
 everyStore(
-  'inputs in other words',
+  'alternative spellings of inputs',
   (at) => {
     describe('durations', () => {
       itRuns(at, [
@@ -23,7 +23,7 @@ everyStore(
           gives: { trail: ['in'] },
         },
         {
-          does: 'a negative Timeout of a WaitFor is over at once',
+          does: 'a negative Timeout of a WaitFor ends at once',
           steps: [
             step(
               'wait',
@@ -35,13 +35,13 @@ everyStore(
           gives: { late: true },
         },
         {
-          does: 'single digits are enough',
+          does: 'single digits are accepted',
           steps: chain(step('wait', 'Delay', { Period: '"0:0:0.1"' }), mark('after')),
           gives: { trail: ['after'] },
         },
       ]);
 
-      it('of hours and minutes are taken', async () => {
+      it('of hours and minutes are accepted', async () => {
         const id = await at.client.defineAndStart([step('wait', 'Delay', { Period: '"1:30"' })]);
         const waiting = await at.client.untilWaiting(id, 'wait');
         const { startTime, waitsFor } = waiting!;
@@ -66,7 +66,7 @@ everyStore(
     describe('empty expressions', () => {
       itRuns(at, [
         {
-          does: 'are no CancelCondition, no selection, and the empty text elsewhere',
+          does: 'have no effect as CancelCondition or selector, and are the empty string elsewhere',
           steps: chain(
             compute(
               'a',
@@ -78,7 +78,7 @@ everyStore(
           gives: { o: '', trail: ['b'] },
         },
         {
-          does: 'are the empty text under a key with @, and inputs that are not given',
+          does: 'are the empty string under a key with @, and missing as an input',
           steps: [
             step(
               'log',
@@ -91,7 +91,7 @@ everyStore(
         },
       ]);
 
-      it('are no value for an input that is required', async () => {
+      it('count as missing for a required input', async () => {
         const answer = await at.client.postDefinition({
           Id: fresh('definition'),
           Steps: [step('wait', 'Delay', { Period: '' })],
@@ -123,17 +123,20 @@ everyStore(
       expect((await at.client.ended(id)).data).toMatchObject({ got: 'news' });
     });
 
-    it.each(['success', 'fail'])('%s after a termination was answered is 404', async (outcome) => {
-      const { client } = at;
-      const name = fresh('activity');
-      for (let round = 0; round < 10; round += 1) {
-        const id = await client.defineAndStart([activity('a', name)]);
-        const { token } = await client.work(name);
-        expect((await client.terminate(id)).status).toBeLessThan(300);
-        const answer = await client.post(`/api/activity/${outcome}/${token}`, 'late');
-        expect(answer.status, answer.text).toBe(404);
-      }
-    });
+    it.each(['success', 'fail'])(
+      '%s after the response to a termination gives 404',
+      async (outcome) => {
+        const { client } = at;
+        const name = fresh('activity');
+        for (let round = 0; round < 10; round += 1) {
+          const id = await client.defineAndStart([activity('a', name)]);
+          const { token } = await client.work(name);
+          expect((await client.terminate(id)).status).toBeLessThan(300);
+          const answer = await client.post(`/api/activity/${outcome}/${token}`, 'late');
+          expect(answer.status, answer.text).toBe(404);
+        }
+      },
+    );
   },
   { dialects: 'alternating' },
 );

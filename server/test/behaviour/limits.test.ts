@@ -23,8 +23,8 @@ async function start(
   return { server, client: new Client(server.url) };
 }
 
-describe('limits of time', () => {
-  it('of polls and waits are cut to the settings', async () => {
+describe('time limits', () => {
+  it('of polls and waits are capped by the settings', async () => {
     const { client } = await start({
       environment: { poll_timeout_seconds_max: '1', wait_seconds_max: '1' },
     });
@@ -38,7 +38,7 @@ describe('limits of time', () => {
     expect(Date.now() - startedAt).toBeLessThan(10_000);
   });
 
-  it('of leases are cut to a day', async () => {
+  it('of leases are capped at a day', async () => {
     const { client } = await start();
     const name = fresh('work');
     await client.defineAndStart([step('ask', 'Activity', { ActivityName: `"${name}"` })]);
@@ -48,7 +48,7 @@ describe('limits of time', () => {
 });
 
 describe('overload', () => {
-  it('more pollers than there may be are told to come again, and the others get their work', async () => {
+  it('rejects polls beyond the limit with a request to retry, and serves the others', async () => {
     const { client } = await start({ environment: { pollers_max: '2' } });
     const name = fresh('work');
     const definition = await client.define([
@@ -67,7 +67,7 @@ describe('overload', () => {
     for (const id of ids) expect((await client.ended(id)).status).toBe('Complete');
   });
 
-  it('more starts than there may be at a time are refused, and every one that was accepted ends', async () => {
+  it('rejects starts beyond the limit, and every accepted run ends', async () => {
     const { client } = await start({ environment: { starts_concurrent_max: '3' } });
     const definition = await client.define([compute('a', { n: 'data.n' })]);
     const answers = await Promise.all(
@@ -85,8 +85,8 @@ describe('overload', () => {
   });
 });
 
-describe('a store that does not answer', () => {
-  it('is 503 with Retry-After; what was accepted goes on once it answers again', async () => {
+describe('an unavailable store', () => {
+  it('gives 503 with Retry-After, and accepted runs continue once it is available', async () => {
     const store = { isDown: false };
     const { client } = await start({
       wrapStore: (real) =>
@@ -131,7 +131,7 @@ describe('a store that does not answer', () => {
     expect((await client.ended(id)).data).toEqual({ trail: ['after'] });
   });
 
-  it('in the middle of a poll answers it with an error, and the work is still there', async () => {
+  it('during a poll gives an error, and the work item is still there', async () => {
     const store = { isDown: false };
     const { client } = await start({
       wrapStore: (real) =>
@@ -152,7 +152,7 @@ describe('a store that does not answer', () => {
     expect(item.workflowId).toBe(id);
   });
 
-  it('with an error that nobody expected is 500 with an id that is in the log, and nothing else', async () => {
+  it('with an unexpected error gives 500 with only an id, which is also in the log', async () => {
     const { client, server } = await start({
       wrapStore: (real) =>
         observeStore(real, {

@@ -16,9 +16,9 @@ async function listeners(client: Client): Promise<number> {
 const WAIT = [step('wait', 'WaitFor', { EventName: "'never'", EventKey: "'k'" })];
 
 everyStore(
-  'live changes',
+  'the stream of changes',
   (at) => {
-    it('tell of the life of a workflow, and of definitions', async () => {
+    it('reports the events in the life of a run, and new definitions', async () => {
       const live = await LiveChanges.open(at.server.url);
       const definitionId = await at.client.define(WAIT);
       await live.until((change) => change.event === 'definition' && change.data['version'] === 1);
@@ -36,7 +36,7 @@ everyStore(
       live.close();
     });
 
-    it('tell how a workflow ended, and which one started it', async () => {
+    it('reports how a run ended, and which run started it', async () => {
       const child = await at.client.define([mark('a')]);
       const top = await at.client.define([
         step('sub', 'SubWorkflow', { DefinitionId: `"${child}"` }),
@@ -52,7 +52,7 @@ everyStore(
       ofTop.close();
     });
 
-    it('name the time of the failure that suspended one', async () => {
+    it('reports the time of the failure that suspended a run', async () => {
       const definitionId = await at.client.define({
         DefaultErrorBehavior: 'Suspend',
         Steps: [step('bad', 'NoOp', {}, { Outputs: { x: 'data.nothing' } })],
@@ -65,7 +65,7 @@ everyStore(
       live.close();
     });
 
-    it('leave nothing behind when the listener has gone', async () => {
+    it('leaves no resources behind when the listener disconnects', async () => {
       const live = await Promise.all([1, 2, 3].map(() => LiveChanges.open(at.server.url)));
       // Those of the cases before may still be on their way out.
       await expect.poll(() => listeners(at.client)).toBe(3);
@@ -73,7 +73,7 @@ everyStore(
       await expect.poll(() => listeners(at.client)).toBe(0);
     });
 
-    it('end at once when the server stops', async () => {
+    it('ends at once when the server stops', async () => {
       const live = await LiveChanges.open(at.server.url);
       await at.restart();
       expect(await live.ended).toBe('closed');
@@ -82,7 +82,7 @@ everyStore(
   { dialects: 'alternating' },
 );
 
-describe('of another node', async () => {
+describe('on another node', async () => {
   const redis = await startRedis();
   afterAll(() => redis?.stop());
 
@@ -96,7 +96,7 @@ describe('of another node', async () => {
     ];
   }
 
-  it.skipIf(redis === null)('are told of over Redis', { timeout: 60_000 }, async () => {
+  it.skipIf(redis === null)('is delivered over Redis', { timeout: 60_000 }, async () => {
     const [here, there] = await twoNodes({ redis: redis!.url, db_name: 'live-changes' });
     const live = await LiveChanges.open(here.url);
     const elsewhere = new Client(there.url);
@@ -108,7 +108,7 @@ describe('of another node', async () => {
   });
 
   it(
-    'without Redis are announced as a lag, so that lists are read again',
+    'reports a lag without Redis, so that clients read lists again',
     { timeout: 60_000 },
     async () => {
       const [here, there] = await twoNodes({});

@@ -5,7 +5,7 @@ import { eventually } from './support/eventually.js';
 import { everyStore } from './support/every-store.js';
 
 everyStore(
-  'nodes',
+  'the list of nodes',
   (at) => {
     const nodes = async (): Promise<NodePage['items']> => {
       const { body, status, text } = await at.client.get<NodePage>('/api/node');
@@ -14,7 +14,7 @@ everyStore(
       return body.items;
     };
 
-    it('show how busy each was at its last heartbeat', async () => {
+    it('shows the load of each node at its last heartbeat', async () => {
       const hangUp = new AbortController();
       const { signal } = hangUp;
       const path = '/api/activity/nobody-makes-this?timeout=60';
@@ -41,7 +41,7 @@ everyStore(
       await poll;
     });
 
-    it('that died are still there, and those that tell nothing too', async () => {
+    it('includes dead nodes and those that report no load', async () => {
       const store = at.store.open();
       if (at.kind !== 'memory') await store.start();
       const gone = {

@@ -26,16 +26,16 @@ const fail = (Id: string, rest = {}) =>
     rest,
   );
 
-everyStore('what is retried', (at) => {
-  describe('retry settings', () => {
+everyStore('retries', (at) => {
+  describe('with retry settings', () => {
     itRuns(at, [
       {
-        does: 'retry inside a saga before it is undone',
+        does: 'apply inside a saga before it compensates',
         steps: saga(chain(paid, flaky('s', 3, { MaxRetries: 5, RetryInterval: 0.02 }))),
         gives: { trail: ['pay', 'after'], v: 3 },
       },
       {
-        does: 'undo the saga once they are used up',
+        does: 'let the saga compensate once they are exhausted',
         steps: saga(chain(paid, failing('s', { MaxRetries: 2, RetryInterval: 0.02 }))),
         gives: { trail: ['pay', '-pay', 'after'] },
         trace: [
@@ -49,7 +49,7 @@ everyStore('what is retried', (at) => {
         ],
       },
       {
-        does: 'retry under DefaultErrorBehavior Terminate, and then terminate',
+        does: 'apply with DefaultErrorBehavior Terminate, which then terminates',
         steps: {
           DefaultErrorBehavior: 'Terminate',
           Steps: [failing('s', { MaxRetries: 1, RetryInterval: 0.02 })],
@@ -58,7 +58,7 @@ everyStore('what is retried', (at) => {
         trace: ['s Failed', 's Failed'],
       },
       {
-        does: 'retry with RetryBackoff alone',
+        does: 'apply with RetryBackoff alone',
         steps: {
           DefaultErrorBehavior: 'Terminate',
           Steps: [flaky('s', 3, { RetryBackoff: 2, RetryInterval: 0.02 })],
@@ -66,24 +66,24 @@ everyStore('what is retried', (at) => {
         gives: { v: 3 },
       },
       {
-        does: 'mean nothing with RetryInterval alone',
+        does: 'have no effect with RetryInterval alone',
         steps: saga(chain(paid, failing('s', { RetryInterval: 0.02 }))),
         gives: { trail: ['pay', '-pay', 'after'] },
       },
     ]);
   });
 
-  describe('Fail', () => {
+  describe('a Fail step', () => {
     itRuns(at, [
       {
-        does: 'undoes a saga, without a retry',
+        does: 'compensates its saga without a retry',
         steps: saga(chain(paid, fail('f', { MaxRetries: 5 }))),
         data: { n: 1 },
         gives: { n: 1, trail: ['pay', '-pay', 'after'] },
         trace: ['pay Complete', 'f Failed', '-pay Complete', 'saga Compensated', 'after Complete'],
       },
       {
-        does: 'terminates with ErrorBehavior Terminate',
+        does: 'terminates the run with ErrorBehavior Terminate',
         steps: [fail('f', { ErrorBehavior: 'Terminate' })],
         data: { n: 1 },
         status: 'Terminated',
@@ -92,7 +92,7 @@ everyStore('what is retried', (at) => {
     ]);
 
     it.each([{}, { ErrorBehavior: 'Retry' }])(
-      'suspends where others would be retried: %j',
+      'suspends the run where other steps would be retried: %j',
       async (rest) => {
         const { client } = at;
         const id = await client.defineAndStart([fail('f', rest)], { n: 7 });
@@ -117,7 +117,7 @@ everyStore('what is retried', (at) => {
       },
     );
 
-    it('needs a Message', async () => {
+    it('requires a Message', async () => {
       const { body, status } = await at.client.postDefinition({
         Id: fresh('definition'),
         Steps: [step('f', 'Fail')],
@@ -127,8 +127,8 @@ everyStore('what is retried', (at) => {
     });
   });
 
-  describe('an activity that fails with retry=false', () => {
-    it('is not retried, and the same call again is accepted again', async () => {
+  describe('an activity that failed with retry=false', () => {
+    it('is not retried, and the repeated call is accepted', async () => {
       const { client } = at;
       const name = fresh('work');
       const id = await client.defineAndStart([
@@ -173,7 +173,7 @@ everyStore('what is retried', (at) => {
       expect((await client.ended(id)).data).toEqual({ result: 'paid' });
     });
 
-    it('is not retried when an operator reports it', async () => {
+    it('is not retried if an operator reports the failure', async () => {
       const { client } = at;
       const id = await client.defineAndStart([activity('ask', fresh('work'))]);
       const waiting = await client.untilWaiting(id, 'ask');
@@ -182,7 +182,7 @@ everyStore('what is retried', (at) => {
       await client.untilWorkflow(id, ({ status }) => status === 'Suspended');
     });
 
-    it('keeps its idempotency key over a suspension', async () => {
+    it('keeps its idempotency key across a suspension', async () => {
       const { client } = at;
       const name = fresh('work');
       const id = await client.defineAndStart([activity('ask', name)]);
@@ -200,7 +200,7 @@ everyStore('what is retried', (at) => {
     it.concurrent.each([
       { NonRetryable: ['ZeroDivisionError'], status: 'Terminated', attempts: 1 },
       { NonRetryable: ['ValueError'], status: 'Terminated', attempts: 3 },
-    ])('names the types of errors that are not retried: $NonRetryable', async (expected) => {
+    ])('lists the types of errors that are not retried: $NonRetryable', async (expected) => {
       const { client } = at;
       const { NonRetryable, attempts, status } = expected;
       const id = await client.defineAndStart([

@@ -11,7 +11,7 @@ interface Workflow {
 }
 
 everyStore(
-  'actions of operators',
+  'operator actions',
   (at) => {
     const send = <Body = unknown>(method: string, path: string, body: unknown) =>
       at.client.call<Body>(method, path, { body: JSON.stringify(body), type: 'application/json' });
@@ -50,7 +50,7 @@ everyStore(
       errorBehavior: 'Terminate',
     });
 
-    it('try a step again at once, and only while one waits for that', async () => {
+    it('retry a step at once, but only if a step is waiting for a retry', async () => {
       const id = await start({
         stepType: 'NoOp',
         errorBehavior: 'Retry',
@@ -77,7 +77,7 @@ everyStore(
       ]);
     });
 
-    it('complete an activity that nobody takes', async () => {
+    it('complete an activity that no worker claims', async () => {
       const id = await start(activity(fresh('nobody')));
       await waitsFor(id, 'activity');
       const path = `/api/workflow/${id}/steps/1/success`;
@@ -94,7 +94,7 @@ everyStore(
       ]);
     });
 
-    it('fail an activity that a worker holds, whose token is stale then', async () => {
+    it('fail an activity that a worker holds, and make its token stale', async () => {
       const name = fresh('held');
       const id = await start(activity(name));
       await waitsFor(id, 'activity');
@@ -109,7 +109,7 @@ everyStore(
       expect(await actions(id)).toMatchObject([{ action: 'fail-activity' }]);
     });
 
-    it('control many at once, and tell what became of each', async () => {
+    it('control many runs at once, and report the outcome for each', async () => {
       const [one, two] = [await start(activity('never')), await start(activity('never'))];
       await at.client.call('PUT', `/api/workflow/${two}/suspend`);
       const workflowIds = [one, 'none', two];
@@ -146,7 +146,7 @@ everyStore(
       }
     });
 
-    it('publish an event for the sake of a workflow', async () => {
+    it('publish an event for a given run', async () => {
       const key = fresh('key');
       const inputs = { EventName: '"asked"', EventKey: JSON.stringify(key) };
       const id = await start({ stepType: 'WaitFor', inputs });

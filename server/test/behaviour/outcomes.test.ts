@@ -12,7 +12,7 @@ const idsOf = async (client: Client, query: string): Promise<readonly string[]> 
   return body.items.map(({ workflowId }) => workflowId);
 };
 
-everyStore('the outcome', (at) => {
+everyStore('the outcome of a run', (at) => {
   it.each([
     {
       outcome: 'Succeeded',
@@ -51,7 +51,7 @@ everyStore('the outcome', (at) => {
     expect(body.summary).toContain(says);
   });
 
-  it('is Terminated when somebody ends the run, at once, with the error that it showed', async () => {
+  it('is Terminated as soon as a client ends the run, which keeps its last error', async () => {
     const { client } = at;
     const id = await client.defineAndStart([failing('bad', { RetryInterval: 3600 })]);
     const open = await client.untilWorkflow(id, ({ lastError }) => lastError !== null);
@@ -66,7 +66,7 @@ everyStore('the outcome', (at) => {
     });
   });
 
-  it('is what lists filter by', async () => {
+  it('is a filter of lists', async () => {
     const { client } = at;
     const define = (steps: Parameters<Client['define']>[0]) => client.define(steps);
     const ended: Partial<Record<WorkflowOutcome, string>> = {};
@@ -96,11 +96,11 @@ everyStore('the outcome', (at) => {
   });
 });
 
-everyStore('children in lists', (at) => {
+everyStore('lists of children', (at) => {
   const startsChild = (child: string) => step('sub', 'SubWorkflow', { DefinitionId: `"${child}"` });
 
-  describe('parent', () => {
-    it('lists the children of one workflow, those without a parent, or all', async () => {
+  describe('with the filter parent', () => {
+    it('contain the children of one run, the runs without a parent, or all runs', async () => {
       const { client } = at;
       const leaf = await client.define([compute('a', { x: '1' })]);
       const middle = await client.define([startsChild(leaf)]);

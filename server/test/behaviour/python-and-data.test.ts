@@ -24,8 +24,8 @@ everyStore('Python and data', (at) => {
     return lastError!;
   };
 
-  describe('keys that are names of dict methods', () => {
-    it('are fields in expressions, and the library works on them', async () => {
+  describe('keys that are also names of dict methods', () => {
+    it('are fields in expressions, and the library functions work on them', async () => {
       const { data } = await at.client.run(
         [
           compute('c', {
@@ -49,7 +49,7 @@ everyStore('Python and data', (at) => {
       });
     });
 
-    it('are reached by their key in custom steps, where methods are methods', async () => {
+    it('are read by key in custom steps, where the methods remain methods', async () => {
       const source = [
         'import copy, csv, io, json, pprint',
         'from collections import OrderedDict',
@@ -74,7 +74,7 @@ everyStore('Python and data', (at) => {
     });
   });
 
-  it('a value that an expression changes in place is as it was, also for later outputs', async () => {
+  it('a value that an expression modifies in place stays unchanged, also for later outputs', async () => {
     const { data } = await at.client.run(
       chain(
         compute('c', {
@@ -103,11 +103,11 @@ everyStore('Python and data', (at) => {
       ['ages = {object()}', /'ages' cannot be stored: .*type object.*underscore/],
       ['import re\nmatch = re.match("a", "a")', /'match' cannot be stored: .*Match/],
       ['ratio = float("inf")', /'ratio' cannot be stored: .*inf/],
-    ])('that cannot be stored fails the step and is named: %s', async (source, message) => {
+    ])('that cannot be stored fails the step with its name: %s', async (source, message) => {
       expect((await failureOf(source)).message).toMatch(message);
     });
 
-    it('is left out silently where it is code or begins with an underscore', async () => {
+    it('is dropped silently if it is code or starts with an underscore', async () => {
       const source = [
         'import re',
         'from functools import partial',

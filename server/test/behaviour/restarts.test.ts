@@ -9,10 +9,10 @@ import { chain, compute, mark, step } from './support/steps.js';
 import { endsWell, WAITS } from './support/waits.js';
 
 everyStore(
-  'a restart',
+  'a server that restarts',
   (at) => {
     // All of them together: one restart for all is as good as one for each, and much quicker.
-    it('goes on with every kind of wait', async () => {
+    it('continues every kind of wait', async () => {
       const begun = await Promise.all(WAITS.map((wait) => wait.begin(at.client)));
       await at.restart();
       const ended = await Promise.allSettled(begun.map((each) => endsWell(at.client, each)));
@@ -22,7 +22,7 @@ everyStore(
       expect(failed).toEqual([]);
     });
 
-    it('keeps definitions, scripts, ended instances and their steps', async () => {
+    it('keeps definitions, scripts, ended runs and their steps', async () => {
       const before = at.client;
       const script = await before.script('v = 7');
       const definition = await before.define(
@@ -41,7 +41,7 @@ everyStore(
       expect((await client.ended(await client.start(definition))).data).toEqual(ended.data);
     });
 
-    it('answers calls in hand: polls with nothing, waits with what is', async () => {
+    it('first answers pending calls: polls with nothing, waits with the current state', async () => {
       const { client } = at;
       const id = await client.defineAndStart([step('wait', 'Delay', { Period: 3600 })]);
       const poll = client.pull(fresh('none'), '?timeout=60');
@@ -55,7 +55,7 @@ everyStore(
       await at.client.terminate(id);
     });
 
-    it('runs a script again that was cut off, and keeps its step once in the history', async () => {
+    it('runs an interrupted script again, and records its step once', async () => {
       const { client } = at;
       const slow = await client.script(
         'import time\nend = time.monotonic() + 0.5\nwhile time.monotonic() < end: pass\nv = 1',
@@ -73,7 +73,7 @@ everyStore(
 );
 
 describe('kill -9 of a process with the embedded store', () => {
-  it('loses nothing that was answered, in every kind of wait', async () => {
+  it('loses nothing that was confirmed, in any kind of wait', async () => {
     const environment = { PORT: '0', DATA_DIR: await temporaryFolder() };
     const first = await startProcess(environment);
     const begun = await Promise.all(WAITS.map((wait) => wait.begin(new Client(first.url))));
@@ -88,7 +88,7 @@ describe('kill -9 of a process with the embedded store', () => {
     expect(await second.stop()).toBe(0);
   });
 
-  it('in the middle of work: every start that was answered ends, and each step counts once', async () => {
+  it('during work ends every confirmed start, and counts each step once', async () => {
     const environment = { PORT: '0', DATA_DIR: await temporaryFolder() };
     const first = await startProcess(environment);
     const before = new Client(first.url);

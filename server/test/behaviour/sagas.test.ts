@@ -19,7 +19,7 @@ everyStore('sagas', (at) => {
   describe('a saga', () => {
     itRuns(at, [
       {
-        does: 'undoes the failing step, then what completed in reverse order, then itself, and goes on',
+        does: 'compensates the failed step, then the completed steps in reverse order, then itself, and continues',
         steps: chain(
           saga(
             chain(
@@ -35,7 +35,7 @@ everyStore('sagas', (at) => {
         gives: { trail: ['a', 'b', 'plain', '-f', '-b', '-a', '-saga', 'after'] },
       },
       {
-        does: 'goes on with every true SelectNextStep too, which sees the data that compensation left',
+        does: 'continues with every true SelectNextStep too, which reads the data that the compensation wrote',
         steps: [
           saga(chain(undoable('a'), failing('f')), {
             NextStepId: 'next',
@@ -50,12 +50,12 @@ everyStore('sagas', (at) => {
         gives: { trail: ['a', '-a', '-saga'], next: true, undone: true },
       },
       {
-        does: 'undoes nothing when nothing fails',
+        does: 'compensates nothing if nothing fails',
         steps: chain(saga(chain(undoable('a'), undoable('b'))), mark('after')),
         gives: { trail: ['a', 'b', 'after'] },
       },
       {
-        does: 'undoes one after another, each to its end',
+        does: 'compensates one step after another, each to its end',
         steps: [
           saga(
             chain(
@@ -74,7 +74,7 @@ everyStore('sagas', (at) => {
         gives: { trail: ['a', 'b', '-b1', '-b2', '-a', '-saga'] },
       },
       {
-        does: 'with Retry runs whole again',
+        does: 'with Retry runs again as a whole',
         steps: chain(
           saga(
             chain(
@@ -88,7 +88,7 @@ everyStore('sagas', (at) => {
         gives: { trail: ['a', '-a', '-saga', 'a', 'after'], v: 1 },
       },
       {
-        does: 'with Terminate ends the workflow after the compensation',
+        does: 'with Terminate ends the run after the compensation',
         steps: chain(
           saga(chain(undoable('a'), failing('f')), { ErrorBehavior: 'Terminate' }),
           mark('after'),
@@ -97,7 +97,7 @@ everyStore('sagas', (at) => {
         status: 'Terminated',
       },
       {
-        does: 'in a container does not lose what follows it',
+        does: 'inside a container lets the next step of the container run',
         steps: chain(
           step(
             'box',
@@ -110,7 +110,7 @@ everyStore('sagas', (at) => {
         gives: { trail: ['a', '-a', '-saga', 'next', 'after'] },
       },
       {
-        does: 'undoes parallel branches in reverse order of completion, and cancels what still runs',
+        does: 'compensates parallel branches in reverse order of completion, and cancels running steps',
         steps: chain(
           step(
             'saga',
@@ -131,7 +131,7 @@ everyStore('sagas', (at) => {
       },
     ]);
 
-    it('with Suspend suspends after the compensation; resuming runs it again', async () => {
+    it('with Suspend suspends after the compensation, and runs again after the resume', async () => {
       const { client } = at;
       const id = await client.defineAndStart(
         chain(
@@ -151,7 +151,7 @@ everyStore('sagas', (at) => {
       expect((await client.ended(id)).data['trail']).toEqual(['a', '-a', '-saga', 'a', 'after']);
     });
 
-    it('undoes what workers have done, through workers', async () => {
+    it('compensates the work of workers through workers', async () => {
       const { client } = at;
       const book = fresh('book');
       const cancel = fresh('cancel');
@@ -213,7 +213,7 @@ everyStore('sagas', (at) => {
 
     itRuns(at, [
       {
-        does: 'ends what is open with everything inside; what follows does not run',
+        does: 'cancels an open step with everything inside; its next steps do not run',
         steps: chain(
           step('both', 'Parallel', {}, { Do: [chain(cancellable(), mark('next')), stopping] }),
           mark('after'),
@@ -221,7 +221,7 @@ everyStore('sagas', (at) => {
         gives: { trail: ['inside', 'after'], stop: true },
       },
       {
-        does: 'with ProceedOnCancel lets what follows run',
+        does: 'lets the next steps run with ProceedOnCancel',
         steps: chain(
           step(
             'both',
@@ -234,7 +234,7 @@ everyStore('sagas', (at) => {
         gives: { trail: ['inside', 'next', 'after'], stop: true },
       },
       {
-        does: 'that is true at first cancels before the step begins',
+        does: 'that is already true cancels the step before it starts',
         steps: chain(
           step(
             'both',
@@ -247,13 +247,13 @@ everyStore('sagas', (at) => {
         gives: { trail: ['after'] },
       },
       {
-        does: 'that fails counts as false',
+        does: 'that fails to evaluate counts as false',
         steps: chain(mark('s', { CancelCondition: 'data.none' }), mark('after')),
         gives: { trail: ['s', 'after'] },
       },
     ]);
 
-    it('shows what was cancelled', async () => {
+    it('shows the cancelled steps', async () => {
       const { client } = at;
       const id = await client.defineAndStart([
         step('both', 'Parallel', {}, { Do: [[cancellable()], stopping] }),

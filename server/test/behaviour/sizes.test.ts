@@ -42,11 +42,11 @@ everyStore(
       return ended.data;
     }
 
-    describe.each(CHARACTERS)('of %s', (character) => {
+    describe.each(CHARACTERS)('consisting of %s', (character) => {
       const text = textOf(character);
       const repeated = `"${character}" * ${BYTES / Buffer.byteLength(character)}`;
 
-      it('passes as data at the start, and through plain and Python expressions', async () => {
+      it('is passed as data at the start, and through plain and Python expressions', async () => {
         const data = await dataOf(
           [compute('a', { plain: 'data.t', python: 'data.t[::-1]' }, STOPS)],
           { t: text },
@@ -56,7 +56,7 @@ everyStore(
         expectText(data['python'], text);
       });
 
-      it('passes as the data of an event', async () => {
+      it('is passed as the data of an event', async () => {
         const name = fresh('event');
         const wait = step(
           'w',
@@ -70,7 +70,7 @@ everyStore(
         expectText((await at.client.ended(id)).data['got'], text);
       });
 
-      it('passes as the parameters of an activity and as its result', async () => {
+      it('is passed as the parameters and the result of an activity', async () => {
         const name = fresh('activity');
         const ask = step(
           'a',
@@ -85,7 +85,7 @@ everyStore(
         expectText((await at.client.ended(id)).data['got'], text);
       });
 
-      it('passes as the answer to an HttpRequest', async () => {
+      it('is passed as the response to an HttpRequest', async () => {
         const path = `/${encodeURIComponent(character)}/${BYTES}`;
         const call = step(
           'h',
@@ -96,7 +96,7 @@ everyStore(
         expectText((await dataOf([call]))['got'], text);
       });
 
-      it('passes as the input of a custom step and as its output', async () => {
+      it('is passed as the input and the output of a custom step', async () => {
         const name = await at.client.script('out = given[::-1]\nfields = {"a": [out[:1000]]}');
         const run = step(
           's',
@@ -121,11 +121,11 @@ everyStore(
     const script = async (source: string, inputs: JsonObject = {}) =>
       step('s', await at.client.script(source), inputs, STOPS);
 
-    describe.each(CHARACTERS)('is met by %s', (character) => {
+    describe.each(CHARACTERS)('for %s', (character) => {
       const times = (bytes: number) => bytes / Buffer.byteLength(character);
       const repeated = (bytes: number) => `"${character}" * ${times(bytes)}`;
 
-      it('in an expression, at the same number of bytes', async () => {
+      it('applies to an expression at the same number of bytes', async () => {
         expect(await errorOf([compute('a', { x: repeated(11_988) }, STOPS)])).toBeNull();
         expect(await errorOf([compute('a', { x: repeated(12_000) }, STOPS)])).toMatchObject({
           type: 'ResultTooLarge',
@@ -141,7 +141,7 @@ everyStore(
         }
       });
 
-      it('in a script, where inputs that are as they were do not count', async () => {
+      it('applies to a script, without counting unchanged inputs', async () => {
         const t = character.repeat(times(9_996));
         const inputs = { a: '[data.t]' };
         const made = `made = ${repeated(9_996)}`;
@@ -153,7 +153,7 @@ everyStore(
       });
     });
 
-    it('tells inputs that were changed from those that were not', async () => {
+    it('distinguishes changed inputs from unchanged ones', async () => {
       const source = 'b.append(True)\nc["d"] = 1.5\ne = 1\ndel f\ng = sorted(g)';
       const inputs = {
         a: '[1]',
@@ -181,7 +181,7 @@ everyStore(
       });
     });
 
-    it('and half of a surrogate pair travels through Python, whatever stands beside it', async () => {
+    it('accepts a lone surrogate that passes through Python, whatever surrounds it', async () => {
       const outputs = {
         length: 'len(data.t + "漢")',
         t: 'data.t[::-1] + "漢"',

@@ -23,7 +23,7 @@ const terminating = { ErrorBehavior: 'Terminate' };
 const neverPublished = { EventName: '"never"', EventKey: '"published"' };
 
 everyStore(
-  'the count of step attempts',
+  'the counter of step attempts',
   (at) => {
     const counted = async (act: () => Promise<unknown>): Promise<Record<string, number>> => {
       const before = await attempts(at.client);
@@ -36,7 +36,7 @@ everyStore(
     };
     const countedRun = (steps: Steps) => counted(() => at.client.run(steps));
 
-    it('has those that complete', async () => {
+    it('counts completed attempts', async () => {
       const steps = chain(mark('a'), mark('b'), step('c', 'Delay', { Period: 0.01 }));
       expect(await countedRun(steps)).toEqual({ 'NoOp ok': 2, 'Delay ok': 1 });
     });
@@ -54,7 +54,7 @@ everyStore(
         result: { 'Fail failed': 1 },
       },
       {
-        kind: 'a time-out',
+        kind: 'a timeout',
         steps: [step('s', 'WaitFor', neverPublished, { Timeout: 0.05, ...terminating })],
         result: { 'WaitFor failed': 1 },
       },
@@ -65,24 +65,24 @@ everyStore(
         ],
         result: { 'NoOp failed': 3 },
       },
-    ])('has those that fail by $kind', async ({ result, steps }) => {
+    ])('counts attempts that fail by $kind', async ({ result, steps }) => {
       expect(await countedRun(steps)).toEqual(result);
     });
 
-    it('has HTTP calls that fail', async () => {
+    it('counts failed HTTP calls', async () => {
       const inputs = { BaseUrl: `"${callee.url}"`, SucceedOn: ['2xx'] };
       const steps = [step('s', 'HttpRequest', inputs, terminating)];
       expect(await countedRun(steps)).toEqual({ 'HttpRequest failed': 1 });
     });
 
-    it('has custom steps that fail', async () => {
+    it('counts failed custom steps', async () => {
       const name = await at.client.script('raise ValueError("no")');
       expect(await countedRun([step('s', name, {}, terminating)])).toEqual({
         [`${name} failed`]: 1,
       });
     });
 
-    it('has activities that a worker fails', async () => {
+    it('counts activities that a worker fails', async () => {
       const { client } = at;
       const failed = await counted(async () => {
         const id = await client.defineAndStart([activity('s', 'count-failures', {}, terminating)]);
@@ -92,7 +92,7 @@ everyStore(
       expect(failed).toEqual({ 'Activity failed': 1 });
     });
 
-    it('has those that are cancelled', async () => {
+    it('counts cancelled steps', async () => {
       const wait = step('s', 'WaitFor', neverPublished, { CancelCondition: 'data.get("stop")' });
       const stop = { Id: 'stop', StepType: 'NoOp', Outputs: { stop: 'True' } };
       const cancelled = await countedRun([step('p', 'Parallel', {}, { Do: [[wait], [stop]] })]);

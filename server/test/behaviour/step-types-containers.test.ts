@@ -12,7 +12,7 @@ everyStore('containers', (at) => {
   describe('If', () => {
     itRuns(at, [
       {
-        does: 'runs all sequences of Do when the condition is true, then what follows',
+        does: 'runs all sequences of Do if the condition is true, then its next steps',
         steps: chain(
           step(
             'if',
@@ -26,7 +26,7 @@ everyStore('containers', (at) => {
         gives: { n: 2, trail: ['a', 'b', 'a2', 'after'] },
       },
       {
-        does: 'goes on at once when it is false',
+        does: 'continues at once if the condition is false',
         steps: chain(
           step('if', 'If', { Condition: 'data.n > 1' }, { Do: [[mark('a')]] }),
           mark('after'),
@@ -46,17 +46,17 @@ everyStore('containers', (at) => {
           ['0.5', true],
         ] as const
       ).map(([condition, holds]) => ({
-        does: `takes ${condition} by Python's truth as ${holds}`,
+        does: `takes ${condition} as ${holds}, as Python does`,
         steps: [step('if', 'If', { Condition: condition }, { Do: [[mark('in')]] })],
         gives: holds ? { trail: ['in'] } : {},
       })),
       {
-        does: 'takes a constant condition',
+        does: 'accepts a constant condition',
         steps: [step('if', 'If', { Condition: true }, { Do: [[mark('in')]] })],
         gives: { trail: ['in'] },
       },
       {
-        does: 'takes a plain list of steps as one sequence',
+        does: 'accepts a plain list of steps as one sequence',
         steps: [
           step(
             'if',
@@ -73,7 +73,7 @@ everyStore('containers', (at) => {
   describe('While', () => {
     itRuns(at, [
       {
-        does: 'runs Do again and again while the condition is true',
+        does: 'runs Do repeatedly while the condition is true',
         steps: chain(
           step(
             'while',
@@ -87,7 +87,7 @@ everyStore('containers', (at) => {
         gives: { n: 3, trail: ['after'] },
       },
       {
-        does: 'runs nothing when the condition is false at first',
+        does: 'runs nothing if the condition is false at the start',
         steps: chain(
           step('while', 'While', { Condition: 'False' }, { Do: [[mark('never')]] }),
           mark('after'),
@@ -95,7 +95,7 @@ everyStore('containers', (at) => {
         gives: { trail: ['after'] },
       },
       {
-        does: 'waits for all sequences of a turn before the next one',
+        does: 'waits for all sequences of an iteration before the next one',
         steps: [
           step(
             'while',
@@ -113,7 +113,7 @@ everyStore('containers', (at) => {
         gives: { trail: ['quick', 'slow', 'quick', 'slow'] },
       },
       {
-        does: 'evaluates its condition once a turn',
+        does: 'evaluates its condition once per iteration',
         steps: chain(
           step(
             'while',
@@ -137,7 +137,7 @@ everyStore('containers', (at) => {
   describe('Foreach', () => {
     itRuns(at, [
       {
-        does: 'runs Do once an item, which context.Item shows, then goes on',
+        does: 'runs Do once for each item, which context.Item returns, then continues',
         steps: chain(
           step(
             'each',
@@ -159,7 +159,7 @@ everyStore('containers', (at) => {
         },
       },
       {
-        does: 'goes on when there is nothing in the collection',
+        does: 'continues if the collection is empty',
         steps: chain(
           step('each', 'Foreach', { Collection: '[]' }, { Do: [[mark('never')]] }),
           mark('after'),
@@ -167,7 +167,7 @@ everyStore('containers', (at) => {
         gives: { trail: ['after'] },
       },
       {
-        does: 'takes constant lists, tuples, sets, ranges and the keys of objects',
+        does: 'accepts constant lists, tuples, sets, ranges and the keys of objects',
         steps: chain(
           step(
             'constant',
@@ -192,7 +192,7 @@ everyStore('containers', (at) => {
         gives: { seen: [1, 'data.x', 2, 3, 4, 'k'] },
       },
       {
-        does: 'runs all items at the same time by default',
+        does: 'runs all items in parallel by default',
         steps: [
           step(
             'each',
@@ -211,7 +211,7 @@ everyStore('containers', (at) => {
         gives: { seen: [2, 1, 0] },
       },
       {
-        does: 'runs one item after the other without RunParallel',
+        does: 'runs one item after the other with RunParallel false',
         steps: [
           step(
             'each',
@@ -230,7 +230,7 @@ everyStore('containers', (at) => {
         gives: { seen: [0, 1, 2] },
       },
       {
-        does: 'shows the innermost item, also inside an If in it, and the outer one again behind it',
+        does: 'exposes the innermost item, also inside a nested If, and the outer one again after the inner loop',
         steps: [
           step(
             'outer',
@@ -267,7 +267,7 @@ everyStore('containers', (at) => {
       },
     ]);
 
-    it('shows item and index of each execution in the steps', async () => {
+    it('records item and index of each execution in the steps', async () => {
       const { client } = at;
       const id = await client.defineAndStart([
         step(
@@ -287,7 +287,7 @@ everyStore('containers', (at) => {
 
     itFails(at, [
       {
-        does: 'what is no list',
+        does: 'a value that is not a list',
         step: step('each', 'Foreach', { Collection: 'data.n' }, { Do: [[mark('x')]] }),
         data: { n: 5 },
         message: /Collection/,
@@ -299,7 +299,7 @@ everyStore('containers', (at) => {
     itRuns(
       at,
       ['Parallel', 'Sequence'].map((type) => ({
-        does: `${type} runs every sequence of Do as a branch and goes on when all have ended`,
+        does: `${type} runs every sequence of Do as a branch and continues when all have ended`,
         steps: chain(
           step(
             'both',
@@ -320,12 +320,12 @@ everyStore('containers', (at) => {
 
     itRuns(at, [
       {
-        does: 'goes on when there is nothing in it',
+        does: 'continues if it is empty',
         steps: chain({ Id: 'empty', StepType: 'Parallel', Do: [] }, mark('after')),
         gives: { trail: ['after'] },
       },
       {
-        does: 'a branch may end by a selector that is false; a branch may split into two',
+        does: 'can have a branch that ends at a false selector, and one that splits into two',
         steps: chain(
           step(
             'both',
@@ -348,7 +348,7 @@ everyStore('containers', (at) => {
       },
     ]);
 
-    it('branches may wait for scripts and HTTP at the same time', async () => {
+    it('can wait for scripts and HTTP responses at the same time', async () => {
       const { client } = at;
       const first = fresh('work');
       const second = fresh('work');

@@ -56,7 +56,7 @@ everyStore('HttpRequest', (at) => {
     return result;
   };
 
-  it('is a GET when nothing else is said, and parses a JSON answer', async () => {
+  it('is a GET by default, and parses a JSON response', async () => {
     const result = await call({ Resource: '"/things/" + str(data.n)' }, { n: 7 });
     expect(result).toMatchObject({
       code: 200,
@@ -93,17 +93,17 @@ everyStore('HttpRequest', (at) => {
     [500, false],
     [302, false],
     [201, true],
-  ])('%i is a result, not an error', async (code, ok) => {
+  ])('returns %i as a result, not as an error', async (code, ok) => {
     expect(await call({ Resource: `"/status/${code}"` })).toMatchObject({ code, ok });
   });
 
-  it('leaves text as text, and JSON that is none too', async () => {
+  it('returns text unchanged, including invalid JSON', async () => {
     expect(await call({ Resource: '"/text"' })).toMatchObject({ code: 200, body: 'plain words' });
     expect(await call({ Resource: '"/broken"' })).toMatchObject({ code: 200, body: '{"half":' });
     expect(await call({ Resource: '"/null"' })).toMatchObject({ code: 200, body: null });
   });
 
-  it('without any answer leaves code 0 and says why', async () => {
+  it('without a response sets ResponseCode to 0 and the cause', async () => {
     const result = await call({ BaseUrl: '"http://127.0.0.1:1"' });
     expect(result).toMatchObject({ code: 0, ok: false });
     expect(result['error']).toMatch(/refused|connect/i);
@@ -115,7 +115,7 @@ everyStore('HttpRequest', (at) => {
     expect(result['error']).toMatch(/longer than 200 ms/);
   });
 
-  it('carries an id that stays the same when the same execution is repeated', async () => {
+  it('sends an id that stays the same when the same execution is repeated', async () => {
     const id = await at.client.defineAndStart(
       [step('call', 'HttpRequest', { BaseUrl: 'data.base', Resource: '"/key"' })],
       { base: callee.url },
@@ -125,10 +125,10 @@ everyStore('HttpRequest', (at) => {
     expect(key).toContain(id);
   });
 
-  describe('wrong inputs are step errors', () => {
+  describe('fails the step for invalid inputs', () => {
     itFails(at, [
       {
-        does: 'an address that is none',
+        does: 'an invalid address',
         step: step('call', 'HttpRequest', { BaseUrl: '"not an address"' }),
         message: /BaseUrl/,
       },
@@ -139,7 +139,7 @@ everyStore('HttpRequest', (at) => {
         message: /Method/,
       },
       {
-        does: 'another protocol',
+        does: 'an unsupported protocol',
         step: step('call', 'HttpRequest', { BaseUrl: '"file:///etc/passwd"' }),
         message: /BaseUrl|http/,
       },

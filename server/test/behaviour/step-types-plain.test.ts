@@ -5,7 +5,7 @@ import { fresh } from './support/client.js';
 import { everyStore } from './support/every-store.js';
 import { compute, mark, step } from './support/steps.js';
 
-everyStore('plain steps', (at) => {
+everyStore('simple steps', (at) => {
   describe('EmitLog', () => {
     it.each([
       ['Trace', 'trace'],
@@ -34,7 +34,7 @@ everyStore('plain steps', (at) => {
       expect(lines).toMatchObject([{ level: logged, workflowId: id, stepId: 'tell' }]);
     });
 
-    it('logs at Information when no level is given, and any JSON value', async () => {
+    it('logs at Information by default, and accepts any JSON value', async () => {
       const { client, server } = at;
       for (const message of ['5', '[1, {"a": None}]', 'None', 'True', '{"key": "é"}']) {
         const id = await client.defineAndStart([step('tell', 'EmitLog', { Message: message })]);
@@ -46,7 +46,7 @@ everyStore('plain steps', (at) => {
       }
     });
 
-    it('logs an object graph with its evaluated parts', async () => {
+    it('logs a map with its evaluated parts', async () => {
       const id = await at.client.defineAndStart(
         [step('tell', 'EmitLog', { Message: { kind: 'order', '@total': 'data.n + 1' } })],
         { n: 1 },
@@ -99,10 +99,10 @@ everyStore('plain steps', (at) => {
     ]);
   });
 
-  describe('what follows a step', () => {
+  describe('the successors of a step', () => {
     itRuns(at, [
       {
-        does: 'goes on with NextStepId and with every selector that is true',
+        does: 'continues with NextStepId and with every true selector',
         steps: [
           mark('a', {
             NextStepId: 'next',
@@ -117,17 +117,17 @@ everyStore('plain steps', (at) => {
         gives: { n: 1, trail: ['a', 'next', 'yes', 'also'] },
       },
       {
-        does: 'ends the path when nothing follows',
+        does: 'ends the branch if there is no next step',
         steps: [mark('a', { SelectNextStep: { b: 'False' } }), mark('b')],
         gives: { trail: ['a'] },
       },
       {
-        does: 'decides after the outputs of the step',
+        does: 'evaluates the selectors after the outputs of the step',
         steps: [compute('a', { n: '5' }, { SelectNextStep: { b: 'data.n == 5' } }), mark('b')],
         gives: { n: 5, trail: ['b'] },
       },
       {
-        does: 'runs a step twice when two paths lead into it',
+        does: 'runs a step twice if two branches lead to it',
         steps: [
           mark('a', { NextStepId: 'b', SelectNextStep: { c: 'True' } }),
           mark('b', { NextStepId: 'd' }),
@@ -137,7 +137,7 @@ everyStore('plain steps', (at) => {
         gives: { trail: ['a', 'b', 'c', 'd', 'd'] },
       },
       {
-        does: 'goes backwards: a loop',
+        does: 'can go backwards in a loop',
         steps: [
           compute('more', { n: 'data.n + 1' }, { NextStepId: 'check' }),
           {
@@ -151,12 +151,12 @@ everyStore('plain steps', (at) => {
         gives: { n: 4, trail: ['done'] },
       },
       {
-        does: 'begins with the first step that is listed',
+        does: 'starts with the first step in the list',
         steps: [mark('z'), mark('a')],
         gives: { trail: ['z'] },
       },
       {
-        does: 'takes a constant as a selector',
+        does: 'accepts a constant as a selector',
         steps: [
           { ...mark('a'), SelectNextStep: { b: true, c: false, d: 0, e: null } },
           mark('b'),
@@ -167,7 +167,7 @@ everyStore('plain steps', (at) => {
         gives: { trail: ['a', 'b'] },
       },
       {
-        does: 'selects after any type of step',
+        does: 'evaluates selectors after any type of step',
         steps: [
           step(
             'if',
@@ -190,7 +190,7 @@ everyStore('plain steps', (at) => {
   });
 
   describe('a custom step', () => {
-    it('sees its inputs as variables and leaves its variables to the outputs', async () => {
+    it('gets its inputs as variables and passes its variables to the outputs', async () => {
       const { client } = at;
       const add = await client.script(
         'import math\nc = a + b\nroot = math.sqrt(16)\n_hidden = 1\n',
@@ -209,7 +209,7 @@ everyStore('plain steps', (at) => {
       expect(data).toEqual({ Value1: 2, c: 7, same: 7, a: 2, root: 4 });
     });
 
-    it('keeps the casing of its inputs, and takes graphs', async () => {
+    it('keeps the casing of its inputs, and accepts maps', async () => {
       const { client } = at;
       const name = await client.script('out = [Name, name, graph["k"], graph["lit"]]');
       const { data } = await client.run(
@@ -226,7 +226,7 @@ everyStore('plain steps', (at) => {
       expect(data['out']).toEqual(['upper', 'lower', 8, 'data.v']);
     });
 
-    it('runs the newest script when the step runs, in instances that wait as well', async () => {
+    it('runs the script that is newest when the step runs, even in waiting runs', async () => {
       const { client } = at;
       const name = await client.script('v = "old"');
       const definition = await client.define([
@@ -244,7 +244,7 @@ everyStore('plain steps', (at) => {
       expect((await client.ended(id)).data).toEqual({ v: 'new' });
     });
 
-    it('may import from the standard library, but not what reaches out', async () => {
+    it('can import from the standard library, except modules with access to the outside', async () => {
       const { client } = at;
       const name = await client.script(
         'import json, re, datetime\nv = json.dumps({"a": len(re.findall("o", "foo"))})',
@@ -263,7 +263,7 @@ everyStore('plain steps', (at) => {
       }
     });
 
-    it('shows the failing line of a script', async () => {
+    it('reports the failing line of a script', async () => {
       const { client } = at;
       const name = await client.script('x = 1\ny = x / 0\n');
       const id = await client.defineAndStart({
@@ -275,7 +275,7 @@ everyStore('plain steps', (at) => {
       expect(lastError!.traceback).toMatch(/line 2/);
     });
 
-    it('is a custom step only in its own spelling', async () => {
+    it('has a case-sensitive name', async () => {
       const { client } = at;
       const name = await client.script('v = 1');
       const answer = await client.postDefinition({
@@ -287,10 +287,10 @@ everyStore('plain steps', (at) => {
     });
   });
 
-  describe('failures of EmitLog', () => {
+  describe('invalid inputs of EmitLog', () => {
     itFails(at, [
       {
-        does: 'an unknown level that an expression gives',
+        does: 'an expression that returns an unknown level',
         step: step('s', 'EmitLog', { Message: '"x"', Level: 'data.level' }),
         data: { level: 'Loud' },
         message: /Level/,

@@ -9,7 +9,7 @@ import { chain, compute, failing, mark, step } from './support/steps.js';
 const OUTPUTS = { child: 'step.WorkflowId', childStatus: 'step.Status', childData: 'step.Data' };
 
 everyStore('SubWorkflow', (at) => {
-  it('starts another instance, waits for its end, and has its data', async () => {
+  it('starts another run, waits for its end and gets its data', async () => {
     const { client } = at;
     const child = await client.define(
       chain(step('wait', 'Delay', { Period: 0.05 }), compute('double', { twice: 'data.n * 2' })),
@@ -38,7 +38,7 @@ everyStore('SubWorkflow', (at) => {
     });
   });
 
-  it('without Wait goes on at once', async () => {
+  it('continues at once with Wait false', async () => {
     const { client } = at;
     const child = await client.define([step('wait', 'Delay', { Period: 3600 })]);
     const { data } = await client.run([
@@ -54,7 +54,7 @@ everyStore('SubWorkflow', (at) => {
     await client.terminate(childId);
   });
 
-  it('fails when its child is terminated, unless that is accepted', async () => {
+  it('fails when its child is terminated, unless AcceptOutcome allows that', async () => {
     const { client } = at;
     const child = await client.define([step('wait', 'Delay', { Period: 3600 })]);
     const starts = (inputs: JsonObject) =>
@@ -84,7 +84,7 @@ everyStore('SubWorkflow', (at) => {
     });
   });
 
-  it('fails with the error of its child, and undoes what was done before', async () => {
+  it('fails with the error of its child, and the completed steps are compensated', async () => {
     const { client } = at;
     const child = await client.define([failing('bad', { ErrorBehavior: 'Terminate' })]);
     const inside = chain(
@@ -111,7 +111,7 @@ everyStore('SubWorkflow', (at) => {
     }
   });
 
-  it('terminates the child it waits for when it is terminated itself', async () => {
+  it('terminates the child that it is waiting for when its run is terminated', async () => {
     const { client } = at;
     const child = await client.define([step('wait', 'Delay', { Period: 3600 })]);
     const id = await client.defineAndStart([
@@ -124,7 +124,7 @@ everyStore('SubWorkflow', (at) => {
     });
   });
 
-  it('leads from the child to the step that started it, and back', async () => {
+  it('links the child to the step that started it, and back', async () => {
     const { client } = at;
     const child = await client.define([step('wait', 'Delay', { Period: 3600 })]);
     const id = await client.defineAndStart([
@@ -142,7 +142,7 @@ everyStore('SubWorkflow', (at) => {
     expect(await client.steps(childId)).toMatchObject([{ childWorkflowId: null }]);
   });
 
-  it('notes with a child whose wait is given up why it ended', async () => {
+  it('records with a terminated descendant why it was terminated', async () => {
     const { client } = at;
     const child = await client.define([step('wait', 'Delay', { Period: 3600 })]);
     const middle = await client.define([
@@ -166,7 +166,7 @@ everyStore('SubWorkflow', (at) => {
     expect(body.summary).toContain(`terminated by an operator (with its parent ${middleId})`);
   });
 
-  it('notes with a child whose step was cancelled that its parent gave it up', async () => {
+  it('records with the child that its parent cancelled the step', async () => {
     const { client } = at;
     const child = await client.define([step('wait', 'Delay', { Period: 3600 })]);
     const id = await client.defineAndStart(
@@ -207,7 +207,7 @@ everyStore('SubWorkflow', (at) => {
     ]);
   });
 
-  it('nests, and starts several at a time', async () => {
+  it('can be nested, and can start several children at once', async () => {
     const { client } = at;
     const leaf = await client.define([compute('a', { square: 'data.n ** 2' })]);
     const middle = await client.define([
@@ -242,7 +242,7 @@ everyStore('SubWorkflow', (at) => {
     expect(data).toEqual({ sum: 14 });
   });
 
-  it('fails when there is no such definition', async () => {
+  it('fails if the definition does not exist', async () => {
     const { client } = at;
     const id = await client.defineAndStart({
       DefaultErrorBehavior: 'Suspend',
@@ -253,7 +253,7 @@ everyStore('SubWorkflow', (at) => {
     expect(lastError!.message).toMatch(/nothing/);
   });
 
-  it('waits while the child is suspended, and goes on when it is resumed and ends', async () => {
+  it('waits while the child is suspended, and continues when it has been resumed and has ended', async () => {
     const { client } = at;
     const child = await client.define({
       DefaultErrorBehavior: 'Suspend',

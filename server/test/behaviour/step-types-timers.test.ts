@@ -33,7 +33,7 @@ everyStore(
         expect(tookMs).toBeLessThan(expectedMs + 10_000);
       });
 
-      it('shows until when it waits', async () => {
+      it('shows the time of its end', async () => {
         const { client } = at;
         const id = await client.defineAndStart([step('wait', 'Delay', { Period: 3600 })]);
         const waiting = await client.untilWaiting(id, 'wait');
@@ -46,7 +46,7 @@ everyStore(
 
       itFails(at, [
         {
-          does: 'a period that is no duration',
+          does: 'an invalid period',
           step: step('wait', 'Delay', { Period: 'data.p' }),
           data: { p: 'soon' },
           message: /Period/,
@@ -62,7 +62,7 @@ everyStore(
     describe('Schedule', () => {
       itRuns(at, [
         {
-          does: 'waits for the interval, runs Do once, then goes on',
+          does: 'waits for the interval, runs Do once, then continues',
           steps: [
             step(
               'split',
@@ -82,7 +82,7 @@ everyStore(
           gives: { trail: ['before', 'inside', 'after'] },
         },
         {
-          does: 'in the background lets what follows go on at once, and holds the instance until it has run',
+          does: 'in the background lets its next steps run at once, and keeps the run open until Do has run',
           steps: chain(
             step(
               'later',
@@ -96,7 +96,7 @@ everyStore(
         },
       ]);
 
-      it('in the background keeps the instance Runnable', async () => {
+      it('keeps the run Runnable in the background', async () => {
         const { client } = at;
         const id = await client.defineAndStart(
           chain(
@@ -124,7 +124,7 @@ everyStore(
     describe('Recur', () => {
       itRuns(at, [
         {
-          does: 'runs Do now and then every interval until the stop condition is true; what follows goes on at once',
+          does: 'runs Do immediately and then every interval until the stop condition is true; its next steps run at once',
           steps: chain(
             step(
               'recur',
@@ -137,7 +137,7 @@ everyStore(
           gives: { trail: ['after'], n: 3 },
         },
         {
-          does: 'without background lets what follows wait for the end',
+          does: 'delays its next steps until its end without Background',
           steps: chain(
             step(
               'recur',
@@ -150,7 +150,7 @@ everyStore(
           gives: { n: 2, after: 2 },
         },
         {
-          does: 'runs nothing when the stop condition is true at first',
+          does: 'runs nothing if the stop condition is true at the start',
           steps: chain(
             step(
               'recur',
@@ -163,7 +163,7 @@ everyStore(
           gives: { trail: ['after'] },
         },
         {
-          does: 'does not let rounds overlap: a slow one is followed at once',
+          does: 'never overlaps rounds: a slow one is followed at once by the next',
           steps: [
             step(
               'recur',
@@ -178,7 +178,7 @@ everyStore(
         },
       ]);
 
-      it('begins a round each interval after the one before began, and not earlier', async () => {
+      it('starts each round one interval after the start of the previous one, and not earlier', async () => {
         const { client } = at;
         const id = await client.defineAndStart([
           step(
@@ -198,7 +198,7 @@ everyStore(
         }
       });
 
-      it('goes on without a stop condition until the instance is ended', async () => {
+      it('continues without StopCondition until the run ends', async () => {
         const { client } = at;
         const id = await client.defineAndStart([
           step('recur', 'Recur', { Interval: 0.02 }, { Do: [[more]] }),

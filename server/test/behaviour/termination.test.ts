@@ -61,13 +61,13 @@ function suite(at: Surroundings): void {
       expect((await at.client.ended(id)).data).toEqual(workflow.data);
     });
 
-    it('nothing where there is nothing', async () => {
+    it('nothing if there is nothing to compensate', async () => {
       const id = await waitingAt([hang]);
       expect((await terminate(id)).status).toBe(200);
       expect(await at.client.ended(id)).toMatchObject({ ...TERMINATED, data: {} });
     });
 
-    it('what a suspended workflow has done', async () => {
+    it('the completed steps of a suspended run', async () => {
       const steps = chain(undoable('a'), failing('f', { ErrorBehavior: 'Suspend' }), mark('never'));
       const id = await at.client.defineAndStart(steps);
       await at.client.untilWorkflow(id, ({ status }) => status === 'Suspended');
@@ -77,7 +77,7 @@ function suite(at: Surroundings): void {
       expect(workflow.data['trail']).toEqual(['a', '-a']);
     });
 
-    it('children that run, and only then the parent', async () => {
+    it('running children first, then the parent', async () => {
       const { client } = at;
       const name = fresh('undo');
       const child = await client.define(
@@ -105,7 +105,7 @@ function suite(at: Surroundings): void {
     });
   });
 
-  describe('while it is under way', () => {
+  describe('while it is in progress', () => {
     /** Compensation waits for a worker, once for each of two steps. */
     const begin = async (): Promise<{ id: string; name: string }> => {
       const name = fresh('undo');
@@ -119,7 +119,7 @@ function suite(at: Surroundings): void {
       await at.client.succeed(token, null);
     };
 
-    it('tells how far it is, and goes on after a restart', async () => {
+    it('reports its progress, and continues after a restart', async () => {
       const { id, name } = await begin();
       await at.client.untilWaiting(id, '-b');
       const { reasons, summary } = await explain(id);
@@ -143,7 +143,7 @@ function suite(at: Surroundings): void {
       ]);
     });
 
-    it('does not begin again, nor resumes what somebody has suspended', async () => {
+    it('does not start again, and does not resume a run that was suspended', async () => {
       const { id, name } = await begin();
       await at.client.untilWaiting(id, '-b');
       expect((await terminate(id)).status).toBe(200);
@@ -161,7 +161,7 @@ function suite(at: Surroundings): void {
       expect(actions).toEqual(['resume', 'suspend', 'terminate']);
     });
 
-    it('ends at once when it is terminated without', async () => {
+    it('ends at once on a termination without compensation', async () => {
       const { id } = await begin();
       await at.client.untilWaiting(id, '-b');
       expect((await terminate(id, '')).body).toMatchObject(TERMINATED);
@@ -170,7 +170,7 @@ function suite(at: Surroundings): void {
     });
   });
 
-  it('is asked for many workflows at once', async () => {
+  it('can be requested for many runs at once', async () => {
     const ids = await Promise.all([1, 2].map(() => waitingAt(chain(undoable('a'), hang))));
     const send = (body: JsonObject) =>
       at.client.call('PATCH', '/api/workflow', {
@@ -197,7 +197,7 @@ function suite(at: Surroundings): void {
     expect(wrong.text).toContain('compensate applies only to the action terminate, not to suspend');
   });
 
-  it('is refused where it cannot be understood', async () => {
+  it('is rejected if the request is invalid', async () => {
     const id = await waitingAt([hang]);
     for (const query of ['?compensate=maybe', '?compensate=', '?compensat=true']) {
       expect((await terminate(id, query)).status).toBe(400);

@@ -20,7 +20,7 @@ async function twoNodes(): Promise<{
   return { nodes, a: new Client(nodes[0].url), b: new Client(nodes[1].url) };
 }
 
-it('two nodes act as one server, and one goes on for the other', async () => {
+it('two nodes act as one server, and each continues the work of the other', async () => {
   const { a, b, nodes } = await twoNodes();
 
   // Versions: posted on both at once they differ; each starts new instances on the newest at once.

@@ -46,10 +46,10 @@ const ENDLESS_STEPS: Readonly<Record<string, JsonObject>> = {
 };
 
 everyStore(
-  'an evaluation that nobody wants any more',
+  'an evaluation that is no longer needed',
   (at) => {
     it.each(Object.entries(ENDLESS_STEPS))(
-      'of %s is called off when its run is terminated',
+      'in %s is cancelled when its run is terminated',
       { timeout: 120_000 },
       async (_, endless) => {
         const { client } = at;
@@ -67,7 +67,7 @@ everyStore(
       },
     );
 
-    it('is called off when its run is suspended, and made again when it is resumed', async () => {
+    it('is cancelled when its run is suspended, and starts again at the resume', async () => {
       const { client } = at;
       const id = await client.defineAndStart(chain(mark('before'), ENDLESS_STEPS['inputs']!));
       await untilAsked(client, 1);
@@ -88,18 +88,15 @@ everyStore(
     const late = { Timeout: 1, ErrorBehavior: 'Terminate' };
     it.each<[string, (endless: JsonObject) => JsonObject[]]>([
       ['its step', (endless) => [{ ...endless, ...late }]],
-      [
-        'a step around it',
-        (endless) => [step('all', 'Sequence', {}, { ...late, Do: [[endless]] })],
-      ],
-    ])('is called off when the Timeout of %s is over', async (_, around) => {
+      ['its container', (endless) => [step('all', 'Sequence', {}, { ...late, Do: [[endless]] })]],
+    ])('is cancelled when the Timeout of %s has passed', async (_, around) => {
       const { client } = at;
       const ended = await client.run(around(ENDLESS_STEPS['inputs']!));
       expect(ended).toMatchObject({ outcome: 'Failed', lastError: { type: 'Timeout' } });
       await untilAsked(client, 0);
     });
 
-    it('leaves no line in the log, no failure in a metric, and its interpreter', async () => {
+    it('leaves no line in the log and no failure in the metrics, and its interpreter keeps running', async () => {
       const { client, server } = at;
       const lines = server.logLines.filter(({ level }) => level === 'warn' || level === 'error');
       const failures = lines.map(({ code, errorType }) => [errorType, code]);
@@ -113,7 +110,7 @@ everyStore(
 );
 
 describe('a definition whose evaluations fill the queue', { timeout: 120_000 }, () => {
-  it('holds nobody up once its runs are terminated', async () => {
+  it('delays no other run once its runs are terminated', async () => {
     const server = await startServer({
       store: createMemoryStore(),
       environment: ENVIRONMENT,
@@ -140,7 +137,7 @@ describe('a definition whose evaluations fill the queue', { timeout: 120_000 }, 
 });
 
 describe('a node that stops', { timeout: 120_000 }, () => {
-  it('waits for no evaluation, and leaves it to the next node', async () => {
+  it('does not wait for evaluations, and leaves them to the next node', async () => {
     const environment = {
       ...ENVIRONMENT,
       PORT: '0',
@@ -164,7 +161,7 @@ const redis = await startRedis();
 afterAll(() => redis?.stop());
 
 describe.skipIf(redis === null)('two nodes with Redis', { timeout: 120_000 }, () => {
-  it('call off for each other what nobody wants any more', async () => {
+  it('cancel evaluations for each other that are no longer needed', async () => {
     const environment = {
       ...ENVIRONMENT,
       PORT: '0',

@@ -8,7 +8,7 @@ everyStore(
   (at) => {
     const items = at.kind === 'mongo' ? 1000 : 20_000;
 
-    it(`runs ${items} items to their end, and other instances meanwhile`, async () => {
+    it(`runs ${items} items to their end while other runs make progress`, async () => {
       const { client } = at;
       const wide = await client.define(
         chain(
@@ -34,7 +34,7 @@ everyStore(
       expect(meanwhile).toBeGreaterThan(0);
     }, 120_000);
 
-    it('lets all items wait side by side', async () => {
+    it('lets all items wait in parallel', async () => {
       const { client } = at;
       const count = 1000;
       const id = await client.defineAndStart([

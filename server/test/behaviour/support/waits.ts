@@ -120,7 +120,7 @@ const SHAPES: readonly Shape[] = [
     gives: { late: true },
   },
   {
-    does: 'an event that came before its wait',
+    does: 'an event that was published before its wait',
     steps: (name) => chain(activity('first', name), waitFor('wait', name)),
     until: async (client, id, name) => {
       await client.untilWaiting(id, 'first');
@@ -130,7 +130,7 @@ const SHAPES: readonly Shape[] = [
     gives: { first: 'done', wait: 'early' },
   },
   {
-    does: 'an Activity that nobody has taken',
+    does: 'an Activity that no worker has claimed',
     steps: (name) => [activity('wait', name)],
     until: isWaiting('wait'),
     finish: work(1),
@@ -147,7 +147,7 @@ const SHAPES: readonly Shape[] = [
     gives: { wait: 'held' },
   },
   {
-    does: 'an Activity whose lease runs out meanwhile',
+    does: 'an Activity whose lease expires in the meantime',
     steps: (name) => [activity('wait', name)],
     until: (client, _, name) => client.work(name, '&lease=1'),
     finish: async (client, _, name) => {
