@@ -67,8 +67,8 @@ async function callWith(authorization: string | null, auth: AuthConfig = AUTH): 
   });
 }
 
-describe('tokens', () => {
-  it.each(TOKEN_ALGORITHMS)('of %s are believed', async (algorithm) => {
+describe('bearer tokens', () => {
+  it.each(TOKEN_ALGORITHMS)('signed with %s are accepted', async (algorithm) => {
     const curve = CURVES[algorithm];
     const { publicKey, privateKey } =
       curve === undefined ? RSA : generateKeyPairSync('ec', { namedCurve: curve });
@@ -79,7 +79,7 @@ describe('tokens', () => {
     }
   });
 
-  it('are believed with an RSA key in its older form', async () => {
+  it('signed with an RSA key in the PKCS #1 format are accepted', async () => {
     const publicKey = der(RSA.publicKey, 'pkcs1');
     expect((await callWith(`Bearer ${await makeToken()}`, { ...AUTH, publicKey })).status).toBe(
       200,
@@ -90,25 +90,25 @@ describe('tokens', () => {
     ['text', 'conductor:viewer conductor:worker'],
     ['a list', ['conductor:worker', 'conductor:viewer']],
     ['admin', 'conductor:admin'],
-  ])('may have their scopes as %s', async (_form, scope) => {
+  ])('may contain their scopes as %s', async (_form, scope) => {
     expect((await callWith(`bearer ${await makeToken({ scope })}`)).status).toBe(200);
   });
 
   it.each([
     ['another scope', 'conductor:worker'],
-    ['a part of a scope', 'conductor:view'],
+    ['a prefix of a scope', 'conductor:view'],
     ['none', ''],
     ['a number', 5],
     ['an object', { 'conductor:viewer': true }],
-    ['a list of lists', [['conductor:viewer']]],
-  ])('with %s are refused with 403', async (_form, scope) => {
+    ['a nested list', [['conductor:viewer']]],
+  ])('with %s as scope are rejected with 403', async (_form, scope) => {
     const response = await callWith(`Bearer ${await makeToken({ scope })}`);
     expect(response.status).toBe(403);
     expect(response.headers.get('www-authenticate')).toContain('insufficient_scope');
     expect(await problemOf(response)).toMatchObject({ code: 'forbidden' });
   });
 
-  it('are needed', async () => {
+  it('are required', async () => {
     for (const header of [null, '', 'Basic abc', 'Bearer', 'Bearer ', 'Bearer a b']) {
       const response = await callWith(header);
       expect(response.status, String(header)).toBe(401);
@@ -117,7 +117,7 @@ describe('tokens', () => {
     }
   });
 
-  it('that are expired, not yet valid or signed by another key are refused', async () => {
+  it('that are expired, not yet valid or signed with another key are rejected', async () => {
     const now = Date.now() / 1000;
     const secret = new TextEncoder().encode(pem(RSA.publicKey));
     const unsigned = [{ alg: 'none' }, { scope: 'conductor:admin' }]
@@ -154,7 +154,7 @@ describe('tokens', () => {
     }
   });
 
-  it('count once, as JSON readers do, where they say a thing twice', async () => {
+  it('with a duplicate claim use its last value, as JSON parsers do', async () => {
     const { privateKey, publicKey } = RSA;
     const exp = Math.floor(Date.now() / 1000) + 60;
     const signed = (payload: string) => {
@@ -173,7 +173,7 @@ describe('tokens', () => {
     await expect(verify(signed(`{"exp":${exp},"exp":1}`))).rejects.toThrow(/exp/);
   });
 
-  it('must come from the issuer and be meant for the audience, where these are set', async () => {
+  it('must match issuer and audience if these are set', async () => {
     const auth = { ...AUTH, issuer: 'us', audience: 'here' };
     const right = await makeToken({ claims: { iss: 'us', aud: ['there', 'here'] } });
     expect((await callWith(`Bearer ${right}`, auth)).status).toBe(200);
@@ -182,7 +182,7 @@ describe('tokens', () => {
     }
   });
 
-  it('do not matter where authentication is off', async () => {
+  it('are ignored if authentication is off', async () => {
     expect((await callWith('Bearer nonsense', { ...AUTH, enabled: false })).status).toBe(200);
   });
 
@@ -203,16 +203,16 @@ describe('createTokenVerifier', () => {
   it.each<[string, TokenAlgorithm, string]>([
     ['an EC key for RS256', 'RS256', pem(ec.publicKey)],
     ['an RSA key for ES256', 'ES256', pem(RSA.publicKey)],
-    ['another curve', 'ES384', pem(ec.publicKey)],
+    ['a key on another curve', 'ES384', pem(ec.publicKey)],
     ['a short RSA key', 'RS256', pem(weak.publicKey)],
-    ['no key at all', 'RS256', ''],
+    ['text that is not a key', 'RS256', ''],
     ['nonsense', 'RS256', 'bm9uc2Vuc2U='],
-  ])('refuses %s', (_what, algorithm, publicKey) => {
+  ])('rejects %s', (_what, algorithm, publicKey) => {
     expect(() => createTokenVerifier({ ...AUTH, algorithm, publicKey })).toThrow();
   });
 });
 
-describe('scopes of the operations', () => {
+describe('the scopes of the operations', () => {
   const CONTROLS = [
     ['PUT', '/suspend'],
     ['PUT', '/resume'],
@@ -238,7 +238,7 @@ describe('scopes of the operations', () => {
   /** Past the door, the scripted host fails: anything but 401 and 403 means that the door was open. */
   const isLetIn = (status: number) => status !== 401 && status !== 403;
 
-  it.each(operations)('$method $path lets $scopes in', async ({ method, path, scopes }) => {
+  it.each(operations)('allow $scopes to call $method $path', async ({ method, path, scopes }) => {
     const api = await startApi({ auth: AUTH });
     const withoutToken = await api.fetch(path, { method });
     expect(isLetIn(withoutToken.status)).toBe(scopes.length === 0);
@@ -250,7 +250,7 @@ describe('scopes of the operations', () => {
     }
   });
 
-  it('are asked for everywhere but at info, probes, metrics and the schema', () => {
+  it('are required for all operations except info, probes, metrics and the schema', () => {
     const open = operations.filter(({ scopes }) => scopes.length === 0).map(({ path }) => path);
     expect(open).toEqual([
       '/api/info',
@@ -266,7 +266,7 @@ describe('scopes of the operations', () => {
     ['conductor:controller conductor:worker conductor:author', false],
     ['conductor:controller conductor:viewer', true],
     ['conductor:admin', true],
-  ])('%s: control answers with data: %s', async (scope, isReadable) => {
+  ])('with %s: control actions return data: %s', async (scope, isReadable) => {
     const control = () => Promise.resolve(SOME_INSTANCE);
     const api = await startApi({ auth: AUTH, host: { 'instances.control': control } });
     const headers = { authorization: `Bearer ${await makeToken({ scope })}` };
@@ -279,7 +279,7 @@ describe('scopes of the operations', () => {
     }
   });
 
-  it('without access control, control answers with data', async () => {
+  it('are not needed for the data in control responses if access control is off', async () => {
     const control = () => Promise.resolve(SOME_INSTANCE);
     const api = await startApi({ host: { 'instances.control': control } });
     for (const [method, action] of CONTROLS) {
@@ -288,7 +288,7 @@ describe('scopes of the operations', () => {
     }
   });
 
-  it('come before the body', async () => {
+  it('are checked before the body', async () => {
     const api = await startApi({ auth: AUTH });
     const response = await api.post('/api/event/a/b', '{'.repeat(2_000_000), 'application/json');
     expect(response.status).toBe(401);

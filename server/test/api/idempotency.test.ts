@@ -20,8 +20,8 @@ async function keyOf({ path = '/api/workflow/a', body = '{"x":1,"y":[1,2]}', typ
   return (api.calls[0]!.args[0] as StartRequest).idempotency as IdempotencyKey;
 }
 
-describe('Idempotency-Key', () => {
-  it('comes with a hash of the request', async () => {
+describe('an Idempotency-Key', () => {
+  it('is passed on with a hash of the request', async () => {
     expect(await keyOf({})).toEqual({
       key: 'k 1',
       requestHash: expect.stringMatching(/^[\da-f]{64}$/) as unknown,
@@ -33,7 +33,7 @@ describe('Idempotency-Key', () => {
     { path: '/API/Workflow/%61/' },
     { body: ' { "y": [1, 2], "x": 1.0 } ' },
     { body: 'y: [1, 2]\nx: 1', type: 'application/yaml' },
-  ])('has the same hash for %j', async (start) => {
+  ])('gets the same hash for %j', async (start) => {
     expect(await keyOf(start)).toEqual(await keyOf({}));
   });
 
@@ -43,11 +43,11 @@ describe('Idempotency-Key', () => {
     { body: '{"x":1,"y":[2,1]}' },
     { body: '{"x":"1","y":[1,2]}' },
     { body: '{"x":1,"y":[1,2],"z":null}' },
-  ])('has another hash for %j', async (start) => {
+  ])('gets a different hash for %j', async (start) => {
     expect((await keyOf(start)).requestHash).not.toBe((await keyOf({})).requestHash);
   });
 
-  it.each(['', 'x'.repeat(256), 'ümlaut', 'a\tb'])('refuses the key %j', async (key) => {
+  it.each(['', 'x'.repeat(256), 'ümlaut', 'a\tb'])('is rejected if it is %j', async (key) => {
     const api = await startApi();
     const headers = { 'idempotency-key': key };
     const response = await api.fetch('/api/workflow/a', { method: 'POST', headers });

@@ -30,7 +30,7 @@ describe('names in paths', () => {
     ['a', '%C2%85'],
     ['x'.repeat(201), 'k'],
     ['a', 'y'.repeat(513)],
-  ])('are refused: %j and %j', async (name, key) => {
+  ])('are rejected: %j and %j', async (name, key) => {
     const api = await startApi({ host: publishing });
     const response = await api.post(`/api/event/${name}/${key}`, 'null', 'application/json');
     expect(response.status).toBe(400);
@@ -49,7 +49,7 @@ describe('names in paths', () => {
     ['GET', '/api/activity/%00'],
     ['GET', '/api/step/%00'],
     ['POST', '/api/workflow/a?reference=%00'],
-  ])('are checked by %s %s', async (method, path) => {
+  ])('are validated by %s %s', async (method, path) => {
     const api = await startApi();
     expect((await api.fetch(path, { method })).status).toBe(400);
   });

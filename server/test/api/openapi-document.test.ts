@@ -40,7 +40,7 @@ function check(schema: Record<string, unknown>, value: unknown): void {
 }
 
 describe('openapi.json', () => {
-  it('has every call of the contract', () => {
+  it('contains every documented call', () => {
     expect(operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`)).toEqual(
       [
         'GET /api/activity',
@@ -87,7 +87,7 @@ describe('openapi.json', () => {
     );
   });
 
-  it('is titled, and gives each operation an id, a tag and words', () => {
+  it('has a title, and an id, a tag and a description for each operation', () => {
     expect(document.info.title).toBe('Stepwright API');
     expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
     for (const { operationId, summary, description, tags } of operations) {
@@ -95,12 +95,12 @@ describe('openapi.json', () => {
     }
   });
 
-  it('has no two paths that only differ in the name of a parameter', () => {
+  it('has no two paths that differ only in the name of a parameter', () => {
     const shapes = Object.keys(document.paths).map((path) => path.replaceAll(/\{\w+\}/g, '{}'));
     expect(new Set(shapes).size).toBe(shapes.length);
   });
 
-  it.each(operations)('types every answer of $operationId', ({ responses }) => {
+  it.each(operations)('declares a type for every response of $operationId', ({ responses }) => {
     const problem = { $ref: '#/components/schemas/Problem' };
     expect(responses['default']?.content).toEqual({
       'application/problem+json': { schema: problem },
@@ -114,7 +114,7 @@ describe('openapi.json', () => {
   });
 
   it.each(operations.filter(({ requestBody }) => requestBody !== undefined))(
-    'offers JSON and YAML for the body of $operationId',
+    'declares JSON and YAML for the body of $operationId',
     ({ operationId, requestBody }) => {
       const types = Object.keys(requestBody!.content);
       const expected =
@@ -123,14 +123,14 @@ describe('openapi.json', () => {
     },
   );
 
-  it('takes an Idempotency-Key where repeating would do harm', () => {
+  it('declares an Idempotency-Key for operations that must not be repeated', () => {
     const ids = operations
       .filter(({ parameters }) => parameters.some(({ name }) => name === 'Idempotency-Key'))
       .map(({ operationId }) => operationId);
     expect(ids.sort()).toEqual(['publishEvent', 'registerDefinition', 'startWorkflow']);
   });
 
-  it('has examples that its schemas accept, in both formats alike', () => {
+  it('has examples in both formats that its schemas accept', () => {
     let count = 0;
     for (const [name, { examples = [] }] of Object.entries(document.components.schemas)) {
       for (const example of examples) check({ $ref: `#/components/schemas/${name}` }, example);
@@ -147,7 +147,7 @@ describe('openapi.json', () => {
     expect(count).toBeGreaterThan(20);
   });
 
-  it('carries nothing of the generator', () => {
+  it('contains no traces of the generator', () => {
     expect(text).not.toContain('"x-');
     expect(text).not.toContain('nullable');
     expect(text.endsWith('}\n')).toBe(true);

@@ -24,7 +24,7 @@ Steps:
   - {Id: b, Inputs: {z: *s}}
 `;
 
-describe('a place in JSON', () => {
+describe('a position in JSON', () => {
   it.each([
     ['', 2, 1],
     ['/Id', 2, 9],
@@ -45,7 +45,7 @@ describe('a place in JSON', () => {
     expect(jsonLocator(JSON_TEXT)(pointer)).toEqual({ line, column });
   });
 
-  it('is found in linear time, however deep and wide the text is', () => {
+  it('is found in linear time, whatever the depth and width of the text', () => {
     const depth = 90;
     const text = `${'[1,'.repeat(depth)}${'[],'.repeat(250_000)}0${']'.repeat(depth)}`;
     const before = process.cpuUsage();
@@ -59,7 +59,7 @@ describe('a place in JSON', () => {
   });
 });
 
-describe('a place in YAML', () => {
+describe('a position in YAML', () => {
   it.each([
     ['/Steps/0', 8, 5],
     ['/Steps/0/Inputs/first', 3, 10],
@@ -75,7 +75,7 @@ describe('a place in YAML', () => {
 });
 
 describe('line and column', () => {
-  it('are the same whether they are counted once or for each offset', () => {
+  it('are the same whether they are computed together or for each offset', () => {
     const text = '\nab\n\nc\r\n\u2028d';
     const locate = positionsIn(text);
     for (let offset = 0; offset <= text.length; offset += 1) {

@@ -13,7 +13,7 @@ const SOME_AUTH = {
 } as const;
 
 describe('GET /api/info', () => {
-  it('answers what the host says', async () => {
+  it('returns the information of the host', async () => {
     const info = {
       name: 'Stepwright',
       version: '1.2.3',
@@ -31,8 +31,8 @@ describe('GET /api/info', () => {
   });
 });
 
-describe('probes', () => {
-  it('live asks nobody', async () => {
+describe('the probes', () => {
+  it('answer live without calling the host', async () => {
     const api = await startApi();
     const response = await api.fetch('/health/live');
     expect(response.status).toBe(200);
@@ -42,14 +42,14 @@ describe('probes', () => {
   it.each([
     [200, { ready: true, reasons: [] }],
     [503, { ready: false, reasons: ['The store is not responding'] }],
-  ])('ready answers %i', async (status, readiness) => {
+  ])('answer ready with %i', async (status, readiness) => {
     const api = await startApi({ host: { readiness: () => readiness } });
     const response = await api.fetch('/health/ready');
     expect(response.status).toBe(status);
     expect(await response.json()).toEqual(readiness);
   });
 
-  it('metrics are text of the type that the host names', async () => {
+  it('include metrics with the media type of the host', async () => {
     const contentType = 'text/plain; version=0.0.4; charset=utf-8';
     const api = await startApi({ host: { metrics: async () => ({ text: 'a 1\n', contentType }) } });
     const response = await api.fetch('/metrics', { headers: { accept: 'application/json' } });
@@ -59,7 +59,7 @@ describe('probes', () => {
 });
 
 describe('GET /swagger', () => {
-  it('is a page that loads everything from here', async () => {
+  it('is a page that loads all its files from this server', async () => {
     const api = await startApi();
     const page = await api.fetch('/swagger');
     expect(page.status).toBe(200);
@@ -76,7 +76,7 @@ describe('GET /swagger', () => {
     }
   });
 
-  it('has the document at the place where clients of the original look for it', async () => {
+  it('serves the document at the path that clients of Conductor use', async () => {
     const api = await startApi();
     const response = await api.fetch('/swagger/v1/swagger.json');
     expect(response.status).toBe(200);
@@ -86,7 +86,7 @@ describe('GET /swagger', () => {
 });
 
 describe('GET /schemas/definition.json', () => {
-  it('is the schema of definitions, which anybody may read', async () => {
+  it('is the schema of definitions, which is public', async () => {
     const api = await startApi({ auth: SOME_AUTH });
     const response = await api.fetch('/schemas/definition.json');
     expect(response.status).toBe(200);
@@ -95,7 +95,7 @@ describe('GET /schemas/definition.json', () => {
     expect(await response.json()).toEqual(JSON.parse(readFileSync(committed, 'utf8')));
   });
 
-  it('is not sent again to who has it', async () => {
+  it('answers 304 to a client that already has it', async () => {
     const api = await startApi();
     const tag = (await api.fetch('/schemas/definition.json')).headers.get('etag')!;
     const ask = (etag: string) =>

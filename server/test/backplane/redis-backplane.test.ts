@@ -38,7 +38,7 @@ async function node(
 }
 
 describe.skipIf(redis === null)('the Redis backplane', () => {
-  it('carries every kind of hint to the others, and not back', async () => {
+  it('delivers every kind of hint to the other nodes, and not to the sender', async () => {
     const a = await node('a');
     const b = await node('b');
     const hints: Hint[] = [
@@ -57,7 +57,7 @@ describe.skipIf(redis === null)('the Redis backplane', () => {
     expect(a.heard).toEqual([]);
   });
 
-  it('keeps the nodes of different stores apart', async () => {
+  it('separates the nodes of different stores', async () => {
     const a = await node('a', 'one');
     const same = await node('b', 'one');
     const other = await node('c', 'other');
@@ -68,7 +68,7 @@ describe.skipIf(redis === null)('the Redis backplane', () => {
     expect(other.heard).toEqual([]);
   });
 
-  it('ignores and counts what is no hint', async () => {
+  it('ignores and counts invalid hints', async () => {
     const a = await node('a', 'garbage');
     const forger = new Redis(redis?.url ?? '');
     const garbage = [
@@ -92,7 +92,7 @@ describe.skipIf(redis === null)('the Redis backplane', () => {
     forger.disconnect();
   });
 
-  it('goes on by itself after its connections were cut', { timeout: 60_000 }, async (context) => {
+  it('recovers after its connections were cut', { timeout: 60_000 }, async (context) => {
     const container = redis?.container ?? null;
     if (container === null) context.skip();
     const own = await startRedis();
@@ -132,9 +132,9 @@ describe.skipIf(redis === null)('the Redis backplane', () => {
   });
 });
 
-describe('a node whose Redis is away', () => {
+describe('a node without its Redis', () => {
   it(
-    'starts all the same, says that it is not heard, and drops hints',
+    'starts anyway, reports that it cannot be reached, and drops hints',
     { timeout: 10_000 },
     async () => {
       const backplane = createRedisBackplane({
@@ -187,29 +187,32 @@ describe('readHint', () => {
     ['none', undefined],
     ['null', null],
     ['a list', []],
-    ['without a word about the lag', { workflows: [], definitions: [] }],
+    ['without a lag flag', { workflows: [], definitions: [] }],
     ['of too many workflows', { ...changes, workflows: Array(51).fill(workflow) }],
     ['of too many definitions', { ...changes, definitions: Array(51).fill(definition) }],
-    ['with a status of its own', { ...changes, workflows: [{ ...workflow, status: 'Done' }] }],
-    ['with a time beyond all time', { ...changes, workflows: [{ ...workflow, startTime: 1e300 }] }],
+    ['with an unknown status', { ...changes, workflows: [{ ...workflow, status: 'Done' }] }],
+    [
+      'with a time that is out of range',
+      { ...changes, workflows: [{ ...workflow, startTime: 1e300 }] },
+    ],
     ['without a time', { ...changes, workflows: [{ ...workflow, lastChangeTime: null }] }],
-    ['with an object for an id', { ...changes, workflows: [{ ...workflow, id: { $gt: '' } }] }],
+    ['with an object as an id', { ...changes, workflows: [{ ...workflow, id: { $gt: '' } }] }],
     [
       'with a long reference',
       { ...changes, workflows: [{ ...workflow, reference: 'x'.repeat(3000) }] },
     ],
-    ['with a version of text', { ...changes, definitions: [{ id: 'd', version: '1' }] }],
-    ['with half a version', { ...changes, definitions: [{ id: 'd', version: 1.5 }] }],
-    ['with an odd parent', { ...changes, workflows: [{ ...workflow, parent: 'starter' }] }],
-    ['with an odd id of a parent', { ...changes, workflows: [{ ...workflow, parent: {} }] }],
-    ['of something else', { ...changes, workflows: ['w'] }],
-  ])('reads no changes %s', (_what, odd) => {
+    ['with a string as a version', { ...changes, definitions: [{ id: 'd', version: '1' }] }],
+    ['with a fractional version', { ...changes, definitions: [{ id: 'd', version: 1.5 }] }],
+    ['with an invalid parent', { ...changes, workflows: [{ ...workflow, parent: 'starter' }] }],
+    ['with an invalid parent id', { ...changes, workflows: [{ ...workflow, parent: {} }] }],
+    ['of an unknown kind', { ...changes, workflows: ['w'] }],
+  ])('rejects changes %s', (_what, odd) => {
     expect(
       readHint(JSON.stringify({ sender: 'n', hint: { kind: 'changes', changes: odd } })),
     ).toBeNull();
   });
 
-  it('drops members that are not ours', () => {
+  it('drops unknown members', () => {
     const odd = { ...changes, workflows: [{ ...workflow, data: 'secret', __proto__: null }] };
     const read = readHint(JSON.stringify({ sender: 'n', hint: { kind: 'changes', changes: odd } }));
     expect(read?.hint).toEqual({ kind: 'changes', changes });

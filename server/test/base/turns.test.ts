@@ -6,7 +6,7 @@ import { Turns } from '../../src/base/turns.js';
 /** Lets promises that are settled run on. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-it('gives all turns to one instance, once nobody has one, and the others wait', async () => {
+it('turns: takeAll gives all turns to one instance once nobody else holds one, while the others wait', async () => {
   const turns = new Turns(2);
   const order: string[] = [];
   const endFirst = await turns.take('a', 'a');
@@ -31,7 +31,7 @@ it('gives all turns to one instance, once nobody has one, and the others wait', 
   expect(order).toEqual(['suspect', 'b']);
 });
 
-it('lets others come between two that are tried', async () => {
+it('turns: other instances get theirs between two calls of takeAll', async () => {
   const turns = new Turns(1);
   const order: string[] = [];
   const endFirst = await turns.takeAll('one');
@@ -48,7 +48,7 @@ it('lets others come between two that are tried', async () => {
   expect(order).toEqual(['b', 'two']);
 });
 
-it('admits loads by number and by length, and always one', async () => {
+it('the load gate admits loads by number and by size, and always at least one', async () => {
   const gate = new LoadGate({ countMax: 3, lengthMax: 100 });
   const first = await gate.enter();
   first.loaded(500);
@@ -75,7 +75,7 @@ it('admits loads by number and by length, and always one', async () => {
   expect(gate.underWay).toBe(0);
 });
 
-it('gives turns to roots one after the other, in order within each', async () => {
+it('turns go to the roots in rotation, in order within each root', async () => {
   const turns = new Turns(1);
   const order: string[] = [];
   const end = await turns.take('first', 'first');
@@ -94,7 +94,7 @@ it('gives turns to roots one after the other, in order within each', async () =>
   expect(order.slice(5)).toEqual(Array.from({ length: 998 }, (_, n) => `bomb ${n + 2}`));
 });
 
-it('serves a root that always asks again no more often than another one', async () => {
+it('a root that requests turns all the time gets no more of them than another', async () => {
   const turns = new Turns(1);
   const served: string[] = [];
   const end = await turns.take('first', 'first');

@@ -75,7 +75,7 @@ function check(outcome: Outcome): void {
 }
 
 describe('a server that is killed before any store call', () => {
-  it('ends the workload as if nothing had happened', { timeout: 1_800_000 }, async () => {
+  it('ends the workload as if it had not been killed', { timeout: 1_800_000 }, async () => {
     const undisturbed = await runWithCrash(null);
     check(undisturbed);
     expect([...undisturbed.ledgerCalls.values()]).toEqual([1]);

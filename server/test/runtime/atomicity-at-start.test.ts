@@ -50,20 +50,20 @@ describe('a store that is not atomic', () => {
     return host;
   };
 
-  it('serves one node, which warns of it', async () => {
+  it('works with one node, which logs a warning', async () => {
     const host = await start(notAtomic);
     expect(host.readiness()).toEqual({ ready: true, reasons: [] });
     expect(logLines.join('\n')).toContain('several writers win the same compare-and-set');
   });
 
-  it('is refused to a node that has Redis, as that is for several nodes', async () => {
+  it('is rejected by a node with Redis, because Redis implies several nodes', async () => {
     const refused = start(notAtomic, { redis: 'redis://127.0.0.1:1' });
     await expect(refused).rejects.toThrow(
       /redis is set, which is for several nodes: use it with a single node/,
     );
   });
 
-  it('is refused to a second node, which leaves no trace; the first goes on', async () => {
+  it('is rejected by a second node, which leaves no trace; the first continues', async () => {
     const first = await start(notAtomic);
     const { nodeId } = first.info();
     const refused = start(notAtomic);
@@ -75,7 +75,7 @@ describe('a store that is not atomic', () => {
     await expect(start(notAtomic)).resolves.toBeDefined();
   });
 
-  it('does not bother nodes on an atomic one', async () => {
+  it('is not reported if the store is atomic', async () => {
     await start((store) => store);
     await expect(start((store) => store)).resolves.toBeDefined();
   });

@@ -51,7 +51,7 @@ const inTexts = [
   });
 });
 
-describe('definitions of the documentation and the examples', () => {
+describe('the definitions in the documentation and the examples', () => {
   it('are found', () => {
     expect(inFiles.length).toBeGreaterThan(20);
     expect(inTexts.length).toBeGreaterThan(10);

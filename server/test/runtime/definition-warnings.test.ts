@@ -20,7 +20,7 @@ const select = (condition: unknown) =>
 const custom = (value: unknown) => documentWithInputs('custom', { i: value });
 const wait = { EventName: "'e'", EventKey: "'k'" };
 
-describe('names', () => {
+describe('the check of names', () => {
   it.each([
     [activity('charge-card'), 'unquoted_text', "'charge-card'"],
     [activity('chargeCard'), 'unquoted_text', "'chargeCard'"],
@@ -36,7 +36,7 @@ describe('names', () => {
     [outputs('step.EventDta', 'WaitFor', wait), 'unknown_field', undefined],
     [outputs('context.Workflow.Nam'), 'unknown_field', undefined],
     [outputs('context.item'), 'unknown_field', undefined],
-  ])('are doubted: %# %o', async (document, code, suggestion) => {
+  ])('warns: %# %o', async (document, code, suggestion) => {
     const { warnings } = await checkDocument(document);
     expect(warnings).toMatchObject([{ code, ...(suggestion !== undefined && { suggestion }) }]);
     if (suggestion === undefined) expect(warnings[0]).not.toHaveProperty('suggestion');
@@ -52,22 +52,22 @@ describe('names', () => {
     outputs('context.Step.IdempotencyKey + context.Step.Id'),
     outputs('context.Item.whatever + context.get("Index")'),
     select('step.x > 1'),
-  ])('are right: %#', async (document) => {
+  ])('accepts: %#', async (document) => {
     expect(await found(document)).toEqual([]);
   });
 });
 
-describe('texts that are not evaluated', () => {
+describe('the check of strings that are not evaluated', () => {
   it.each([
     [custom({ a: 'data.x' }), ['missing_at_sign Inputs/i/a']],
     [custom({ a: { b: [{ c: '"Hello " + data.name' }] } }), ['missing_at_sign Inputs/i/a/b/0/c']],
     [custom(['data.x', 'step.y']), ['missing_at_sign Inputs/i/0', 'missing_at_sign Inputs/i/1']],
     [custom({ '@a': 'data.x', b: 'environment["TOKEN"]' }), ['missing_at_sign Inputs/i/b']],
-  ])('are doubted where they read like expressions: %#', async (document, warnings) => {
+  ])('warns if they look like expressions: %#', async (document, warnings) => {
     expect(await found(document)).toEqual(warnings);
   });
 
-  it('say how the key is written', async () => {
+  it('suggests the right key in its message', async () => {
     const { warnings } = await checkDocument(custom({ 'a/b': 'data.x' }));
     expect(warnings).toMatchObject([{ suggestion: '@a/b' }]);
   });
@@ -81,12 +81,12 @@ describe('texts that are not evaluated', () => {
     'data',
     'https://example.com/data.html',
     'step.by.step instructions',
-  ])('are let be where they read like text: %j', async (text) => {
+  ])('accepts plain text: %j', async (text) => {
     expect(await found(custom({ a: text }))).toEqual([]);
   });
 });
 
-describe('changes in place and conditions', () => {
+describe('the check of changes in place and of conditions', () => {
   it.each([
     [outputs('data.l.append(4)'), ['change_without_effect Outputs/x']],
     [outputs('sorted(data.l)'), []],
@@ -97,12 +97,12 @@ describe('changes in place and conditions', () => {
     [select('True'), []],
     [select(true), []],
     [select('data.ok'), []],
-  ])('%#', async (document, warnings) => {
+  ])('warns: %#', async (document, warnings) => {
     expect(await found(document)).toEqual(warnings);
   });
 });
 
-describe('retry settings', () => {
+describe('the check of retry settings', () => {
   const step = (members: object) => ({ Id: 'a', StepType: 'NoOp', ...members });
   const inSaga = (members: object) =>
     documentWith({ Id: 's', StepType: 'Sequence', Saga: true, Do: [[step(members)]] });
@@ -121,7 +121,7 @@ describe('retry settings', () => {
     },
     { ...documentWith(step({ RetryInterval: 5 })), DefaultErrorRetryInterval: 5 },
     { ...inSaga({}), DefaultErrorRetryInterval: 5 },
-  ])('have no effect: %#', async (document) => {
+  ])('warns if they have no effect: %#', async (document) => {
     const { warnings } = await checkDocument(document);
     expect(warnings.map(({ code }) => code)).toEqual(['retry_without_effect']);
   });
@@ -139,12 +139,12 @@ describe('retry settings', () => {
       DefaultErrorBehavior: 'Terminate',
       DefaultErrorRetryInterval: 5,
     },
-  ])('have an effect: %#', async (document) => {
+  ])('accepts them if they have an effect: %#', async (document) => {
     expect(await found(document)).toEqual([]);
   });
 });
 
-describe('loops', () => {
+describe('the check of loops', () => {
   const loop = (condition: unknown, ...body: object[]) =>
     documentWith({ Id: 'w', StepType: 'While', Inputs: { Condition: condition }, Do: [body] });
   const delay = { Id: 'd', StepType: 'Delay', Inputs: { Period: 1 } };
@@ -159,7 +159,7 @@ describe('loops', () => {
       { ...count, NextStepId: 'd' },
       { Id: 'd', StepType: 'NoOp', SelectNextStep: { c: 'data.again' } },
     ),
-  ])('never wait and never end: %#', async (document) => {
+  ])('warns if they never wait and never end: %#', async (document) => {
     const { warnings } = await checkDocument(document);
     expect(warnings.map(({ code }) => code)).toEqual(['loop_without_wait']);
   });
@@ -173,12 +173,12 @@ describe('loops', () => {
     documentWith({ ...count, SelectNextStep: { c: 'data.i < 3' } }),
     documentWith({ Id: 'c', StepType: 'custom', SelectNextStep: { c: 'step.more' } }),
     documentWith({ ...count, CancelCondition: 'data.stop', NextStepId: 'c' }),
-  ])('wait or end: %#', async (document) => {
+  ])('accepts them if they wait or end: %#', async (document) => {
     expect(await found(document)).toEqual([]);
   });
 });
 
-describe('waits in a saga', () => {
+describe('the check of waits in a saga', () => {
   const saga = (step: object, members: object = {}) =>
     documentWith({
       Id: 's',
@@ -194,13 +194,13 @@ describe('waits in a saga', () => {
     [saga({ Inputs: { ActivityName: "'n'", Timeout: 60 } }), []],
     [saga({ CancelCondition: 'data.stop' }), []],
     [saga({}, { Saga: false }), []],
-  ])('%#', async (document, warnings) => {
+  ])('warns: %#', async (document, warnings) => {
     expect(await found(document)).toEqual(warnings);
   });
 });
 
-describe('many warnings', () => {
-  it('are cut after a hundred', async () => {
+describe('the list of warnings', () => {
+  it('is limited to a hundred', async () => {
     const fields = Object.fromEntries(
       Array.from({ length: 5000 }, (_, at) => [`@${at}`, `x${at}`]),
     );

@@ -8,11 +8,11 @@ import { MemoryPool } from '../../src/runtime/memory/memory-pool.js';
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 const KB = 1024;
 
-describe('what a text costs in memory', () => {
+describe('the memory cost of a JSON text', () => {
   const repeated = (piece: string): string => `[${`${piece},`.repeat(100_000 / piece.length)}0]`;
 
   it.each(['{}', '[]', '[0]', '0', '0.5', '""', '{"a":0}', '{"id":1,"name":"x","open":true}'])(
-    'is at least what V8 takes for a list of %s',
+    'is at least what V8 uses for a list of %s',
     (piece) => {
       const text = repeated(piece);
       const copies: unknown[] = [];
@@ -24,11 +24,11 @@ describe('what a text costs in memory', () => {
     },
   );
 
-  it('is about the text itself where that is one string', () => {
+  it('is about the text itself if it is a single string', () => {
     expect(memoryCost(JSON.stringify('x'.repeat(100_000)))).toBeLessThan(210_000);
   });
 
-  it('is followed when the length changes', () => {
+  it('is updated when the length changes', () => {
     const cost = new FollowedCost();
     cost.follow(repeated('{}'));
     expect(cost.value).toBe(memoryCost(repeated('{}')));
@@ -37,8 +37,8 @@ describe('what a text costs in memory', () => {
   });
 });
 
-describe('a pool', () => {
-  it('admits what fits, in turn, and one alone whatever it takes', async () => {
+describe('a memory pool', () => {
+  it('admits what fits, in order, and a single entry of any size', async () => {
     const pool = new MemoryPool(100);
     const large = pool.tryTake(500);
     expect(large).not.toBeNull();
@@ -68,7 +68,7 @@ describe('a pool', () => {
   });
 });
 
-describe('the memory of instances', () => {
+describe('the memory budget of instances', () => {
   const comer = (id: string, bytes: number, rootId: string | null = null) => ({
     id,
     bytes,
@@ -92,7 +92,7 @@ describe('the memory of instances', () => {
     return { memory, evicted };
   }
 
-  it('evicts what is parked, the least recently used first, and only as much as needed', () => {
+  it('evicts parked instances, least recently used first, and only as many as needed', () => {
     const { evicted, memory } = memoryOf(2048 * KB);
     for (const id of ['a', 'b', 'c', 'd']) expect(memory.tryEnter(comer(id, 200 * KB))).toBe(true);
     for (const id of ['b', 'c', 'd']) memory.parked(id);
@@ -103,7 +103,7 @@ describe('the memory of instances', () => {
     expect(evicted).toEqual(['b', 'c', 'd']);
   });
 
-  it('keeps small and large instances apart', () => {
+  it('accounts for small and large instances separately', () => {
     const { memory } = memoryOf(2048 * KB);
     expect(memory.tryEnter(comer('large', 1024 * KB))).toBe(true);
     expect(memory.tryEnter(comer('another', 100 * KB))).toBe(false);
@@ -116,7 +116,7 @@ describe('the memory of instances', () => {
     expect(memory.used).toBe(0);
   });
 
-  it('lets one that needs more leave, and keeps a seat for all of it', async () => {
+  it('lets an instance that needs more leave, and reserves all of it for its return', async () => {
     const { memory } = memoryOf(2048 * KB);
     memory.tryEnter(comer('busy', 900 * KB));
     memory.tryEnter(comer('waits', KB));
@@ -136,7 +136,7 @@ describe('the memory of instances', () => {
     expect(memory.used).toBeLessThan(10 * KB);
   });
 
-  it('evicts what is parked when there are too many, and lets others wait', async () => {
+  it('evicts parked instances if there are too many, and lets others wait', async () => {
     const { evicted, memory } = memoryOf(2048 * KB, 2);
     for (const id of ['a', 'b']) expect(memory.tryEnter(comer(id, KB, 'root'))).toBe(true);
     expect(memory.tryEnter(comer('c', KB, 'root'))).toBe(false);
@@ -155,7 +155,7 @@ describe('the memory of instances', () => {
     expect(memory).toMatchObject({ used: 0, waiting: 0, hasFreePlace: true });
   });
 
-  it('keeps out of too many only those whose root has many', async () => {
+  it('applies the limit on instances only to roots with many', async () => {
     const { evicted, memory } = memoryOf(2048 * KB, 100);
     for (let n = 0; n < 100; n += 1) memory.tryEnter(comer(`bomb ${n}`, 100, 'bomb'));
     const waiting = memory.enter(comer('one more', 100, 'bomb'));
@@ -174,7 +174,7 @@ describe('the memory of instances', () => {
     expect(evicted).toHaveLength(65);
   });
 
-  it('gives the place back of one for which there are no bytes', () => {
+  it('frees the slot of an instance that does not fit in memory', () => {
     const { memory } = memoryOf(2048 * KB, 1);
     memory.tryEnter(comer('busy', 1024 * KB));
     expect(memory.tryEnter(comer('large', 1024 * KB, 'root'))).toBe(false);
@@ -182,7 +182,7 @@ describe('the memory of instances', () => {
     expect(memory.tryEnter(comer('small', KB, 'root'))).toBe(true);
   });
 
-  it('lets nobody wait when the node stops', async () => {
+  it('leaves nobody waiting when the node stops', async () => {
     const { memory } = memoryOf(2048 * KB);
     memory.tryEnter(comer('busy', 1024 * KB));
     const entering = memory.enter(comer('waits', 1024 * KB));

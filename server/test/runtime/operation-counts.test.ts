@@ -76,7 +76,7 @@ const COUNTED: readonly Counted[] = [
   },
 ];
 
-describe.each(COUNTED)('operations of $kind', ({ available, kind, open }) => {
+describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) => {
   const calls: TimedCall[] = [];
   const commands: string[] = [];
   let server: TestServer;
@@ -133,8 +133,8 @@ describe.each(COUNTED)('operations of $kind', ({ available, kind, open }) => {
     return tries.reduce((least, each) => (each.length < least.length ? each : least));
   };
 
-  describe.skipIf(!available)('counted', { timeout: 120_000 }, () => {
-    it('a start with three pure steps is at most two writes, and no read once the definition is known', async () => {
+  describe.skipIf(!available)('counted per workload', { timeout: 120_000 }, () => {
+    it('a start with three pure steps takes at most two writes, and no read once the definition is cached', async () => {
       const definition = await client.define(
         chain(
           compute('a', { x: 'data.n' }),
@@ -153,10 +153,10 @@ describe.each(COUNTED)('operations of $kind', ({ available, kind, open }) => {
     });
 
     it.each([
-      ['a worker that waits', true],
+      ['a worker that is already waiting', true],
       ['a worker that comes later', false],
     ])(
-      'an activity is at most seven writes and one read from start to end, with %s',
+      'an activity takes at most seven writes and one read from start to end, with %s',
       async (_, waits) => {
         const name = fresh('work');
         const definition = await client.define([
@@ -189,7 +189,7 @@ describe.each(COUNTED)('operations of $kind', ({ available, kind, open }) => {
       },
     );
 
-    it('an event that wakes a workflow is at most five writes and three reads', async () => {
+    it('an event that wakes a run takes at most five writes and three reads', async () => {
       const name = fresh('event');
       const definition = await client.define([
         step(
@@ -212,7 +212,7 @@ describe.each(COUNTED)('operations of $kind', ({ available, kind, open }) => {
       expect(reads.length, reads.join(' ')).toBeLessThanOrEqual(3);
     });
 
-    it('operations per turn do not grow in a While of 10,000 turns, nor does the document', async () => {
+    it('operations per iteration and the document do not grow in a While of 10,000 iterations', async () => {
       const definition = await client.define([
         step(
           'loop',
@@ -241,7 +241,7 @@ describe.each(COUNTED)('operations of $kind', ({ available, kind, open }) => {
       expect(Math.max(...commits.map(({ state }) => state.length))).toBeLessThan(20_000);
     });
 
-    it('operations do not grow with the items of a Foreach of 5,000, one after the other', async () => {
+    it('operations do not grow with the items of a sequential Foreach of 5,000', async () => {
       const definition = await client.define([
         step(
           'each',
@@ -273,7 +273,7 @@ describe.each(COUNTED)('operations of $kind', ({ available, kind, open }) => {
       expect(many).toBeLessThan(1000);
     });
 
-    it('operations of a parallel Foreach over 2,000 items stay far below one an item', async () => {
+    it('operations of a parallel Foreach over 2,000 items stay far below one per item', async () => {
       const definition = await client.define([
         step(
           'each',
@@ -288,7 +288,7 @@ describe.each(COUNTED)('operations of $kind', ({ available, kind, open }) => {
       expect(commitsOf(calls.slice(callsBefore), id).length).toBeLessThan(400);
     });
 
-    it('fifty pollers that wait and an idle node are at most one operation a second', async () => {
+    it('fifty waiting polls on an idle node take at most one operation a second', async () => {
       const gone = new AbortController();
       const polls = Array.from({ length: 50 }, (_, n) =>
         client

@@ -34,7 +34,7 @@ async function firstViolation(
   return null;
 }
 
-describe('a simulation notices that', () => {
+describe('the simulation finds a violation if', () => {
   it.each(Object.keys(SPOILERS))('%s', { timeout: 120_000 }, async (spoil) => {
     const violation = await firstViolation(SEEDS_MAX, spoil);
     console.info(`${spoil}: ${violation ?? 'NOT NOTICED'}`);

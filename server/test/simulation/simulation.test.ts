@@ -55,7 +55,7 @@ describe('simulated nodes', () => {
     expect(violation ?? '').toBe('');
   });
 
-  it('do the same again from the same seed', async () => {
+  it('behave the same with the same seed', async () => {
     for (let seed = 1; seed <= 25; seed += 1) {
       const first = await simulate(seed);
       const second = await simulate(seed);
@@ -64,7 +64,7 @@ describe('simulated nodes', () => {
     }
   });
 
-  it('keep every promise, whatever happens to them', { timeout: 3_600_000 }, async () => {
+  it('keep every guarantee, whatever happens to them', { timeout: 3_600_000 }, async () => {
     const only = setting('SIMULATION_SEED');
     const count = setting('SIMULATION_SEEDS');
     const first = only ?? setting('SIMULATION_FIRST') ?? 1;

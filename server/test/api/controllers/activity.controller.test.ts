@@ -33,7 +33,7 @@ const WIRE_ITEM = {
 };
 
 describe('GET /api/activity/{name}', () => {
-  it('hands out an item that never expires', async () => {
+  it('returns a work item without an expiry', async () => {
     const api = await startApi({ host: { 'activities.pull': async () => ITEM } });
     const response = await api.fetch('/api/activity/charge?workerId=me');
     expect(response.status).toBe(200);
@@ -47,14 +47,14 @@ describe('GET /api/activity/{name}', () => {
   it.each([
     [FAR_FUTURE_MS, '9999-12-31T23:59:59.9999999'],
     [Date.UTC(2026, 4, 4, 10, 20, 30, 5), '2026-05-04T10:20:30.005Z'],
-  ])('shows the expiry %i as %s', async (tokenExpiresAt, tokenExpiry) => {
+  ])('returns the expiry %i as %s', async (tokenExpiresAt, tokenExpiry) => {
     const api = await startApi({
       host: { 'activities.pull': async () => ({ ...ITEM, tokenExpiresAt }) },
     });
     expect(await (await api.fetch('/api/activity/charge')).json()).toMatchObject({ tokenExpiry });
   });
 
-  it('answers 404 when no work came', async () => {
+  it('answers 404 if no work appears', async () => {
     const api = await startApi({ host: { 'activities.pull': async () => null } });
     const response = await api.fetch('/api/activity/charge');
     expect(response.status).toBe(404);
@@ -67,7 +67,7 @@ describe('GET /api/activity/{name}', () => {
     ['timeout=99999999999', { timeoutMs: 120_000 }],
     ['lease=99999999', { leaseMs: 86_400_000 }],
     ['', { timeoutMs: 0, workerId: '' }],
-  ])('understands ?%s', async (query, expected) => {
+  ])('accepts ?%s', async (query, expected) => {
     const api = await startApi({ host: { 'activities.pull': async () => ITEM } });
     expect((await api.fetch(`/api/activity/charge?${query}`)).status).toBe(200);
     expect(api.calls[0]!.args).toMatchObject([expected]);
@@ -88,14 +88,14 @@ describe('GET /api/activity/{name}', () => {
     'lease=x',
     `workerId=${'x'.repeat(201)}`,
     'workerId=%00',
-  ])('refuses ?%s', async (query) => {
+  ])('rejects ?%s', async (query) => {
     const api = await startApi();
     const response = await api.fetch(`/api/activity/charge?${query}`);
     expect(response.status).toBe(400);
     expect(await problemOf(response)).toMatchObject({ code: 'invalid_request' });
   });
 
-  it('names the parameter that is wrong', async () => {
+  it('names the invalid parameter', async () => {
     const api = await startApi();
     const problem = await problemOf(await api.fetch('/api/activity/charge?timeout=-1&lease=0'));
     expect(problem['detail']).toBe('timeout must not be negative; lease must be at least 1');
@@ -105,7 +105,7 @@ describe('GET /api/activity/{name}', () => {
     ]);
   });
 
-  it('tells the host when the poller hangs up', async () => {
+  it('notifies the host when the worker disconnects', async () => {
     const { promise: aborted, resolve } = deferred<null>();
     const pull = ({ signal }: PullRequest) =>
       new Promise<null>((answer) => {
@@ -123,7 +123,7 @@ describe('GET /api/activity/{name}', () => {
     await aborted;
   });
 
-  it('gives back an item that arrives after the poller hung up', async () => {
+  it('releases an item that arrives after the worker has disconnected', async () => {
     const pulled = deferred<PullRequest>();
     const item = deferred<WorkItem>();
     const released = deferred<string>();
@@ -146,7 +146,7 @@ describe('GET /api/activity/{name}', () => {
     expect(await released.promise).toBe('t-1');
   });
 
-  it('gives back an item whose answer did not get through', async () => {
+  it('releases an item whose response could not be delivered', async () => {
     const released = deferred<string>();
     // Far more than the buffers of a connection hold, to a reader that reads nothing.
     const parameters = 'x'.repeat(50_000_000);
@@ -175,7 +175,7 @@ describe('GET /api/activity/{name}', () => {
   });
 });
 
-describe('answers of workers', () => {
+describe('the calls of workers', () => {
   it.each([
     ['success', '{"paid":true}', { succeeded: true, data: { paid: true } }],
     ['success', 'null', { succeeded: true, data: null }],
@@ -194,7 +194,7 @@ describe('answers of workers', () => {
     ['retry=false', false],
     ['Retry=false', false],
     ['retry=true', true],
-  ])('fail?%s says whether another attempt may succeed', async (query, retryable) => {
+  ])('fail?%s determines whether another attempt is allowed', async (query, retryable) => {
     const api = await startApi({ host: { 'activities.complete': async () => undefined } });
     const response = await api.post(`/api/activity/fail/t-1?${query}`, '1', 'application/json');
     expect(response.status).toBe(202);
@@ -202,7 +202,7 @@ describe('answers of workers', () => {
   });
 
   it.each(['retry=no', 'retry=', 'retry=0', 'retry=true&retry=false'])(
-    'refuse fail?%s',
+    'reject fail?%s',
     async (query) => {
       const api = await startApi();
       const response = await api.post(`/api/activity/fail/t-1?${query}`, '1', 'application/json');
@@ -211,7 +211,7 @@ describe('answers of workers', () => {
     },
   );
 
-  it('with a stale token are 404', async () => {
+  it('answer 404 for a stale token', async () => {
     const api = await startApi({
       host: {
         'activities.complete': async () => {
@@ -233,7 +233,7 @@ describe('answers of workers', () => {
     expect(api.calls[0]!.args).toEqual(['t-1', 30_000]);
   });
 
-  it('extend a lease by as much as it was taken for where they do not say', async () => {
+  it('extend a lease by its original duration if they give none', async () => {
     const tokenExpiresAt = Date.UTC(2026, 0, 1);
     const api = await startApi({ host: { 'activities.extend': async () => ({ tokenExpiresAt }) } });
     const response = await api.fetch('/api/activity/t-1/heartbeat', { method: 'PUT' });

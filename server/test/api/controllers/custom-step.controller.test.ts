@@ -21,7 +21,7 @@ describe('/api/step', () => {
     },
   );
 
-  it('answers warnings with their place, and passes on that they are not wanted', async () => {
+  it('returns warnings with their position, and passes the strict flag to the host', async () => {
     const api = await startApi({
       host: { 'customSteps.put': async () => ({ ...STORED, warnings: [WARNING] }) },
     });
@@ -34,12 +34,12 @@ describe('/api/step', () => {
     expect(api.calls[0]!.args).toEqual(['add', SCRIPT, true]);
   });
 
-  it.each(['application/json', 'text/plain', null])('refuses the type %s', async (type) => {
+  it.each(['application/json', 'text/plain', null])('rejects the media type %s', async (type) => {
     const api = await startApi();
     expect((await api.post('/api/step/add', SCRIPT, type)).status).toBe(415);
   });
 
-  it('says where the script is wrong', async () => {
+  it('reports the position of a syntax error', async () => {
     const api = await startApi({
       host: {
         'customSteps.put': async () => {
@@ -54,7 +54,7 @@ describe('/api/step', () => {
     expect(await problemOf(response)).toMatchObject({ code: 'invalid_script', line: 3, column: 5 });
   });
 
-  it('answers the script as it was stored, whatever the caller accepts', async () => {
+  it('returns the script as it was stored, whatever Accept says', async () => {
     const api = await startApi({ host: { 'customSteps.get': async () => STORED } });
     const response = await api.fetch('/api/step/add', { headers: { accept: 'application/json' } });
     expect(response.status).toBe(200);

@@ -42,7 +42,7 @@ describe('POST /api/definition', () => {
     });
   });
 
-  it('gives line and column for JSON, too', async () => {
+  it('also gives line and column in JSON', async () => {
     const api = await startApi({
       host: {
         'definitions.register': async () => {
@@ -62,7 +62,7 @@ describe('POST /api/definition', () => {
     ]);
   });
 
-  it('passes a document on that is not an object, for the engine to judge', async () => {
+  it('passes a document that is not an object to the engine', async () => {
     const api = await startApi({
       host: { 'definitions.register': async () => ({ id: 'x', version: 1, warnings: [] }) },
     });
@@ -72,7 +72,7 @@ describe('POST /api/definition', () => {
 });
 
 describe('POST /api/definition/validate', () => {
-  it('answers 200 with what was found, and stores nothing', async () => {
+  it('answers 200 with the problems found, and stores nothing', async () => {
     const check = { valid: false, errors: [PROBLEMS[0]!], warnings: [PROBLEMS[1]!] };
     const api = await startApi({ host: { 'definitions.check': async () => check } });
     const response = await api.post('/api/definition/validate', YAML_DOCUMENT, 'text/yaml');
@@ -87,7 +87,7 @@ describe('POST /api/definition/validate', () => {
 });
 
 describe('GET /api/definition', () => {
-  it('shows the newest version, or the one that is asked for', async () => {
+  it('returns the newest version, or the requested one', async () => {
     const document = { id: 'order', version: 1, steps: [{ id: 'a', stepType: 'NoOp' }] };
     const api = await startApi({
       host: { 'definitions.get': async () => ({ document, summary: SUMMARY }) },
@@ -101,7 +101,7 @@ describe('GET /api/definition', () => {
     ]);
   });
 
-  it.each(['version=0', 'version=-1', 'version=x', 'version='])('refuses ?%s', async (query) => {
+  it.each(['version=0', 'version=-1', 'version=x', 'version='])('rejects ?%s', async (query) => {
     const api = await startApi();
     expect((await api.fetch(`/api/definition/order?${query}`)).status).toBe(400);
   });
@@ -122,7 +122,7 @@ describe('GET /api/definition', () => {
   });
 
   it.each(['limit=0', 'limit=501', 'limit=x', `cursor=${'x'.repeat(1_001)}`])(
-    'refuses the page ?%s',
+    'rejects the page ?%s',
     async (query) => {
       const api = await startApi();
       expect((await api.fetch(`/api/definition?${query}`)).status).toBe(400);

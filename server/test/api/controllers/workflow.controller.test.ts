@@ -21,7 +21,7 @@ const SOME_WORKFLOW = {
 };
 
 describe('POST /api/workflow/{id}', () => {
-  it('starts with the data of the body and answers 201 with the place of the instance', async () => {
+  it('starts a run with the data in the body and answers 201 with its location', async () => {
     const api = await startApi({ host: { 'instances.start': async () => SOME_INSTANCE } });
     const response = await api.post(
       '/api/workflow/greeting?reference=r-1',
@@ -41,21 +41,21 @@ describe('POST /api/workflow/{id}', () => {
     ]);
   });
 
-  it('starts with {} without a body', async () => {
+  it('starts a run with {} if there is no body', async () => {
     const api = await startApi({ host: { 'instances.start': async () => SOME_INSTANCE } });
     const response = await api.fetch('/api/workflow/greeting', { method: 'POST' });
     expect(response.status).toBe(201);
     expect(api.calls[0]!.args).toMatchObject([{ data: {} }]);
   });
 
-  it.each(['[1]', '"text"', 'null', '5'])('refuses the data %s', async (body) => {
+  it.each(['[1]', '"text"', 'null', '5'])('rejects the data %s', async (body) => {
     const api = await startApi();
     const response = await api.post('/api/workflow/greeting', body, 'application/json');
     expect(response.status).toBe(400);
     expect(await problemOf(response)).toMatchObject({ code: 'invalid_request' });
   });
 
-  it('says that there is no such definition', async () => {
+  it('answers 404 if the definition does not exist', async () => {
     const api = await startApi({
       host: {
         'instances.start': async () => {
@@ -96,14 +96,14 @@ describe('GET /api/workflow/{id}', () => {
     expect(api.calls[0]!.args.slice(0, 2)).toEqual(['w1', waitMs]);
   });
 
-  it.each(['-1', '1.5', 'x', '', '1e2'])('refuses to wait for %j seconds', async (wait) => {
+  it.each(['-1', '1.5', 'x', '', '1e2'])('rejects a wait of %j seconds', async (wait) => {
     const api = await startApi();
     const response = await api.fetch(`/api/workflow/w1?wait=${wait}`);
     expect(response.status).toBe(400);
     expect((await problemOf(response))['errors']).toMatchObject([{ parameter: 'wait' }]);
   });
 
-  it('shows the newest error', async () => {
+  it('returns the newest error', async () => {
     const lastError = {
       stepId: 's',
       message: 'm',
@@ -124,13 +124,13 @@ describe('GET /api/workflow/{id}', () => {
   });
 });
 
-describe('control of a workflow', () => {
+describe('the control actions', () => {
   it.each([
     ['PUT', '/api/workflow/w1/suspend', 'suspend'],
     ['PUT', '/api/workflow/w1/resume', 'resume'],
     ['PUT', '/api/workflow/w1/retry', 'retry'],
     ['DELETE', '/api/workflow/w1', 'terminate'],
-  ])('%s %s answers the instance', async (method, path, action) => {
+  ])('%s %s returns the run', async (method, path, action) => {
     const api = await startApi({ host: { 'instances.control': async () => SOME_INSTANCE } });
     const response = await api.fetch(path, { method });
     expect(response.status).toBe(200);
@@ -142,7 +142,7 @@ describe('control of a workflow', () => {
 describe('GET /api/workflow', () => {
   const host = { 'instances.list': async () => ({ items: [SOME_INSTANCE], nextCursor: null }) };
 
-  it('answers instances without their data', async () => {
+  it('returns runs without their data', async () => {
     const api = await startApi({ host });
     const { data, lastError, ...summary } = SOME_WORKFLOW;
     expect([data, lastError]).toHaveLength(2);
@@ -153,7 +153,7 @@ describe('GET /api/workflow', () => {
     expect(api.calls[0]!.args).toEqual([{ limit: 50, cursor: null }]);
   });
 
-  it('passes filters on', async () => {
+  it('passes filters to the host', async () => {
     const api = await startApi({ host });
     const query = new URLSearchParams({
       status: 'Complete',
@@ -180,7 +180,7 @@ describe('GET /api/workflow', () => {
     ]);
   });
 
-  it.each(['failedFrom', 'unchangedSince'])('passes %s on', async (filter) => {
+  it.each(['failedFrom', 'unchangedSince'])('passes %s to the host', async (filter) => {
     const api = await startApi({ host });
     expect((await api.fetch(`/api/workflow?${filter}=2026-01-02&status=Suspended`)).status).toBe(
       200,
@@ -190,7 +190,7 @@ describe('GET /api/workflow', () => {
     ]);
   });
 
-  it('takes a time without a zone as UTC', async () => {
+  it('reads a time without a zone as UTC', async () => {
     const api = await startApi({ host });
     await api.fetch('/api/workflow?startedFrom=2026-01-02T03:04');
     expect(api.calls[0]!.args).toMatchObject([{ startedFrom: Date.UTC(2026, 0, 2, 3, 4) }]);
@@ -212,7 +212,7 @@ describe('GET /api/workflow', () => {
     'limit=501',
     'limit=ten',
     'definitionId=a&definitionId=b',
-  ])('refuses ?%s', async (query) => {
+  ])('rejects ?%s', async (query) => {
     const api = await startApi({ host });
     const response = await api.fetch(`/api/workflow?${query}`);
     expect(response.status).toBe(400);
@@ -220,14 +220,14 @@ describe('GET /api/workflow', () => {
     expect(api.calls).toEqual([]);
   });
 
-  it('names the filters that are wrong', async () => {
+  it('names the invalid filters', async () => {
     const api = await startApi({ host });
     const problem = await problemOf(await api.fetch('/api/workflow?limit=0&status=x'));
     const parameters = (problem['errors'] as { parameter: string }[]).map((e) => e.parameter);
     expect(parameters.sort()).toEqual(['limit', 'status']);
   });
 
-  it('does not take a parameter in brackets for an operator', async () => {
+  it('does not interpret a parameter in brackets as an operator', async () => {
     const api = await startApi({ host });
     expect((await api.fetch('/api/workflow?status[$ne]=x')).status).toBe(400);
     expect(api.calls).toEqual([]);
@@ -266,7 +266,7 @@ describe('GET /api/workflow/{id}/steps', () => {
       { kind: 'steps', open: 2 },
       { kind: 'steps', open: 2 },
     ],
-  ] as const)('shows that a step waits for %j', async (waitsFor, shown) => {
+  ] as const)('shows that a step is waiting for %j', async (waitsFor, shown) => {
     const page = { items: [{ ...step, waitsFor }], nextCursor: 'c' };
     const api = await startApi({ host: { 'instances.listSteps': async () => page } });
     const response = await api.fetch('/api/workflow/w1/steps?limit=2');

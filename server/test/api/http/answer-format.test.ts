@@ -7,7 +7,7 @@ import { SOME_INSTANCE } from '../support/scripted-host.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-describe('answers', () => {
+describe('responses', () => {
   it.each([
     [null, JSON_TYPE],
     ['*/*', JSON_TYPE],
@@ -25,7 +25,7 @@ describe('answers', () => {
     ['application/json; charset=utf-8', JSON_TYPE],
     ['application/xml', JSON_TYPE],
     ['nonsense', JSON_TYPE],
-  ])('for Accept: %s have the type %s', async (accept, type) => {
+  ])('to Accept: %s have the media type %s', async (accept, type) => {
     const api = await startApi({ host: { 'instances.get': async () => SOME_INSTANCE } });
     // fetch sends */* by itself; an empty value stands for none.
     const headers = accept === null ? { accept: '' } : { accept };
@@ -36,7 +36,7 @@ describe('answers', () => {
     expect(value).toMatchObject({ workflowId: 'w1', data: { name: 'Ada' } });
   });
 
-  it('keep own __proto__ members in both formats', async () => {
+  it('preserve own __proto__ members in both formats', async () => {
     const data = JSON.parse('{"__proto__":{"x":1}}') as typeof SOME_INSTANCE.data;
     const api = await startApi({
       host: { 'instances.get': async () => ({ ...SOME_INSTANCE, data }) },
@@ -47,7 +47,7 @@ describe('answers', () => {
     expect(await (await api.fetch('/api/workflow/w1', accept)).text()).toContain('__proto__:\n');
   });
 
-  it('are the same when they are long', async () => {
+  it('have the same content if they are long', async () => {
     const data = { rows: Array.from({ length: 30_000 }, (_, at) => ({ at, name: `row ${at}` })) };
     const api = await startApi({
       host: { 'instances.get': async () => ({ ...SOME_INSTANCE, data }) },
@@ -62,7 +62,7 @@ describe('answers', () => {
     expect(text).toContain('\n    - at: 29999\n      name: "row 29999"\n'.replaceAll('"', ''));
   });
 
-  it('are JSON where they are too long for YAML', async () => {
+  it('are JSON if they are too long for YAML', async () => {
     // Each of few values brings the indentation of a hundred levels.
     let deep: Json = Array.from({ length: 60_000 }, () => 1);
     for (let depth = 0; depth < 90; depth += 1) deep = [deep];
@@ -76,14 +76,14 @@ describe('answers', () => {
     expect(((await response.json()) as { data: unknown }).data).toEqual(data);
   });
 
-  it('are not kept by caches', async () => {
+  it('are not cacheable', async () => {
     const api = await startApi({ host: { 'instances.get': async () => SOME_INSTANCE } });
     const response = await api.fetch('/api/workflow/w1');
     expect(response.headers.get('cache-control')).toBe('no-store');
     expect(response.headers.get('etag')).toBeNull();
   });
 
-  it('have no body for HEAD', async () => {
+  it('to HEAD have no body', async () => {
     const api = await startApi({ host: { 'instances.get': async () => SOME_INSTANCE } });
     const response = await api.fetch('/api/workflow/w1', { method: 'HEAD' });
     expect(response.status).toBe(200);

@@ -21,7 +21,7 @@ function publishedData(api: ApiServer): unknown {
   return (api.calls[0]!.args[0] as { data: unknown }).data;
 }
 
-describe('media types', () => {
+describe('the media type of a body', () => {
   it.each([
     ['application/json', '{"a":1}'],
     ['application/json; charset=utf-8', '{"a":1}'],
@@ -32,7 +32,7 @@ describe('media types', () => {
     ['application/yaml', 'a: 1'],
     ['application/x-yaml; charset=utf-8', 'a: 1'],
     ['text/yaml', 'a: 1'],
-  ])('takes %s', async (type, body) => {
+  ])('may be %s', async (type, body) => {
     const api = await startEventApi();
     const response = await api.post('/api/event/paid/7', body, type);
     expect(response.status).toBe(202);
@@ -49,7 +49,7 @@ describe('media types', () => {
     'application/jsonp',
     'constructor',
     null,
-  ])('refuses %s', async (type) => {
+  ])('is rejected if it is %s', async (type) => {
     const api = await startEventApi();
     const response = await api.post('/api/event/paid/7', '{"a":1}', type);
     expect(response.status).toBe(415);
@@ -57,7 +57,7 @@ describe('media types', () => {
     expect(api.calls).toEqual([]);
   });
 
-  it('refuses a compressed body without unpacking it', async () => {
+  it('is checked first: a compressed body is rejected without being decompressed', async () => {
     const api = await startEventApi();
     const response = await api.fetch('/api/event/paid/7', {
       method: 'POST',
@@ -68,7 +68,7 @@ describe('media types', () => {
   });
 });
 
-describe('values', () => {
+describe('the value of a body', () => {
   it.each([
     ['null', null],
     ['5', 5],
@@ -76,7 +76,7 @@ describe('values', () => {
     ['false', false],
     ['[1,[2]]', [1, [2]]],
     ['{}', {}],
-  ])('passes the JSON %s on', async (body, value) => {
+  ])('may be the JSON %s', async (body, value) => {
     const api = await startEventApi();
     expect((await api.post('/api/event/paid/7', body, 'application/json')).status).toBe(202);
     expect(publishedData(api)).toEqual(value);
@@ -86,13 +86,13 @@ describe('values', () => {
     ['null', null],
     ['2026-05-04', '2026-05-04'],
     ['- 1\n- b', [1, 'b']],
-  ])('passes the YAML %j on', async (body, value) => {
+  ])('may be the YAML %j', async (body, value) => {
     const api = await startEventApi();
     expect((await api.post('/api/event/paid/7', body, 'application/yaml')).status).toBe(202);
     expect(publishedData(api)).toEqual(value);
   });
 
-  it('leaves own __proto__ members, casing and order alone', async () => {
+  it('keeps own __proto__ members, casing and order', async () => {
     const api = await startEventApi();
     const body = '{"b":1,"A":{"__proto__":{"x":[1]},"constructor":{"prototype":{}}},"a":2}';
     await api.post('/api/event/paid/7', body, 'application/json');
@@ -100,13 +100,13 @@ describe('values', () => {
     expect(({} as Record<string, unknown>)['x']).toBeUndefined();
   });
 
-  it('skips a byte order mark', async () => {
+  it('may follow a byte order mark', async () => {
     const api = await startEventApi();
     await api.post('/api/event/paid/7', '\uFEFF{"a":1}', 'application/json');
     expect(publishedData(api)).toEqual({ a: 1 });
   });
 
-  it('says where JSON is broken', async () => {
+  it('is rejected with the position of a JSON syntax error', async () => {
     const api = await startEventApi();
     const response = await api.post('/api/event/paid/7', '{\n "a": tru}', 'application/json');
     expect(response.status).toBe(400);
@@ -117,7 +117,7 @@ describe('values', () => {
     });
   });
 
-  it('says where YAML is broken', async () => {
+  it('is rejected with the position of a YAML syntax error', async () => {
     const api = await startEventApi();
     const response = await api.post('/api/event/paid/7', 'a: 1\na: 2', 'application/yaml');
     expect(response.status).toBe(400);
@@ -128,7 +128,7 @@ describe('values', () => {
     });
   });
 
-  it('refuses what is not UTF-8', async () => {
+  it('is rejected if it is not UTF-8', async () => {
     const api = await startEventApi();
     const body = Uint8Array.of(0x22, 0xc3, 0x28, 0x22);
     const response = await api.post('/api/event/paid/7', body, 'application/json');
@@ -136,7 +136,7 @@ describe('values', () => {
     expect(await problemOf(response)).toMatchObject({ detail: 'The body is not valid UTF-8' });
   });
 
-  it.each(['', '  \n'])('refuses the empty event %j', async (body) => {
+  it.each(['', '  \n'])('is rejected if the body of an event is empty: %j', async (body) => {
     const api = await startEventApi();
     const response = await api.post('/api/event/paid/7', body, 'application/json');
     expect(response.status).toBe(400);
@@ -144,10 +144,10 @@ describe('values', () => {
   });
 });
 
-describe('sizes', () => {
+describe('the size of a body', () => {
   const limits = { bodyBytesMax: 1_000, yamlBytesMax: 500, scriptBytesMax: 300 };
 
-  it('takes a body of exactly the limit and refuses one byte more', async () => {
+  it('may be exactly the limit, but not one byte more', async () => {
     const api = await startEventApi({ limits });
     const atLimit = JSON.stringify('x'.repeat(998));
     expect((await api.post('/api/event/paid/7', atLimit, 'application/json')).status).toBe(202);
@@ -156,14 +156,14 @@ describe('sizes', () => {
     expect(await problemOf(above)).toMatchObject({ code: 'body_too_large', bytesMax: 1_000 });
   });
 
-  it('has smaller limits for YAML and for scripts', async () => {
+  it('has lower limits for YAML and for scripts', async () => {
     const api = await startEventApi({ limits });
     const text = 'x'.repeat(600);
     expect((await api.post('/api/event/paid/7', text, 'application/yaml')).status).toBe(413);
     expect((await api.post('/api/step/add', text, 'text/x-python')).status).toBe(413);
   });
 
-  it('answers a body that it will not read, then closes the connection', async () => {
+  it('is rejected before the rest is read, and the connection is closed', async () => {
     const api = await startEventApi({ limits });
     const answer = await rawExchange(api.port, [
       'POST /api/event/paid/7 HTTP/1.1',
@@ -178,7 +178,7 @@ describe('sizes', () => {
     expect(answer).toContain('"code":"body_too_large"');
   });
 
-  it('stops reading a body without a length at the limit', async () => {
+  it('is limited while reading a body without a Content-Length', async () => {
     const api = await startEventApi({ limits });
     const chunk = '{'.repeat(256);
     const answer = await rawExchange(api.port, [
@@ -194,14 +194,14 @@ describe('sizes', () => {
     expect(answer).toMatch(/connection: close/i);
   });
 
-  it('can be told by a client that sends all of a large body first', async () => {
+  it('is rejected with a response that reaches a client that first sends all of a large body', async () => {
     const api = await startEventApi({ limits });
     const body = 'x'.repeat(5_000_000);
     const response = await api.post('/api/event/paid/7', body, 'application/json');
     expect(response.status).toBe(413);
   });
 
-  it('keeps the connection after a small body that was not read', async () => {
+  it('does not cost the connection if a small body was not read', async () => {
     const api = await startEventApi({ limits });
     const request = (path: string) =>
       `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`;
@@ -212,8 +212,8 @@ describe('sizes', () => {
   });
 });
 
-describe('a caller that hangs up in the middle of a body', () => {
-  it('disturbs nobody else', async () => {
+describe('a client that disconnects during a body', () => {
+  it('does not affect others', async () => {
     const api = await startEventApi();
     const socket = connect(api.port, '127.0.0.1', () =>
       socket.write(

@@ -46,7 +46,7 @@ function listener(batches: readonly (ChangeBatch | null)[]): ChangeListener & {
 }
 
 describe('GET /api/stream', () => {
-  it('sends each change as an event that any EventSource reads', async () => {
+  it('sends each change as an event that any EventSource can read', async () => {
     const changes = listener([
       { workflows: [CHANGE], definitions: [{ id: 'd', version: 4 }], lagged: false },
       { ...NOTHING, lagged: true },
@@ -77,7 +77,7 @@ describe('GET /api/stream', () => {
     expect(changes.closed).toBeGreaterThan(0);
   });
 
-  it('says at once that it listens, before anything happens', async () => {
+  it('confirms the subscription before the first event', async () => {
     const api = await startApi({ host: { 'changes.watch': () => listener([]) } });
     const hangUp = new AbortController();
     const response = await api.fetch('/api/stream', { signal: hangUp.signal });
@@ -89,7 +89,7 @@ describe('GET /api/stream', () => {
     hangUp.abort();
   });
 
-  it('lets go of the listener when the caller hangs up', async () => {
+  it('releases the listener when the client disconnects', async () => {
     const changes = listener([]);
     const api = await startApi({ host: { 'changes.watch': () => changes } });
     const hangUp = new AbortController();
@@ -99,7 +99,7 @@ describe('GET /api/stream', () => {
     await expect.poll(() => changes.closed).toBeGreaterThan(0);
   });
 
-  it('keeps nothing for a caller that does not read', async () => {
+  it('buffers nothing for a client that does not read', async () => {
     const big = Array.from({ length: 1000 }, () => CHANGE);
     const changes = listener(Array.from({ length: 2000 }, () => ({ ...NOTHING, workflows: big })));
     const api = await startApi({ host: { 'changes.watch': () => changes } });
@@ -124,7 +124,7 @@ describe('GET /api/stream', () => {
     await expect.poll(() => changes.closed).toBeGreaterThan(0);
   });
 
-  it('counts with the calls of an address that wait', async () => {
+  it('counts towards the limit of waiting calls from one address', async () => {
     const api = await startApi({
       host: { 'changes.watch': () => listener([]) },
       limits: { waitingPerAddressMax: 1 },
@@ -142,7 +142,7 @@ describe('GET /api/stream', () => {
     second.abort();
   });
 
-  it('ends when the token of the caller does', async () => {
+  it('ends when the token of the client expires', async () => {
     const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const publicKey = keys.publicKey.export({ type: 'spki', format: 'pem' }).toString();
     const waits: number[] = [];
@@ -173,12 +173,12 @@ describe('GET /api/stream', () => {
   it.each([
     ['a name with a control character', '?workflowId=a%00b', 400],
     ['a name that is too long', `?definitionId=${'x'.repeat(201)}`, 400],
-  ])('refuses %s', async (_what, query, status) => {
+  ])('rejects %s', async (_what, query, status) => {
     const api = await startApi();
     expect((await api.fetch(`/api/stream${query}`)).status).toBe(status);
   });
 
-  it('is not for HEAD, which would hold it open for nothing', async () => {
+  it('rejects HEAD, which would only keep it open', async () => {
     const api = await startApi();
     const response = await api.fetch('/api/stream', { method: 'HEAD' });
     expect(response.status).toBe(405);

@@ -38,18 +38,18 @@ describe('parseJson', () => {
     '1e300',
     '"12345678901234567890"',
     '{"12345678901234567890": 1}',
-  ])('takes %s', (text) => {
+  ])('accepts %s', (text) => {
     expect(parseJson(text, limits)).toEqual(JSON.parse(text));
   });
 
   it.each(['9007199254740992', '-12345678901234567890', '9'.repeat(1000)])(
-    'takes the integer %s as it is',
+    'returns the integer %s unchanged',
     (text) => {
       expect(parseJson(`{"a": [${text}]}`, limits)).toEqual({ a: [BigInt(text)] });
     },
   );
 
-  it('keeps __proto__ as plain own data', () => {
+  it('keeps __proto__ as ordinary own data', () => {
     const value = parseJson('{"__proto__": {"x": 1}}', limits) as object;
     expect(Object.keys(value)).toEqual(['__proto__']);
     expect(JSON.stringify(value)).toBe('{"__proto__":{"x":1}}');
@@ -78,20 +78,20 @@ describe('parseJson', () => {
     ['01', 1, 2, 'more text after the value'],
     ['1 2', 1, 3, 'more text after the value'],
     ['NaN', 1, 1, 'unexpected text'],
-  ])('refuses %j at line %i, column %i: %s', (text, line, column, message) => {
+  ])('rejects %j at line %i, column %i: %s', (text, line, column, message) => {
     const error = refusal(text);
     expect(error.code).toBe('unreadable_body');
     expect(error.fields).toEqual({ line, column });
     expect(error.message).toContain(message);
   });
 
-  it('counts values, wherever they are', () => {
+  it('counts values at every depth', () => {
     expect(refusal(`[${'1,'.repeat(20)}1]`).message).toContain('more than 20 values');
     expect(refusal('[[],[],[],[],[],[],[],[],[],[],[]]').message).toContain('more than 20 values');
     expect(parseJson(`"${',[{'.repeat(50)}"`, limits)).toHaveLength(150);
   });
 
-  it('judges 1 MB of anything at once', () => {
+  it('checks any 1 MB text in linear time', () => {
     const size = 1024 * 1024;
     const hostile = ['['.repeat(size), '"'.repeat(size), '9'.repeat(size), `"${'\\'.repeat(size)}`];
     for (const text of hostile) {
@@ -113,7 +113,7 @@ describe('findSyntaxProblem', () => {
     }
   };
 
-  it('finds nothing in JSON', () => {
+  it('finds no problem in valid JSON', () => {
     fc.assert(
       fc.property(fc.json(), fc.constantFrom(0, 2), (text, indent) => {
         const spaced = JSON.stringify(JSON.parse(text), null, indent);
@@ -122,7 +122,7 @@ describe('findSyntaxProblem', () => {
     );
   });
 
-  it('agrees with the platform on damaged JSON', () => {
+  it('finds the same problems as the platform in damaged JSON', () => {
     const marks = fc.constantFrom(...Array.from('{}[],:"\\ 0-+.eEntruu\n\u0001x'));
     fc.assert(
       fc.property(
@@ -140,7 +140,7 @@ describe('findSyntaxProblem', () => {
     );
   });
 
-  it('agrees with the platform on any row of tokens', () => {
+  it('finds the same problems as the platform in any sequence of tokens', () => {
     const token = fc.constantFrom(
       '{',
       '}',

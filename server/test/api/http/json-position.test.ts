@@ -28,8 +28,8 @@ function expectedOffset(root: Node, path: readonly (string | number)[]): number 
   return isNamed ? node.parent.offset : node.offset;
 }
 
-describe('places in a JSON text', () => {
-  it('are where another reader finds them, however the text is laid out', () => {
+describe('positions in a JSON text', () => {
+  it('match those of an independent parser, whatever the layout of the text', () => {
     const text = fc
       .tuple(fc.jsonValue(), fc.constantFrom(undefined, 1, '\t'))
       .map(([value, indent]) => `\n ${JSON.stringify(value, null, indent)} `);
@@ -45,7 +45,7 @@ describe('places in a JSON text', () => {
     );
   });
 
-  it('of what is missing are those of its parent, and of names given twice the last', () => {
+  it('of a missing member are those of its parent, and of a duplicate name those of the last', () => {
     const json = '{"a": {"b": [1, {"c": 2}]}, "x": 1, "x" : [0]}';
     const locate = jsonLocator(json);
     const columnOf = (pointer: string): number | undefined => locate(pointer)?.column;

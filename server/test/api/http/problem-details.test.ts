@@ -48,7 +48,7 @@ function failingWith(error: Error) {
 }
 
 describe('problem documents', () => {
-  it.each(Object.entries(STATUSES))('answer %s with %i', async (code, status) => {
+  it.each(Object.entries(STATUSES))('map %s to status %i', async (code, status) => {
     const api = await failingWith(new AppError(code as ErrorCode, 'So it is'));
     const response = await api.fetch('/api/workflow/w1');
     expect(response.status).toBe(status);
@@ -62,7 +62,7 @@ describe('problem documents', () => {
     });
   });
 
-  it('carry ids, but not over their own members', async () => {
+  it('include ids, which never replace the standard members', async () => {
     const fields = { workflowId: 'w1', status: 'mine', code: 'mine' };
     const api = await failingWith(new AppError('workflow_not_found', 'No', { fields }));
     expect(await problemOf(await api.fetch('/api/workflow/w1'))).toMatchObject({
@@ -72,19 +72,19 @@ describe('problem documents', () => {
     });
   });
 
-  it('begin with the members that all of them have', async () => {
+  it('start with the standard members', async () => {
     const fields = { workflowId: 'w1' };
     const api = await failingWith(new AppError('workflow_not_found', 'No', { fields }));
     const names = Object.keys(await problemOf(await api.fetch('/api/workflow/w1')));
     expect(names).toEqual(['type', 'title', 'status', 'detail', 'code', 'workflowId']);
   });
 
-  it('say when to come again', async () => {
+  it('include Retry-After', async () => {
     const api = await failingWith(new AppError('overloaded', 'Busy', { retryAfterSeconds: 1.2 }));
     expect((await api.fetch('/api/workflow/w1')).headers.get('retry-after')).toBe('2');
   });
 
-  it('take a lost store for what it is', async () => {
+  it('report an unavailable store with 503', async () => {
     const api = await failingWith(new StoreUnavailableError('connection refused at db:27017'));
     const response = await api.fetch('/api/workflow/w1');
     expect(response.status).toBe(503);
@@ -92,13 +92,13 @@ describe('problem documents', () => {
     expect(await response.text()).not.toContain('27017');
   });
 
-  it('are JSON for callers that accept YAML', async () => {
+  it('are JSON even if the client accepts YAML', async () => {
     const api = await failingWith(new AppError('workflow_not_found', 'No'));
     const response = await api.fetch('/api/workflow/w1', { headers: { accept: 'text/yaml' } });
     expect(response.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
   });
 
-  it('show an id of an unexpected error, and the log shows the error under it', async () => {
+  it('contain an id for an unexpected error, which the log contains too', async () => {
     const api = await failingWith(new Error('secret detail'));
     const response = await api.fetch('/api/workflow/w1');
     expect(response.status).toBe(500);
@@ -115,7 +115,7 @@ describe('problem documents', () => {
     );
   });
 
-  it('name what nobody can reach', async () => {
+  it('report an unknown path', async () => {
     const api = await startApi();
     const response = await api.fetch('/api/nothing?x=1');
     expect(response.status).toBe(404);
@@ -130,7 +130,7 @@ describe('problem documents', () => {
     ['GET', '/api/event/a/b', 'POST'],
     ['PUT', '/API/Info/', 'GET'],
     ['POST', '/swagger', 'GET'],
-  ])('say what is possible instead of %s %s', async (method, path, allow) => {
+  ])('list the allowed methods for %s %s', async (method, path, allow) => {
     const api = await startApi();
     const response = await api.fetch(path, { method });
     expect(response.status).toBe(405);
@@ -138,7 +138,7 @@ describe('problem documents', () => {
     expect(await problemOf(response)).toMatchObject({ code: 'method_not_allowed' });
   });
 
-  it('refuse HEAD where a GET hands out work', async () => {
+  it('reject HEAD where GET hands out work', async () => {
     const api = await startApi();
     const response = await api.fetch('/api/activity/charge', { method: 'HEAD' });
     expect(response.status).toBe(405);
@@ -146,7 +146,7 @@ describe('problem documents', () => {
   });
 
   it.each(['/api/workflow/%E0%A4%A', '/api/workflow/%', '/api/definition/%ff'])(
-    'refuse the path %s',
+    'reject the path %s',
     async (path) => {
       const api = await startApi();
       const response = await api.fetch(path);
@@ -155,7 +155,7 @@ describe('problem documents', () => {
     },
   );
 
-  it('tell nothing about the server', async () => {
+  it('reveal nothing about the server', async () => {
     const api = await startApi();
     const { headers } = await api.fetch('/api/nothing');
     expect(headers.get('x-powered-by')).toBeNull();

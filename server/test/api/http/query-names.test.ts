@@ -30,7 +30,7 @@ describe('query parameters', () => {
       })),
     );
 
-  it.each(calls)('of another name are refused by $call', async ({ call, names }) => {
+  it.each(calls)('with an unknown name are rejected by $call', async ({ call, names }) => {
     const [method = '', path = ''] = call.split(' ');
     const api = await startApi();
     const response = await api.fetch(`${path}?refrence=1`, { method });
@@ -65,7 +65,7 @@ describe('query parameters', () => {
   );
 
   it.each(['__proto__=1', 'constructor=2', '_=3', '=', 'x'.repeat(5000)])(
-    'of odd names are refused: %j',
+    'with an unusual name are rejected: %j',
     async (query) => {
       const problem = await problemAt(`/api/workflow/w1?${query}`);
       expect(String(problem['detail'])).toMatch(/ is not a query parameter of this call\./);
@@ -73,7 +73,7 @@ describe('query parameters', () => {
     },
   );
 
-  it('of another name are refused after the caller was asked who it is', async () => {
+  it('with an unknown name are rejected only after authentication', async () => {
     const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const auth = {
       enabled: true,
@@ -85,13 +85,13 @@ describe('query parameters', () => {
     expect((await api.fetch('/api/workflow?refrence=1')).status).toBe(401);
   });
 
-  it('are of no interest to probes and scrapers', async () => {
+  it('are ignored by the probes', async () => {
     const api = await startApi();
     expect((await api.fetch('/health/live?time=1')).status).toBe(200);
   });
 
   it.each(['reference=a&reference=b', 'reference=a&Reference=b'])(
-    'are refused when they are given twice, as in %s',
+    'are rejected if they are repeated, as in %s',
     async (query) => {
       const problem = await problemAt(`/api/workflow?${query}`);
       expect(problem['detail']).toBe('reference is given more than once');
@@ -105,7 +105,7 @@ describe('query parameters', () => {
     },
   );
 
-  it('name their choices', async () => {
+  it('are rejected with the list of valid values', async () => {
     const problem = await problemAt('/api/workflow?status=running');
     expect(problem['detail']).toBe(
       'status must be one of Runnable, Suspended, Complete, Terminated',
@@ -116,8 +116,11 @@ describe('query parameters', () => {
     ['cursor', `cursor=${'x'.repeat(1_001)}`],
     ['startedFrom', 'startedFrom=yesterday'],
     ['limit', 'limit=0'],
-  ])('say that %s is what is wrong, in the same place of the answer', async (name, query) => {
-    const problem = await problemAt(`/api/workflow?${query}`);
-    expect(problem['errors']).toMatchObject([{ code: 'invalid_parameter', parameter: name }]);
-  });
+  ])(
+    'are rejected with %s as the invalid parameter, in the same member of the response',
+    async (name, query) => {
+      const problem = await problemAt(`/api/workflow?${query}`);
+      expect(problem['errors']).toMatchObject([{ code: 'invalid_parameter', parameter: name }]);
+    },
+  );
 });

@@ -65,18 +65,18 @@ describe('parseYaml', () => {
     expect(read(text)).toEqual(value);
   });
 
-  it.each(['', '\n', '# nothing\n', '\uFEFF'])('sees that there is nothing in %j', (text) => {
+  it.each(['', '\n', '# nothing\n', '\uFEFF'])('rejects %j as empty', (text) => {
     expect(parseYaml(text, DEFAULT_API_LIMITS)).toBeNull();
   });
 
-  it('keeps __proto__ and the like as plain own data', () => {
+  it('keeps __proto__ and similar names as ordinary own data', () => {
     const value = read('__proto__: {x: 1}\nconstructor: {prototype: {x: 1}}') as object;
     expect(Object.keys(value)).toEqual(['__proto__', 'constructor']);
     expect(JSON.stringify(value)).toBe('{"__proto__":{"x":1},"constructor":{"prototype":{"x":1}}}');
     expect(({} as Record<string, unknown>)['x']).toBeUndefined();
   });
 
-  it('expands an alias to a value of its own', () => {
+  it('expands an alias to a copy of the value', () => {
     const value = read('a: &x {n: 1}\nb: *x') as { a: { n: number }; b: { n: number } };
     value.a.n = 2;
     expect(value.b.n).toBe(1);
@@ -111,14 +111,14 @@ describe('parseYaml', () => {
     ['a: b: c', 1, 4, 'Invalid YAML'],
     ['a: [1] 2', 1, 8, 'Invalid YAML'],
     ['a: @x', 1, 4, 'Invalid YAML'],
-  ])('refuses %j at line %i, column %i: %s', (text, line, column, message) => {
+  ])('rejects %j at line %i, column %i: %s', (text, line, column, message) => {
     const error = refusal(text);
     expect(error.code).toBe('unreadable_body');
     expect(error.message).toContain(message);
     expect(error.fields).toEqual({ line, column });
   });
 
-  it('stops bombs early', () => {
+  it('stops alias bombs early', () => {
     const names = Array.from('abcdefghi');
     const laughs = names.map((name, index) => {
       const inside = index === 0 ? '"lol"' : `*${names[index - 1]!}`;
@@ -155,7 +155,7 @@ describe('parseYaml', () => {
     }
   });
 
-  it('counts aliases, values and depth after they are expanded', () => {
+  it('counts aliases, values and depth after expansion', () => {
     const limits = { ...DEFAULT_API_LIMITS, bodyNodesMax: 10, bodyDepthMax: 3, yamlAliasesMax: 2 };
     expect(refusal('a: &x 1\nb: [*x, *x, *x]', limits).message).toContain('More than 2 aliases');
     expect(refusal('a: &x [1,2,3]\nb: [*x, *x]', limits).message).toContain('more than 10 values');
@@ -163,7 +163,7 @@ describe('parseYaml', () => {
     expect(read('a: &x [1]\nb: [*x]', limits)).toEqual({ a: [1], b: [[1]] });
   });
 
-  it('reads what the library writes, for any JSON value', () => {
+  it('reads what the yaml library writes, for any JSON value', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
         // The library writes floats of this size like integers.

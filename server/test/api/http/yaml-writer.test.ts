@@ -161,7 +161,7 @@ function integersAsBigint(value: Json): unknown {
 const UNPRINTABLE = /[^\t\n\x20-\x7e\xa0-\ufefe\uff00-\ufffd]|[\u2028\u2029\ufeff]/;
 
 describe('writeYaml', () => {
-  it('writes the same part by part', { timeout: 120_000 }, () => {
+  it('writes the same text in parts as at once', { timeout: 120_000 }, () => {
     const property = fc.property(LONG_VALUES, (value) => {
       const text = writeYaml(value);
       expect(allParts(writeYamlParts(value, text.length)).result === text).toBe(true);
@@ -170,7 +170,7 @@ describe('writeYaml', () => {
     fc.assert(property, { numRuns: 15 });
   });
 
-  it('looks as people write it', () => {
+  it('writes idiomatic YAML', () => {
     const value = {
       id: 'order-1',
       version: 2,
@@ -229,7 +229,7 @@ describe('writeYaml', () => {
     expect(writeYaml(value)).toBe(`${text}\n`);
   });
 
-  it('gives parsers of YAML 1.1 and 1.2, and the server itself, the same value', () => {
+  it('writes the same value for parsers of YAML 1.1 and 1.2, and for the server itself', () => {
     const check = (value: Json) => {
       const text = writeYaml(value);
       expect(text).not.toMatch(UNPRINTABLE);
@@ -243,7 +243,7 @@ describe('writeYaml', () => {
     fc.assert(fc.property(jsonValues(), check), { numRuns: 1000 });
   });
 
-  it('repeats a value that is there twice, and breaks no lines', () => {
+  it('repeats a value that occurs twice instead of using an alias, and wraps no lines', () => {
     const shared = { long: 'word '.repeat(60).trim() };
     const text = writeYaml([shared, shared]);
     expect(text).not.toMatch(/[&*]/);

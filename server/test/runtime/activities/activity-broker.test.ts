@@ -101,18 +101,18 @@ async function settled(): Promise<void> {
 }
 
 describe('a poll', () => {
-  it('gets work that is there already', async () => {
+  it('gets work that is already stored', async () => {
     await offerWork('i');
     expect(await poll(startBroker()).over).toBe('i');
     expect(counted).toEqual(['handed_out']);
   });
 
-  it('that does not wait is told at once that there is nothing', async () => {
+  it('that does not wait returns at once if there is no work', async () => {
     expect(await poll(startBroker(), { timeoutMs: 0 }).over).toBeNull();
     expect(clock.pending).toBe(0);
   });
 
-  it('waits for work, and gets it the moment it is offered', async () => {
+  it('waits for work, and gets it as soon as it is offered', async () => {
     const broker = startBroker();
     const waiting = poll(broker);
     await settled();
@@ -123,7 +123,7 @@ describe('a poll', () => {
     expect(broker.waiting).toBe(0);
   });
 
-  it('is told that there is nothing when its time is over', async () => {
+  it('returns nothing when its timeout has passed', async () => {
     const waiting = poll(startBroker(), { timeoutMs: 5000 });
     await settled();
     clock.advance(4999);
@@ -133,7 +133,7 @@ describe('a poll', () => {
     expect(await waiting.over).toBeNull();
   });
 
-  it('is refused when too many wait', async () => {
+  it('is rejected if too many are waiting', async () => {
     const broker = startBroker({ waitersMax: 1 });
     poll(broker);
     await expect(poll(broker).over).rejects.toMatchObject({ code: 'too_many_requests' });
@@ -141,14 +141,14 @@ describe('a poll', () => {
     expect(await poll(broker, { timeoutMs: 0 }).over).toBeNull();
   });
 
-  it('fails when the store does not answer, and takes no place any more', async () => {
+  it('fails if the store is unavailable, and frees its slot', async () => {
     const broker = startBroker();
     isAway = true;
     await expect(poll(broker).over).rejects.toBeInstanceOf(StoreUnavailableError);
     expect(broker.waiting).toBe(0);
   });
 
-  it('is answered when the node stops, and none begins after that', async () => {
+  it('is answered when the node stops, and no new one is accepted', async () => {
     const broker = startBroker();
     const waiting = poll(broker);
     await settled();
@@ -158,8 +158,8 @@ describe('a poll', () => {
   });
 });
 
-describe('many polls of one name', () => {
-  it('get one item each, and the others wait on', async () => {
+describe('many polls for one name', () => {
+  it('get one item each, and the others keep waiting', async () => {
     const broker = startBroker();
     const polls = Array.from({ length: 5 }, () => poll(broker));
     await settled();
@@ -171,7 +171,7 @@ describe('many polls of one name', () => {
     expect(broker.waiting).toBe(2);
   });
 
-  it('ask the store once when there is nothing', async () => {
+  it('share one query of the store if there is no work', async () => {
     const broker = startBroker();
     for (let at = 0; at < 8; at += 1) poll(broker);
     await settled();
@@ -191,8 +191,8 @@ describe('many polls of one name', () => {
   });
 });
 
-describe('a caller that is gone (AC2)', () => {
-  it('takes no place and gets nothing', async () => {
+describe('a worker that has disconnected (AC2)', () => {
+  it('occupies no slot and gets nothing', async () => {
     const broker = startBroker();
     const gone = poll(broker);
     await settled();
@@ -202,7 +202,7 @@ describe('a caller that is gone (AC2)', () => {
     expect(await poll(broker).over).toBe('i');
   });
 
-  it('gives back what it got in the last moment, for the next one', async () => {
+  it('releases an item that it got at the last moment, for the next worker', async () => {
     const broker = startBroker();
     await offerWork('i');
     const gone = poll(broker);
@@ -216,8 +216,8 @@ describe('a caller that is gone (AC2)', () => {
   });
 });
 
-describe('an activity that is created while a worker waits', () => {
-  it('is born claimed, and handed out once it is stored (AC1)', async () => {
+describe('an activity created while a worker is waiting', () => {
+  it('is created as claimed, and handed out once it is stored (AC1)', async () => {
     const broker = startBroker();
     const waiting = poll(broker);
     await settled();
@@ -237,7 +237,7 @@ describe('an activity that is created while a worker waits', () => {
     expect(await poll(broker, { timeoutMs: 0 }).over).toBe('j');
   });
 
-  it('leaves the worker waiting when it is not stored', async () => {
+  it('leaves the worker waiting if it is not stored', async () => {
     const broker = startBroker();
     const waiting = poll(broker);
     await settled();
@@ -250,7 +250,7 @@ describe('an activity that is created while a worker waits', () => {
     expect(await waiting.over).toBe('j');
   });
 
-  it('answers a reserved worker whose time is over when nothing was stored', async () => {
+  it('answers a reserved worker whose timeout has passed if nothing was stored', async () => {
     const broker = startBroker();
     const waiting = poll(broker, { timeoutMs: 5000 });
     await settled();
@@ -262,7 +262,7 @@ describe('an activity that is created while a worker waits', () => {
     expect(await waiting.over).toBeNull();
   });
 
-  it('is offered here and on other nodes where nobody was reserved', async () => {
+  it('is offered on this and other nodes if no worker was reserved', async () => {
     const broker = startBroker();
     expect(broker.reserve('ship', 'i/1/0')).toBeNull();
     const activity = await offerWork('i');
@@ -272,8 +272,8 @@ describe('an activity that is created while a worker waits', () => {
   });
 });
 
-describe('work that this node was not told of', () => {
-  it('is found by the scan while somebody waits', async () => {
+describe('work that this node was not notified of', () => {
+  it('is found by the periodic scan while a worker is waiting', async () => {
     const broker = startBroker();
     await broker.start();
     const waiting = poll(broker);

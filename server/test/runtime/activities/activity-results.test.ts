@@ -4,7 +4,7 @@ import { resentMessage, storedResult } from '../../../src/runtime/activities/act
 
 const ID = 'w1/7/1';
 
-describe('a result of an activity', () => {
+describe('the result of an activity', () => {
   it.each([
     { succeeded: true, data: { paid: true } },
     { succeeded: true, data: null, retryable: false },
@@ -12,7 +12,7 @@ describe('a result of an activity', () => {
     { succeeded: false, data: 'no funds', retryable: true },
     { succeeded: false, data: 'no funds', retryable: false },
     { succeeded: false, data: null, retryable: false },
-  ])('is sent again as it was: %j', (reported) => {
+  ])('counts as the same if it is repeated: %j', (reported) => {
     const { message, result } = storedResult(ID, reported);
     expect(resentMessage(ID, result)).toEqual(message);
     const isFinal = !reported.succeeded && reported.retryable === false;
@@ -20,7 +20,7 @@ describe('a result of an activity', () => {
     expect(sent.retryable).toBe(isFinal ? false : undefined);
   });
 
-  it('is another call with another flag', () => {
+  it('counts as a different one with another flag', () => {
     const hash = (retryable: boolean) =>
       storedResult(ID, { succeeded: false, data: 'no', retryable }).result.hash;
     expect(hash(false)).not.toBe(hash(true));

@@ -95,8 +95,8 @@ async function offer(id: string, parameters = WORK): Promise<void> {
 
 const DONE = { succeeded: true, data: null };
 
-describe('an item that is handed out without a lease', () => {
-  it('never goes back, as its worker is told', async () => {
+describe('a work item handed out without a lease', () => {
+  it('is never released, as its worker was promised', async () => {
     await offer('i');
     const { claims, clock, take } = startNode();
     const item = await take();
@@ -107,7 +107,7 @@ describe('an item that is handed out without a lease', () => {
     await claims.complete(item!.token, DONE);
   });
 
-  it('goes to another worker when the node dies before it can have answered', async () => {
+  it('goes to another worker if the node dies before the response can have been sent', async () => {
     await offer('i');
     const lost = await startNode().take();
     const heir = startNode();
@@ -122,7 +122,7 @@ describe('an item that is handed out without a lease', () => {
     await heir.claims.complete(item!.token, DONE);
   });
 
-  it('stays with its worker when the node stops in order at once', async () => {
+  it('stays with its worker if the node shuts down right away', async () => {
     await offer('i');
     const { claims, take } = startNode();
     const item = await take();
@@ -133,7 +133,7 @@ describe('an item that is handed out without a lease', () => {
     await heir.claims.complete(item!.token, DONE);
   });
 
-  it('is kept as soon as a store that was away is back', async () => {
+  it('is secured as soon as an unavailable store is back', async () => {
     await offer('i');
     const { clock, take } = startNode();
     await take();
@@ -145,7 +145,7 @@ describe('an item that is handed out without a lease', () => {
     expect(await take()).toBeNull();
   });
 
-  it('costs no further call when it is done quickly', async () => {
+  it('needs no further store call if the work is done quickly', async () => {
     await offer('i');
     const { claims, clock, take } = startNode();
     const item = await take();
@@ -155,7 +155,7 @@ describe('an item that is handed out without a lease', () => {
     expect(calls).toEqual(['insertInstance', 'claimActivity', 'completeActivity']);
   });
 
-  it('has the lease that its worker asks for later', async () => {
+  it('has the lease that its worker requests later', async () => {
     await offer('i');
     const { claims, clock, take } = startNode();
     const item = await take();
@@ -166,7 +166,7 @@ describe('an item that is handed out without a lease', () => {
     expect(await take()).toMatchObject({ attempt: 2 });
   });
 
-  it('is still kept when the store could not take what its worker decided', async () => {
+  it('is still secured if the store could not store the result', async () => {
     await offer('i');
     const { claims, clock, take } = startNode();
     const item = await take();
@@ -179,7 +179,7 @@ describe('an item that is handed out without a lease', () => {
     await claims.complete(item!.token, DONE);
   });
 
-  it('is not held any more by a node that learns late that it was given back elsewhere', async () => {
+  it('is no longer held by a node that learns late that another node released it', async () => {
     await offer('i');
     const first = startNode();
     const item = await first.take();
@@ -194,8 +194,8 @@ describe('an item that is handed out without a lease', () => {
   });
 });
 
-describe('an item with a lease', () => {
-  it('goes back when the lease ends', async () => {
+describe('a work item with a lease', () => {
+  it('is released when the lease expires', async () => {
     await offer('i');
     const { clock, take } = startNode();
     expect(await take(5000)).toMatchObject({ tokenExpiresAt: 15_000 });
@@ -206,7 +206,7 @@ describe('an item with a lease', () => {
   });
 });
 
-describe('an item that cannot be read', () => {
+describe('a work item that cannot be read', () => {
   it.each([
     '',
     'x',
@@ -238,7 +238,7 @@ describe('an item that cannot be read', () => {
     expect(await take()).toBeNull();
   });
 
-  it('is failed later when the store goes away in between', async () => {
+  it('fails its step later if the store is unavailable in between', async () => {
     await offer('bad', 'x');
     const { clock, take } = startNode();
     const taking = take();

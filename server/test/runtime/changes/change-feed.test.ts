@@ -57,8 +57,8 @@ async function next(watch: ChangeListener, waitMs = 60_000): Promise<ChangeBatch
 const ids = (batch: ChangeBatch | null): readonly string[] | undefined =>
   batch?.workflows.map(({ id }) => id);
 
-describe('a listener', () => {
-  it('hears of each commit with what lists show', async () => {
+describe('a listener of changes', () => {
+  it('gets each commit with the members that lists show', async () => {
     const { node } = feed();
     const watch = node.watch({});
     const failed = { time: clock.now() - 3 } as NonNullable<WorkflowInstance['lastError']>;
@@ -84,7 +84,7 @@ describe('a listener', () => {
     watch.close();
   });
 
-  it('hears of an instance once in a batch, as it was last, ten batches a second at most', async () => {
+  it('gets each instance once per batch, in its last state, and at most ten batches a second', async () => {
     const { node } = feed();
     const watch = node.watch({});
     node.committed(instance('a'));
@@ -106,7 +106,7 @@ describe('a listener', () => {
     watch.close();
   });
 
-  it('gets an empty batch when nothing happened in time', async () => {
+  it('gets an empty batch if nothing happened in time', async () => {
     const { node } = feed();
     const watch = node.watch({});
     const waiting = watch.next(15_000);
@@ -115,7 +115,7 @@ describe('a listener', () => {
     watch.close();
   });
 
-  it('that takes nothing holds a bounded number, then hears that it missed something', async () => {
+  it('that does not read buffers a limited number of changes, then gets a lag', async () => {
     const { node } = feed();
     const watch = node.watch({});
     for (let n = 0; n < 1000; n += 1) node.committed(instance(`w${n}`));
@@ -133,7 +133,7 @@ describe('a listener', () => {
     [{ definitionId: 'd' }, ['a d', 'b d'], ['d']],
     [{ workflowId: 'a' }, ['a d'], []],
     [{ workflowId: 'a', definitionId: 'e' }, [], []],
-  ])('that asks for %j gets that', async (filter, workflows, definitions) => {
+  ])('that filters by %j gets matching changes only', async (filter, workflows, definitions) => {
     const { node } = feed();
     const watch = node.watch(filter);
     node.committed(instance('a'));
@@ -150,7 +150,7 @@ describe('a listener', () => {
     watch.close();
   });
 
-  it('that closes leaves nothing behind: no listener, no timer', async () => {
+  it('leaves nothing behind when it closes: no listener, no timer', async () => {
     const { node } = feed();
     const before = clock.pending;
     const watch = node.watch({});
@@ -163,7 +163,7 @@ describe('a listener', () => {
     expect(clock.pending).toBe(before);
   });
 
-  it('is refused beyond a number, and after the end', async () => {
+  it('is rejected beyond the limit, and after the feed has stopped', async () => {
     const { node } = feed();
     const watches = Array.from({ length: 500 }, () => node.watch({}));
     expect(() => node.watch({})).toThrow(expect.objectContaining({ code: 'too_many_requests' }));
@@ -174,7 +174,7 @@ describe('a listener', () => {
     expect(() => node.watch({})).toThrow(expect.objectContaining({ code: 'stopping' }));
   });
 
-  it('hears every few seconds that it may have missed something while other nodes cannot be heard', async () => {
+  it('gets a lag every few seconds while other nodes cannot be reached', async () => {
     let isDeaf = true;
     const { node } = feed({ mayBeStale: () => isDeaf });
     const watch = node.watch({});
@@ -189,8 +189,8 @@ describe('a listener', () => {
   });
 });
 
-describe('between nodes', () => {
-  it('nothing is sent, read or kept while nobody listens', () => {
+describe('the change feed between nodes', () => {
+  it('sends, reads and keeps nothing while nobody listens', () => {
     const { node, sent } = feed();
     const before = clock.pending;
     node.committed(instance('w'));
@@ -207,7 +207,7 @@ describe('between nodes', () => {
     expect(clock.pending).toBe(before);
   });
 
-  it('interest is told at once and again, for as long as somebody listens', () => {
+  it('announces interest at once, and repeats it while somebody listens', () => {
     const { node, sent } = feed();
     const [one, two] = [node.watch({}), node.watch({})];
     expect(sent).toEqual([{ kind: 'interest' }]);
@@ -219,7 +219,7 @@ describe('between nodes', () => {
     expect(sent).toHaveLength(3);
   });
 
-  it('changes are told in batches while another node is interested, and no longer', () => {
+  it('sends batches of changes only while another node is interested', () => {
     const { node, sent } = feed();
     node.heardInterest();
     node.committed(instance('a'));
@@ -243,7 +243,7 @@ describe('between nodes', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('many changes go in pieces that the codec carries, too many as one word', async () => {
+  it('splits many changes into hints that the codec accepts, and sends a lag for too many', async () => {
     const { node, sent } = feed();
     const listening = feed().node;
     const watch = listening.watch({});
@@ -270,7 +270,7 @@ describe('between nodes', () => {
     watch.close();
   });
 
-  it('news that comes late does not replace what is newer', async () => {
+  it('does not replace newer changes with late ones', async () => {
     const { node } = feed();
     const watch = node.watch({});
     const change: WorkflowChange = {

@@ -8,7 +8,7 @@ import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
 
 const MIB = 1024 * 1024;
 
-it('keeps the newest scripts at hand, and 16 million characters of them at most', async () => {
+it('the cache of scripts keeps the newest ones, and at most 16 million characters', async () => {
   const store = createMemoryStore();
   const names = Array.from({ length: 20 }, (_, index) => `step ${index}`);
   for (const name of names) {

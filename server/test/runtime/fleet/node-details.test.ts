@@ -32,7 +32,7 @@ describe('readDetails', () => {
   });
 
   it.each([null, '', '{}', 'null', '{"followedUntil":"1"}'])(
-    'finds no time until which commits were followed in %j',
+    'returns no time for the followed commits in %j',
     (text) => {
       expect(readFollowedUntil(text)).toBeNull();
     },
@@ -43,16 +43,16 @@ describe('readDetails', () => {
     ['an empty string', ''],
     ['null', 'null'],
     ['a list', '[]'],
-    ['no load', JSON.stringify({ ...DETAILS, load: undefined })],
-    ['half a load', JSON.stringify({ ...DETAILS, load: { memoryBytes: 1 } })],
-    ['a time of text', JSON.stringify({ ...DETAILS, startTime: '5' })],
-    ['a time beyond all time', JSON.stringify({ ...DETAILS, startTime: 1e300 })],
-    ['no backplane', JSON.stringify({ ...DETAILS, backplane: null })],
-  ])('answers null for %s', (_what, text) => {
+    ['a missing load', JSON.stringify({ ...DETAILS, load: undefined })],
+    ['an incomplete load', JSON.stringify({ ...DETAILS, load: { memoryBytes: 1 } })],
+    ['a time that is a string', JSON.stringify({ ...DETAILS, startTime: '5' })],
+    ['a time that is out of range', JSON.stringify({ ...DETAILS, startTime: 1e300 })],
+    ['a missing backplane', JSON.stringify({ ...DETAILS, backplane: null })],
+  ])('returns null for %s', (_what, text) => {
     expect(readDetails(text)).toBeNull();
   });
 
-  it('leaves out pollers that it cannot read, and more than there may be', () => {
+  it('drops invalid poll counts, and those beyond the limit', () => {
     const good = { name: 'a', parked: 1, lastPollAt: 1 };
     const odd = [
       null,
@@ -70,7 +70,7 @@ describe('readDetails', () => {
 });
 
 describe('PollCounts', () => {
-  it('shows names that are waited for first, then those that were asked for last', () => {
+  it('lists names with waiting workers first, then the most recently polled ones', () => {
     const counts = new PollCounts();
     counts.came('parked', 1);
     for (const [name, at] of [
@@ -88,7 +88,7 @@ describe('PollCounts', () => {
     expect(counts.newest(1).map(({ name }) => name)).toEqual(['parked']);
   });
 
-  it('forgets the names that were not asked for for longest, and none that is waited for', () => {
+  it('drops the least recently polled names, but none with a waiting worker', () => {
     const counts = new PollCounts();
     counts.came('parked', 0);
     for (let n = 0; n < 3000; n += 1) {
@@ -115,7 +115,7 @@ describe('pollingOf', () => {
   });
   const judge = { looksAlive: ({ id }: NodeRecord) => id !== 'dead' };
 
-  it('adds up those of the living, and takes the last time from all', () => {
+  it('adds up the counts of live nodes, and takes the latest time of all nodes', () => {
     const records = [
       node('one', [{ name: 'a', parked: 2, lastPollAt: 10 }]),
       node('two', [{ name: 'a', parked: 1, lastPollAt: 20 }]),

@@ -41,8 +41,8 @@ function scene() {
   return { clock, other, registry, store, readings: () => readings };
 }
 
-describe('a node that owns something', () => {
-  it('is not gone because it came after the nodes were last read', async () => {
+describe('a node that owns an instance', () => {
+  it('is not presumed dead if it started after the nodes were last read', async () => {
     const { clock, other, registry, store } = scene();
     await registry.start();
     await store.putNode(other('late', clock.now()));
@@ -52,7 +52,7 @@ describe('a node that owns something', () => {
     await registry.stop();
   });
 
-  it('is gone where it has no record, or its beat is older than the lease', async () => {
+  it('is presumed dead if it has no record, or if its heartbeat is older than the lease', async () => {
     const { clock, other, registry, store } = scene();
     await registry.start();
     await store.putNode(other('silent', clock.now() - LEASE_MS - 1));
@@ -61,7 +61,7 @@ describe('a node that owns something', () => {
     await registry.stop();
   });
 
-  it('costs one reading for all who ask at once, and none for nodes that are known', async () => {
+  it('is looked up with one read for all concurrent callers, and without a read if it is known', async () => {
     const { clock, other, readings, registry, store } = scene();
     await store.putNode(other('known', clock.now()));
     await registry.start();
@@ -75,7 +75,7 @@ describe('a node that owns something', () => {
     await registry.stop();
   });
 
-  it('is asked for again after a reading that failed', async () => {
+  it('is looked up again after a failed read', async () => {
     const { clock, other, registry, store } = scene();
     await registry.start();
     await store.putNode(other('late', clock.now()));

@@ -29,8 +29,8 @@ function machine(): {
   return Object.assign(state, { clock, pass });
 }
 
-describe('a clock that nodes share', () => {
-  it("starts with the machine's time, and goes on without it", () => {
+describe('a clock shared by nodes', () => {
+  it('starts with the time of the machine, and then runs independently of it', () => {
     const at = machine();
     expect(at.clock.now()).toBe(NOON);
     at.pass(1500);
@@ -42,7 +42,7 @@ describe('a clock that nodes share', () => {
   });
 
   it.each([90_000, -90_000, 3_600_000, -3_600_000])(
-    'takes the time of a database that is %i ms away, and says so once',
+    'adopts the time of a database that differs by %i ms, and logs this once',
     (awayMs) => {
       const at = machine();
       at.clock.adjust(NOON + awayMs, 0);
@@ -56,7 +56,7 @@ describe('a clock that nodes share', () => {
     },
   );
 
-  it('leaves a difference that the time of the answer explains', () => {
+  it('ignores a difference that the duration of the call explains', () => {
     const at = machine();
     at.clock.adjust(NOON - 5000, 10_000);
     at.clock.adjust(NOON - 3, 2);
@@ -64,7 +64,7 @@ describe('a clock that nodes share', () => {
     expect(at.warnings).toEqual([]);
   });
 
-  it('is as near to the database as the quickest answer tells', () => {
+  it('is as accurate as the fastest response of the database allows', () => {
     const at = machine();
     // In truth the database is 300 ms ahead.
     at.clock.adjust(NOON + 300 - 900, 1000);
@@ -75,7 +75,7 @@ describe('a clock that nodes share', () => {
     expect(at.clock.now()).toBeLessThanOrEqual(NOON + 302);
   });
 
-  it('waits where it was ahead by little, and does not go back', () => {
+  it('pauses if it was slightly ahead, and never goes back', () => {
     const at = machine();
     expect(at.clock.now()).toBe(NOON);
     at.clock.adjust(NOON - 401, 0);
@@ -87,8 +87,8 @@ describe('a clock that nodes share', () => {
   });
 });
 
-describe('a clock that is set back', () => {
-  it('does not hold up what was to happen after a pause', async () => {
+describe('a machine clock that is wrong', () => {
+  it('does not delay a timer when it is set back', async () => {
     let time = NOON;
     const clock = clockOf(() => time);
     const called = new Promise<void>((resolve) => {
@@ -98,7 +98,7 @@ describe('a clock that is set back', () => {
     await called;
   });
 
-  it('does not make it early where it only lags', async () => {
+  it('does not fire a timer early when it runs slow', async () => {
     const origin = performance.now();
     // Runs at half speed.
     const clock = clockOf(() => NOON + (performance.now() - origin) / 2);

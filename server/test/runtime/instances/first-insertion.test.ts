@@ -15,7 +15,7 @@ function scene() {
 
 const FIRST_PASS = {} as FirstPass; // Only handed on.
 
-it('stores what the first pass has made of the instance', async () => {
+it('the first insertion stores the result of the first pass', async () => {
   const { insertion, stored } = scene();
   expect(await insertion.withFirstPass(FIRST_PASS, NO_SIDE)).toBe('inserted');
   insertion.early();
@@ -23,14 +23,14 @@ it('stores what the first pass has made of the instance', async () => {
   expect(await insertion.result).toEqual({ outcome: 'inserted' });
 });
 
-it('tells a first pass that takes long that the instance was stored as it began', async () => {
+it('the first insertion stores a run in its initial state if the first pass takes long, and tells the pass', async () => {
   const { insertion, stored } = scene();
   insertion.early();
   expect(await insertion.withFirstPass(FIRST_PASS, NO_SIDE)).toBe('inserted-before');
   expect(stored).toEqual([null]);
 });
 
-it('tells both who started it and the first pass that the store has not answered', async () => {
+it('the first insertion reports an unavailable store to both the caller and the first pass', async () => {
   const insertion = new FirstInsertion(() => Promise.reject(new StoreUnavailableError('down')));
   insertion.early();
   await expect(insertion.withFirstPass(FIRST_PASS, NO_SIDE)).rejects.toThrow('down');

@@ -90,7 +90,7 @@ async function scene(step: StepSource, commits: ((commit: Commit) => ReturnType<
 
 const noAnswer = (): Promise<never> => Promise.reject(new StoreUnavailableError('no answer'));
 
-it('makes a commit again that did not reach the store', async () => {
+it('an actor repeats a commit that did not reach the store', async () => {
   const { actor, stored, told } = await scene(DELAY, [noAnswer]);
   actor.wake();
   await actor.idle();
@@ -98,7 +98,7 @@ it('makes a commit again that did not reach the store', async () => {
   expect((await stored()).revision).toBe(1);
 });
 
-it('takes a commit as made that reached the store without an answer', async () => {
+it('an actor treats a commit as done that reached the store without a response', async () => {
   const uncertain = async (commit: Commit) => (await commit(), noAnswer());
   const { actor, stored, told } = await scene(DELAY, [uncertain]);
   actor.wake();
@@ -108,7 +108,7 @@ it('takes a commit as made that reached the store without an answer', async () =
   expect((await stored()).state).toBe(writeState(actor.run.instance));
 });
 
-it('gives up an instance that another node has claimed', async () => {
+it('an actor abandons an instance that another node has claimed', async () => {
   const { actor, store, stored, told } = await scene(DELAY);
   await store.claimInstance({ id: 'w', epoch: 1, owner: 'other', suspected: false });
   const before = await stored();
@@ -120,7 +120,7 @@ it('gives up an instance that another node has claimed', async () => {
   expect(actor.isParked).toBe(false);
 });
 
-it('is outdated when an earlier commit arrives late', async () => {
+it('an actor becomes outdated if an earlier commit arrives late', async () => {
   let late: Commit = () => Promise.resolve('lost' as never);
   const { actor, told } = await scene(DELAY, [
     (commit) => ((late = commit), noAnswer()),
@@ -131,7 +131,7 @@ it('is outdated when an earlier commit arrives late', async () => {
   expect(told).toEqual(['lost', 'fenced', 'outdated']);
 });
 
-it('commits again, with the message, when one arrives during a commit', async () => {
+it('an actor commits again, with the message, if one arrives during a commit', async () => {
   let arrive = (): Promise<unknown> => Promise.resolve();
   const { actor, post, stored, told } = await scene(DELAY, [
     async (commit) => {
@@ -147,7 +147,7 @@ it('commits again, with the message, when one arrives during a commit', async ()
   expect({ inbox, revision }).toEqual({ inbox: [], revision: 1 });
 });
 
-it('starts no effect before the commit that contains it', async () => {
+it('an actor starts no effect before the commit that contains it', async () => {
   const atCommit: string[][] = [];
   const { actor, told } = await scene(CALL, [(commit) => (atCommit.push([...told]), commit())]);
   actor.wake();
@@ -156,7 +156,7 @@ it('starts no effect before the commit that contains it', async () => {
   expect(told).toEqual(['committed', 'effect', 'parked']);
 });
 
-it('is woken by its timer, and not any more once it was abandoned', async () => {
+it('an actor is woken by its timer, but not after it was abandoned', async () => {
   const ended = await scene(DELAY);
   ended.actor.wake();
   await ended.actor.idle();

@@ -58,14 +58,14 @@ function scene() {
   };
 }
 
-it('loads as much as the gate admits while no client is served', async () => {
+it('the loader uses the whole gate while no client is served', async () => {
   const { bring, reading } = scene();
   bring(40, 'background');
   await settle();
   expect(reading.size).toBe(GATE_MAX);
 });
 
-it('loads little in the background while clients are served, and never nothing', async () => {
+it('the loader reduces background loads while clients are served, but never stops them', async () => {
   const { bring, finishOne, loads, reading } = scene();
   loads.served();
   bring(40, 'background');
@@ -77,7 +77,7 @@ it('loads little in the background while clients are served, and never nothing',
   }
 });
 
-it('lets what a client waits for pass what is loaded in the background', async () => {
+it('the loader prefers loads that a client is waiting for to background loads', async () => {
   const { bring, loads, reading } = scene();
   loads.served();
   bring(40, 'background');
@@ -86,7 +86,7 @@ it('lets what a client waits for pass what is loaded in the background', async (
   expect([...reading.keys()].filter((id) => id.startsWith('foreground'))).toHaveLength(4);
 });
 
-it('takes up speed again once clients have been quiet', async () => {
+it('the loader speeds up again once no client has called for a while', async () => {
   const { bring, clock, finishOne, loads, reading } = scene();
   loads.served();
   bring(40, 'background');

@@ -45,7 +45,7 @@ function pointer(id: number): Pointer {
   } as unknown as Pointer;
 }
 
-describe('the steps of an instance with a long history', () => {
+describe('the list of steps of a run with a long history', () => {
   const store = createMemoryStore();
   const instance = {
     id: 'long',
@@ -96,7 +96,7 @@ describe('the steps of an instance with a long history', () => {
     9003,
   ];
 
-  it.each([7, 64, 500])('is whole in both directions, %i on a page', async (limit) => {
+  it.each([7, 64, 500])('is complete in both directions, with %i per page', async (limit) => {
     const forwards = await all({ limit, order: 'asc', stepId: null });
     expect(ids(forwards.views)).toEqual(everything);
     expect(forwards.pages.slice(0, -1).every((count) => count === limit)).toBe(true);
@@ -114,12 +114,12 @@ describe('the steps of an instance with a long history', () => {
     }
   });
 
-  it('answers a page before it has read the whole history', async () => {
+  it('returns a page before it has read the whole history', async () => {
     const { pages } = await all({ limit: 50, order: 'asc', stepId: 'rare' });
     expect(pages).toEqual([1, 0, 1]);
   });
 
-  it('goes on where it was when what was open has ended in between', async () => {
+  it('continues at the same place if open steps have ended in between', async () => {
     const first = await listSteps(
       { store, instance, context },
       { limit: 2, order: 'desc', stepId: null, cursor: null },
@@ -134,7 +134,7 @@ describe('the steps of an instance with a long history', () => {
     expect(ids(second.items)).toEqual([9001, SPILLED + RECENT]);
   });
 
-  it('refuses the cursor of another order', async () => {
+  it('rejects a cursor of the other order', async () => {
     const { nextCursor } = await listSteps(
       { store, instance, context },
       { limit: 2, order: 'desc', stepId: null, cursor: null },

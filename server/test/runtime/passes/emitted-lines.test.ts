@@ -21,7 +21,7 @@ describe('a line of EmitLog', () => {
     ['text', 'text', {}],
     [5, '5', {}],
     [{ a: 1 }, '{"a":1}', { value: { a: 1 } }],
-  ])('of %j', (message, text, fields) => {
+  ])('contains %j', (message, text, fields) => {
     const { lines, write } = linesOf();
     write(message);
     expect(lines).toEqual([
@@ -32,7 +32,7 @@ describe('a line of EmitLog', () => {
   it.each<[string, Json]>([
     ['a string', 'x'.repeat(100_000)],
     ['a value', { a: 'x'.repeat(100_000) }],
-  ])('is cut where %s is long', (_, message) => {
+  ])('is truncated if %s is long', (_, message) => {
     const { lines, write } = linesOf();
     write(message);
     expect(lines[0]!.message).toHaveLength(65_536);
@@ -40,7 +40,7 @@ describe('a line of EmitLog', () => {
     expect(JSON.stringify(lines[0]).length).toBeLessThan(70_000);
   });
 
-  it('beyond the number of its definition is only counted, in one line', () => {
+  it('beyond the number per definition is only counted, in one line', () => {
     const { clock, lines, write } = linesOf();
     for (let index = 0; index < 1000; index += 1) write('again');
     write('of another', 'other');
@@ -57,7 +57,7 @@ describe('a line of EmitLog', () => {
     expect(lines.filter(({ message }) => message === 'later')).toHaveLength(50);
   });
 
-  it('beyond the text of its definition is only counted', () => {
+  it('beyond the amount of text per definition is only counted', () => {
     const { clock, emitted, lines, write } = linesOf(1_000_000);
     for (let index = 0; index < 1000; index += 1) write('x'.repeat(65_536));
     expect(lines).toHaveLength(160);

@@ -28,14 +28,14 @@ function logOf() {
   return { clock, counted, lines, log: new FailedAttemptsLog({ clock, logger, metrics }) };
 }
 
-describe('a failed attempt', () => {
+describe('the log line of a failed attempt', () => {
   it.each<[NextAction, string, string]>([
     [retry, 'warn', 'retry at 2026-01-01T12:00:00.000Z'],
     [{ kind: 'suspended' }, 'error', 'suspended'],
     [{ kind: 'terminated' }, 'error', 'terminated'],
     [{ kind: 'compensating' }, 'error', 'compensating'],
     [{ kind: 'goes-on' }, 'error', 'goes on'],
-  ])('followed by %j is a line of the level %s', (action, level, next) => {
+  ])('followed by %j has the level %s', (action, level, next) => {
     const { counted, lines, log } = logOf();
     log.note(instance('w1'), [failed(2, action)]);
     expect(lines).toEqual([
@@ -59,7 +59,7 @@ describe('a failed attempt', () => {
     expect(counted).toEqual([`order ${action.kind}`]);
   });
 
-  it('that is repeated is written once a minute, with the number of those left out', () => {
+  it('is written once a minute if it repeats, with the number of omitted lines', () => {
     const { clock, counted, lines, log } = logOf();
     for (let attempt = 1; attempt <= 130; attempt += 1) {
       log.note(instance('w1'), [failed(attempt, retry)]);
@@ -79,7 +79,7 @@ describe('a failed attempt', () => {
     expect(counted).toHaveLength(130);
   });
 
-  it('of another step, instance or level has a line of its own', () => {
+  it('is separate for each step, instance and level', () => {
     const { lines, log } = logOf();
     log.note(instance('w1'), [failed(1, retry), failed(1, retry, 'ship')]);
     log.note(instance('w2'), [failed(1, retry)]);
@@ -88,7 +88,7 @@ describe('a failed attempt', () => {
     expect(lines.at(-1)).toMatchObject({ level: 'error', fields: { attempt: 3 } });
   });
 
-  it('that was held back is written when the server stops', () => {
+  it('is written at shutdown if it was held back', () => {
     const { clock, lines, log } = logOf();
     for (const attempt of [1, 2, 3]) log.note(instance('w1'), [failed(attempt, retry)]);
     log.stop();
@@ -99,7 +99,7 @@ describe('a failed attempt', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('of more steps than are remembered loses no count', () => {
+  it('is counted even if more steps fail than the log remembers', () => {
     const { lines, log } = logOf();
     for (const attempt of [1, 2, 3]) log.note(instance('first'), [failed(attempt, retry)]);
     for (let index = 0; index < 10_000; index += 1) {

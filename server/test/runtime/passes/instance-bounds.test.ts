@@ -5,9 +5,9 @@ import { writeState } from '../../../src/engine/model/snapshot.js';
 import { InstanceTooLargeError, StateLength } from '../../../src/runtime/passes/instance-bounds.js';
 import { define } from '../../engine/support/define.js';
 
-describe('the size of a state', () => {
+describe('the size of a stored state', () => {
   it.each(['plain', 'Größe', '漢字 😀', '"quoted"\n'])(
-    'is counted in bytes of UTF-8, with data such as %j',
+    'is measured in bytes of UTF-8, with data such as %j',
     (text) => {
       const run = startRun(
         define([{ id: 'only', stepType: 'NoOp' }]),

@@ -151,7 +151,7 @@ function failures({ changes, instance }: Run): number {
 }
 
 describe('any pass', { timeout }, () => {
-  it('leaves no cancel condition true, however soon it is cut short', async () => {
+  it('leaves no cancel condition true, however early it is interrupted', async () => {
     let seen = 0;
     const numbers = fc.array(fc.nat(999), { minLength: 20, maxLength: 250, size: 'max' });
     const property = fc.asyncProperty(

@@ -57,7 +57,7 @@ function scene({ nodeId = 'node', ready, waitsOutside = () => false }: Options =
   return { begun, counts, pass, suspectEpochs, trials };
 }
 
-it('tries nothing before the node has lived for a while, and nothing before Python is ready', async () => {
+it('a crash trial starts only after the node has been up for a while and Python is ready', async () => {
   let boot: () => void = () => undefined;
   const booted = new Promise<void>((resolve) => (boot = resolve));
   const { begun, pass, trials } = scene({ ready: () => booted });
@@ -73,7 +73,7 @@ it('tries nothing before the node has lived for a while, and nothing before Pyth
   expect(begun).toEqual(['one']);
 });
 
-it('goes on while an expression or a script is at work, up to a limit', async () => {
+it('a crash trial lasts while an expression or a script is running, up to a limit', async () => {
   const { begun, counts, pass, trials } = scene();
   trials.add('slow', 3);
   trials.add('other', null);
@@ -88,7 +88,7 @@ it('goes on while an expression or a script is at work, up to a limit', async ()
   expect(counts).toEqual([[first, 1]]);
 });
 
-it('ends with a commit that clears the instance, which keeps no count', async () => {
+it('a crash trial ends with a commit that clears the instance, which keeps no count', async () => {
   const { begun, counts, pass, trials } = scene();
   trials.add('a', null);
   trials.add('b', null);
@@ -103,7 +103,7 @@ it('ends with a commit that clears the instance, which keeps no count', async ()
   expect(counts).toEqual([]);
 });
 
-it('waits a moment only for an answer from outside, and anew after each rest', async () => {
+it('a crash trial waits only briefly for a response from outside, and again after each idle time', async () => {
   let isOutside = false;
   const { counts, pass, trials } = scene({ waitsOutside: () => isOutside });
   trials.add('caller', null);
@@ -122,14 +122,14 @@ it('waits a moment only for an answer from outside, and anew after each rest', a
   expect(counts).toEqual([['caller', 1]]);
 });
 
-it('tells the begin of a trial what was known when the instance came', async () => {
+it('the start of a crash trial is given the epoch known when the instance arrived', async () => {
   const { pass, suspectEpochs, trials } = scene();
   trials.add('one', 12);
   await pass(QUIET_MS);
   expect(suspectEpochs).toEqual([12]);
 });
 
-it('begins with another instance on another node', async () => {
+it('the next crash trial starts with another instance on another node', async () => {
   const ids = Array.from({ length: 10 }, (_, at) => `instance-${at}`);
   const firsts = new Set<string | undefined>();
   for (let node = 0; node < 10; node += 1) {

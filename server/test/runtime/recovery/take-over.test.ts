@@ -83,12 +83,12 @@ async function scene(dead: Partial<InstanceRecord>, options: Options = {}) {
 }
 
 describe('an instance of a node that died', () => {
-  it('is no suspect while it only waits', async () => {
+  it('is not a suspect if it was only waiting', async () => {
     const { active } = await scene({ wakeAt: 5001 });
     expect(active).toMatchObject([{ owner: 'self', crashes: 0 }]);
   });
 
-  it('is left alone, and told of, when a newer server has written it', async () => {
+  it('is left alone, and logged, if a newer version of the server has written it', async () => {
     for (const dead of [{ underWay: true }, { wakeAt: 0 }, { wakeAt: 0, crashes: 3 }]) {
       const { active, afterQuiet, newer } = await scene({ ...dead, schemaVersion: NEWER });
       expect(newer).toEqual(['suspect']);
@@ -97,7 +97,7 @@ describe('an instance of a node that died', () => {
     }
   });
 
-  it('is a suspect when it was due, when something was under way, and when it was claimed before', async () => {
+  it('is a suspect if it was due, was running an effect, or had been claimed before', async () => {
     for (const dead of [{ wakeAt: 5000 }, { underWay: true }]) {
       const { active } = await scene(dead);
       expect(active).toMatchObject([{ crashes: 1 }]);
@@ -108,13 +108,13 @@ describe('an instance of a node that died', () => {
     expect(active).toHaveLength(1);
   });
 
-  it('stays a suspect until its trial, when the record of its node is gone by then', async () => {
+  it('stays a suspect until its trial, even if the record of its node is gone by then', async () => {
     const { afterQuiet, forgetNode } = await scene({ wakeAt: 0, crashes: 2 });
     forgetNode();
     expect(await afterQuiet()).toMatchObject({ crashes: 3 });
   });
 
-  it('is suspended after five deaths, the last three of them on trial', async () => {
+  it('is suspended after five crashes, the last three of them on trial', async () => {
     const fourth = await scene({ wakeAt: 0, crashes: 3 });
     expect(await fourth.afterQuiet()).toMatchObject({ status: 'Runnable', crashes: 4 });
     expect(fourth.active).toHaveLength(1);
@@ -123,7 +123,7 @@ describe('an instance of a node that died', () => {
     expect(fifth.active).toEqual([]);
   });
 
-  it('is not suspended for a single death on trial, whatever the setting', async () => {
+  it('is not suspended for a single crash on trial, whatever the setting', async () => {
     const third = await scene({ wakeAt: 0, crashes: 2 }, { crashesMax: 1 });
     expect(await third.afterQuiet()).toMatchObject({ status: 'Runnable', crashes: 3 });
     const fourth = await scene({ wakeAt: 0, crashes: 3 }, { crashesMax: 1 });
