@@ -4,7 +4,7 @@ import { ConfigError, readConfig, visibleEnvironment } from '../src/config/read-
 import { SETTINGS } from '../src/config/settings.js';
 
 describe('readConfig', () => {
-  it('has a default for everything', () => {
+  it('has a default for every setting', () => {
     expect(readConfig({})).toMatchObject({
       port: 5001,
       host: '127.0.0.1',
@@ -13,7 +13,7 @@ describe('readConfig', () => {
     });
   });
 
-  it.each(['PORT', 'port', 'Port'])('takes %s in any casing', (name) => {
+  it.each(['PORT', 'port', 'Port'])('accepts %s in any casing', (name) => {
     expect(readConfig({ [name]: '6000' }).port).toBe(6000);
   });
 
@@ -27,12 +27,12 @@ describe('readConfig', () => {
     [{ redis: 'http://x' }, 'redis must begin with redis://'],
     [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL must be one of trace'],
     [{ PORT: '1', port: '2' }, 'PORT and port are the same setting, but their values differ'],
-  ])('refuses %j with a sentence', (environment, sentence) => {
+  ])('rejects %j with a clear message', (environment, sentence) => {
     expect(() => readConfig(environment)).toThrow(ConfigError);
     expect(() => readConfig(environment)).toThrow(sentence);
   });
 
-  it('does not repeat a secret in its sentence', () => {
+  it('does not reveal a secret in its message', () => {
     let sentence = '';
     try {
       readConfig({ dbhost: 'postgres://user:hunter2@db' });
@@ -43,7 +43,7 @@ describe('readConfig', () => {
     expect(sentence).not.toContain('hunter2');
   });
 
-  it('is frozen', () => {
+  it('returns a frozen object', () => {
     expect(Object.isFrozen(readConfig({}))).toBe(true);
   });
 });
@@ -65,29 +65,29 @@ describe('visibleEnvironment', () => {
   const visible = (environment_allow: readonly string[] | null, auth: boolean) =>
     Object.keys(visibleEnvironment(environment, { environment_allow, auth }));
 
-  it('shows everything but settings and copies of secrets without auth', () => {
+  it('contains everything except settings and copies of secrets without auth', () => {
     expect(visible(null, false)).toEqual(['HOME', 'TZ', 'APP_TOKEN', 'APP_URL']);
   });
 
-  it('shows only what says where the process runs with auth', () => {
+  it('contains only information about the process with auth', () => {
     expect(visible(null, true)).toEqual(['TZ']);
   });
 
-  it.each([true, false])('shows what the operator lists, with auth %s', (auth) => {
+  it.each([true, false])('contains what the operator lists, with auth %s', (auth) => {
     expect(visible(['HOME', 'APP_URL'], auth)).toEqual(['HOME', 'APP_URL']);
     expect(visible(['APP_*'], auth)).toEqual(['APP_TOKEN', 'APP_URL']);
     expect(visible(['*'], auth)).toEqual(['HOME', 'TZ', 'APP_TOKEN', 'APP_URL']);
     expect(visible([], auth)).toEqual([]);
   });
 
-  it.each(Object.keys(SETTINGS))('never shows the setting %s, in any casing', (name) => {
+  it.each(Object.keys(SETTINGS))('never contains the setting %s, in any casing', (name) => {
     const own = { [name]: 'a', [name.toUpperCase()]: 'b' };
     for (const environment_allow of [['*'], Object.keys(own), null]) {
       expect(visibleEnvironment(own, { environment_allow, auth: false })).toEqual({});
     }
   });
 
-  it('is not misled by names that objects have', () => {
+  it('handles names that objects inherit', () => {
     const odd = { constructor: 'c', toString: 't', hasOwnProperty: 'h' };
     expect(visibleEnvironment(odd, { environment_allow: null, auth: false })).toEqual(odd);
   });

@@ -25,11 +25,11 @@ function newSpaceBytes(isLimited: boolean): number {
 }
 
 describe('limitYoungGeneration', () => {
-  it('keeps the memory for new objects at the size that it has', () => {
+  it('keeps the memory for new objects at its current size', () => {
     expect(newSpaceBytes(true)).toBeLessThanOrEqual(8 << 20);
   });
 
-  it('is needed: it grows otherwise', () => {
+  it('is needed, because the memory would grow otherwise', () => {
     expect(newSpaceBytes(false)).toBeGreaterThan(8 << 20);
   });
 });

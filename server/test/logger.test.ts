@@ -22,14 +22,14 @@ describe('createLogger', () => {
     expect(lines[0]!['time']).toMatch(/^\d{4}-\d\d-\d\dT.*Z$/);
   });
 
-  it('leaves out what is below its level', () => {
+  it('omits lines below its level', () => {
     const { logger, lines } = capture('warn');
     logger.info('not this');
     logger.warn('this');
     expect(lines.map((line) => line['msg'])).toEqual(['this']);
   });
 
-  it('adds the fields of a child to each line', () => {
+  it('adds the fields of a child logger to each line', () => {
     const { logger, lines } = capture();
     logger.child({ nodeId: 'n1' }).error({ err: new Error('broken') }, 'Failed');
     expect(lines[0]).toMatchObject({ nodeId: 'n1', err: { message: 'broken' } });
@@ -49,7 +49,7 @@ describe('createLogger', () => {
     expect(JSON.stringify(lines)).toContain('[redacted]');
   });
 
-  it('keeps a message with line breaks in one line', () => {
+  it('writes a message with line breaks as one line', () => {
     const written: string[] = [];
     const logger = createLogger({ level: 'info', destination: { write: (l) => written.push(l) } });
     logger.info('first\nsecond \u001b[31m');

@@ -25,8 +25,8 @@ function* parts(count: number, ran: () => void): Generator<undefined, string> {
   return 'done';
 }
 
-describe('long works', () => {
-  it('share one line: a turn of the loop runs parts of one of them', async () => {
+describe('long computations in slices', () => {
+  it('share one queue: each turn of the event loop runs slices of only one of them', async () => {
     const counted = countTurns();
     const workOfTurn = new Map<number, number>();
     const works = Array.from({ length: 20 }, (_, work) =>
@@ -41,7 +41,7 @@ describe('long works', () => {
     expect(workOfTurn.size).toBeGreaterThanOrEqual(20);
   });
 
-  it('come in the order in which they asked', async () => {
+  it('run in the order in which they were queued', async () => {
     const order: number[] = [];
     const asked = [0, 1, 2, 3].map(async (work) => {
       await nextSlice();
@@ -53,7 +53,7 @@ describe('long works', () => {
     expect(order).toEqual([0, 1, 2, 3, 0, 1, 2, 3]);
   });
 
-  it('end where nobody wants them any more, before the next slice', async () => {
+  it('end before the next slice if their result is no longer needed', async () => {
     let isWanted = true;
     let ran = 0;
     const endless = parts(Infinity, () => {
@@ -64,7 +64,7 @@ describe('long works', () => {
     expect(ran).toBeGreaterThan(0);
   });
 
-  it('hand on what goes wrong in them', async () => {
+  it('pass on their errors', async () => {
     const failing = parts(1, () => {
       throw new Error('broken');
     });

@@ -51,11 +51,11 @@ describe('the code map', () => {
     expect([...folders].filter((folder) => !named.has(folder))).toEqual([]);
   });
 
-  it('names no folder that is not there', () => {
+  it('names only folders that exist', () => {
     expect([...named].filter((folder) => !folders.has(folder))).toEqual([]);
   });
 
-  it('names files where they are', () => {
+  it('names files at their current path', () => {
     const missing = map.flatMap(({ folder, text }) =>
       [...text.matchAll(/[\w-]+\.ts\b/g)]
         .map(([name]) => folder + name)

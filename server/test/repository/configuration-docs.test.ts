@@ -12,7 +12,7 @@ function table(): string {
   return ['| Name | Default | Meaning |', '| --- | --- | --- |', ...rows].join('\n');
 }
 
-it('shows every setting with its default and meaning', () => {
+it('the configuration page contains every setting with its default and meaning', () => {
   const text = readFileSync(FILE, 'utf8');
   const [before = '', rest = ''] = text.split('<!-- settings -->\n');
   const [, after = ''] = rest.split('\n<!-- end of settings -->');

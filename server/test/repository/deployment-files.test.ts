@@ -61,13 +61,13 @@ describe('the Compose file', () => {
     expect(nodes.filter(([, { build }]) => build !== undefined)).toHaveLength(1);
   });
 
-  it('publishes ports on the loopback address only, as it has no access control', () => {
+  it('publishes ports only on the loopback address, because it has no access control', () => {
     const ports = services.flatMap(([, service]) => service.ports ?? []);
     expect(ports).toHaveLength(3);
     for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
   });
 
-  it('gives the databases passwords that are asked for, not written down', () => {
+  it('asks for the database passwords instead of containing them', () => {
     const text = read('deploy/compose.yaml');
     expect(text).toContain('mongodb://stepwright:${MONGO_PASSWORD:?');
     expect(text).toContain('redis://:${REDIS_PASSWORD:?');
@@ -81,12 +81,12 @@ describe('the Kubernetes manifests', () => {
     valueIn('Deployment', 'spec.template.metadata.labels'),
   ];
 
-  it('run the image of this version and say when to pull it', () => {
+  it('run the image of this version and set its pull policy', () => {
     expect(valueIn('Deployment', `${POD}.image`)).toBe(`stepwright:${VERSION}`);
     expect(valueIn('Deployment', `${POD}.imagePullPolicy`)).toBe('IfNotPresent');
   });
 
-  it('demand tokens, because the service can be reached from the cluster', () => {
+  it('require tokens, because the service is reachable from the cluster', () => {
     expect(valueIn('Deployment', `${POD}.env`)).toContainEqual({ name: 'auth', value: 'true' });
   });
 
@@ -100,7 +100,7 @@ describe('the Kubernetes manifests', () => {
     );
   });
 
-  it('name ports that exist', () => {
+  it('refer to named ports that exist', () => {
     expect(valueIn('Service', 'spec.ports.0.targetPort')).toBe(portName);
     for (const rule of [0, 1]) {
       expect(valueIn('NetworkPolicy', `spec.ingress.${rule}.ports.0.port`)).toBe(portName);
@@ -115,15 +115,15 @@ describe('the Kubernetes manifests', () => {
 describe('the Dockerfile', () => {
   const dockerfile = read('Dockerfile');
 
-  it('starts no Node to ask for the health', () => {
+  it('runs no Node process for the health check', () => {
     expect(dockerfile).toMatch(/HEALTHCHECK .*\\\n {2}CMD \["\/usr\/bin\/wget"/);
   });
 
-  it('pins the image it is built with to the Node of the workspace', () => {
+  it('pins its base image to the Node version of the workspace', () => {
     expect(dockerfile).toContain(`BUILD_IMAGE=node:${PACKAGE.devDependencies.node}-`);
   });
 
-  it('publishes no port beyond the machine in its own instructions', () => {
+  it('publishes no port beyond the machine in its instructions', () => {
     for (const text of [dockerfile, read('docs/deployment.md'), read('README.md')]) {
       expect(text).not.toMatch(/-p \d+:/);
     }

@@ -45,7 +45,7 @@ function citations(): readonly { readonly id: string; readonly at: string }[] {
 }
 
 describe('invariants', () => {
-  it('are found where they are defined and where they are cited', () => {
+  it('are found at their definitions and citations', () => {
     expect(definitions.size).toBeGreaterThan(100);
     expect([...definitions.keys()]).toEqual(expect.arrayContaining(['E1', 'E10', 'S5', 'R2']));
     const cited = new Set(citations().map(({ id }) => id));

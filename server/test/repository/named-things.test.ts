@@ -78,25 +78,25 @@ function missingNames(lines: readonly Line[], form: RegExp): readonly string[] {
 }
 
 describe('comments', () => {
-  it('name files that are there', () => expect(missingFiles(comments)).toEqual([]));
+  it('name only files that exist', () => expect(missingFiles(comments)).toEqual([]));
 
-  it('name folders that are there', () => expect(missingFolders(comments)).toEqual([]));
+  it('name only folders that exist', () => expect(missingFolders(comments)).toEqual([]));
 
-  it('name functions that are there', () => expect(missingNames(comments, CALL)).toEqual([]));
+  it('name only functions that exist', () => expect(missingNames(comments, CALL)).toEqual([]));
 
-  it('name types and members that are there', () =>
+  it('name only types and members that exist', () =>
     expect(missingNames(comments, MIXED_CASE)).toEqual([]));
 
-  it('cite no section of a document that is not here', () => {
+  it('cite no section of a missing document', () => {
     const cited = comments.filter(({ text }) => /\bSection \d/.test(text));
     expect(cited.map(place)).toEqual([]);
   });
 });
 
 describe('documents', () => {
-  it('name files that are there', () => expect(missingFiles(documents)).toEqual([]));
+  it('name only files that exist', () => expect(missingFiles(documents)).toEqual([]));
 
-  it('name folders that are there', () => expect(missingFolders(documents)).toEqual([]));
+  it('name only folders that exist', () => expect(missingFolders(documents)).toEqual([]));
 
-  it('name functions that are there', () => expect(missingNames(documents, CALL)).toEqual([]));
+  it('name only functions that exist', () => expect(missingNames(documents, CALL)).toEqual([]));
 });

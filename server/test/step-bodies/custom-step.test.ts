@@ -43,20 +43,20 @@ function bodyOf(sources: Readonly<Record<string, string>>, logger?: Logger) {
 }
 
 describe('a custom step', () => {
-  it('has the inputs as variables and gives every variable that is left', async () => {
+  it('gets the inputs as variables and returns all remaining variables', async () => {
     const { body } = bodyOf({ add: 'c = a + b\nparts = [a, b]\ndel b\nimport math' });
     const values = valuesOf(await body.run('add', { a: 1, b: 2 }, contextOf()));
     expect(values).toEqual({ a: 1, c: 3, parts: [1, 2] });
   });
 
-  it('runs the newest script, looked up at each run', async () => {
+  it('runs the newest script, which it looks up for each run', async () => {
     const { body, put } = bodyOf({ v: 'x = 1' });
     expect(valuesOf(await body.run('v', {}, contextOf()))).toEqual({ x: 1 });
     put('v', 'x = 2');
     expect(valuesOf(await body.run('v', {}, contextOf()))).toEqual({ x: 2 });
   });
 
-  it('keeps nothing from one run to the next', async () => {
+  it('keeps no state between runs', async () => {
     const { body } = bodyOf({
       leave: 'import math\nmath.left = 1\nleft = 2',
       look: 'import math\nfound = hasattr(math, "left") or "left" in globals()',
@@ -65,14 +65,14 @@ describe('a custom step', () => {
     expect(valuesOf(await body.run('look', {}, contextOf()))).toEqual({ found: false });
   });
 
-  it('fails where there is no script of its name', async () => {
+  it('fails if there is no script of its name', async () => {
     const { body } = bodyOf({ add: '' });
     const failure = failureOf(await body.run('Add', {}, contextOf()));
     expect(failure.type).toBe('StepNotFound');
     expect(failure.message).toMatch(/Add/);
   });
 
-  it('fails with the exception of the script, its line and traceback', async () => {
+  it('fails with the exception of the script, its line and its traceback', async () => {
     const { body } = bodyOf({ bad: 'a = 1\nb = a / zero' });
     const result = await body.run('bad', { zero: 0 }, contextOf());
     if (result.ok) throw new Error('it did not fail');
@@ -86,7 +86,7 @@ describe('a custom step', () => {
     expect(failureOf(await body.run('loop', {}, contextOf())).type).toBe('Timeout');
   });
 
-  it('ends as aborted when its result is no longer wanted', async () => {
+  it('ends as aborted if its result is no longer needed', async () => {
     const { body } = bodyOf({ loop: 'while True: pass' });
     const controller = new AbortController();
     const running = body.run('loop', {}, contextOf({ signal: controller.signal }));
@@ -94,7 +94,7 @@ describe('a custom step', () => {
     expect(failureOf(await running).type).toBe('Aborted');
   });
 
-  it('fails where the scripts cannot be read, and logs why', async () => {
+  it('fails if the script cannot be read, and logs the reason', async () => {
     const { lines, logger } = createLogRecorder();
     const find = async () => {
       throw new Error('the database is away');
@@ -110,10 +110,10 @@ describe('a custom step', () => {
   });
 });
 
-describe('what a custom step prints', () => {
+describe('the output of a custom step', () => {
   const printed = (fields: LogFields) => fields['output'];
 
-  it('is in the log, with the instance, step and version, also when the script fails', async () => {
+  it('is in the log with instance, step and version, even if the script fails', async () => {
     for (const [source, ok] of [
       ['print("hello\\n\\x1b[31mworld")', true],
       ['print("hello\\n\\x1b[31mworld")\nraise ValueError("x")', false],
@@ -131,7 +131,7 @@ describe('what a custom step prints', () => {
     }
   });
 
-  it('is no line where nothing was printed', async () => {
+  it('is not logged if it is empty', async () => {
     const { lines, logger } = createLogRecorder();
     const { body } = bodyOf({ quiet: 'x = 1' }, logger);
     valuesOf(await body.run('quiet', {}, contextOf()));

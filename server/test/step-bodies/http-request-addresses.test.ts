@@ -30,13 +30,13 @@ describe('an address in BaseUrl', () => {
     ['http://2852039166', /link-local/],
     ['http://0251.0376.0251.0376', /link-local/],
     ['http://metadata.google.internal', /metadata/],
-  ])('%s is refused with the most open policy', async (url, message) => {
+  ])('is rejected with the most permissive policy: %s', async (url, message) => {
     const failure = failureOf(await body().run({ BaseUrl: url }, contextOf()));
     expect(failure.type).toBe('AddressRefused');
     expect(failure.message).toMatch(message);
   });
 
-  it('is refused on this machine by setting, before anything is sent', async () => {
+  it('is rejected on this machine by a setting, before anything is sent', async () => {
     const server = await serve((_request, response) => response.end());
     const http = body({ allowLoopback: false });
     const { port } = server;
@@ -50,9 +50,9 @@ describe('an address in BaseUrl', () => {
   });
 });
 
-describe('a name', () => {
+describe('a host name', () => {
   it.each(['169.254.169.254', 'fd00:ec2::254', '0.0.0.0', 'fe80::1%1', '::ffff:a9fe:a9fe'])(
-    'that resolves to %s is refused with the most open policy',
+    'that resolves to %s is rejected with the most permissive policy',
     async (address) => {
       const { lookup } = lookupOf([address]);
       const failure = failureOf(
@@ -64,7 +64,7 @@ describe('a name', () => {
   );
 
   it.each(['10.0.0.1', '192.168.0.1', '100.64.0.1', 'fd00::1', '::ffff:10.0.0.1'])(
-    'that resolves to the private %s is refused by setting',
+    'that resolves to the private address %s is rejected by a setting',
     async (address) => {
       const { lookup } = lookupOf([address]);
       const result = await body({ lookup, allowPrivate: false }).run(
@@ -75,7 +75,7 @@ describe('a name', () => {
     },
   );
 
-  it('is called at those of its addresses that are allowed', async () => {
+  it('is called at one of its allowed addresses', async () => {
     const server = await serve((_request, response) => response.end('ok'));
     const { lookup } = lookupOf(['10.0.0.1', 'fe80::1', '127.0.0.1']);
     const values = valuesOf(
@@ -88,14 +88,14 @@ describe('a name', () => {
     expect(server.requests[0]?.headers.host).toBe(`a.test:${server.port}`);
   });
 
-  it('without any address gives no answer', async () => {
+  it('without an address gives no response', async () => {
     const { lookup } = lookupOf([]);
     const values = valuesOf(await body({ lookup }).run({ BaseUrl: 'http://a.test' }, contextOf()));
     expect(values['ResponseCode']).toBe(0);
     expect(values['ErrorMessage']).toMatch(/a\.test has no address/);
   });
 
-  it('that changes its address between two connections is judged each time, once', async () => {
+  it('that changes its address between two connections is checked once for each', async () => {
     const server = await serve((_request, response) => {
       response.setHeader('Connection', 'close').end('ok');
     });
@@ -110,7 +110,7 @@ describe('a name', () => {
     expect(server.connections).toBe(2);
   });
 
-  it('is allowed and denied by the lists', async () => {
+  it('is allowed or denied by the lists', async () => {
     const server = await serve((_request, response) => response.end('ok'));
     const { lookup, asked } = lookupOf(['127.0.0.1']);
     const http = body({ lookup, allowHosts: ['*.good.test'], denyHosts: ['bad.good.test'] });
@@ -132,7 +132,7 @@ describe('a redirect', () => {
     'http://inner.test/',
     'file:///etc/passwd',
     'gopher://127.0.0.1:6379/_x',
-  ])('to %s is refused', async (location) => {
+  ])('to %s is rejected', async (location) => {
     const server = await serve((_request, response) => {
       response.writeHead(302, { Location: location }).end();
     });
@@ -147,7 +147,7 @@ describe('a redirect', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('that is refused or followed is not read to its end', async () => {
+  it('is not read to its end, whether it is followed or rejected', async () => {
     const target = await serve((_request, response) => response.end('there'));
     for (const location of ['http://169.254.169.254/', target.url]) {
       const closed = occurrence();
@@ -161,7 +161,7 @@ describe('a redirect', () => {
     expect(target.requests).toHaveLength(1);
   });
 
-  it('to a scheme that is not HTTP is not read to its end', async () => {
+  it('to a scheme other than HTTP is not read to its end', async () => {
     const closed = occurrence();
     const server = await serve((_request, response) => {
       response.on('close', () => closed.happen());
@@ -172,7 +172,7 @@ describe('a redirect', () => {
     await closed.happened;
   });
 
-  it('to a host that is not on the list is refused', async () => {
+  it('to a host that is not on the list is rejected', async () => {
     const target = await serve((_request, response) => response.end());
     const server = await serve((_request, response) => {
       response.writeHead(302, { Location: target.url }).end();
@@ -186,7 +186,7 @@ describe('a redirect', () => {
     expect(target.connections).toBe(0);
   });
 
-  it('to a private address behind a public name is refused by setting', async () => {
+  it('to a private address behind a public name is rejected by a setting', async () => {
     const server = await serve((_request, response) => {
       response.writeHead(307, { Location: 'http://inner.test/' }).end();
     });

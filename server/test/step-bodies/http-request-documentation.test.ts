@@ -8,7 +8,7 @@ import { contextOf, useCalls } from './support/call.js';
 const page = readFileSync(new URL('../../../docs/http-request.md', import.meta.url), 'utf8');
 const { serve, body } = useCalls();
 
-describe('the page about HttpRequest', () => {
+describe('the documentation of HttpRequest', () => {
   it('has a valid example', () => {
     const example = /^```yaml\n(.*?)^```$/ms.exec(page)?.[1] ?? '';
     const parsed = parseDefinition(parse(example));
@@ -16,7 +16,7 @@ describe('the page about HttpRequest', () => {
     expect(parsed.warnings).toEqual([]);
   });
 
-  it('names what is sent by default', async () => {
+  it('lists the default headers', async () => {
     const server = await serve((_request, response) => response.end());
     for (const Format of ['Json', 'Xml', 'None']) {
       const inputs = { BaseUrl: server.url, Method: 'POST', Body: 'x', Format };

@@ -15,8 +15,8 @@ function trustTestCertificate(): void {
 
 afterEach(() => setDefaultCACertificates(usual));
 
-describe('a call over https', () => {
-  it('reaches the pinned address under the name in the URL', async () => {
+describe('an https call', () => {
+  it('connects to the checked address with the name from the URL', async () => {
     trustTestCertificate();
     const server = await serveSecurely((_request, response) => response.end('safe'));
     const values = valuesOf(
@@ -26,7 +26,7 @@ describe('a call over https', () => {
     expect(server.requests[0]?.headers.host).toBe(`secure.test:${server.port}`);
   });
 
-  it('sends nothing to a server with the certificate of another name', async () => {
+  it('sends nothing to a server with a certificate for another name', async () => {
     trustTestCertificate();
     const server = await serveSecurely((_request, response) => response.end('stolen'));
     const values = valuesOf(
@@ -37,7 +37,7 @@ describe('a call over https', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('sends nothing to a server whose certificate nobody vouches for', async () => {
+  it('sends nothing to a server with an untrusted certificate', async () => {
     const server = await serveSecurely((_request, response) => response.end('stolen'));
     const values = valuesOf(
       await body({ lookup }).run({ BaseUrl: `https://secure.test:${server.port}` }, contextOf()),
@@ -47,7 +47,7 @@ describe('a call over https', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('says so when the host speaks no TLS there', async () => {
+  it('reports that the host does not speak TLS on the port', async () => {
     const plain = await serve((_request, response) => response.end());
     const values = valuesOf(
       await body({ lookup }).run({ BaseUrl: `https://secure.test:${plain.port}` }, contextOf()),
@@ -70,7 +70,7 @@ describe('a call over https', () => {
     expect(target.connections).toBe(0);
   });
 
-  it('is refused where the address is, before a handshake', async () => {
+  it('is rejected because of its address before the handshake', async () => {
     const server = await serveSecurely((_request, response) => response.end());
     const result = await body({ lookup, allowLoopback: false }).run(
       { BaseUrl: `https://secure.test:${server.port}` },

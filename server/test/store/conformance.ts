@@ -52,7 +52,7 @@ export function describeStore(title: string, createFixture: () => Promise<StoreF
       await expect(underTest.store.ping()).resolves.toBeUndefined();
     });
 
-    it('finds its own compare-and-set atomic', async () => {
+    it('finds its own compare-and-set to be atomic', async () => {
       await expect(underTest.store.probeAtomicity()).resolves.toBe(true);
     });
 

@@ -22,7 +22,7 @@ describeStore('the memory store', async (): Promise<StoreFixture> => {
 });
 
 describe('createMemoryStore', () => {
-  it('has done an operation when the call returns', async () => {
+  it('has completed an operation when the call returns', async () => {
     const store = createMemoryStore();
     const results = [
       store.insertInstance({ record: instanceOf('i'), side: NO_SIDE }),
@@ -36,7 +36,7 @@ describe('createMemoryStore', () => {
     ]);
   });
 
-  it('keeps what it holds over stop and start', async () => {
+  it('keeps its content across stop and start', async () => {
     const store = createMemoryStore();
     await store.insertInstance({ record: instanceOf('i'), side: NO_SIDE });
     await store.stop();
@@ -44,7 +44,7 @@ describe('createMemoryStore', () => {
     expect(await store.getInstance('i')).not.toBeNull();
   });
 
-  it('answers with records that later operations do not change', async () => {
+  it('returns records that later operations do not modify', async () => {
     const store = createMemoryStore();
     await store.insertInstance({ record: instanceOf('i'), side: NO_SIDE });
     const before = await store.getInstance('i');

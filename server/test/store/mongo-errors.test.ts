@@ -12,11 +12,11 @@ function brokenBulkWrite(): MongoBulkWriteError {
   return new MongoBulkWriteError(cause, result);
 }
 
-it('a broken bulk write is an outage', () => {
+it('an interrupted bulk write counts as an outage', () => {
   expect(storeErrorOf(brokenBulkWrite())).toBeInstanceOf(StoreUnavailableError);
 });
 
-it('a broken bulk write does not count as one without duplicates', () => {
+it('an interrupted bulk write does not count as one without duplicates', () => {
   const error = brokenBulkWrite();
   expect(() => duplicatesOf(error)).toThrow(error);
 });

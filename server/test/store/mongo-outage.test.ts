@@ -21,7 +21,7 @@ async function failure(operation: Promise<unknown>): Promise<{ error: unknown; a
 }
 
 describe('createMongoStore without a server', () => {
-  it('fails to start in time, with a plain message that has no password in it', async () => {
+  it('fails to start within the time limit, with a plain message that contains no password', async () => {
     const store = createMongoStore({ url: 'mongodb://user:secret@127.0.0.1:1/x' });
     const { error, afterMs } = await failure(store.start());
     expect(error).toBeInstanceOf(StoreUnavailableError);
@@ -34,7 +34,7 @@ describe('createMongoStore without a server', () => {
 const runsContainers =
   (process.env['TEST_DBHOST'] ?? '') === '' && (await mongoForTests()) !== null;
 
-describe.skipIf(!runsContainers)('createMongoStore with a server that fails', () => {
+describe.skipIf(!runsContainers)('createMongoStore with a failing server', () => {
   let server: Awaited<ReturnType<typeof startMongoContainer>>;
   /** The same container, where it can be stopped from running for a while. */
   let frozen: { pause(): Promise<unknown>; unpause(): Promise<unknown> };
@@ -50,7 +50,7 @@ describe.skipIf(!runsContainers)('createMongoStore with a server that fails', ()
     return store;
   };
 
-  it('gives up in time while the server hangs, and works again after', async () => {
+  it('gives up within the time limit while the server hangs, and works again afterwards', async () => {
     const store = await open();
     await store.insertInstance({ record: instanceOf('hang'), side: NO_SIDE });
     await frozen.pause();
@@ -80,7 +80,7 @@ describe.skipIf(!runsContainers)('createMongoStore with a server that fails', ()
     await store.stop();
   });
 
-  it('gives an item back when the answer to its claim came too late', async () => {
+  it('releases an item if the response to its claim came too late', async () => {
     const store = await open();
     await store.insertInstance({
       record: instanceOf('late'),
@@ -98,7 +98,7 @@ describe.skipIf(!runsContainers)('createMongoStore with a server that fails', ()
     await store.stop();
   });
 
-  it('stops in time while the server hangs, with writes that were to be sent later', async () => {
+  it('stops within the time limit while the server hangs, with deferred writes pending', async () => {
     const store = await open();
     await store.insertInstance({ record: instanceOf('stop'), side: NO_SIDE });
     const commit = commitOf(instanceOf('stop'), { removeSubscriptions: ['s'] });
@@ -111,7 +111,7 @@ describe.skipIf(!runsContainers)('createMongoStore with a server that fails', ()
     expect(tookMs).toBeLessThan(GIVES_UP_WITHIN_MS);
   });
 
-  it('fails at once or in time when the server is gone, and stops all the same', async () => {
+  it('fails within the time limit when the server is gone, and still stops', async () => {
     const store = await open();
     await server.container.stop();
     const operations = [

@@ -24,7 +24,7 @@ const SIDE: SideRecords = {
   activities: [activityOf('i/2/1', 'i')],
 };
 
-describe.skipIf(mongo === null)('side records of two commits at a time', () => {
+describe.skipIf(mongo === null)('side records of two concurrent commits', () => {
   const client = new MongoClient(mongo?.url ?? 'mongodb://127.0.0.1');
   const database = client.db(`side-${randomUUID()}`);
   const collections = collectionsOf(database);
@@ -66,7 +66,7 @@ describe.skipIf(mongo === null)('side records of two commits at a time', () => {
     ]);
   }
 
-  it('are there for the winner, and gone when it loses as well', async () => {
+  it('exist for the winner, and are gone if the winner loses later', async () => {
     const loser = { ...attemptOf({ epoch: 1, inSeq: 0 }), replaces: true };
     const losers = await insertSideRecords(context, SIDE, loser);
     expect(await counts()).toEqual([1, 1, 1]);

@@ -149,7 +149,7 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
       expect((await store.getInstance('i'))?.inbox).toHaveLength(50);
     }));
 
-  it('finds open instances of an earlier version as unchanged, from their start', () =>
+  it('finds open instances of an earlier version as unchanged since their start', () =>
     withStore(async ({ store, database }) => {
       await store.insertInstance({ record: instanceOf('old'), side: NO_SIDE });
       await store.insertInstance({
@@ -198,7 +198,7 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
       expect(await store.getInstance('w.2.1')).toMatchObject({ outcome: 'Failed' });
     }));
 
-  it('gathers what may wait into one write', () =>
+  it('combines deferrable operations into one write', () =>
     withStore(async ({ store, commands }) => {
       const ids = Array.from({ length: 20 }, (_, n) => `i${n}`);
       await Promise.all(
@@ -215,7 +215,7 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
       expect(deletes).toBeLessThan(10);
     }));
 
-  it('takes back the side records of a commit that lost', () =>
+  it('removes the side records of a commit that failed', () =>
     withStore(async ({ store, database }) => {
       await store.insertInstance({ record: instanceOf('i'), side: NO_SIDE });
       const lost = commitOf(instanceOf('i', { inSeq: 7 }), {
@@ -263,7 +263,7 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
         },
       });
 
-    it('the pass that is run again replaces what has other content (SR2), and keeps the rest (SR3)', () =>
+    it('the repeated pass replaces side records with different content (SR2), and keeps the others (SR3)', () =>
       withStore(async ({ store, database }) => {
         await store.insertInstance({ record: instanceOf('i', { epoch: 2 }), side: NO_SIDE });
         await leaveBehind(store, database, 1);
@@ -277,7 +277,7 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
         expect(await store.extendActivity('i/3/0', 'token-alive', 9000)).toBe(true);
       }));
 
-    it('a node that lost the instance replaces nothing, and takes nothing back', () =>
+    it('a node that lost the instance replaces and removes nothing', () =>
       withStore(async ({ store, database }) => {
         await store.insertInstance({ record: instanceOf('i', { epoch: 5 }), side: NO_SIDE });
         await leaveBehind(store, database, 5);
@@ -289,7 +289,7 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
       }));
   });
 
-  it('does not hand out an item whose instance is being inserted, and does not defer it either', () =>
+  it('neither hands out nor defers an item whose instance is being inserted', () =>
     withStore(async ({ store, database }) => {
       await offer(store, activityOf('i/1/0', 'i', { createdAt: 1999 }));
       const instances = database.collection<{ _id: string }>('instances');
@@ -300,7 +300,7 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
       expect(await claim(store, 'w')).toMatchObject({ id: 'i/1/0', attempt: 1 });
     }));
 
-  it('reads what another text codec would have broken, compressed when it is long', () =>
+  it('reads values with any characters, compressed if they are long', () =>
     withStore(async ({ store, database }) => {
       const state = JSON.stringify({ text: 'long '.repeat(10_000) });
       await store.insertInstance({ record: instanceOf('i', { state }), side: NO_SIDE });
@@ -309,7 +309,7 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
       expect((await store.getInstance('i'))?.state).toBe(state);
     }));
 
-  it("tells the server's time when it starts and with each heartbeat", async () => {
+  it('returns the time of the server at the start and with each heartbeat', async () => {
     const readings: { time: number; roundTripMs: number }[] = [];
     const store = createMongoStore({
       url,
@@ -330,7 +330,7 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
     await store.stop();
   });
 
-  it('says that it is not started, or was stopped', async () => {
+  it('reports that it was not started, or was stopped', async () => {
     const store = createMongoStore({ url });
     await expect(store.ping()).rejects.toThrow(StoreUnavailableError);
     await store.stop();

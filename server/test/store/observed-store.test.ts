@@ -32,7 +32,7 @@ describe('observeStore', () => {
   const insert = (store: Store, id: string) =>
     store.insertInstance({ record: instanceOf(id), side: NO_SIDE });
 
-  it('tells name, kind, arguments, duration and error of every operation', async () => {
+  it('reports name, kind, arguments, duration and error of every operation', async () => {
     const started: StoreCall[] = [];
     const finished: FinishedStoreCall[] = [];
     const store = observeStore(createMemoryStore(), {
@@ -53,7 +53,7 @@ describe('observeStore', () => {
     expect(finished[0]?.durationMs).toBeGreaterThanOrEqual(0);
   });
 
-  it('does not carry out what `before` refuses', async () => {
+  it('does not carry out what `before` rejects', async () => {
     const inner = createMemoryStore();
     const store = observeStore(inner, {
       before: ({ kind }) => {
@@ -64,7 +64,7 @@ describe('observeStore', () => {
     expect(await store.getInstance('i')).toBeNull();
   });
 
-  it('lets a process die at the n-th call', async () => {
+  it('can simulate a process that dies at the n-th call', async () => {
     const inner = createMemoryStore();
     let calls = 0;
     const store = observeStore(inner, {
@@ -82,7 +82,7 @@ describe('observeStore', () => {
     expect(await inner.getInstance('c')).not.toBeNull();
   });
 
-  it('lets an answer get lost after the operation happened', async () => {
+  it('can lose the response after the operation has happened', async () => {
     const inner = createMemoryStore();
     const store = observeStore(inner, {
       after: () => {
@@ -93,7 +93,7 @@ describe('observeStore', () => {
     expect(await inner.getInstance('i')).not.toBeNull();
   });
 
-  it('reports errors of the store and passes them on', async () => {
+  it('reports errors of the store and rethrows them', async () => {
     const inner: Store = {
       ...createMemoryStore(),
       ping: () => Promise.reject(new StoreUnavailableError('away')),
@@ -104,7 +104,7 @@ describe('observeStore', () => {
     expect(errors).toEqual([new StoreUnavailableError('away')]);
   });
 
-  it('knows of every operation whether it writes', () => {
+  it('knows for every operation whether it writes', () => {
     const store = createMemoryStore();
     const operations = Object.keys(store).filter((key) => !['kind', 'start', 'stop'].includes(key));
     expect(Object.keys(STORE_OPERATION_KINDS).sort()).toEqual(operations.sort());

@@ -38,7 +38,7 @@ async function expectSchemaOfNewFile(path: string): Promise<void> {
   expect(schemaOf(path)).toEqual(schemaOf(newPath));
 }
 
-it('a file of schema 1 becomes what a new file is, with all that was in it', async () => {
+it('a file of schema 1 is migrated to the current schema with all its content', async () => {
   const path = join(directory, 'old.db');
   const connection = await openOldFile(path, 1);
   connection.exec(`
@@ -77,7 +77,7 @@ it('a file of schema 1 becomes what a new file is, with all that was in it', asy
   await expectSchemaOfNewFile(path);
 });
 
-it('instances of schema 2 get an outcome and the parent that their state names', async () => {
+it('instances of schema 2 get an outcome, and the parent that their state names', async () => {
   const path = join(directory, 'old-2.db');
   const connection = await openOldFile(path, 2);
   const insert = connection.prepare(
@@ -113,7 +113,7 @@ it('instances of schema 2 get an outcome and the parent that their state names',
   await expectSchemaOfNewFile(path);
 });
 
-it('instances of schema 2 keep what they had', async () => {
+it('instances of schema 2 keep their content', async () => {
   const path = join(directory, 'kept-2.db');
   const connection = await openOldFile(path, 2);
   connection.exec(`

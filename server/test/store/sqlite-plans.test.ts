@@ -165,11 +165,11 @@ describe('the statements of the SQLite store', () => {
   });
   const statements = [...recorded].filter((sql) => !COUNTS.some((count) => count.test(sql)));
 
-  it('are many', () => {
+  it('are collected', () => {
     expect(statements.length).toBeGreaterThan(60);
   });
 
-  it.each(statements)('search and do not sort: %s', (sql) => {
+  it.each(statements)('search an index and do not sort: %s', (sql) => {
     const steps = connection
       .prepare(`EXPLAIN QUERY PLAN ${sql}`)
       .all()

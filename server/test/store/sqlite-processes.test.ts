@@ -83,7 +83,7 @@ describe('a SQLite store in another process', () => {
     });
   });
 
-  it('shares the file with others that write at the same time', async () => {
+  it('shares the file with other writers', async () => {
     const path = join(directory, 'shared.db');
     const prefixes = ['a', 'b', 'c'];
     const outputs = await Promise.all(
@@ -101,7 +101,7 @@ describe('a SQLite store in another process', () => {
     });
   });
 
-  it('fails plainly when the disk is full, and what it had acknowledged is there', async () => {
+  it('fails with a clear error when the disk is full, and keeps acknowledged writes', async () => {
     const path = join(directory, 'full.db');
     const lines = await runWriter({
       path,
@@ -124,7 +124,7 @@ describe('a SQLite store in another process', () => {
     });
   });
 
-  it('is closed when its process ends by itself', async () => {
+  it('is closed when its process ends', async () => {
     const path = join(directory, 'ended.db');
     const writer = startWriter({ path, prefix: 'e', count: 3 });
     expect(await once(writer.process, 'exit')).toEqual([0, null]);

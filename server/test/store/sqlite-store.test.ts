@@ -74,7 +74,7 @@ describe('createSqliteStore', () => {
     }
   }
 
-  it('makes the directory and the file, and finds everything after a restart', async () => {
+  it('creates the directory and the file, and finds its content after a restart', async () => {
     const path = newPath();
     await withStore({ path }, async (store) => {
       await insert(store, 'i');
@@ -85,7 +85,7 @@ describe('createSqliteStore', () => {
     });
   });
 
-  it('finds everything after stop and start of the same object', async () => {
+  it('finds its content after stop and start of the same object', async () => {
     const store = createSqliteStore({ path: newPath() });
     await store.stop();
     await store.start();
@@ -99,7 +99,7 @@ describe('createSqliteStore', () => {
     await store.stop();
   });
 
-  it('answers what was asked before it was stopped', async () => {
+  it('answers pending calls before it stops', async () => {
     const store = createSqliteStore({ path: newPath() });
     await store.start();
     const answers = Promise.all(Array.from({ length: 100 }, (_, n) => insert(store, `i${n}`)));
@@ -116,7 +116,7 @@ describe('createSqliteStore', () => {
     });
   });
 
-  it('refuses a file of a newer version of the server, with a sentence', async () => {
+  it('rejects a file of a newer version of the server with a clear message', async () => {
     const path = newPath();
     await withStore({ path }, async (store) => {
       await insert(store, 'i');
@@ -129,7 +129,7 @@ describe('createSqliteStore', () => {
     );
   });
 
-  it('refuses a file that is no database', async () => {
+  it('rejects a file that is not a database', async () => {
     const path = join(directory, 'text.db');
     await writeFile(path, 'This is a text file that somebody put here by mistake. '.repeat(200));
     const start = createSqliteStore({ path }).start();
@@ -137,7 +137,7 @@ describe('createSqliteStore', () => {
     await expect(start).rejects.toThrow('The file is not a database');
   });
 
-  it('waits for another process that writes, then fails; reads go on', async () => {
+  it('waits for another writing process, then fails; reads continue', async () => {
     const path = newPath();
     await withStore({ path, busyTimeoutMs: 300 }, async (store) => {
       await insert(store, 'before');
@@ -158,7 +158,7 @@ describe('createSqliteStore', () => {
     });
   });
 
-  it('carries out the others of a batch in which one operation fails', async () => {
+  it('carries out the other operations of a batch in which one fails', async () => {
     await withStore({ path: newPath() }, async (store) => {
       await insert(store, 'i');
       const broken = { ...instanceOf('broken'), version: undefined as unknown as number };
@@ -186,7 +186,7 @@ describe('createSqliteStore', () => {
     });
   });
 
-  it('lets the event loop turn between many answers that come together', async () => {
+  it('yields to the event loop between many responses that arrive together', async () => {
     await withStore({ path: newPath() }, async (store) => {
       await insert(store, 'i');
       const state = { turns: 0, areAnswered: false };
@@ -204,7 +204,7 @@ describe('createSqliteStore', () => {
     });
   });
 
-  it('refuses what cannot be sent to the thread, and goes on', async () => {
+  it('rejects values that cannot be sent to the thread, and continues', async () => {
     await withStore({ path: newPath() }, async (store) => {
       const notData = (() => 'a function') as unknown as string;
       await expect(store.getInstance(notData)).rejects.toThrow(/could not be cloned/);
@@ -212,7 +212,7 @@ describe('createSqliteStore', () => {
     });
   });
 
-  it('fails what was asked of a thread that ends, and starts another for what comes next', async () => {
+  it('fails pending calls when its thread ends, and starts another thread for the next call', async () => {
     await withStore({ path: newPath() }, async (store) => {
       await insert(store, 'i');
       const asked = Promise.allSettled([insert(store, 'a'), store.getInstance('i')]);

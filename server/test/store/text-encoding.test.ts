@@ -14,7 +14,7 @@ const anyText = fc
 const wellFormedText = fc.string({ unit: 'grapheme' });
 
 describe('encodeText', () => {
-  it('gives text that UTF-8 keeps, and decodeText undoes it', () => {
+  it('produces text that UTF-8 preserves, and decodeText reverses it', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const stored = Buffer.from(encodeText(text), 'utf8').toString('utf8');
@@ -24,7 +24,7 @@ describe('encodeText', () => {
     );
   });
 
-  it('leaves ordinary text as it is', () => {
+  it('does not change ordinary text', () => {
     fc.assert(
       fc.property(wellFormedText, (text) => {
         fc.pre(!text.startsWith('\u0001'));
@@ -43,14 +43,14 @@ describe('encodeText', () => {
 });
 
 describe('packText', () => {
-  it.each([0, 8191, 8192, 8193, 100_000])('keeps a text of %i characters', (length) => {
+  it.each([0, 8191, 8192, 8193, 100_000])('preserves a text of %i characters', (length) => {
     const text = '\ud800"é'.repeat(length).slice(0, length);
     expect(unpackText(packText(text)) === text).toBe(true);
   });
 });
 
 describe('compareText', () => {
-  it('orders as the bytes of UTF-8 do', () => {
+  it('sorts by the bytes of UTF-8', () => {
     const wild = fc.array(fc.constantFrom('a', 'b', '\uffff', '\u{10000}', '\u{1f600}', '\ue000'));
     fc.assert(
       fc.property(wild, wild, (left, right) => {

@@ -70,11 +70,11 @@ describe('classifyExpression', () => {
     '~data.a & 5 | 1 ^ 2',
     '(data.a\n+ data.b)',
     'data.id + data.type + data.format',
-  ])('lets %s run on a used interpreter', (source) => {
+  ])('allows %s on an interpreter that is reused', (source) => {
     expect(classifyExpression(source).pure).toBe(true);
   });
 
-  describe('what can change or see more than its own data', () => {
+  describe('an expression that can change or read more than its own data', () => {
     it.each([
       // Methods that change their object.
       'data.list.append(1)',
@@ -215,12 +215,12 @@ describe('classifyExpression', () => {
       '(1',
       '1 <> 2',
       '`1`',
-    ])('keeps %j apart', (source) => {
+    ])('is detected: %j', (source) => {
       expect(classifyExpression(source).pure).toBe(false);
     });
   });
 
-  it('keeps apart what is too long, too deep or too large to be judged', () => {
+  it('is assumed if the source is too long, too deeply nested or too large to classify', () => {
     expect(classifyExpression(`"${'x'.repeat(20_000)}"`).pure).toBe(false);
     expect(classifyExpression(`${'('.repeat(200)}1${')'.repeat(200)}`).pure).toBe(false);
     expect(classifyExpression(Array(500).fill('1').join('+')).pure).toBe(false);
@@ -250,11 +250,11 @@ describe('classifyExpression', () => {
     ['f"{data.a} {data.b:>3}"', ['data.a', 'data.b']],
     ['"a" in data.o', ['data.o']],
     ['[x for x in [data]]', ['data']],
-  ])('knows what %s reads', (source, expected) => {
+  ])('reports the paths that %s reads', (source, expected) => {
     expect(readsOf(source).sort()).toEqual([...expected].sort());
   });
 
-  it('never calls pure what contains a name that is not known', () => {
+  it('never classifies an expression with an unknown name as pure', () => {
     const name = fc.constantFrom(
       'eval',
       'getattr',
@@ -293,7 +293,7 @@ describe('classifyExpression', () => {
   });
 
   it.each(['[a:', '* ', 'a b ', '->', '(', 'not ', '[x for x in ', 'f"{', '"', '\n'])(
-    'answers soon for nonsense made of %j',
+    'takes little time for nonsense consisting of %j',
     (piece) => {
       const source = piece.repeat(10_000 / piece.length);
       const began = process.cpuUsage();
@@ -303,7 +303,7 @@ describe('classifyExpression', () => {
     },
   );
 
-  it('answers for any text', () => {
+  it('returns a result for any text', () => {
     const pieces = fc.constantFrom(
       'data',
       '.',

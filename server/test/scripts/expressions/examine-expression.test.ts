@@ -9,7 +9,7 @@ import {
 
 const unknownNames = (source: string) => examineExpression(source)?.unknownNames;
 
-describe('names', () => {
+describe('the names in an expression', () => {
   it.each([
     'data.x + context.Item - environment["A"]',
     'step.Result',
@@ -59,7 +59,7 @@ describe('names', () => {
     ['items[0].price', ['items']],
     ['sum(o.total for o in orders)', ['orders']],
     ['data.x if ready else other', ['ready', 'other']],
-  ])('that nothing gives a meaning in %j: %j', (source, names) => {
+  ])('that are undefined in %j are %j', (source, names) => {
     expect(unknownNames(source)).toEqual(names);
   });
 
@@ -70,7 +70,7 @@ describe('names', () => {
     '',
     `${'('.repeat(90)}x${')'.repeat(90)}`,
     `x${' '.repeat(5000)}y`,
-  ])('are not looked for in what cannot be judged: %#', (source) => {
+  ])('are not checked in unparsable source: %#', (source) => {
     expect(examineExpression(source)).toBeNull();
   });
 });
@@ -84,7 +84,7 @@ describe('changes in place', () => {
       'context.Item.setdefault("a", step.Result.sort())',
       ['context.Item.setdefault', 'step.Result.sort'],
     ],
-  ])('are seen in %j', (source, changes) => {
+  ])('are detected in %j', (source, changes) => {
     expect(examineExpression(source)?.changes).toEqual(changes);
   });
 
@@ -96,12 +96,12 @@ describe('changes in place', () => {
     '[l.append(1) for l in data.lists]',
     '(lambda data: data.pop())([1])',
     'data.append + data.sort',
-  ])('are not seen in %j, where nothing of a variable changes', (source) => {
+  ])('are not reported in %j, which changes no variable', (source) => {
     expect(examineExpression(source)?.changes).toEqual([]);
   });
 });
 
-describe('what an expression depends on', () => {
+describe('the dependencies of an expression', () => {
   it.each([
     [
       'data.a.b == step["Result"].x',
@@ -121,7 +121,7 @@ describe('what an expression depends on', () => {
     ],
     ['random.random() > 0.5', [], true],
     ['datetime.now() > data.due', [{ variable: 'data', keys: ['due'] }], true],
-  ])('of %j', (source, reads, varies) => {
+  ])('include data and clock: %j', (source, reads, varies) => {
     expect(examineExpression(source)).toMatchObject({ reads, varies });
   });
 
@@ -137,7 +137,7 @@ describe('what an expression depends on', () => {
     ['len("abc") > 2 and data.x', undefined],
     ['environment["X"] == "y"', undefined],
     ['step.x', undefined],
-  ])('nothing: the value of %j is %j', (source, constant) => {
+  ])('are empty for a constant: %j is %j', (source, constant) => {
     expect(examineExpression(source)?.constant).toEqual(constant);
   });
 });
@@ -148,12 +148,12 @@ describe('the lists of names', () => {
     'utf8',
   );
 
-  it('have the modules that scripts may import', () => {
+  it('contain the modules that scripts can import', () => {
     const [, modules = ''] = /IMPORTABLE = frozenset\(\'\'\'(.*?)\'\'\'/s.exec(runner)!;
     expect([...IMPORTABLE_MODULES].sort()).toEqual(modules.trim().split(/\s+/).sort());
   });
 
-  it('have what expressions are given, and nothing that is hidden from them', () => {
+  it('contain the names that expressions are given, and none that is hidden from them', () => {
     const [, given = ''] = /_EXPRESSION_BUILTINS = _SCRIPT_BUILTINS \| \{(.*?)\}/s.exec(runner)!;
     const names = [...given.matchAll(/'(\w+)':/g)].map(([, name]) => name!);
     expect(names.length).toBeGreaterThan(10);

@@ -38,7 +38,7 @@ function evaluate(source: string): Json | undefined {
   });
 }
 
-describe('plain expressions', () => {
+describe('expressions evaluated without Python', () => {
   it.each<[string, Json]>([
     ['"text"', 'text'],
     ["'te\"xt'", 'te"xt'],
@@ -72,7 +72,7 @@ describe('plain expressions', () => {
     ['data.big in [data.i, data.big]', true],
     ['data.big if data.big else 0', 2n ** 64n],
     ['data.float == 10000', false],
-  ])('answer %s', (source, expected) => {
+  ])('return the value of %s', (source, expected) => {
     expect(evaluate(source)).toEqual(expected);
   });
 
@@ -127,11 +127,11 @@ describe('plain expressions', () => {
     ['len(data.text)', 5],
     ['len(data.a) - 1', 3],
     ['(data.i\n+ 1)', 2],
-  ])('calculate %s', (source, expected) => {
+  ])('compute %s', (source, expected) => {
     expect(evaluate(source)).toBe(expected);
   });
 
-  it('keep the `data` that was read apart from the one that is changed later', () => {
+  it('return `data` as it was read, even if it changes later', () => {
     expect(evaluate('data')).not.toBe(DATA);
     expect(evaluate('None or data')).not.toBe(DATA);
   });

@@ -21,11 +21,11 @@ describe('prepareExpression', () => {
     ['', ''],
     [' \n\t\f', ''],
     ['\t \f\na\f \t\n', 'a'],
-  ])('makes %j ready as %j', (source, text) => {
+  ])('transforms %j into %j', (source, text) => {
     expect(prepareExpression(source).text).toBe(text);
   });
 
-  it('finds the way back to the source', () => {
+  it('maps positions back to the source', () => {
     const padded = prepareExpression('\n\n  a + +');
     expect(placeInSource(padded, 1, 5)).toEqual({ line: 3, column: 7 });
     const enclosed = prepareExpression('  a +\n b + +');

@@ -32,11 +32,11 @@ describe('projectVariables', () => {
     [['context'], { context: { Index: 0 } }],
     [['missing.x'], {}],
     [['data.constructor', 'data.__proto__.x'], { data: {} }],
-  ])('takes %j', (paths, expected) => {
+  ])('copies the paths %j', (paths, expected) => {
     expect(project(...paths)).toEqual(expected);
   });
 
-  it('adds nothing to objects that it took whole', () => {
+  it('adds nothing to objects that it has copied as a whole', () => {
     const before = structuredClone(VARIABLES);
     expect(project('data.a', 'data.a.b', 'data.a.c.d')).toEqual({
       data: { a: { b: 1, c: { d: 2 } } },
@@ -46,7 +46,7 @@ describe('projectVariables', () => {
     expect(VARIABLES).toEqual(before);
   });
 
-  it('takes an object whole under two names', () => {
+  it('copies an object as a whole under two names', () => {
     const shared = { x: 1, y: 2 };
     const paths = [
       { variable: 'data', keys: ['a'] },
@@ -56,7 +56,7 @@ describe('projectVariables', () => {
     expect(projected).toEqual({ data: { a: shared, b: { x: 1 } } });
   });
 
-  it('takes fields that are called __proto__', () => {
+  it('copies fields named __proto__', () => {
     const variables = JSON.parse('{"data":{"__proto__":{"x":1}}}') as JsonObject;
     const projected = projectVariables(variables, [{ variable: 'data', keys: ['__proto__', 'x'] }]);
     expect(JSON.stringify(projected)).toBe('{"data":{"__proto__":{"x":1}}}');

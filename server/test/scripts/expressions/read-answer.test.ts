@@ -28,7 +28,7 @@ describe('readExpressionAnswer', () => {
     });
   });
 
-  it('reads that the interpreter does not agree', () => {
+  it('reads that the interpreter disagrees with the classification', () => {
     expect(readExpressionAnswer(answer('{"unproven":true}'), 1)).toBeNull();
   });
 
@@ -42,16 +42,16 @@ describe('readExpressionAnswer', () => {
     ['a line that is not JSON', '{}\n1\nx'],
     ['two values in a line', '{}\n1\n2 3'],
     ['a failure after the last expression', '{"failed":{"type":"E","message":"m"}}\n1\n2'],
-    ['an error that is no object', '{"failed":1}'],
+    ['an error that is not an object', '{"failed":1}'],
     ['an error without a message', '{"failed":{"type":"E"}}'],
-    ['an error whose type is no text', '{"failed":{"type":1,"message":"m"}}'],
+    ['an error whose type is not a string', '{"failed":{"type":1,"message":"m"}}'],
     ['NaN', '{}\nNaN\n1'],
-    ['an infinity', '{}\n-Infinity\n1'],
-  ])('does not believe %s', (_, text) => {
+    ['an infinite number', '{}\n-Infinity\n1'],
+  ])('rejects %s', (_, text) => {
     expect(() => readExpressionAnswer(answer(text), 2)).toThrow(MalformedAnswer);
   });
 
-  it('cuts what is too long, and ignores lines that cannot be', () => {
+  it('truncates long error fields, and drops an invalid line number', () => {
     const error = {
       type: 'T'.repeat(500),
       message: 'm'.repeat(9999),
@@ -66,7 +66,7 @@ describe('readExpressionAnswer', () => {
     expect(result.error.line).toBeUndefined();
   });
 
-  it('refuses values that nest deeper than 90 levels, each for itself', () => {
+  it('rejects each value that is nested deeper than 90 levels', () => {
     expect(readExpressionAnswer(answer('{}', nested(90)), 1)).toMatchObject({ ok: true });
     expect(readExpressionAnswer(answer('{}', '1', nested(91)), 2)).toMatchObject({
       ok: false,
@@ -76,7 +76,7 @@ describe('readExpressionAnswer', () => {
     expect(readExpressionAnswer(answer('{}', brackets), 1)).toMatchObject({ ok: true });
   });
 
-  it('reads integers as they are, up to 1,000 digits', () => {
+  it('reads integers of up to 1,000 digits unchanged', () => {
     expect(
       readExpressionAnswer(answer('{}', '9007199254740993', '[-12345678901234567890,1e16]'), 2),
     ).toEqual({ ok: true, values: [9007199254740993n, [-12345678901234567890n, 1e16]] });
@@ -98,7 +98,7 @@ describe('readExpressionAnswer', () => {
     }
   });
 
-  it('reads every JSON value as it is', () => {
+  it('reads every JSON value unchanged', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
         const text = JSON.stringify(value).replace(/[\u0080-\uffff]/g, (letter) => {
@@ -113,7 +113,7 @@ describe('readExpressionAnswer', () => {
     );
   });
 
-  it('answers or throws MalformedAnswer for any text', () => {
+  it('returns a value or throws MalformedAnswer for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), fc.nat(3), (text, count) => {
         try {
@@ -126,8 +126,8 @@ describe('readExpressionAnswer', () => {
   });
 });
 
-describe('the bytes of an answer', () => {
-  it('are UTF-8, or not believed', () => {
+describe('the bytes of a response', () => {
+  it('are rejected if they are not UTF-8', () => {
     expect(readExpressionAnswer(answer('{}', '"é漢😀\\ud83d"'), 1)).toEqual({
       ok: true,
       values: ['é漢😀\ud83d'],
@@ -172,7 +172,7 @@ describe('readScriptAnswer', () => {
     '{"names":[1],"unchanged":[]}\n1',
     '{"names":[],"unchanged":["b"]}',
     '{"names":[],"unchanged":["__proto__"]}',
-  ])('does not believe %s', (text) => {
+  ])('rejects %s', (text) => {
     expect(() => readScriptAnswer(answer(text), { a: 1 })).toThrow(MalformedAnswer);
   });
 });
@@ -193,13 +193,13 @@ describe('readSyntaxAnswer', () => {
     '{"problems":[["0","m",1,1]]}',
     '{"problems":[[0,"m"],[0,"m"],[0,"m"]]}',
     '{"problems":[]}\n1',
-  ])('does not believe %s', (text) => {
+  ])('rejects %s', (text) => {
     expect(() => readSyntaxAnswer(answer(text), 2)).toThrow(MalformedAnswer);
   });
 });
 
 describe('findStorageProblem', () => {
-  it('has the limits of an answer', () => {
+  it('applies the limits of a response', () => {
     expect(findStorageProblem('x'.repeat(100), 10)).toBeNull();
     expect(findStorageProblem([1, 2, 3], 100)).toBeNull();
     expect(findStorageProblem(['x'.repeat(100)], 100)).toMatchObject({ type: 'ResultTooLarge' });
@@ -209,7 +209,7 @@ describe('findStorageProblem', () => {
     });
   });
 
-  it('sees through parts that are shared', () => {
+  it('follows shared parts', () => {
     let value: Json = ['x'];
     for (let level = 0; level < 60; level += 1) value = [value, value];
     expect(findStorageProblem(value, 1 << 20)).toMatchObject({ type: 'ResultTooLarge' });

@@ -22,7 +22,7 @@ describe('CallQueue', () => {
     expect(drain(queue)).toEqual(['s0', 's1', 's2']);
   });
 
-  it('lets sixteen expressions pass a script, not more', () => {
+  it('lets at most sixteen expressions overtake a script', () => {
     const queue = new CallQueue<string>(100);
     fill(queue, 'scripts', 2);
     fill(queue, 'expressions', 40);
@@ -32,7 +32,7 @@ describe('CallQueue', () => {
     expect(order).toHaveLength(42);
   });
 
-  it('never lets two scripts in a row pass an expression', () => {
+  it('never lets two scripts in a row overtake an expression', () => {
     const queue = new CallQueue<string>(1000);
     fill(queue, 'expressions', 200);
     fill(queue, 'scripts', 50);
@@ -43,7 +43,7 @@ describe('CallQueue', () => {
     expect(order).not.toContain('ss');
   });
 
-  it('serves one lane alone when the other may not run', () => {
+  it('serves only one lane if the other may not run', () => {
     const queue = new CallQueue<string>(100);
     fill(queue, 'scripts', 2);
     fill(queue, 'expressions', 2);
@@ -52,14 +52,14 @@ describe('CallQueue', () => {
     expect(queue.size).toBe(2);
   });
 
-  it('lets owners take turns, whoever has how many calls', () => {
+  it('alternates between owners, however many calls each of them has', () => {
     const queue = new CallQueue<string>(100);
     for (const call of ['a1', 'a2', 'a3', 'b1', 'c1', 'b2']) queue.push('scripts', call, call[0]);
     queue.putBack('scripts', 'c0', 'c');
     expect(drain(queue)).toEqual(['c0', 'a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
   });
 
-  it('moves what an owner has waiting to the scripts', () => {
+  it('moves the waiting calls of an owner to the scripts', () => {
     const queue = new CallQueue<string>(100);
     for (const call of ['a1', 'b1', 'a2']) queue.push('expressions', call, call[0]);
     expect(queue.demote('a')).toEqual(['a1', 'a2']);
@@ -69,7 +69,7 @@ describe('CallQueue', () => {
     expect(drain(queue)).toEqual(['a1', 'a2']);
   });
 
-  it('is bounded, gives calls back their place and forgets removed ones', () => {
+  it('is limited, frees the slots of calls and forgets removed ones', () => {
     const queue = new CallQueue<string>(2);
     expect(queue.push('scripts', 'a')).toBe(true);
     expect(queue.push('expressions', 'b')).toBe(true);

@@ -17,7 +17,7 @@ describe('ordinary scripts', () => {
     expect(result).toEqual(expected);
   });
 
-  it('never ask for anything outside', () => {
+  it('never request anything from outside the sandbox', () => {
     expect(started.lines.filter(({ level }) => level !== 'info')).toEqual([]);
     expect(started.runtime.statistics()).toMatchObject({ replaced: 0, timeouts: 0 });
   });

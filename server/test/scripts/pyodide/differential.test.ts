@@ -195,7 +195,7 @@ describe.runIf(hasPython)('Pyodide and CPython', () => {
     await expectSame(DATA, SOURCES);
   });
 
-  it('agree on random arithmetic, comparisons, texts and lists', async () => {
+  it('agree on random arithmetic, comparisons, strings and lists', async () => {
     const leaf = fc.oneof(
       fc.integer({ min: -50, max: 50 }).map(String),
       fc.constantFrom('0.5', '2.25', '-1.5', '"a"', '"Bc"', '""', '[1, 2]', '[]', 'True', 'None'),
@@ -247,14 +247,14 @@ describe.runIf(hasPython)('Pyodide and CPython', () => {
   });
 });
 
-describe('without Python and in Python', () => {
+describe('the evaluators with and without Python', () => {
   let started: StartedRuntime;
   beforeAll(async () => {
     started = await startRuntime({ expressionTimeoutMs: 10_000 });
   });
   afterAll(() => started.runtime.stop());
 
-  it('give the same for every constant and every path', async () => {
+  it('return the same for every constant and every path', async () => {
     const key = fc.constantFrom(
       'a',
       'b',

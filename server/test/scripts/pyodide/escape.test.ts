@@ -74,7 +74,7 @@ function attackNamed(name: string): string {
   return hostAttacks(targets).find((attack) => attack.name === name)!.source;
 }
 
-describe('the runtime', () => {
+describe('the script runtime', () => {
   let started: StartedRuntime;
 
   beforeAll(async () => {
@@ -128,13 +128,13 @@ describe('the runtime', () => {
     'end the process',
     'crafted bytecode',
     'write to another descriptor',
-  ])('lets nobody reach the host: %s', async (name) => {
+  ])('denies access to the host: %s', async (name) => {
     const answer = await started.runtime.runScript(attackNamed(name), {});
     expectHostUntouched(answer);
     await expectNextUntouched();
   });
 
-  it.each(Object.keys(CONTAMINATIONS))('leaves nothing behind: %s', async (name) => {
+  it.each(Object.keys(CONTAMINATIONS))('removes every trace of a script: %s', async (name) => {
     const answer = await started.runtime.runScript(withPrelude(CONTAMINATIONS[name]!), {
       r: { a: 1 },
     });
@@ -146,7 +146,7 @@ describe('the runtime', () => {
     await expectNextUntouched();
   });
 
-  it.each(Object.keys(FORGERIES))('believes no forged answer to a script: %s', async (name) => {
+  it.each(Object.keys(FORGERIES))('rejects a forged response to a script: %s', async (name) => {
     const source = withPrelude(`G["_collect"] = lambda *a: ${FORGERIES[name]!}`);
     const answer = await started.runtime.runScript(source, {});
     expectHostUntouched(answer);
@@ -156,7 +156,7 @@ describe('the runtime', () => {
   });
 
   it.each(Object.keys(FORGED_VALUES))(
-    'believes no forged value of an expression: %s',
+    'rejects a forged value of an expression: %s',
     async (name) => {
       const forge = withPrelude(`G["_encode"] = lambda *a: ${FORGED_VALUES[name]!}`);
       const source = `exec(${JSON.stringify(forge)}, {"__builtins__": __builtins__})`;
@@ -168,7 +168,7 @@ describe('the runtime', () => {
     },
   );
 
-  it('answers in frames only, whatever is written to standard output', async () => {
+  it('sends only framed responses, whatever is written to standard output', async () => {
     const frame = '\\x00'.repeat(24);
     const answer = await started.runtime.runScript(
       withPrelude(`load("posix").write(1, b"${frame}")\nload("posix").write(2, b"error")\nx = 1`),
@@ -178,7 +178,7 @@ describe('the runtime', () => {
     await expectNextUntouched();
   });
 
-  describe('purity that is only pretended', () => {
+  describe('an expression that only pretends to be pure', () => {
     it.each([
       '[len for len in [data.update]][0](a=666)',
       '[x for sorted in [1] for x in [data.list.append(666)]]',
@@ -203,7 +203,7 @@ describe('the runtime', () => {
     });
   });
 
-  it('shows nobody what others had', async () => {
+  it('reveals nothing of other calls', async () => {
     const { runtime } = started;
     const marker = 'TENANT-A-7d0e';
     await runtime.evaluate(
@@ -233,7 +233,7 @@ describe('the runtime', () => {
     expect(await runtime.runScript(memory, {})).toMatchObject({ ok: true, variables: { x: 0 } });
   });
 
-  it('does not repeat its random numbers', async () => {
+  it('never repeats its random numbers', async () => {
     const draw = async (): Promise<string> =>
       JSON.stringify([
         await started.value('random.random()'),
@@ -253,7 +253,7 @@ describe('the runtime', () => {
     expect(numbers.length).toBeGreaterThanOrEqual(30);
   });
 
-  it('reports what was stopped at the wall', () => {
+  it('reports what the sandbox boundary denied', () => {
     const messages = started.lines
       .filter(({ level }) => level === 'warn')
       .map(({ message }) => message);
@@ -262,7 +262,7 @@ describe('the runtime', () => {
   });
 });
 
-describe('the wall alone, without any restriction in Python', () => {
+describe('the sandbox boundary alone, without restrictions in Python', () => {
   const bareRunner = join(folder, 'bare-runner.py');
   let interpreter: InterpreterProcess;
 
@@ -315,7 +315,7 @@ describe('the wall alone, without any restriction in Python', () => {
     if (interpreter.isDead) await startBare();
   });
 
-  it('is really without restriction', async () => {
+  it('is tested without any restriction in Python', async () => {
     const { outcome, text } = await call({
       kind: 'script',
       source: 'import ctypes, os, js\nx = ctypes.sizeof(ctypes.c_int)\ndel js',
@@ -326,7 +326,7 @@ describe('the wall alone, without any restriction in Python', () => {
     });
   });
 
-  it.each(HOST_ATTACK_NAMES)('holds against: %s', async (name) => {
+  it.each(HOST_ATTACK_NAMES)('denies %s', async (name) => {
     const answer = await call({ kind: 'script', source: attackNamed(name) });
     expectHostUntouched(answer);
     const next = await call({ kind: 'expressions', sources: ['1 + 1'], targets: [null] });
@@ -355,7 +355,7 @@ describe('the wall alone, without any restriction in Python', () => {
     'import ctypes\nctypes.CDLL(None).emscripten_run_script(b"1")',
     'import ctypes\nctypes.pythonapi.emscripten_asm_const_int(1, 1, 1)',
     'import ctypes, sys\nfor i in range(1, 12000):\n  ctypes.memmove(id(type("T", (), {})) + 4 * (i % 40), ctypes.byref(ctypes.c_int(i)), 4)',
-  ])('holds against: %s', async (source) => {
+  ])('denies %s', async (source) => {
     const answer = await call({
       kind: 'script',
       source: source.replaceAll('PORT', String(targets.port)).replaceAll('FILE', targets.file),

@@ -42,32 +42,35 @@ async function expectServed(): Promise<void> {
   });
 }
 
-describe('time', () => {
+describe('the time limit', () => {
   useTimeout(SHORT_MS);
 
   it.each([
-    ['a loop', 'while True: pass'],
+    ['an infinite loop', 'while True: pass'],
     [
-      'a loop that catches everything',
+      'an infinite loop that catches everything',
       'while True:\n  try:\n    while True: pass\n  except BaseException: pass',
     ],
-    ['a regular expression', 'import re\nre.match("(a+)+$", "a" * 60 + "b")'],
-    ['a power', 'x = 9 ** 9 ** 9'],
-    ['digits of a power', 'x = len(str(7 ** (10 ** 7)))'],
-    ['a sum', 'sum(range(10 ** 12))'],
+    [
+      'a regular expression with catastrophic backtracking',
+      'import re\nre.match("(a+)+$", "a" * 60 + "b")',
+    ],
+    ['a huge power', 'x = 9 ** 9 ** 9'],
+    ['the digits of a power', 'x = len(str(7 ** (10 ** 7)))'],
+    ['a long sum', 'sum(range(10 ** 12))'],
     ['an endless iterator', 'import itertools\nsum(itertools.count())'],
     [
       'a sort',
       'class C:\n  def __lt__(self, o): return True\nx = [C() for _ in range(10 ** 5)]\nwhile True: x.sort()',
     ],
-    ['a search in one C call', 'x = [0] * (10 ** 6)\nfor _ in range(10 ** 6): x.count(-1)'],
-    ['a finalizer', 'class D:\n  def __del__(self):\n    while True: pass\nD()'],
+    ['a search in a single C call', 'x = [0] * (10 ** 6)\nfor _ in range(10 ** 6): x.count(-1)'],
+    ['an infinite finalizer', 'class D:\n  def __del__(self):\n    while True: pass\nD()'],
     [
-      'the text of an exception',
+      'the endless text of an exception',
       'class E(Exception):\n  def __str__(self):\n    while True: pass\nraise E()',
     ],
     [
-      'the comparison of a key',
+      'the endless comparison of a key',
       'class K:\n  def __hash__(self): return 1\n  def __eq__(self, o):\n    while True: pass\nd = {K(): 1, K(): 2}',
     ],
     [
@@ -75,7 +78,7 @@ describe('time', () => {
       'import enum\nclass M(dict):\n  def items(self):\n    while True: pass\nm = M(a=1)',
     ],
     ['compiling', 'exec("x=" + "-" * 3 + "1\\n" * 10 ** 7)'],
-  ])('%s in a script', async (_, source) => {
+  ])('stops %s in a script', async (_, source) => {
     const result = await timed(started.runtime.runScript(source, {}));
     expect(result).toMatchObject({ ok: false, error: { type: 'Timeout' } });
     await expectServed();
@@ -87,7 +90,7 @@ describe('time', () => {
     '[x for x in iter(int, 1)]',
     're.match("(a+)+$", "a" * 60 + "b")',
     'max(x * y for x in range(10 ** 6) for y in range(10 ** 6))',
-  ])('%s in an expression', async (source) => {
+  ])('stops %s in an expression', async (source) => {
     expect(await timed(started.evaluate(source))).toMatchObject({
       ok: false,
       error: { type: 'Timeout' },
@@ -95,19 +98,19 @@ describe('time', () => {
     await expectServed();
   });
 
-  it('keeps what was printed until then', async () => {
+  it('keeps the output printed so far', async () => {
     const result = await started.runtime.runScript('print("begun")\nwhile True: pass', {});
     expect(result).toMatchObject({ ok: false, error: { type: 'Timeout' }, output: 'begun\n' });
   });
 
-  it('catching MemoryError again and again', async () => {
+  it('stops a script that catches MemoryError repeatedly', async () => {
     const source =
       'l = []\nwhile True:\n  try: l.append("x" * 10 ** 7)\n  except MemoryError: pass';
     expect(await timed(started.runtime.runScript(source, {}))).toMatchObject({ ok: false });
     await expectServed();
   });
 
-  it('costs nothing to be denied a million times', async () => {
+  it('stops a script that makes a million denied calls', async () => {
     const source =
       'B = [c for c in ().__class__.__base__.__subclasses__() if c.__name__ == "BuiltinImporter"][0]\n' +
       'p = B.load_module("posix")\nwhile True:\n  try: p.write(9, b"x")\n  except OSError: pass';
@@ -115,14 +118,14 @@ describe('time', () => {
     await expectServed();
   });
 
-  it('endless output', async () => {
+  it('stops endless output', async () => {
     const result = await timed(started.runtime.runScript('while True: print("x" * 1000)', {}));
     expect(result).toMatchObject({ ok: false, error: { type: 'Timeout' } });
     expect(Buffer.byteLength(result.output)).toBe(64 * 1024);
     await expectServed();
   });
 
-  it('replaces no interpreter because of a timeout', async () => {
+  it('replaces no interpreter', async () => {
     const before = started.runtime.statistics();
     await started.evaluate('sum(range(10 ** 12))');
     const after = started.runtime.statistics();
@@ -131,11 +134,11 @@ describe('time', () => {
   });
 });
 
-describe('memory', () => {
+describe('the memory limit', () => {
   useTimeout(LONG_MS);
 
   it.each([
-    ['a long text', 'x = "a" * 10 ** 10'],
+    ['a long string', 'x = "a" * 10 ** 10'],
     ['a long list', 'x = [0] * 10 ** 10'],
     ['a list that grows', 'l = []\nwhile True: l.append("x" * 1_000_000)'],
     ['bytes', 'x = bytearray(10 ** 9)'],
@@ -145,7 +148,7 @@ describe('memory', () => {
       'a decimal',
       'from decimal import Decimal\nx = Decimal(1).scaleb(10 ** 17) if False else "a" * 2 ** 31',
     ],
-  ])('%s in a script', async (_, source) => {
+  ])('stops %s in a script', async (_, source) => {
     const result = await timed(started.runtime.runScript(source, {}));
     expect(result.ok).toBe(false);
     expect(result.ok ? '' : result.error.type).toMatch(/^(MemoryLimit|OverflowError|ValueError)$/);
@@ -158,7 +161,7 @@ describe('memory', () => {
     'list(range(10 ** 9))',
     '"%1000000000d" % 1',
     '" " * 2 ** 30 + data.a',
-  ])('%s in an expression', async (source) => {
+  ])('stops %s in an expression', async (source) => {
     const result = await timed(started.evaluate(source, { a: 'x' }));
     expect(result.ok).toBe(false);
     expect(result.ok ? '' : result.error.type).toMatch(
@@ -167,14 +170,14 @@ describe('memory', () => {
     await expectServed();
   });
 
-  it('many small objects', async () => {
+  it('stops a script that creates many small objects', async () => {
     const result = await timed(started.runtime.runScript('l = []\nwhile True: l.append([l])', {}));
     expect(result.ok ? '' : result.error.type).toMatch(/^(MemoryLimit|Timeout)$/);
     await expectServed();
   });
 });
 
-describe('stack', () => {
+describe('the stack limit', () => {
   useTimeout(LONG_MS);
 
   it.each([
@@ -184,7 +187,7 @@ describe('stack', () => {
       'a = []\nfor _ in range(200000): a = [a]\nx = repr(a)',
       /RecursionError|MemoryLimit|InterpreterCrash/,
     ],
-    ['a higher limit', 'import functools\nf = lambda n: f(n + 1)\nf(0)', /RecursionError/],
+    ['recursion in a lambda', 'import functools\nf = lambda n: f(n + 1)\nf(0)', /RecursionError/],
     [
       'attributes',
       'class A:\n  def __getattr__(self, n): return getattr(self, n + "x")\nA().x',
@@ -196,13 +199,13 @@ describe('stack', () => {
       'import re\nre.compile("(" * 20000 + ")" * 20000)',
       /RecursionError|PatternError|error|InterpreterCrash/,
     ],
-  ])('%s', async (_, source, type) => {
+  ])('stops %s', async (_, source, type) => {
     const result = await timed(started.runtime.runScript(source, {}));
     expect(result.ok ? '' : result.error.type).toMatch(type);
     await expectServed();
   });
 
-  it('a result that nests deeply', async () => {
+  it('rejects a deeply nested result', async () => {
     const result = await timed(
       started.runtime.runScript('a = []\nfor _ in range(100000): a = [a]', {}),
     );
@@ -213,23 +216,27 @@ describe('stack', () => {
     await expectServed();
   });
 
-  it.each([300, 3_000, 30_000])('data that nests %i levels deep', async (levels) => {
-    let data: JsonObject = {};
-    for (let level = 0; level < levels; level += 1) data = { a: data };
-    const result = await timed(started.evaluate('len(str(data)) > 0', data));
-    if (!result.ok) expect(result.error.type).toMatch(/^(RecursionError|MemoryLimit|ValueError)$/);
-    await expectServed();
-  });
+  it.each([300, 3_000, 30_000])(
+    'accepts or rejects data that is nested %i levels deep',
+    async (levels) => {
+      let data: JsonObject = {};
+      for (let level = 0; level < levels; level += 1) data = { a: data };
+      const result = await timed(started.evaluate('len(str(data)) > 0', data));
+      if (!result.ok)
+        expect(result.error.type).toMatch(/^(RecursionError|MemoryLimit|ValueError)$/);
+      await expectServed();
+    },
+  );
 
-  it('costs no interpreter', () => {
+  it('replaces no interpreter', () => {
     expect(started.runtime.statistics()).toMatchObject({ replaced: 0 });
   });
 });
 
-describe('size', () => {
+describe('the size limit', () => {
   useTimeout(LONG_MS);
 
-  it('refuses a large result', async () => {
+  it('rejects a large result', async () => {
     expect(await started.evaluate('["x" * 1000] * 3000')).toMatchObject({
       ok: false,
       error: { type: 'ResultTooLarge', message: 'the result is larger than 2097152 bytes' },
@@ -241,7 +248,7 @@ describe('size', () => {
     await expectServed();
   });
 
-  it('says which of several results was too much', async () => {
+  it('names the result that exceeded it', async () => {
     const sources = ['"x" * 1_000_000', '"x" * 900_000', '"x" * 900_000'];
     const result = await started.runtime.evaluate(
       sources.map((source) => ({ source })),
@@ -250,18 +257,18 @@ describe('size', () => {
     expect(result).toMatchObject({ ok: false, index: 2, error: { type: 'ResultTooLarge' } });
   });
 
-  it('gives back a result just below the limit', async () => {
+  it('returns a result just below it', async () => {
     expect(await started.value('"x" * 2_000_000')).toHaveLength(2_000_000);
   });
 
-  it('takes large data', async () => {
+  it('accepts large data', async () => {
     const data = {
       list: Array.from({ length: 50_000 }, (_, index) => ({ index, name: `n${index}` })),
     };
     expect(await started.value('sum([len(data.list), data.list[-1].index])', data)).toBe(99_999);
   });
 
-  it('limits the same without Python', async () => {
+  it('is the same for expressions evaluated without Python', async () => {
     let shared: JsonObject = { x: 1 };
     for (let level = 0; level < 40; level += 1) shared = { a: shared, b: shared };
     expect(await started.evaluate('data.s', { s: shared })).toMatchObject({
@@ -270,7 +277,7 @@ describe('size', () => {
     });
   });
 
-  it('cuts endless output and goes on', async () => {
+  it('truncates endless output and continues', async () => {
     const result = await timed(
       started.runtime.runScript('for i in range(20000): print("x" * 100)\ny = 1', {}),
     );

@@ -23,7 +23,7 @@ const replies: fc.Arbitrary<ReplyFrame> = fc.record({
 });
 
 describe('ReplyReader', () => {
-  it('reads what was written, however it is cut', () => {
+  it('reads replies however they are split', () => {
     fc.assert(
       fc.property(
         fc.array(replies, { minLength: 1, maxLength: 4 }),
@@ -46,17 +46,17 @@ describe('ReplyReader', () => {
     );
   });
 
-  it('refuses a length over its limit before the body has come', () => {
+  it('rejects a length over its limit before the body has arrived', () => {
     const header = encodeReply({ ...emptyReply, result: Buffer.alloc(101) }).subarray(0, 24);
     expect(() => new ReplyReader(100).push(header)).toThrow(MalformedReply);
   });
 
-  it('refuses lengths whose sum would overflow', () => {
+  it('rejects lengths whose sum would overflow', () => {
     const header = Buffer.alloc(24, 0xff);
     expect(() => new ReplyReader(100).push(header)).toThrow(MalformedReply);
   });
 
-  it('refuses an unknown outcome, and more than one reply', () => {
+  it('rejects an unknown outcome, and a second reply', () => {
     const strange = encodeReply(emptyReply);
     strange.writeUInt32LE(OUTCOMES.length, 0);
     expect(() => new ReplyReader(100).push(strange)).toThrow(MalformedReply);
@@ -75,7 +75,7 @@ const emptyReply: ReplyFrame = {
 };
 
 describe('request headers', () => {
-  it('carry lengths, limit and purity', () => {
+  it('contain lengths, limit and purity', () => {
     const frame = {
       request: Buffer.alloc(3),
       variables: Buffer.alloc(70_000),

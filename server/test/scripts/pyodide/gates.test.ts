@@ -24,14 +24,14 @@ function install(names: readonly string[], guestCalls: Record<string, HostFuncti
 }
 
 describe('Gates', () => {
-  it('let everything through until they are sealed', () => {
+  it('allow everything until they are sealed', () => {
     const { call, reached } = install(['f', '__syscall_openat']);
     call('f');
     call('__syscall_openat');
     expect(reached).toEqual(['f', '__syscall_openat']);
   });
 
-  it('stop everything afterwards, except what the guest may call', () => {
+  it('then deny everything except the calls that the guest may make', () => {
     const { gates, call, reached } = install(['f', 'clock'], { clock: () => 42 });
     gates.seal();
     expect(call('clock')).toBe(42);
@@ -41,7 +41,7 @@ describe('Gates', () => {
     expect(gates.deniedNames).toEqual(['f']);
   });
 
-  it('answer system calls with errors that Python knows', () => {
+  it('answer system calls with errors that Python understands', () => {
     const { gates, call } = install(['__syscall_openat', '__syscall_socket', 'fd_read']);
     gates.seal();
     expect(call('__syscall_openat')).toBe(-44);
@@ -51,7 +51,7 @@ describe('Gates', () => {
     expect(gates.deniedNames).toEqual(['__syscall_socket', 'fd_read']);
   });
 
-  it('count denied calls and keep three names', () => {
+  it('count denied calls and record three names', () => {
     const names = ['fd_a', 'fd_b', 'fd_c', 'fd_d'];
     const { gates, call } = install(names);
     gates.seal();
@@ -62,7 +62,7 @@ describe('Gates', () => {
     expect([gates.deniedCalls, gates.deniedNames]).toEqual([0, []]);
   });
 
-  it('know whether a module can reach anything else', () => {
+  it('detect whether a module can reach anything else', () => {
     const { gates, imports } = install(['f']);
     expect(() => gates.assertComplete(imports, IMPORTER)).not.toThrow();
     imports['env']!['f'] = () => 'not a gate';

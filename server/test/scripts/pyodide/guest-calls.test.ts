@@ -37,7 +37,7 @@ describe('guest calls', () => {
     expect(create().names).toHaveLength(15);
   });
 
-  it('grow the memory up to the limit and not beyond', () => {
+  it('grow the memory up to the limit but not beyond', () => {
     const { memory, call } = create();
     expect(call('emscripten_resize_heap', 2 * PAGE)).toBe(1);
     expect(memory.buffer.byteLength).toBe(2 * PAGE);
@@ -48,7 +48,7 @@ describe('guest calls', () => {
     expect(call('emscripten_get_heap_max')).toBe(4 * PAGE);
   });
 
-  it('fill with random bytes only what is memory', () => {
+  it('write random bytes only into valid memory', () => {
     const { memory, call } = create();
     expect(call('random_get', 8, 16)).toBe(0);
     expect(new Uint8Array(memory.buffer, 8, 16).some((byte) => byte !== 0)).toBe(true);
@@ -71,7 +71,7 @@ describe('guest calls', () => {
     expect(denied).toEqual(['fd_write']);
   });
 
-  it('refuse texts that reach out of the memory', () => {
+  it('reject strings that extend beyond the memory', () => {
     const { output, call, view } = create();
     view().setUint32(0, PAGE - 1, true);
     view().setUint32(4, 2 ** 32 - 1, true);
@@ -84,7 +84,7 @@ describe('guest calls', () => {
     [1_709_210_096, [56, 34, 12, 29, 1, 124, 4, 59]],
     [-62_135_596_800, [0, 0, 0, 1, 0, -1899, 1, 0]],
     [253_402_300_799, [59, 59, 23, 31, 11, 8099, 5, 364]],
-  ])('break the time %d down as C does', (seconds, expected) => {
+  ])('break down the time %d as C does', (seconds, expected) => {
     const { call, view } = create();
     call('_gmtime_js', BigInt(seconds), 128);
     expect(expected.map((_, word) => view().getInt32(128 + 4 * word, true))).toEqual(expected);
@@ -93,7 +93,7 @@ describe('guest calls', () => {
     expect(expected.map((_, word) => view().getInt32(256 + 4 * word, true))).toEqual(expected);
   });
 
-  it('throw RangeError or answer, whatever they are given', () => {
+  it('return or throw RangeError, whatever their arguments', () => {
     const number = fc.oneof(
       fc.integer(),
       fc.constantFrom(0, -1, PAGE, PAGE - 1, 2 ** 31, -(2 ** 31), NaN, 1.5),

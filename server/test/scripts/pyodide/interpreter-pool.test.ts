@@ -71,7 +71,7 @@ const CALL: PoolCall<string> = {
 };
 
 describe('InterpreterPool', () => {
-  it('hands out calls and answers', async () => {
+  it('distributes calls and returns their results', async () => {
     const { pool, processes } = startPool('reply("answer " + count)');
     const results = await Promise.all([pool.run(CALL), pool.run(CALL), pool.run(CALL)]);
     expect(results.map((result) => result.ok && result.answer)).toEqual([
@@ -82,7 +82,7 @@ describe('InterpreterPool', () => {
     expect(processes).toHaveLength(1);
   });
 
-  it('makes a call again, once, when its process dies', async () => {
+  it('repeats a call once if its process dies', async () => {
     const { pool, processes } = startPool('process.exit(3)');
     expect(await pool.run(CALL)).toMatchObject({ ok: false, error: { type: 'InterpreterCrash' } });
     expect(processes.length).toBeGreaterThanOrEqual(2);
@@ -93,8 +93,11 @@ describe('InterpreterPool', () => {
     ['a length beyond the limit', 'process.stdout.write(Buffer.alloc(24, 255))'],
     ['an outcome that does not exist', 'reply("x", 77)'],
     ['two replies', 'process.stdout.write(Buffer.concat([header(0, "x"), header(0, "y")]))'],
-    ['half of a reply and the end', 'process.stdout.write(Buffer.alloc(10)); process.exit(0)'],
-  ])('does not use a process again that sends %s', async (_, answer) => {
+    [
+      'an incomplete reply and then ends',
+      'process.stdout.write(Buffer.alloc(10)); process.exit(0)',
+    ],
+  ])('discards a process that sends %s', async (_, answer) => {
     const { pool } = startPool(answer);
     const result = await pool.run(CALL);
     expect(result.ok ? '' : result.error.type).toBe('InterpreterCrash');
@@ -106,13 +109,13 @@ describe('InterpreterPool', () => {
     ['denied', 3, 'SandboxViolation', 1],
     ['overflow', 4, 'RecursionError', 0],
     ['broken', 5, 'InterpreterCrash', 1],
-  ])('knows the outcome %s', async (_, outcome, type, replaced) => {
+  ])('understands the outcome %s', async (_, outcome, type, replaced) => {
     const { pool } = startPool(`reply("detail", ${outcome})`);
     expect(await pool.run(CALL)).toMatchObject({ ok: false, error: { type } });
     expect(pool.statistics.replaced).toBe(replaced);
   });
 
-  it('does not use a process again whose answer cannot be read', async () => {
+  it('discards a process whose response is unreadable', async () => {
     const { pool, lines } = startPool('reply("x")');
     const read = (): string => {
       throw new TypeError('a bug of ours');
@@ -126,7 +129,7 @@ describe('InterpreterPool', () => {
     expect((await pool.run(CALL)).ok).toBe(true);
   });
 
-  it('kills a process that does not answer, and takes the spare', async () => {
+  it('kills a process that does not respond, and uses the spare', async () => {
     const { pool } = startPool('if (!request.includes("hang")) reply("served")', { spares: 1 });
     const hang = { request: Buffer.from('hang'), timeoutMs: 50, isRisky: true };
     const hanging = pool.run({ ...CALL, ...hang });
@@ -136,7 +139,7 @@ describe('InterpreterPool', () => {
     expect(pool.statistics).toMatchObject({ timeouts: 1, replaced: 1 });
   });
 
-  it('interrupts a call whose time is over, and keeps the process that says so', async () => {
+  it('interrupts a call that has timed out, and keeps the process if it confirms the interruption', async () => {
     const { pool, processes } = startPool(
       'if (request.includes("slow")) process.once("SIGINT", () => reply("", 1)); else reply("served")',
     );
@@ -149,7 +152,7 @@ describe('InterpreterPool', () => {
     expect(processes).toHaveLength(1);
   });
 
-  it('uses an answer that comes while it interrupts, but not the process', async () => {
+  it('uses a response that arrives during the interruption, but discards the process', async () => {
     const { pool } = startPool(
       'if (request.includes("slow")) process.once("SIGINT", () => reply("late")); else reply("served")',
     );
@@ -160,7 +163,7 @@ describe('InterpreterPool', () => {
     expect(await pool.run(CALL)).toMatchObject({ ok: true, answer: 'served' });
   });
 
-  it('kills a process that is not impressed by being interrupted', async () => {
+  it('kills a process that ignores the interruption', async () => {
     const { pool, processes } = startPool(
       'process.on("SIGINT", () => {}); if (!request.includes("slow")) reply("served")',
     );
@@ -171,7 +174,7 @@ describe('InterpreterPool', () => {
     expect(await pool.run(CALL)).toMatchObject({ ok: true, answer: 'served' });
   });
 
-  it('interrupts a call that is given up, until it has noticed, and keeps the process', async () => {
+  it('interrupts a cancelled call until the process reacts, and keeps the process', async () => {
     // A call that comes while it does not listen is what one that has not begun is.
     const { pool, processes } = startPool(
       `if (!request.includes("slow")) { reply("served"); return; }
@@ -196,7 +199,7 @@ describe('InterpreterPool', () => {
     expect(processes).toHaveLength(1);
   });
 
-  it('leaves a call alone that ends soon after it was given up', async () => {
+  it('does not interrupt a cancelled call that ends shortly afterwards', async () => {
     const { pool, processes } = startPool('reply("served")');
     await pool.run(CALL);
     const abort = new AbortController();
@@ -208,7 +211,7 @@ describe('InterpreterPool', () => {
     expect(processes.length).toBeLessThanOrEqual(2);
   });
 
-  it('kills a process that goes on with a call that was given up', async () => {
+  it('kills a process that continues a cancelled call', async () => {
     const { pool, processes } = startPool(
       'process.on("SIGINT", () => {}); if (!request.includes("slow")) reply("served")',
     );
@@ -223,14 +226,14 @@ describe('InterpreterPool', () => {
     expect(pool.statistics).toMatchObject({ replaced: 1, timeouts: 0 });
   });
 
-  it('makes a call again that somebody else interrupted', async () => {
+  it('repeats a call that was interrupted from outside', async () => {
     const { pool, processes } = startPool('reply("", 1)');
     expect(await pool.run(CALL)).toMatchObject({ ok: false, error: { type: 'InterpreterCrash' } });
     expect(processes.length).toBeGreaterThanOrEqual(2);
     expect(pool.statistics).toMatchObject({ timeouts: 0, replaced: 2 });
   });
 
-  it('boots a spare when something runs for the first time that may need one', async () => {
+  it('boots a spare when a call that may need one runs for the first time', async () => {
     const { pool, processes } = startPool('reply("served")', { spares: 1 });
     expect(await pool.run(CALL)).toMatchObject({ ok: true });
     expect(processes).toHaveLength(1);
@@ -240,7 +243,7 @@ describe('InterpreterPool', () => {
     expect(processes).toHaveLength(2);
   });
 
-  it('ends its spare when nothing risky has run for a while, and boots one with the next risky call', async () => {
+  it('ends its spare after a while without risky calls, and boots one for the next risky call', async () => {
     const { pool, processes } = startPool('reply("served")', { spares: 1, spareQuietMs: 50 });
     const risky = { ...CALL, isRisky: true };
     await pool.run(risky);
@@ -254,7 +257,7 @@ describe('InterpreterPool', () => {
     expect(processes[0]!.isDead).toBe(false);
   });
 
-  it('keeps its spare as long as risky calls come', async () => {
+  it('keeps its spare as long as risky calls arrive', async () => {
     const { pool, processes } = startPool('reply("served")', { spares: 1, spareQuietMs: 60_000 });
     await pool.run({ ...CALL, isRisky: true });
     await vi.waitFor(() => expect(pool.statistics.interpreters).toBe(2), 20_000);
@@ -262,7 +265,7 @@ describe('InterpreterPool', () => {
     expect(processes.map(({ isDead }) => isDead)).toEqual([false, false]);
   });
 
-  it('gives an interpreter up that has grown, when another is ready', async () => {
+  it('replaces an interpreter that has grown once another is ready', async () => {
     const { pool } = startPool(`reply("x", 0, ${100 * (1 << 20)})`, { spares: 1 });
     await pool.run({ ...CALL, isRisky: true });
     await vi.waitFor(() => expect(pool.statistics.interpreters).toBe(2));
@@ -272,7 +275,7 @@ describe('InterpreterPool', () => {
     await vi.waitFor(() => expect(pool.statistics.interpreters).toBe(2));
   });
 
-  it('refuses calls beyond its limit', async () => {
+  it('rejects calls beyond its limit', async () => {
     const { pool } = startPool('setTimeout(() => reply("late"), 50)', { queueLimit: 2 });
     await vi.waitFor(() => expect(pool.isReady).toBe(true));
     const results = await Promise.all([1, 2, 3, 4, 5].map(() => pool.run(CALL)));
@@ -285,7 +288,7 @@ describe('InterpreterPool', () => {
     ]);
   });
 
-  it('keeps one of several interpreters for expressions', async () => {
+  it('reserves one of several interpreters for expressions', async () => {
     const { pool } = startPool('if (!request.includes("script")) reply("quick")', {
       interpreters: 2,
     });
@@ -308,7 +311,7 @@ describe('InterpreterPool', () => {
     expect(await pool.run(CALL)).toMatchObject({ ok: true, answer: 'quick' });
   });
 
-  it('tries again when a process does not start, and says so when it never does', async () => {
+  it('retries if a process fails to start, and reports when it never does', async () => {
     let attempts = 0;
     const { pool, lines } = startPool('', {
       boot: async () => {
@@ -326,7 +329,7 @@ describe('InterpreterPool', () => {
     expect(lines).toHaveLength(4);
   });
 
-  it('replaces a process that dies while it has nothing to do', async () => {
+  it('replaces a process that dies while idle', async () => {
     const { pool, processes } = startPool('reply("x")');
     await vi.waitFor(() => expect(pool.isReady).toBe(true));
     processes[0]!.kill('a test');
@@ -334,7 +337,7 @@ describe('InterpreterPool', () => {
     expect((await pool.run(CALL)).ok).toBe(true);
   });
 
-  it('stops: what runs ends, what waits is refused, nothing new is taken', async () => {
+  it('stops: running calls end, waiting calls are rejected, new calls are not accepted', async () => {
     const { pool, processes } = startPool('setTimeout(() => reply("done"), 100)');
     await vi.waitFor(() => expect(pool.isReady).toBe(true));
     const running = pool.run(CALL);
@@ -349,8 +352,8 @@ describe('InterpreterPool', () => {
   });
 });
 
-describe('the runtime', () => {
-  it('can be stopped before it was started, while it boots, and twice', async () => {
+describe('the script runtime', () => {
+  it('can be stopped before the start, while it boots, and twice', async () => {
     const { logger } = createLogCollector();
     const never = createPyodideRuntime({ environment: {}, logger });
     await never.stop();
@@ -369,7 +372,7 @@ describe('the runtime', () => {
     });
   });
 
-  it('starts without a snapshot when the one there is broken', async () => {
+  it('starts without a snapshot if the existing one is broken', async () => {
     const broken = join(folder, 'broken.bin');
     writeFileSync(broken, Buffer.alloc(1000));
     const started = await startRuntime({ snapshotPath: broken, spares: 0 });
@@ -381,7 +384,7 @@ describe('the runtime', () => {
     ]);
   }, 60_000);
 
-  it('starts without a snapshot when none can be made', async () => {
+  it('starts without a snapshot if none can be created', async () => {
     const started = await startRuntime({ snapshotPath: '/dev/null/snapshot.bin', spares: 0 });
     onTestFinished(() => started.runtime.stop());
     expect(await started.value('sum([1, 1])')).toBe(2);

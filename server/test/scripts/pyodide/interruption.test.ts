@@ -67,7 +67,7 @@ async function outcomeOf(interpreter: InterpreterProcess, asked: RequestFrame): 
 }
 
 describe('an interpreter that is interrupted', () => {
-  it('ends what it does and serves on, again and again', async () => {
+  it('ends its call and continues to serve, any number of times', async () => {
     const interpreter = await start();
     for (let round = 0; round < 5; round += 1) {
       expect(await outcomeOf(interpreter, frame(ENDLESS, 50))).toBe('timeout ');
@@ -75,7 +75,7 @@ describe('an interpreter that is interrupted', () => {
     }
   });
 
-  it('ends code that is not pure and serves on', async () => {
+  it('ends a call that is not pure and continues to serve', async () => {
     const interpreter = await start();
     expect(await outcomeOf(interpreter, frame('(lambda: sum(iter(int, 1)))()', 50, false))).toBe(
       'timeout ',
@@ -83,7 +83,7 @@ describe('an interpreter that is interrupted', () => {
     expect(await outcomeOf(interpreter, frame('1 + 1', LONG_MS))).toBe('answered {}\n2');
   });
 
-  it('does not mind while it waits, as when somebody presses Ctrl-C', async () => {
+  it('ignores the interruption while idle, as after Ctrl-C', async () => {
     const interpreter = await start();
     expect(await outcomeOf(interpreter, frame('1 + 1', LONG_MS))).toBe('answered {}\n2');
     for (let round = 0; round < 3; round += 1) {
@@ -94,14 +94,14 @@ describe('an interpreter that is interrupted', () => {
     }
   });
 
-  it('serves on after its lease has ended while it waited', async () => {
+  it('continues to serve after its lease has expired while idle', async () => {
     const interpreter = await start(500);
     await wait(500 + SETTLING_MS);
     expect(await outcomeOf(interpreter, frame('2 + 2', LONG_MS))).toBe('answered {}\n4');
     expect(await outcomeOf(interpreter, frame('3 + 3', LONG_MS))).toBe('answered {}\n6');
   });
 
-  it('ends by itself when the server is gone while endless code runs', async () => {
+  it('ends by itself if the server is gone while infinite code is running', async () => {
     const { file, args, cwd } = createChildCommand(findPyodideFolder(), [defaultSnapshotPath()]);
     const orphan = spawn(file, args, { cwd, env: {}, stdio: ['pipe', 'pipe', 'inherit'] });
     const ended = once(orphan, 'exit');
@@ -116,8 +116,8 @@ describe('an interpreter that is interrupted', () => {
   });
 });
 
-describe('expressions that always take too long', () => {
-  it('do not hold up others once that is known', async () => {
+describe('expressions that always time out', () => {
+  it('do not delay others once this is known', async () => {
     const started = await startRuntime({ expressionTimeoutMs: 300 });
     onTestFinished(() => started.runtime.stop());
     expect(await started.evaluate(ENDLESS)).toMatchObject({

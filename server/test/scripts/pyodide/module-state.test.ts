@@ -27,7 +27,7 @@ describe('the module of Pyodide', () => {
     expect(state.instructions).toBeGreaterThan(2_000_000);
   });
 
-  it('has one table of functions, to which it never writes, and two of references', () => {
+  it('has one table of functions, which it never modifies, and two of references', () => {
     expect(state.tables).toEqual([
       { holds: 'functions', name: '__indirect_function_table' },
       { holds: 'references', name: '' },
@@ -40,7 +40,7 @@ describe('the module of Pyodide', () => {
     expect(writers('table.set 2')).toEqual(['_hiwire_delete', '_hiwire_set']);
   });
 
-  it('changes four globals: the stack, its two limits, and half of a result', () => {
+  it('modifies four globals: the stack pointer, its two limits, and half of a result', () => {
     const written = [...state.writes.keys()].filter((write) => write.startsWith('global.set'));
     const [stack, ...others] = written.sort((a, b) => writers(b).length - writers(a).length);
     expect(writers(stack!).length).toBeGreaterThan(1000);
@@ -113,14 +113,14 @@ def finish():
 
   const NOTHING = { outcome: 'answered', text: '{"names":["x"],"unchanged":[]}\n1' };
 
-  it('answers as ever after code that changed nothing', () => {
+  it('responds as before after code that changed nothing', () => {
     expect(call('x = 1')).toEqual(NOTHING);
     exported('setTempRet0')(5);
     expect(call('x = 1')).toEqual(NOTHING);
     expect(exported('getTempRet0')()).toBe(0);
   });
 
-  it('notices a reference that Python removed, and is not used again', () => {
+  it('detects a reference that Python removed, and is discarded', () => {
     const before = Array.from({ length: 8 }, (_, slot) => exported('_hiwire_get')(slot));
     // Whoever writes to memory can pretend that a reference is nobody's but that of a proxy, which is then given up.
     const { outcome, text } = call(`
@@ -147,8 +147,8 @@ x = 1
 
   it.each([
     ['removed', 2, null],
-    ['replaced by another one', 3, 'another'],
-  ])('notices a reference that was %s', (_, slot, value) => {
+    ['replaced by another', 3, 'another'],
+  ])('detects a reference that was %s', (_, slot, value) => {
     const before = exported('_hiwire_get')(slot);
     exported('_hiwire_set')(slot, value);
     expect(call('x = 1')).toEqual({ outcome: 'broken', text: `reference ${slot} is another one` });
@@ -156,7 +156,7 @@ x = 1
     expect(call('x = 1')).toEqual(NOTHING);
   });
 
-  it('notices that the limits of the stack were moved', () => {
+  it('detects that the stack limits were changed', () => {
     const base = exported('emscripten_stack_get_base')() as number;
     const end = exported('emscripten_stack_get_end')() as number;
     exported('emscripten_stack_set_limits')(base, end - 16);
@@ -166,7 +166,7 @@ x = 1
     expect(call('x = 1')).toEqual(NOTHING);
   });
 
-  it('notices the slightest growth of its tables', () => {
+  it('detects the smallest growth of its tables', () => {
     exported('_hiwire_immortal_add')('another');
     expect(call('x = 1')).toEqual({ outcome: 'broken', text: 'a table of references has grown' });
     const now = new PristineReferences(python);

@@ -26,7 +26,7 @@ function samples(arbitrary: fc.Arbitrary<string>, seed: number): [JsonObject, st
   ]);
 }
 
-describe('what the server answers without Python', () => {
+describe('expressions evaluated without Python', () => {
   let started: StartedRuntime;
   beforeAll(async () => {
     started = await startRuntime({ expressionTimeoutMs: 10_000 });
@@ -35,8 +35,8 @@ describe('what the server answers without Python', () => {
 
   it.each([
     ['expressions', plainSource, 0.2],
-    ['words in any order', wordSalad, 0.03],
-  ])('is what Pyodide answers, for %s', async (_what, arbitrary, share) => {
+    ['words in random order', wordSalad, 0.03],
+  ])('have the value that Pyodide returns, for %s', async (_what, arbitrary, share) => {
     let count = 0;
     for (const [data, sources] of samples(arbitrary, 8_000)) {
       count += await expectAgreement(started.runtime, sources, data);
@@ -44,7 +44,7 @@ describe('what the server answers without Python', () => {
     expect(count).toBeGreaterThan(share * SETS * SOURCES_EACH);
   });
 
-  it.runIf(hasPython)('is what CPython answers', () => {
+  it.runIf(hasPython)('have the value that CPython returns', () => {
     const answered = samples(plainSource, 9_000).map(
       ([data, sources]) => [data, answerHere(sources, data)] as const,
     );

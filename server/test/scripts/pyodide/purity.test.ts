@@ -168,7 +168,7 @@ function pureExpressions(count: number): readonly string[] {
 }
 
 describe('pure expressions', () => {
-  it('leave nothing behind', async () => {
+  it('leave no trace', async () => {
     const before = await fingerprint(false);
     expect(Object.keys(before).length).toBeGreaterThan(100);
     // The look itself is repeatable.
@@ -184,7 +184,7 @@ describe('pure expressions', () => {
     expect(await fingerprint(true)).toEqual(before);
   });
 
-  it('would be noticed if they did', async () => {
+  it('would be detected if they left a trace', async () => {
     const before = await fingerprint(false);
     for (const change of [
       'json.dumps = 5',
@@ -200,7 +200,7 @@ describe('pure expressions', () => {
     }
   });
 
-  it('are refused by the interpreter when they are not', async () => {
+  it('are rejected by the interpreter if they are not pure', async () => {
     for (const source of ['data.__class__', '(lambda: 1)()', '[x.__dict__ for x in data.l]']) {
       expect(await evaluatePure(source)).toBe('{"unproven":true}');
     }

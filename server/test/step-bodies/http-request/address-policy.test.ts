@@ -91,26 +91,26 @@ const PUBLIC = [
 ];
 
 describe('refuseAddress', () => {
-  it.each(NEVER)('refuses %j whatever the settings are', (address) => {
+  it.each(NEVER)('rejects %j with any settings', (address) => {
     expect(open.refuseAddress(address)).toMatch(/may not be called|not an address/);
     expect(policyOf({ allowHosts: ['0.0.0.0/0', '::/0'] }).refuseAddress(address)).not.toBeNull();
   });
 
-  it.each(PRIVATE)('refuses the private %s by setting only', (address) => {
+  it.each(PRIVATE)('rejects the private address %s only by a setting', (address) => {
     expect(open.refuseAddress(address)).toBeNull();
     expect(policyOf({ allowPrivate: false }).refuseAddress(address)).toMatch(/private/);
   });
 
-  it.each(LOOPBACK)('refuses the loopback %s by setting only', (address) => {
+  it.each(LOOPBACK)('rejects the loopback address %s only by a setting', (address) => {
     expect(open.refuseAddress(address)).toBeNull();
     expect(policyOf({ allowLoopback: false }).refuseAddress(address)).toMatch(/loopback/);
   });
 
-  it.each(PUBLIC)('lets the public %s pass whatever the settings are', (address) => {
+  it.each(PUBLIC)('allows the public address %s with any settings', (address) => {
     expect(closed.refuseAddress(address)).toBeNull();
   });
 
-  it('refuses what a name on no list resolves to, where a range is denied', () => {
+  it('rejects the address of an unlisted name if its range is denied', () => {
     const policy = policyOf({ denyHosts: ['10.1.0.0/16', '1.1.1.1', '2606:4700::/32'] });
     expect(policy.refuseAddress('10.1.2.3')).toMatch(/denied/);
     expect(policy.refuseAddress('::ffff:10.1.2.3')).toMatch(/denied/);
@@ -128,7 +128,7 @@ describe('refuseHost', () => {
     'metadata',
     'metadata.goog',
     'instance-data.ec2.internal',
-  ])('refuses the metadata name %s', (name) => {
+  ])('rejects the metadata name %s', (name) => {
     expect(policyOf({ allowHosts: [name] }).refuseHost(name)).toMatch(/metadata/);
   });
 
@@ -148,16 +148,16 @@ describe('refuseHost', () => {
     ['http://[fd00:ec2::254]/', /metadata/],
     ['http://10.1/', /private/],
     ['http://0xac.0x10.1/', /private/],
-  ])('sees through the spelling of %s', (url, reason) => {
+  ])('recognizes the spelling %s', (url, reason) => {
     expect(closed.refuseHost(new URL(url).hostname)).toMatch(reason);
   });
 
-  it('lets names pass, whose addresses are judged later', () => {
+  it('allows names, whose addresses are checked later', () => {
     expect(closed.refuseHost('example.com')).toBeNull();
     expect(closed.refuseHost('localhost')).toBeNull();
   });
 
-  it('knows nothing but the list of allowed hosts where there is one', () => {
+  it('allows only listed hosts if there is a list of allowed hosts', () => {
     const policy = policyOf({ allowHosts: ['api.example.com', '*.corp.test', '10.0.0.0/8'] });
     for (const host of ['api.example.com', 'API.EXAMPLE.COM.', 'a.corp.test', 'a.b.corp.test']) {
       expect(policy.refuseHost(host)).toBeNull();
@@ -176,16 +176,16 @@ describe('refuseHost', () => {
     }
   });
 
-  it('refuses every host where the list of allowed ones is empty', () => {
+  it('rejects every host if the list of allowed hosts is empty', () => {
     expect(policyOf({ allowHosts: [] }).refuseHost('example.com')).toMatch(/not on the list/);
   });
 
-  it('does not open a class of addresses for a host that is on the list of allowed ones', () => {
+  it('does not allow a class of addresses because a host in it is allowed', () => {
     const policy = policyOf({ allowPrivate: false, allowHosts: ['10.0.0.0/8'] });
     expect(policy.refuseHost('10.1.2.3')).toMatch(/private/);
   });
 
-  it('lets the list of denied hosts win', () => {
+  it('gives the list of denied hosts precedence', () => {
     const policy = policyOf({
       allowHosts: ['*.example.com'],
       denyHosts: ['admin.example.com', '*.internal.example.com'],
@@ -207,7 +207,7 @@ describe('createAddressPolicy', () => {
     'exa$mple',
     'host:80',
     '*.*',
-  ])('names the entry %j that it cannot read', (entry) => {
+  ])('rejects the invalid entry %j by name', (entry) => {
     expect(() => policyOf({ denyHosts: [entry] })).toThrow(JSON.stringify(entry));
   });
 });

@@ -42,7 +42,7 @@ describe('decodeBody', () => {
     ['x', 'text/plain; charset=klingon', 'x'],
     ['', JSON_TYPE, null],
     ['', 'text/plain', null],
-  ])('makes of %j as %j: %o', (text, contentType, value) => {
+  ])('decodes %j as %j: %o', (text, contentType, value) => {
     expect(decodeBody(Buffer.from(text), contentType)).toEqual(value);
   });
 
@@ -51,13 +51,13 @@ describe('decodeBody', () => {
     expect(decodeBody(Buffer.from('ü', 'utf16le'), 'text/plain;CHARSET=utf-16le')).toBe('ü');
   });
 
-  it('replaces what is not UTF-8 in a text, and gives unnamed bytes as base64', () => {
+  it('replaces invalid UTF-8 in text, and returns bytes without a media type as base64', () => {
     expect(decodeBody(Buffer.from([0x61, 0xff]), 'text/plain')).toBe('a\ufffd');
     expect(decodeBody(Buffer.from([0x61, 0xff]), '')).toBe('Yf8=');
     expect(decodeBody(Buffer.from([0x89, 0x50]), 'image/png')).toBe('iVA=');
   });
 
-  it('keeps JSON that is nested too deep as text, however deep it is', () => {
+  it('keeps JSON that is nested too deeply as text, at any depth', () => {
     const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
     expect(decodeBody(Buffer.from(nested(64)), JSON_TYPE)).toBeTypeOf('object');
     for (const depth of [65, 1000, 1_000_000]) {
@@ -65,7 +65,7 @@ describe('decodeBody', () => {
     }
   });
 
-  it('has a field called __proto__ as a field', () => {
+  it('keeps a field named __proto__ as a field', () => {
     const value = decodeBody(Buffer.from('{"__proto__":{"a":1}}'), JSON_TYPE);
     expect(JSON.stringify(value)).toBe('{"__proto__":{"a":1}}');
   });
@@ -89,14 +89,14 @@ describe('readBytes', () => {
     ['deflate', deflateSync(text)],
     ['deflate, gzip', gzipSync(deflateSync(text))],
     ['utf-8', text],
-  ])('undoes the coding %j', async (coding, bytes) => {
+  ])('decodes the content coding %j', async (coding, bytes) => {
     expect(await readBytes(stream(bytes), coding, 1000)).toEqual(text);
     expect(await readBytes(stream(bytes.subarray(0, 7), bytes.subarray(7)), coding, 1000)).toEqual(
       text,
     );
   });
 
-  it('takes a body of exactly the limit, and not one byte more', async () => {
+  it('accepts a body of exactly the limit, and not one byte more', async () => {
     expect(await readBytes(stream(text), '', 600)).toHaveLength(600);
     await expect(readBytes(stream(text), '', 599)).rejects.toThrow('larger than 599 bytes');
     expect(await readBytes(stream(gzipSync(text)), 'gzip', 600)).toHaveLength(600);
@@ -117,7 +117,7 @@ describe('readBytes', () => {
     await closed;
   });
 
-  it('stops compressed bytes that become nothing', async () => {
+  it('stops compressed bytes that decompress to nothing', async () => {
     async function* endless() {
       const member = gzipSync(Buffer.alloc(0));
       for (;;) yield Buffer.concat(Array.from({ length: 500 }, () => member));
@@ -127,7 +127,7 @@ describe('readBytes', () => {
     ).rejects.toThrow('larger than');
   });
 
-  it('stops between two decompressions what the second one makes nothing of', async () => {
+  it('stops data between two codings if the second one produces nothing', async () => {
     const nothings = Buffer.concat(Array.from({ length: 10_000 }, () => gzipSync(Buffer.alloc(0))));
     const twice = gzipSync(nothings);
     expect(twice.length).toBeLessThan(100_000);
@@ -142,13 +142,13 @@ describe('readBytes', () => {
     ['br', Buffer.from('not compressed')],
     ['br', brotliCompressSync(text).subarray(0, -4)],
     ['deflate', Buffer.from('not compressed')],
-  ])('says so where a %s body is broken', async (coding, bytes) => {
+  ])('reports a broken %s body', async (coding, bytes) => {
     await expect(readBytes(stream(bytes), coding, 1000)).rejects.toThrow(
       'could not be decompressed',
     );
   });
 
-  it('refuses a pile of codings', async () => {
+  it('rejects a long list of codings', async () => {
     await expect(readBytes(stream(text), 'gzip, gzip, gzip, gzip', 1000)).rejects.toThrow(
       'more than 3 times',
     );
@@ -157,7 +157,7 @@ describe('readBytes', () => {
   it.each([
     ['', text],
     ['gzip', gzipSync(text)],
-  ])('closes what it reads from when it stops, with the coding %j', async (coding, bytes) => {
+  ])('closes its source when it stops, with the coding %j', async (coding, bytes) => {
     const source = stream(bytes, bytes, bytes);
     const closed = closing(source);
     await expect(readBytes(source, coding, 100)).rejects.toThrow('larger than');

@@ -25,7 +25,7 @@ function setUp(limit: number) {
 }
 
 describe('the memory of calls', () => {
-  it('lets large answers wait for each other, and small ones never (CM1, CM2)', async () => {
+  it('makes large responses wait for each other, but never small ones (CM1, CM2)', async () => {
     const { begin, memory, wanted } = setUp(1000 * KB);
     const first = begin('greedy');
     await first.grow(700 * KB);
@@ -43,7 +43,7 @@ describe('the memory of calls', () => {
     expect(memory).toMatchObject({ used: 264 * KB, waiting: 0 });
   });
 
-  it('always reads the oldest on, so that all are read (CM3)', async () => {
+  it('always continues with the oldest response, so that all are read (CM3)', async () => {
     const { begin, memory, wanted } = setUp(1000 * KB);
     const answers = Array.from({ length: 4 }, () => begin('same'));
     for (const answer of answers) await answer.grow(180 * KB);
@@ -57,7 +57,7 @@ describe('the memory of calls', () => {
     expect(memory).toMatchObject({ used: 0, waiting: 0 });
   });
 
-  it('lets nobody wait whose call is given up (CM4)', async () => {
+  it('blocks nobody if a waiting call is cancelled (CM4)', async () => {
     const { begin, memory, wanted } = setUp(100 * KB);
     const oldest = begin('d');
     await oldest.grow(500 * KB);
@@ -76,10 +76,10 @@ describe('the memory of calls', () => {
   });
 });
 
-describe('calls with large answers', () => {
+describe('calls with large responses', () => {
   const { body, serve } = useCalls();
 
-  it('are all answered, one after the other where they take much memory', async () => {
+  it('all succeed, one after the other if they need much memory', async () => {
     // 300 kB that become some 9 MB of objects, as plain text or compressed.
     const text = `[${'{},'.repeat(100_000)}0]`;
     const server = await serve((request, response) => {

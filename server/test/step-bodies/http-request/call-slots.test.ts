@@ -24,7 +24,7 @@ function queueAt(perHostMax: number, totalMax = 1000) {
 }
 
 describe('slots for calls', () => {
-  it('leave room for a definition that has none', async () => {
+  it('remain available for a definition that has none', async () => {
     const { count, settle, take } = queueAt(32);
     for (let index = 0; index < 500; index += 1) void take('greedy');
     void take('other');
@@ -33,7 +33,7 @@ describe('slots for calls', () => {
     expect(count('other')).toBe(1);
   });
 
-  it('go to the definitions in turn', async () => {
+  it('go to the definitions in rotation', async () => {
     const { granted, settle, take } = queueAt(1);
     for (const by of ['x', 'a', 'a', 'a', 'b', 'b', 'c']) void take(by);
     for (let turn = 1; turn <= 7; turn += 1) {
@@ -44,7 +44,7 @@ describe('slots for calls', () => {
     expect(granted.map(({ by }) => by)).toEqual(['x', 'a', 'b', 'c', 'a', 'b', 'a']);
   });
 
-  it('are limited over all hosts, and a slot that is freed at one is used at another', async () => {
+  it('are limited over all hosts, and a slot that one host frees can be used by another', async () => {
     const { count, granted, settle, take } = queueAt(32, 8);
     for (let index = 0; index < 100; index += 1) void take('greedy', `http://host-${index}`);
     void take('other', 'http://other');
@@ -58,7 +58,7 @@ describe('slots for calls', () => {
     expect(granted).toHaveLength(101);
   });
 
-  it('are given back once, however often that is said', async () => {
+  it('are released once, however often release is called', async () => {
     const { granted, settle, take } = queueAt(1);
     for (const by of ['a', 'b', 'c']) void take(by);
     await settle();
@@ -68,7 +68,7 @@ describe('slots for calls', () => {
     expect(granted.map(({ by }) => by)).toEqual(['a', 'b']);
   });
 
-  it('are not waited for by a call that gave up', async () => {
+  it('are not kept by a cancelled call that was waiting', async () => {
     const { granted, settle, take } = queueAt(1);
     void take('a');
     const controller = new AbortController();
@@ -84,8 +84,8 @@ describe('slots for calls', () => {
   });
 });
 
-describe('S-40: a definition whose calls hang', () => {
-  it('holds up neither another definition at that host, nor longer than the limit says', async () => {
+describe('S-40: a definition with hanging calls', () => {
+  it('delays no other definition at that host, and its own calls end at the time limit', async () => {
     const server = await serve((request, response) => {
       if (request.url !== '/hang') response.end('ok');
     });

@@ -23,7 +23,7 @@ async function countingServer(answerAfter: () => Promise<void>) {
   return { port: server.port, seen, open };
 }
 
-it('closes the connection that was idle for longest when another host needs one', async () => {
+it('the pool of sockets closes the connection that has been idle the longest when another host needs one', async () => {
   const { port, seen, open } = await countingServer(() => Promise.resolve());
   const calls = body({ connectionsMax: CONNECTIONS_MAX, lookup });
   for (let host = 0; host < HOSTS; host += 8) {
@@ -40,7 +40,7 @@ it('closes the connection that was idle for longest when another host needs one'
   expect(open.size).toBeGreaterThan(0);
 });
 
-it('closes none that is in use', async () => {
+it('the pool of sockets closes no connection in use', async () => {
   const waiting: (() => void)[] = [];
   const { port, seen } = await countingServer(
     () => new Promise((resolve) => waiting.push(resolve)),

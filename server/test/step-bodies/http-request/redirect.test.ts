@@ -28,7 +28,7 @@ describe('followRedirect', () => {
     [307, 'POST', 'POST'],
     [308, 'PATCH', 'PATCH'],
     [302, 'GET', 'GET'],
-  ])('answers %i to %s with %s', (status, method, expected) => {
+  ])('turns status %i after %s into %s', (status, method, expected) => {
     const next = followRedirect(callOf(method), status, '/c');
     expect(next?.method).toBe(expected);
     const keepsBody = expected === method && method !== 'GET';
@@ -36,7 +36,7 @@ describe('followRedirect', () => {
     if (!keepsBody && method === 'POST') expect(next?.headers.has('content-type')).toBe(false);
   });
 
-  it('keeps every field within the origin', () => {
+  it('keeps every header within the origin', () => {
     const call = callOf('PUT');
     const next = followRedirect(call, 307, '../c?d=1#e');
     expect(next?.url.href).toBe('https://api.test/c?d=1');
@@ -50,7 +50,7 @@ describe('followRedirect', () => {
     'https://api.test.evil.test/',
     'https://api.test@evil.test/',
     '\\\\evil.test/',
-  ])('takes what may be a credential away on the way to %s', (location) => {
+  ])('removes possible credentials for %s', (location) => {
     const next = followRedirect(callOf('PUT'), 307, location);
     expect(next?.url.host).not.toBe('api.test');
     expect(next?.url.username).toBe('');
@@ -61,19 +61,19 @@ describe('followRedirect', () => {
     ]);
   });
 
-  it('takes credentials away where only the scheme changes', () => {
+  it('removes credentials if only the scheme changes', () => {
     const next = followRedirect(callOf('GET'), 302, 'http://api.test/');
     expect(next?.headers.has('authorization')).toBe(false);
   });
 
-  it('does not repeat an encrypted body in the clear', () => {
+  it('does not repeat an encrypted body without encryption', () => {
     expect(() => followRedirect(callOf('PUT'), 307, 'http://api.test/')).toThrow(
       AddressRefusedError,
     );
   });
 
   it.each(['file:///etc/passwd', 'gopher://x/', 'ftp://x/', 'data:text/plain,x', 'javascript:1'])(
-    'refuses to go to %s',
+    'rejects a redirect to %s',
     (location) => {
       expect(() => followRedirect(callOf('GET'), 302, location)).toThrow(AddressRefusedError);
     },
@@ -86,7 +86,7 @@ describe('followRedirect', () => {
     [305, '/x'],
     [302, null],
     [302, 'http://['],
-  ])('takes %i with the location %j for a result', (status, location) => {
+  ])('treats %i with the location %j as a result', (status, location) => {
     expect(followRedirect(callOf('GET'), status, location)).toBeNull();
   });
 });

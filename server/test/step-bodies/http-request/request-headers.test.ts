@@ -8,7 +8,7 @@ const build = (fields: JsonObject, defaults = {}) =>
   Object.fromEntries(buildRequestHeaders(fields, defaults));
 
 describe('buildRequestHeaders', () => {
-  it('turns numbers and booleans to text and leaves null out', () => {
+  it('converts numbers and booleans to strings and drops null', () => {
     expect(build({ 'X-Count': 5, 'X-Flag': true, 'X-None': null, 'X-Text': 'a\tb é' })).toEqual({
       'x-count': '5',
       'x-flag': 'true',
@@ -25,7 +25,7 @@ describe('buildRequestHeaders', () => {
   });
 
   it.each(['a\r\nX-Evil: 1', 'a\n', '\r', 'a\u0000', '\u007f', 'a\u2028b', 'ö→'])(
-    'refuses the value %j',
+    'rejects the value %j',
     (value) => {
       expect(() => build({ 'X-Name': value })).toThrow(InputError);
     },
@@ -41,7 +41,7 @@ describe('buildRequestHeaders', () => {
     'X(',
     ':authority',
     '__proto__\n',
-  ])('refuses the name %j', (name) => {
+  ])('rejects the name %j', (name) => {
     expect(() => build({ [name]: 'x' })).toThrow(InputError);
   });
 
@@ -56,24 +56,24 @@ describe('buildRequestHeaders', () => {
     'TE',
     'Trailer',
     'Keep-Alive',
-  ])('keeps %s for the server', (name) => {
+  ])('reserves %s for the server', (name) => {
     expect(() => build({ [name]: 'x' })).toThrow(/sets this field itself/);
     expect(() => build({ [name]: null })).toThrow(/sets this field itself/);
   });
 
-  it('refuses lists, objects and names that differ only in casing', () => {
+  it('rejects lists, objects and names that differ only in casing', () => {
     expect(() => build({ A: ['x'] })).toThrow(/a list of 1 item/);
     expect(() => build({ A: { b: 1 } })).toThrow(/an object/);
     expect(() => build({ Abc: 'x', aBC: 'y' })).toThrow(/twice/);
   });
 
-  it('bounds how many fields there are and how long they are together', () => {
+  it('limits the number of headers and their total length', () => {
     const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`X-${i}`, 'x']));
     expect(() => build(many)).toThrow(/at most 100/);
     expect(() => build({ A: 'x'.repeat(10_000), B: 'x'.repeat(10_000) })).toThrow(/in all/);
   });
 
-  it('takes a field called __proto__ for what it is: a field', () => {
+  it('treats a header named __proto__ like any other', () => {
     const fields: unknown = JSON.parse('{"__proto__": "x"}');
     expect([...buildRequestHeaders(fields as JsonObject, {})]).toEqual([['__proto__', 'x']]);
   });

@@ -29,7 +29,7 @@ describe('buildRequestUrl', () => {
     expect(urlOf(base, resource)).toBe(url);
   });
 
-  it('adds parameters: lists repeat the name, null is left out, nothing can break out', () => {
+  it('adds parameters: lists repeat the name, null is dropped, all values are encoded', () => {
     const parameters = {
       text: 'a b&c=d',
       plus: '1+1',
@@ -44,7 +44,7 @@ describe('buildRequestUrl', () => {
     );
   });
 
-  it('replaces half of a surrogate pair instead of failing', () => {
+  it('replaces a lone surrogate instead of failing', () => {
     expect(urlOf('http://api', '', { x: '\ud800' })).toBe('http://api/?x=%EF%BF%BD');
   });
 
@@ -60,7 +60,7 @@ describe('buildRequestUrl', () => {
     ['http://api', '?@evil/'],
     ['http://api', '%2f%2fevil'],
     ['http://api/', '/@evil'],
-  ])('stays at the host of %s with the resource %s', (base, resource) => {
+  ])('keeps the host of %s with the resource %s', (base, resource) => {
     expect(new URL(urlOf(base, resource)).host).toBe('api');
   });
 
@@ -98,20 +98,20 @@ describe('buildRequestUrl', () => {
     ['http://api:99999', ''],
     ['http://a b', ''],
     ['http://[::1', ''],
-  ])('refuses BaseUrl %j with Resource %j', (base, resource) => {
+  ])('rejects BaseUrl %j with Resource %j', (base, resource) => {
     expect(() => urlOf(base, resource)).toThrow(InputError);
   });
 
-  it('names the parameter that is no text', () => {
+  it('names the parameter that is not a string', () => {
     expect(() => urlOf('http://api', '', { filter: { a: 1 } })).toThrow(/Parameters.*"filter"/);
     expect(() => urlOf('http://api', '', { filter: [[1]] })).toThrow(/Parameters.*"filter"/);
   });
 
-  it('refuses addresses that are too long', () => {
+  it('rejects URLs that are too long', () => {
     expect(() => urlOf('http://api', 'x'.repeat(20_000))).toThrow(/longer than/);
   });
 
-  it('never leaves the host and path of BaseUrl, whatever the resource and parameters are', () => {
+  it('never leaves the host and path of BaseUrl, whatever the resource and the parameters', () => {
     const piece = fc.oneof(
       fc.constantFrom(
         '@',

@@ -12,7 +12,7 @@ describe('a list of statuses', () => {
     { list: ['2xx'], holds: [200, 204, 299], lacks: [199, 300, 404] },
     { list: ['2XX', 404], holds: [200, 404], lacks: [400, 405] },
     { list: [' 304 ', '5xx'], holds: [304, 503], lacks: [303, 404] },
-  ])('$list', ({ holds, lacks, list }) => {
+  ])('accepts $list', ({ holds, lacks, list }) => {
     const statuses = toStatusList(list);
     if (!statuses.ok) throw new Error(statuses.message);
     expect(holds.map((status) => statuses.value.includes(status))).not.toContain(false);
@@ -32,12 +32,12 @@ describe('a list of statuses', () => {
     [[null]],
     [[{}]],
     [Array.from({ length: 101 }, () => 200)],
-  ])('is not %j', (value) => {
+  ])('rejects %j', (value) => {
     expect(toStatusList(value)).toMatchObject({ ok: false, message: /\[2xx, 404\]/ });
   });
 });
 
-describe('Retry-After', () => {
+describe('the Retry-After header', () => {
   const now = Date.UTC(2026, 10, 22, 4, 0, 0);
   it.each([
     ['120', 120_000],
@@ -53,7 +53,7 @@ describe('Retry-After', () => {
     ['soon', 0],
     ['', 0],
     [null, 0],
-  ])('%j', (field, expected) => {
+  ])('is read: %j', (field, expected) => {
     expect(retryAfterMs(field, now)).toBe(expected);
   });
 });
@@ -70,12 +70,12 @@ describe('a call with SucceedOn', () => {
     return { result, server };
   };
 
-  it.each([200, 404])('has a result for %i', async (status) => {
+  it.each([200, 404])('succeeds with status %i', async (status) => {
     const { result } = await call(status, '{"a":1}');
     expect(valuesOf(result)).toMatchObject({ ResponseCode: status, ResponseBody: { a: 1 } });
   });
 
-  it('fails for another answer, with its status and the start of its body', async () => {
+  it('fails for another status, with the start of the body', async () => {
     const { result, server } = await call(503, '{"error":"busy"}', {}, { 'Retry-After': '7' });
     expect(result).toEqual({
       ok: false,
@@ -88,7 +88,7 @@ describe('a call with SucceedOn', () => {
     });
   });
 
-  it('cuts the body that it shows', async () => {
+  it('truncates the body in the message', async () => {
     const { result } = await call(500, 'x'.repeat(100_000));
     const { message } = failureOf(result);
     expect(message).toHaveLength(message.indexOf(': ') + 2 + 501);
@@ -101,17 +101,17 @@ describe('a call with SucceedOn', () => {
     [429, 'HttpError'],
     [500, 'HttpError'],
     [301, 'HttpError'],
-  ])('tells by the type whether %i is the fault of the call: %s', async (status, type) => {
+  ])('classifies status %i as %s, by whether a retry can help', async (status, type) => {
     const { result } = await call(status, '');
     expect(failureOf(result)).toMatchObject({ type, message: /answered \d+$/ });
   });
 
-  it('fails where the answer is not whole', async () => {
+  it('fails if the response is incomplete', async () => {
     const { result } = await call(200, 'x'.repeat(3 * 1024 * 1024));
     expect(failureOf(result)).toMatchObject({ type: 'HttpError', message: /answered 200, but/ });
   });
 
-  it('fails where no answer comes', async () => {
+  it('fails if there is no response', async () => {
     const refused = { BaseUrl: 'http://127.0.0.1:1', SucceedOn: ['2xx'] };
     expect(failureOf(await body().run(refused, contextOf()))).toMatchObject({
       type: 'HttpNoAnswer',
@@ -125,7 +125,7 @@ describe('a call with SucceedOn', () => {
     });
   });
 
-  it('is refused with a list that is none', async () => {
+  it('is rejected if the list is empty', async () => {
     const result = await body().run({ BaseUrl: 'http://127.0.0.1:1', SucceedOn: [] }, contextOf());
     expect(failureOf(result)).toMatchObject({ type: 'InputError', message: /SucceedOn/ });
   });

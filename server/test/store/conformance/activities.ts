@@ -34,7 +34,7 @@ export function describeActivities(test: StoreUnderTest): void {
     (await test.store.findUnsettledActivities(doneBefore, 10)).map(({ id }) => id);
 
   describe('claimActivity', () => {
-    it('hands an item out once, with its claim', async () => {
+    it('hands out an item once, with its claim', async () => {
       await offer('i', [activityOf('i/1/0', 'i', { parameters: '{"p":1}', createdAt: 900 })]);
       expect(await claim('w', 899)).toBeNull();
       expect(await claim('w', 900, 7000)).toEqual({
@@ -53,7 +53,7 @@ export function describeActivities(test: StoreUnderTest): void {
       expect(await claim('v', 900, 7000, 'Ship')).toBeNull();
     });
 
-    it('hands out the item first that has been available longest', async () => {
+    it('hands out the item that has been available longest first', async () => {
       await offer('i', [
         activityOf('i/1/0', 'i', { createdAt: 300 }),
         activityOf('i/2/0', 'i', { createdAt: 100 }),
@@ -64,7 +64,7 @@ export function describeActivities(test: StoreUnderTest): void {
       expect(order).toEqual(['i/2/0', 'i/3/0', 'i/1/0']);
     });
 
-    it('hands an item out again when its lease has ended', async () => {
+    it('hands out an item again after its lease has expired', async () => {
       await offer('i', [activityOf('i/1/0', 'i')]);
       await claim('w', 2000, 3000);
       expect(await claim('v', 2999)).toBeNull();
@@ -72,7 +72,7 @@ export function describeActivities(test: StoreUnderTest): void {
     });
 
     it.each(['Suspended', 'Complete', 'Terminated'] as const)(
-      'passes over items of an instance that is %s',
+      'skips items of an instance that is %s',
       async (status) => {
         await offer('s', [activityOf('s/1/0', 's', { createdAt: 1 })], { status });
         await offer('i', [activityOf('i/1/0', 'i', { createdAt: 2 })]);
@@ -82,7 +82,7 @@ export function describeActivities(test: StoreUnderTest): void {
       },
     );
 
-    it('defers what it passes over until the time is over', async () => {
+    it('defers skipped items for a while', async () => {
       await offer('s', [activityOf('s/1/0', 's')], { status: 'Suspended' });
       expect(await test.store.findAvailableActivities(['ship'], 2000)).toEqual(['ship']);
       expect(await claim('w', 2000)).toBeNull();
@@ -91,7 +91,7 @@ export function describeActivities(test: StoreUnderTest): void {
     });
 
     it.each(['resume', 'compensate'] as const)(
-      'hands deferred items out again at once after %s, at their old place',
+      'hands out deferred items again at once after %s, in their old order',
       async (action) => {
         await offer('s', [activityOf('s/1/0', 's', { createdAt: 10 })], { status: 'Suspended' });
         await claim('w', 2000);
@@ -102,7 +102,7 @@ export function describeActivities(test: StoreUnderTest): void {
       },
     );
 
-    it('leaves a holder its extended lease when a resume brings deferred items back', async () => {
+    it('keeps the extended lease of a holder when a resume makes deferred items available', async () => {
       await offer('i', [activityOf('i/1/0', 'i')]);
       await claim('w', 2000, 3000);
       await test.store.controlInstance('i', 'suspend', 1);
@@ -113,7 +113,7 @@ export function describeActivities(test: StoreUnderTest): void {
       expect((await claim('v', 9000))?.workerId).toBe('v');
     });
 
-    it('looks behind many items of suspended instances', async () => {
+    it('finds work behind many items of suspended instances', async () => {
       for (const id of ['s1', 's2', 's3', 's4']) {
         const items = [1, 2, 3, 4, 5].map((n) => activityOf(`${id}/${n}/0`, id, { createdAt: n }));
         await offer(id, items, { status: 'Suspended' });
@@ -122,7 +122,7 @@ export function describeActivities(test: StoreUnderTest): void {
       expect((await claim('w', 2000))?.id).toBe('i/1/0');
     });
 
-    it('hands nothing out after a suspend', async () => {
+    it('hands out nothing after a suspension', async () => {
       await offer('i', [activityOf('i/1/0', 'i')]);
       await test.store.controlInstance('i', 'suspend', 1);
       expect(await claim('w', 2000)).toBeNull();
@@ -132,7 +132,7 @@ export function describeActivities(test: StoreUnderTest): void {
   });
 
   describe('findAvailableActivities', () => {
-    it('names those that have an item now', async () => {
+    it('lists the names that have an available item', async () => {
       await offer('i', [
         activityOf('i/1/0', 'i', { name: 'a' }),
         activityOf('i/2/0', 'i', { name: 'b', createdAt: 9000 }),
@@ -168,7 +168,7 @@ export function describeActivities(test: StoreUnderTest): void {
       });
     });
 
-    it('recognises the same call, and refuses another one', async () => {
+    it('recognizes a repeated call, and rejects a different one', async () => {
       await offer('i', [activityOf('i/1/0', 'i')]);
       await claim('w', 2000);
       await complete('i/1/0', 'w');
@@ -178,7 +178,7 @@ export function describeActivities(test: StoreUnderTest): void {
       expect(await get('i')).toMatchObject({ inSeq: 1, inbox: [{ body: '{"a":1}' }] });
     });
 
-    it('recognises the same call after its result was taken in', async () => {
+    it('recognizes a repeated call after its result was applied', async () => {
       await offer('i', [activityOf('i/1/0', 'i')]);
       await claim('w', 2000);
       await complete('i/1/0', 'w');
@@ -190,9 +190,9 @@ export function describeActivities(test: StoreUnderTest): void {
 
     it.each([
       ['an unknown item', 'x', 'w'],
-      ['a token of somebody else', 'i/1/0', 'v'],
+      ['the token of another holder', 'i/1/0', 'v'],
       ['an item that nobody holds', 'i/2/0', 'w'],
-    ])('refuses %s', async (_title, activityId, worker) => {
+    ])('rejects %s', async (_title, activityId, worker) => {
       await offer('i', [
         activityOf('i/1/0', 'i'),
         activityOf('i/2/0', 'i', { createdAt: FAR_FUTURE_MS }),
@@ -202,7 +202,7 @@ export function describeActivities(test: StoreUnderTest): void {
       expect((await get('i')).inbox).toEqual([]);
     });
 
-    it('accepts a late result while nobody else took the item, and not after', async () => {
+    it('accepts a late result until another worker takes the item', async () => {
       await offer('i', [activityOf('i/1/0', 'i'), activityOf('i/2/0', 'i')]);
       await claim('w', 2000, 2500);
       await claim('w', 2000, 2500);
@@ -212,7 +212,7 @@ export function describeActivities(test: StoreUnderTest): void {
       expect((await complete('i/2/0', 'v', OK, 9000)).outcome).toBe('accepted');
     });
 
-    it('accepts while the instance is suspended, and keeps the message', async () => {
+    it('accepts a result while the instance is suspended, and keeps the message', async () => {
       await offer('i', [activityOf('i/1/0', 'i')]);
       await claim('w', 2000);
       await test.store.controlInstance('i', 'suspend', 1);
@@ -223,7 +223,7 @@ export function describeActivities(test: StoreUnderTest): void {
       expect((await get('i')).inbox).toHaveLength(1);
     });
 
-    it('accepts for an instance that has ended, without a message', async () => {
+    it('accepts a result for an instance that has ended, without a message', async () => {
       await offer('i', [activityOf('i/1/0', 'i')]);
       await claim('w', 2000);
       await test.store.controlInstance('i', 'terminate', 1);
@@ -234,7 +234,7 @@ export function describeActivities(test: StoreUnderTest): void {
   });
 
   describe('extendActivity and releaseActivity', () => {
-    it('extend the lease of the holder only', async () => {
+    it('extend only the lease of the holder', async () => {
       await offer('i', [activityOf('i/1/0', 'i')]);
       await claim('w', 2000, 3000);
       expect(await test.store.extendActivity('i/1/0', 'token-w', 5000)).toBe(true);
@@ -245,7 +245,7 @@ export function describeActivities(test: StoreUnderTest): void {
       expect(await test.store.extendActivity('i/1/0', 'token-w', 9000)).toBe(false);
     });
 
-    it('release an item to its old place', async () => {
+    it('return an item to its old position', async () => {
       await offer('i', [
         activityOf('i/1/0', 'i', { createdAt: 100 }),
         activityOf('i/2/0', 'i', { createdAt: 200 }),
@@ -258,7 +258,7 @@ export function describeActivities(test: StoreUnderTest): void {
       expect(await claim('v', 2000)).toMatchObject({ id: 'i/1/0', attempt: 2 });
     });
 
-    it('do nothing to an item that is done', async () => {
+    it('have no effect on an item that is done', async () => {
       await offer('i', [activityOf('i/1/0', 'i')]);
       await claim('w', 2000);
       await complete('i/1/0', 'w');
@@ -269,7 +269,7 @@ export function describeActivities(test: StoreUnderTest): void {
   });
 
   describe('getActivities', () => {
-    it('answers the items that are there, as they are', async () => {
+    it('returns existing items unchanged', async () => {
       await offer('i', [activityOf('i/1', 'i'), activityOf('i/2', 'i')]);
       const held = await claim('w', 2000, 9000);
       const found = await test.store.getActivities(['i/1', 'i/2', 'nope']);
@@ -280,7 +280,7 @@ export function describeActivities(test: StoreUnderTest): void {
   });
 
   describe('findUnsettledActivities', () => {
-    it('finds done items that no commit has taken in, with their result, oldest first', async () => {
+    it('returns done items that no commit has applied, with their result, oldest first', async () => {
       await offer('i', [
         activityOf('i/1/0', 'i'),
         activityOf('i/2/0', 'i'),
@@ -297,7 +297,7 @@ export function describeActivities(test: StoreUnderTest): void {
       expect(await test.store.findUnsettledActivities(6000, 1)).toHaveLength(1);
     });
 
-    it('forgets items that a commit has settled', async () => {
+    it('omits items that a commit has settled', async () => {
       await offer('i', [activityOf('i/1/0', 'i'), activityOf('i/2/0', 'i')]);
       await claim('a', 2000);
       await claim('b', 2000);
@@ -312,7 +312,7 @@ export function describeActivities(test: StoreUnderTest): void {
     });
 
     it.each(['commit', 'terminate'] as const)(
-      'forgets those of an instance ended by %s',
+      'omits the items of an instance ended by %s',
       async (how) => {
         await offer('i', [activityOf('i/1/0', 'i')]);
         await claim('w', 2000);

@@ -27,7 +27,7 @@ export function describeActivityLists(test: StoreUnderTest): void {
   });
 
   describe('queues of activities', () => {
-    it('count what waits and what is held, by name', async () => {
+    it('count available and held items by name', async () => {
       await insert('i', [
         activityOf('i/1', 'i', { createdAt: 1000 }),
         activityOf('i/2', 'i', { createdAt: 1100 }),
@@ -57,7 +57,7 @@ export function describeActivityLists(test: StoreUnderTest): void {
       expect(names).toEqual(['ship', 'wrap']);
     });
 
-    it('show their items in the order in which they come up', async () => {
+    it('list their items in the order in which they will be handed out', async () => {
       await insert('i', [
         activityOf('i/1', 'i'),
         activityOf('i/2', 'i'),

@@ -15,8 +15,8 @@ export function describeAudit(test: StoreUnderTest): void {
     test.store.insertInstance({ record: instanceOf(id), side });
   const details = async (id = 'i') => (await test.store.listAudit(id))?.map(({ detail }) => detail);
 
-  describe('what was done to an instance', () => {
-    it('is noted with control actions and messages that are carried out, newest first', async () => {
+  describe('the audit record of an instance', () => {
+    it('contains control actions and messages that took effect, newest first', async () => {
       await insert();
       const suspend = entryOf(null, { action: 'suspend', time: 5 });
       await test.store.controlInstance('i', 'suspend', 5, suspend);
@@ -28,7 +28,7 @@ export function describeAudit(test: StoreUnderTest): void {
       expect(await test.store.listAudit('i')).toEqual([entryOf('posted \ud800'), suspend]);
     });
 
-    it('outlives commits and the end of the instance, and goes with it', async () => {
+    it('outlives commits and the end of the instance, and is purged with it', async () => {
       await insert();
       expect(await test.store.appendAudit('i', entryOf('one'))).toBe(true);
       const end = { status: 'Complete', endTime: 5 } as const;
@@ -47,12 +47,12 @@ export function describeAudit(test: StoreUnderTest): void {
       expect(await details()).toEqual([]);
     });
 
-    it('is unknown for an unknown instance', async () => {
+    it('is missing for an unknown instance', async () => {
       expect(await test.store.appendAudit('x', entryOf(null))).toBe(false);
       expect(await test.store.listAudit('x')).toBeNull();
     });
 
-    it('is bounded: the newest entries are kept', async () => {
+    it('is limited: the newest entries are kept', async () => {
       await insert();
       const count = AUDIT_ENTRIES_MAX + 3;
       for (let n = 1; n <= count; n += 1) await test.store.appendAudit('i', entryOf(`${n}`));
@@ -61,7 +61,7 @@ export function describeAudit(test: StoreUnderTest): void {
       expect([kept[0], kept.at(-1)]).toEqual([`${count}`, '4']);
     });
 
-    it('is not part of the record', async () => {
+    it('is not part of the instance record', async () => {
       await insert();
       await test.store.appendAudit('i', entryOf('one'));
       expect(await test.store.getInstance('i')).toEqual(instanceOf('i'));
@@ -82,7 +82,7 @@ export function describeAudit(test: StoreUnderTest): void {
         audit: entryOf(worker, { action: 'complete-activity' }),
       });
 
-    it('makes the token of whoever held it stale', async () => {
+    it('makes the token of the previous holder stale', async () => {
       await insert('i', {
         ...NO_SIDE,
         activities: [activityOf('i/1', 'i', { claim: claimBy('w') })],
@@ -102,7 +102,7 @@ export function describeAudit(test: StoreUnderTest): void {
       expect(await test.store.takeOverActivity('i/2', claimBy('bob'))).toBeNull();
     });
 
-    it('of it and the answer of the worker one is accepted', async () => {
+    it('and the result of the worker exclude each other', async () => {
       await insert('i', {
         ...NO_SIDE,
         activities: [activityOf('i/1', 'i', { claim: claimBy('w') })],

@@ -20,8 +20,8 @@ export function describeConcurrency(test: StoreUnderTest): void {
     test.store.insertInstance({ record: instanceOf(id), side });
   const get = async (id: string) => (await test.store.getInstance(id))!;
 
-  describe(`${CALLERS} callers at once`, () => {
-    it('see one commit win', async () => {
+  describe(`${CALLERS} concurrent callers`, () => {
+    it('let exactly one commit succeed', async () => {
       await insert('i');
       const before = await get('i');
       const outcomes = await race((store, caller) =>
@@ -34,7 +34,7 @@ export function describeConcurrency(test: StoreUnderTest): void {
       });
     });
 
-    it('see one claim of an instance win', async () => {
+    it('let exactly one claim of an instance succeed', async () => {
       await insert('i');
       const claims = await race((store, caller) =>
         store.claimInstance({ id: 'i', epoch: 1, owner: `node ${caller}`, suspected: true }),
@@ -96,7 +96,7 @@ export function describeConcurrency(test: StoreUnderTest): void {
       expect((await test.store.statistics()).activities[0]?.waiting).toBe(1);
     });
 
-    it('get definition versions without gaps', async () => {
+    it('get consecutive definition versions', async () => {
       const results = await race((store, caller) =>
         store.insertDefinition(
           { id: 'd', description: null, body: `${caller}`, createdAt: 1 },
@@ -114,7 +114,7 @@ export function describeConcurrency(test: StoreUnderTest): void {
       }
     });
 
-    it('get step script versions without gaps', async () => {
+    it('get consecutive script versions', async () => {
       const results = await race((store, caller) =>
         store.insertStepScript({ name: 's', source: `${caller}`, createdAt: 1 }),
       );
@@ -139,7 +139,7 @@ export function describeConcurrency(test: StoreUnderTest): void {
       expect((await test.store.getDefinition('d', 'latest'))?.version).toBe(5);
     });
 
-    it('with one stamp and two requests see a conflict', async () => {
+    it('with one stamp but two different requests get a conflict', async () => {
       const results = await race((store, caller) =>
         store.insertDefinition(
           { id: 'd', description: null, body: `${caller % 4}`, createdAt: 1 },
@@ -154,7 +154,7 @@ export function describeConcurrency(test: StoreUnderTest): void {
       expect((await test.store.getDefinition('d', 'latest'))?.version).toBe(1);
     });
 
-    it('claim each item once, and all of them', async () => {
+    it('claim each item once, and claim all of them', async () => {
       const activities = Array.from({ length: CALLERS - 4 }, (_, n) => activityOf(`i/${n}/0`, 'i'));
       await insert('i', { ...NO_SIDE, activities });
       const claims = await race((store, caller) =>
@@ -168,7 +168,7 @@ export function describeConcurrency(test: StoreUnderTest): void {
       });
     });
 
-    it('never claim from an instance that was suspended before', async () => {
+    it('never claim from an instance that was already suspended', async () => {
       const activities = Array.from({ length: CALLERS }, (_, n) => activityOf(`i/${n}/0`, 'i'));
       await insert('i', { ...NO_SIDE, activities });
       let isSuspended = false;
@@ -230,7 +230,7 @@ export function describeConcurrency(test: StoreUnderTest): void {
       expect(new Set(results.map((known) => known?.data)).size).toBe(2);
     });
 
-    it('tell an instance once that it is to compensate', async () => {
+    it('request the compensation of an instance once', async () => {
       await insert('i');
       const message = { id: 'told', body: '{}' };
       const results = await race((store) =>

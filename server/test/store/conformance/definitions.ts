@@ -10,7 +10,7 @@ export function describeDefinitions(test: StoreUnderTest): void {
     );
 
   describe('definitions', () => {
-    it('get versions 1, 2, 3 for each id on its own', async () => {
+    it('get versions 1, 2, 3 for each id separately', async () => {
       const outcomes = [];
       for (const [id, body] of [
         ['a', '1'],
@@ -29,7 +29,7 @@ export function describeDefinitions(test: StoreUnderTest): void {
       });
     });
 
-    it('are read by version and as the newest', async () => {
+    it('are read by version, or as the newest', async () => {
       await insert('a', 'one');
       await insert('a', 'two');
       expect((await test.store.getDefinition('a', 1))?.body).toBe('one');
@@ -57,13 +57,13 @@ export function describeDefinitions(test: StoreUnderTest): void {
       expect((await test.store.getDefinition('a', 'latest'))?.version).toBe(2);
     });
 
-    it('refuse a stamp that comes back with another hash', async () => {
+    it('reject a stamp that is reused with another hash', async () => {
       await insert('a', 'one', ['key', 'hash']);
       expect(await insert('a', 'two', ['key', 'other'])).toEqual({ outcome: 'conflict' });
       expect(await test.store.getDefinition('a', 2)).toBeNull();
     });
 
-    it('are listed by id with their newest version, page by page', async () => {
+    it('are listed by id with their newest version, in pages', async () => {
       for (const id of ['b', 'a', 'c', 'B', 'a', 'c', 'c', '']) await insert(id, id);
       const list = async (after: string | null, limit: number) =>
         (await test.store.listDefinitions(after, limit)).map(
@@ -84,7 +84,7 @@ export function describeDefinitions(test: StoreUnderTest): void {
       expect(after).toEqual(['\u{1f600}']);
     });
 
-    it('without a description keep null', async () => {
+    it('have null as a missing description', async () => {
       await test.store.insertDefinition(
         { id: 'a', description: null, body: '', createdAt: 1 },
         null,

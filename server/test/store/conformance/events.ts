@@ -19,7 +19,7 @@ export function describeEvents(test: StoreUnderTest): void {
       expect(await test.store.getEvent('x')).toBeNull();
     });
 
-    it('are found by name and key from a position on, in order', async () => {
+    it('are found by name and key from a position onwards, in order', async () => {
       for (const [id, publishedAt] of [
         ['b', 20],
         ['c', 10],
@@ -40,7 +40,7 @@ export function describeEvents(test: StoreUnderTest): void {
       expect(await find(31, '')).toEqual([]);
     });
 
-    it('are found without their data when it is long', async () => {
+    it('are found without their data if it is long', async () => {
       const long = `"${'x'.repeat(2 * LONG_EVENT_LENGTH)}"`;
       await test.store.insertEvent(eventOf('a', { publishedAt: 1, data: long }));
       await test.store.insertEvent(eventOf('b', { publishedAt: 2, data: '{"a":1}' }));
@@ -78,7 +78,7 @@ export function describeEvents(test: StoreUnderTest): void {
     ): Promise<string[]> =>
       (await test.store.listEvents({ nameKey, before, limit })).map(({ id }) => id);
 
-    it('go newest first, delivered or not, of all or of one name and key', async () => {
+    it('are newest first, including undelivered ones, for all events or one name and key', async () => {
       await test.store.insertEvent(eventOf('a', { publishedAt: 10, deliveredTo: 1 }));
       await test.store.insertEvent(eventOf('b', { publishedAt: 20 }));
       await test.store.insertEvent(eventOf('c', { publishedAt: 20, deliveredTo: 0 }));
@@ -92,7 +92,7 @@ export function describeEvents(test: StoreUnderTest): void {
       expect(await list('paid/9')).toEqual([]);
     });
 
-    it('say who took an event, and leave long data out', async () => {
+    it('include the instances that took an event, and omit long data', async () => {
       await test.store.insertEvent(eventOf('short', { publishedAt: 3, data: '{"a":1}' }));
       for (const length of [LISTED_DATA_LENGTH_MAX, LISTED_DATA_LENGTH_MAX + 1, 20_000]) {
         await test.store.insertEvent(
@@ -119,7 +119,7 @@ export function describeEvents(test: StoreUnderTest): void {
   });
 
   describe('subscriptions', () => {
-    it('are found by name and key, by id, when the event is not too old for them', async () => {
+    it('are found by name, key and id if the event is not too old for them', async () => {
       const subscription = (id: string, effectiveAt: number, nameKey = 'paid/7') => ({
         id,
         instanceId: 'i',

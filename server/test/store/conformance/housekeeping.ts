@@ -25,7 +25,7 @@ export function describeHousekeeping(test: StoreUnderTest): void {
     });
 
   describe('nodes', () => {
-    it('are put, listed and removed', async () => {
+    it('are stored, listed and removed', async () => {
       await test.store.putNode({ id: 'b', ...NODE });
       await test.store.putNode({ id: 'a', ...NODE });
       await test.store.putNode({ id: 'b', ...NODE, beatAt: 2, details: '{"load":1}' });
@@ -64,7 +64,7 @@ export function describeHousekeeping(test: StoreUnderTest): void {
       expect((await test.store.statistics()).activities[0]?.waiting).toBe(2);
     });
 
-    it('keeps ended instances longer that others have not heard of', async () => {
+    it('keeps ended instances longer if their end has not been delivered', async () => {
       for (const [id, changes] of [
         ['told', { status: 'Complete', endTime: 10 }],
         ['untold', { status: 'Complete', endTime: 10, wakeAt: 0 }],
@@ -78,7 +78,7 @@ export function describeHousekeeping(test: StoreUnderTest): void {
       expect(left.map(({ id }) => id)).toEqual(['untold']);
     });
 
-    it('leaves nothing to another instance with the same id', async () => {
+    it('leaves nothing behind for another instance with the same id', async () => {
       const inbox = [{ id: 'm', body: 'old' }];
       const ended = instanceOf('i', { status: 'Terminated', endTime: 1, inbox });
       await test.store.insertInstance({
@@ -105,7 +105,7 @@ export function describeHousekeeping(test: StoreUnderTest): void {
       expect(await purge(request)).toEqual({ instances: 0, events: 0, activities: 0 });
     });
 
-    it('removes old events, but none that was not delivered', async () => {
+    it('removes old events, except undelivered ones', async () => {
       await test.store.insertEvent(eventOf('open', { publishedAt: 1 }));
       await test.store.insertEvent(eventOf('old', { publishedAt: 1, deliveredTo: 0 }));
       await test.store.insertEvent(eventOf('new', { publishedAt: 5, deliveredTo: 0 }));

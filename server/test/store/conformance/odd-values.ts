@@ -11,17 +11,17 @@ const ODD_VALUES: readonly (readonly [string, string])[] = [
   ['NUL and control characters', 'a\u0000b\u0001\u001f\u007f\u0000'],
   ['a leading control character', '\u0001"looks like the marker of the codec"'],
   ['lone surrogates', 'high \ud83d, low \ude00, reversed \ude00\ud83d'],
-  ['characters outside of the BMP', '\u{1f600}\u{10ffff}\uffff\ufeff'],
+  ['characters outside the BMP', '\u{1f600}\u{10ffff}\uffff\ufeff'],
   ['an empty string', ''],
   ['SQL', `'; DROP TABLE instances; --`],
   ['a megabyte of ASCII', 'x'.repeat(MEGABYTE)],
-  ['a megabyte of text that does not compress well', noise(MEGABYTE)],
+  ['a megabyte of text that compresses poorly', noise(MEGABYTE)],
   ['half a megabyte of emoji', '\u{1f600}'.repeat(MEGABYTE / 4)],
 ];
 
 export function describeOddValues(test: StoreUnderTest): void {
   describe('user data', () => {
-    it.each(ODD_VALUES)('with %s survives unchanged', async (_title, value) => {
+    it.each(ODD_VALUES)('with %s is stored unchanged', async (_title, value) => {
       const { store } = test;
       await store.insertDefinition(
         { id: 'd', description: value, body: value, createdAt: 1 },
@@ -62,7 +62,7 @@ export function describeOddValues(test: StoreUnderTest): void {
 
     const ODD_NAMES = ODD_VALUES.filter(([, value]) => value.length < 100);
     it.each(ODD_NAMES)(
-      'in ids and names with %s is told apart and found again',
+      'in ids and names with %s is distinguished and found again',
       async (_title, odd) => {
         const { store } = test;
         const others = [`${odd}\ufffd`, odd.replaceAll(/\p{Surrogate}/gu, '\ufffd')].filter(

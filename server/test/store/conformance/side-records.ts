@@ -20,7 +20,7 @@ export function describeSideRecords(test: StoreUnderTest): void {
   });
 
   describe('side records', () => {
-    it('of an insert are there', async () => {
+    it('of an insertion are stored', async () => {
       await insert('i', {
         history: [step(0), step(1)],
         subscriptions: [subscription('i/1/0')],
@@ -31,7 +31,7 @@ export function describeSideRecords(test: StoreUnderTest): void {
       expect((await claim('ship', 2000))?.id).toBe('i/2/0');
     });
 
-    it('of a commit are there, and what it removes is gone', async () => {
+    it('of a commit are stored, and removed ones are gone', async () => {
       await insert('i', {
         ...NO_SIDE,
         subscriptions: [subscription('i/1/0'), subscription('i/2/0')],
@@ -56,7 +56,7 @@ export function describeSideRecords(test: StoreUnderTest): void {
       expect((await claim('bill', 2000))?.id).toBe('i/6/0');
     });
 
-    it('of a commit that lost do not show, and remove nothing', async () => {
+    it('of a commit that failed are invisible, and remove nothing', async () => {
       await insert('i', { ...NO_SIDE, subscriptions: [subscription('i/1/0')] });
       const commit = commitOf(instanceOf('i', { epoch: 9 }), {
         side: {
@@ -71,7 +71,7 @@ export function describeSideRecords(test: StoreUnderTest): void {
       expect(await claim('ship', 2000)).toBeNull();
     });
 
-    it('of a pass that is run again replace those of the pass that was lost', async () => {
+    it('of a repeated pass replace those of the lost pass', async () => {
       await insert('i');
       const before = await get('i');
       await test.store.postMessages([{ instanceId: 'i', message: { id: 'm', body: '' } }]);
@@ -106,7 +106,7 @@ export function describeSideRecords(test: StoreUnderTest): void {
       expect(await test.store.extendActivity('i/2/0', held!.tokenHash!, 5000)).toBe(true);
     });
 
-    it('that are born claimed belong to their poller', async () => {
+    it('that are created as claimed belong to the worker', async () => {
       const claimed = activityOf('i/1/0', 'i', { claim: claimBy('poller', 3000) });
       await insert('i', { ...NO_SIDE, activities: [claimed] });
       expect(await claim('ship', 2999)).toBeNull();
@@ -116,7 +116,7 @@ export function describeSideRecords(test: StoreUnderTest): void {
       expect(next).toMatchObject({ id: 'i/1/0', attempt: 2, tokenHash: 'token-w', workerId: 'w' });
     });
 
-    it('that are born claimed claim an item that waits already', async () => {
+    it('that are created as claimed also claim an item that is already available', async () => {
       await insert('i', { ...NO_SIDE, activities: [activityOf('i/1/0', 'i')] });
       const claimed = activityOf('i/1/0', 'i', { claim: claimBy('poller') });
       const side = { ...NO_SIDE, activities: [claimed] };
@@ -138,7 +138,7 @@ export function describeSideRecords(test: StoreUnderTest): void {
       expect(await sequences(25, 10)).toEqual([]);
     });
 
-    it('do not come back with a repeated start, when the instance is done with them', async () => {
+    it('do not reappear with a repeated start if the instance has removed them', async () => {
       const start = () =>
         test.store.insertInstance({
           record: instanceOf('i', { requestHash: 'hash' }),
@@ -156,7 +156,7 @@ export function describeSideRecords(test: StoreUnderTest): void {
       await expect.poll(() => subscribers('paid/7')).toEqual([]);
     });
 
-    it('stay when the instance exists already', async () => {
+    it('stay if the instance already exists', async () => {
       await insert('i', { ...NO_SIDE, activities: [activityOf('i/1/0', 'i')] });
       const held = await claim('ship', 2000);
       await insert('i', { ...NO_SIDE, activities: [activityOf('i/1/0', 'i')] });
@@ -165,7 +165,7 @@ export function describeSideRecords(test: StoreUnderTest): void {
     });
   });
 
-  it('keeps an event that no subscription of this moment wants for later waits', async () => {
+  it('an event that no subscription wants yet is kept for later waits', async () => {
     await test.store.insertEvent(eventOf('e', { publishedAt: 500 }));
     await insert('i', { ...NO_SIDE, subscriptions: [subscription('i/1/0')] });
     const found = await test.store.findEvents('paid/7', { publishedAt: 0, id: '' }, 5);
