@@ -81,7 +81,7 @@ const threeStepsLatency: Workload = {
 
 const threeStepsThroughput: Workload = {
   name: 'W2',
-  about: 'the same, started with 32 under way',
+  about: 'the same, started with 32 in parallel',
   async run(server, scale) {
     await define(server, 'three', THREE_STEPS);
     const count = 2000 * scale;
@@ -95,7 +95,7 @@ const threeStepsThroughput: Workload = {
 
 const activity: Workload = {
   name: 'W3',
-  about: 'one activity and one worker; then 1,000 with 32 under way',
+  about: 'one activity and one worker; then 1,000 with 32 in parallel',
   async run(server, scale) {
     const inputs = { ActivityName: '"bench"', Parameters: { '@n': 'data.n' } };
     await define(server, 'activity', [
@@ -181,7 +181,7 @@ const expressions: Workload = {
 
 const waiting: Workload = {
   name: 'W6',
-  about: 'start 10,000 instances that wait, then wake all by one event',
+  about: 'start 10,000 waiting instances, then wake all of them with one event',
   async run(server, scale) {
     const inputs = { EventName: '"wake"', EventKey: '"all"' };
     await define(server, 'sleeper', [
@@ -219,7 +219,7 @@ const waiting: Workload = {
 const loops: Workload = {
   name: 'W7',
   about:
-    'While with 10,000 turns and Foreach over 1,000 items: cost of a turn at the start and at the end, and with Python',
+    'While with 10,000 iterations and Foreach over 1,000 items: cost of an iteration at the start and at the end, and with Python',
   async run(server) {
     const loop = (Condition: string, i: string): readonly object[] => [
       {
@@ -274,7 +274,7 @@ const loops: Workload = {
 const wide: Workload = {
   name: 'W8',
   about:
-    'Foreach over 20,000 items: its cost beside 1,000 items, and what short runs wait meanwhile',
+    'Foreach over 20,000 items: its cost compared with 1,000 items, and the delay of short runs in the meantime',
   async run(server, scale) {
     await define(server, 'wide', [
       {

@@ -20,8 +20,8 @@ const READ_LATE_MS = 5000;
 describe.each([
   { store: 'sqlite', count: 3, runs: 180, killsMin: 5 },
   { store: 'services', count: 3, runs: 80, killsMin: 2 },
-] as const)('T-02 kill -9 storm on $store', ({ store, count, runs, killsMin }) => {
-  it('loses no acknowledged run and repeats only calls that were under way', async () => {
+] as const)('T-02 a storm of kill -9 on $store', ({ store, count, runs, killsMin }) => {
+  it('loses no acknowledged run and repeats only calls that were in progress', async () => {
     await withFleet({ count, store }, async ({ fleet, ledger, random }) => {
       ledger.respond = answerAfter(CALL_MS);
       const workload = new Workload({ urls: () => fleet.urls, ledger, random });

@@ -43,9 +43,9 @@ async function triesOf({ url }: ServerNode): Promise<number> {
 }
 
 describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
-  'T-03 zombie node on $store',
+  'T-03 a zombie node on $store',
   ({ store }) => {
-    it('changes nothing of what was taken over while it was paused', async () => {
+    it('changes no run that was taken over while the node was paused', async () => {
       await withFleet({ count: 2, store, settings }, async ({ fleet, ledger }) => {
         const names = Array.from({ length: scaled(10) }, (_, at) => `run-${at}`);
         const held: ServerResponse[] = [];

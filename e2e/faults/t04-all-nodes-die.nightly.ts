@@ -6,9 +6,9 @@ import { withFleet } from './support/with-fleet.js';
 import { Workload } from './support/workload.js';
 
 describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
-  'T-04 all nodes die with full queues on $store',
+  'T-04 all nodes die with full queues, on $store',
   ({ store }) => {
-    it('a single new node ends everything', async () => {
+    it('a single new node ends every run', async () => {
       await withFleet({ count: 3, store }, async ({ fleet, ledger, random }) => {
         // Nothing that calls out can end before the nodes die.
         ledger.respond = () => undefined;

@@ -16,8 +16,8 @@ const RUNS_AT_A_TIME = 20;
 /** Whether something arrives inside a commit is chance; the test goes on until it has, within this bound. */
 const ROUNDS_MAX = 10;
 
-describe('T-05 what arrives while an instance is saved', () => {
-  it('is never lost to the save: an event, a suspension, a termination', async ({ skip }) => {
+describe('T-05 a message that arrives during a commit', () => {
+  it('is never lost: an event, a suspension, a termination', async ({ skip }) => {
     const dbhost = inject('dbhost');
     if (dbhost === null) skip('the link to the store is a network link only with MongoDB');
     const links = await Promise.all([0, 1].map(() => TcpProxy.start(linkOf(dbhost ?? ''))));

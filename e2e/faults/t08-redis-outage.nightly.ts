@@ -10,7 +10,7 @@ describe.each([
   { id: 'T-07 hints that are all lost', modes: ['blackhole'] },
   { id: 'T-08 Redis that goes and comes back', modes: ['refuse', 'pass', 'blackhole', 'pass'] },
 ] as const)('$id', ({ id, modes }) => {
-  it('costs no run, and no node its readiness', async ({ skip }) => {
+  it('loses no run, and every node stays ready', async ({ skip }) => {
     const redis = inject('redis');
     if (redis === null) skip('there is no Redis');
     const link = await TcpProxy.start(linkOf(redis ?? ''));

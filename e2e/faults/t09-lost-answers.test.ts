@@ -9,8 +9,8 @@ import { Workload } from './support/workload.js';
 const LOST_SHARE = 0.05;
 const WRITE = /\x02(insert|update|delete|findAndModify)\0/;
 
-describe('T-09 store writes that happen and whose answer is lost', () => {
-  it('start nothing twice and commit nothing twice', async ({ skip }) => {
+describe('T-09 store writes that succeed but whose response is lost', () => {
+  it('start no run twice and commit nothing twice', async ({ skip }) => {
     const dbhost = inject('dbhost');
     if (dbhost === null) skip('the link to the store is a network link only with MongoDB');
     const links = await Promise.all([0, 1].map(() => TcpProxy.start(linkOf(dbhost ?? ''))));

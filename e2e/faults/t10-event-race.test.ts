@@ -52,8 +52,8 @@ class Handicap {
 describe.each([
   { store: 'sqlite', count: 200 },
   { store: 'services', count: 100 },
-] as const)('T-10 event and wait at the same moment on $store', ({ store, count }) => {
-  it('gives every event to its wait, once', async () => {
+] as const)('T-10 an event and its wait at the same time on $store', ({ store, count }) => {
+  it('every wait gets its event once', async () => {
     await withFleet({ count: 2, store }, async ({ fleet, random }) => {
       const starter = new PersistentClient(() => [fleet.node(0).url]);
       const publisher = new PersistentClient(() => [fleet.node(1).url]);

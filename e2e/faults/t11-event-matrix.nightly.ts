@@ -45,7 +45,7 @@ describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
       expect(await scenario.end()).toEqual(taken);
     });
 
-    it('events of which the retention has passed', async () => {
+    it('events are not taken after their retention', async () => {
       expect(long?.length).toBeGreaterThan(0);
       let passing: Promise<void> | null = null;
       // All cases wait for the same minute.

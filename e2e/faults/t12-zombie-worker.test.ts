@@ -46,9 +46,9 @@ async function ended(client: PersistentClient, workflowId: string): Promise<Inst
 }
 
 describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
-  'T-12 zombie worker on $store',
+  'T-12 a zombie worker on $store',
   ({ store }) => {
-    it('gets 404 for a token whose lease ran out, and disturbs nobody', async () => {
+    it('gets 404 for a token whose lease has expired, and affects no other worker', async () => {
       await withFleet({ count: 2, store }, async ({ fleet }) => {
         const [zombie, heir] = clients(fleet);
         const count = scaled(15);
@@ -79,7 +79,7 @@ describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
       });
     });
 
-    it('accepts one of two results that come at the same instant on two nodes', async () => {
+    it('can have only one of two simultaneous results on two nodes accepted', async () => {
       await withFleet({ count: 2, store }, async ({ fleet }) => {
         const [one, other] = clients(fleet);
         const count = scaled(60);

@@ -7,8 +7,8 @@ import type { WorkItem } from './support/wire.js';
 
 const LEASE_SECONDS = 10;
 
-describe('T-13 a worker dies with its hands full', () => {
-  it('has all its work handed out again when its lease has run out', async () => {
+describe('T-13 a worker that dies while it holds work', () => {
+  it('has all its work handed out again when the lease has expired', async () => {
     await withFleet({ count: 2, store: 'sqlite' }, async ({ fleet }) => {
       const client = new PersistentClient(() => fleet.urls);
       const count = scaled(50);

@@ -43,8 +43,8 @@ async function allEnd(client: PersistentClient, ids: readonly string[]): Promise
   }
 }
 
-describe('T-14 polls that are given up', () => {
-  it('hold no work, not even without a lease', async () => {
+describe('T-14 polls that are aborted', () => {
+  it('hold no work, with or without a lease', async () => {
     await withFleet({ count: 2, store: 'sqlite' }, async ({ fleet }) => {
       const client = new PersistentClient(() => fleet.urls);
       const count = scaled(200);
@@ -72,7 +72,7 @@ describe('T-14 polls that are given up', () => {
     });
   });
 
-  it('lose no work when they hang up while it is handed out', async () => {
+  it('lose no work if they disconnect while it is handed out', async () => {
     await withFleet({ count: 2, store: 'sqlite' }, async ({ fleet, random }) => {
       const client = new PersistentClient(() => fleet.urls);
       let isOver = false;

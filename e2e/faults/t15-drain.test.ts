@@ -16,8 +16,8 @@ async function pollersOf(url: string): Promise<number> {
   return Number(/^stepwright_pollers (\d+)/m.exec(text)?.[1] ?? 0);
 }
 
-describe('T-15 SIGTERM drain', () => {
-  it('ends within its grace, answers open polls and lets the calls that are under way end', async () => {
+describe('T-15 draining a node with SIGTERM', () => {
+  it('completes within the grace period, answers open polls and lets running calls end', async () => {
     const settings = { SHUTDOWN_GRACE_MS: String(GRACE_MS) };
     await withFleet({ count: 2, store: 'sqlite', settings }, async ({ fleet, ledger, random }) => {
       ledger.respond = answerAfter(CALL_MS);
@@ -62,7 +62,7 @@ describe('T-15 SIGTERM drain', () => {
     });
   });
 
-  it('is not ready any more, and leaves a step in hand to the next node at once', async () => {
+  it('makes the node not ready, and leaves a running step to the next node at once', async () => {
     const settings = { SHUTDOWN_GRACE_MS: '2000' };
     await withFleet({ count: 1, store: 'sqlite', settings }, async ({ fleet, ledger, random }) => {
       // Never answered: the step cannot end within the grace.

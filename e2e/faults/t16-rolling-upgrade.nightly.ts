@@ -28,7 +28,7 @@ describe('T-16 nodes of two versions on one store', () => {
   afterAll(() => previous?.remove());
 
   it.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
-    'one node after the other is upgraded, and one goes back, on $store',
+    'nodes are upgraded one after the other, and one is downgraded, on $store',
     async ({ store }) => {
       if (previous === null) return;
       const { main } = previous;
@@ -66,8 +66,8 @@ describe('T-16 nodes of two versions on one store', () => {
   );
 });
 
-describe('T-16 what a newer server has written', () => {
-  it('is refused by name, left as it is, and gone on with by a node that knows it', async () => {
+describe('T-16 state written by a newer server', () => {
+  it('is rejected with its version, left unchanged, and continued by a node that supports it', async () => {
     await withFleet({ count: 1, store: 'sqlite' }, async ({ fleet }) => {
       const client = new PersistentClient(() => fleet.urls);
       await client.call('POST', '/api/definition', { body: KINDS.waitAfter.definition });
@@ -115,7 +115,7 @@ describe('T-16 what a newer server has written', () => {
     });
   });
 
-  it('keeps a node from starting when the whole file is newer', async () => {
+  it('keeps a node from starting if the whole file is newer', async () => {
     await withFleet({ count: 1, store: 'sqlite' }, async ({ fleet }) => {
       await fleet.drain(0);
       inDatabase(fleet.folder, 'PRAGMA user_version = 99');

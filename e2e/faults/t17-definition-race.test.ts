@@ -12,9 +12,9 @@ function content(n: number): object {
 }
 
 describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
-  'T-17 definition race on $store',
+  'T-17 concurrent versions of a definition on $store',
   ({ store }) => {
-    it('numbers versions without a gap, and runs each instance on its own', async () => {
+    it('get consecutive numbers, and every run uses its own version', async () => {
       await withFleet({ count: 3, store }, async ({ fleet }) => {
         const client = new PersistentClient(() => fleet.urls);
         const count = scaled(50);

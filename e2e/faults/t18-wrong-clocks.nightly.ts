@@ -84,8 +84,10 @@ async function untilRight(urls: readonly string[]): Promise<void> {
   }
 }
 
-describe('T-18 clocks that are wrong, with MongoDB', () => {
-  it('nodes 90 s ahead and 90 s behind share their work, and one dies', async ({ skip }) => {
+describe('T-18 wrong clocks with MongoDB', () => {
+  it('nodes 90 s ahead and 90 s behind share their work, and one of them dies', async ({
+    skip,
+  }) => {
     if (inject('dbhost') === null) skip('nodes with clocks of their own share a MongoDB');
     const clocks = [90_000, -90_000, 0].map((wrongMs) => new WrongClock(wrongMs));
     const settingsOf = (index: number): Readonly<Record<string, string>> =>
@@ -108,7 +110,7 @@ describe('T-18 clocks that are wrong, with MongoDB', () => {
     }
   }, 400_000);
 
-  it('an event is never older than the run that was started before it', async ({ skip }) => {
+  it('an event is never older than a run that was started before it', async ({ skip }) => {
     if (inject('dbhost') === null) skip('nodes with clocks of their own share a MongoDB');
     const clocks = [400, -400].map((wrongMs) => new WrongClock(wrongMs));
     const settingsOf = (index: number): Readonly<Record<string, string>> =>
@@ -135,7 +137,7 @@ describe('T-18 clocks that are wrong, with MongoDB', () => {
     }
   }, 400_000);
 
-  it('a clock jumps ahead and back by an hour while timers run', async ({ skip }) => {
+  it('a clock jumps one hour ahead and then back while timers are running', async ({ skip }) => {
     if (inject('dbhost') === null) skip('nodes with clocks of their own share a MongoDB');
     const clock = new WrongClock(0);
     const settingsOf = (index: number): Readonly<Record<string, string>> =>
@@ -157,8 +159,8 @@ describe('T-18 clocks that are wrong, with MongoDB', () => {
   }, 400_000);
 });
 
-describe('T-18 clocks that are wrong, on one machine', () => {
-  it('work goes on, and is taken over, after its clock was set ahead and back by an hour', async () => {
+describe('T-18 wrong clocks on one machine', () => {
+  it('runs continue and are taken over after the clock was set one hour ahead and then back', async () => {
     const clock = new WrongClock(0);
     try {
       await withFleet({ count: 2, store: 'sqlite', settings: clock.settings }, async (scene) => {

@@ -15,9 +15,9 @@ const OUTAGE_MS = 6000;
 const settings = { NODE_LEASE_MS: '3000' };
 
 describe.each([{ mode: 'refuse' }, { mode: 'blackhole' }] as const)(
-  'T-19 one node loses its store ($mode)',
+  'T-19 one node without its store ($mode)',
   ({ mode }) => {
-    it('says so quickly, is not ready, and is back soon after; nothing is lost', async ({
+    it('reports this quickly, is not ready, and recovers soon after; nothing is lost', async ({
       skip,
     }) => {
       const dbhost = inject('dbhost');

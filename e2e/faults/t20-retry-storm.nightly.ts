@@ -52,9 +52,9 @@ class BrokenTarget {
 }
 
 describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
-  'T-20 a target that fails under many runs on $store',
+  'T-20 a target that fails for many runs on $store',
   ({ store }) => {
-    it('gets one call of each run in an interval, and all runs end when it is back', async () => {
+    it('gets one call per run and interval, and all runs end once it has recovered', async () => {
       await withFleet({ count: 2, store, settings }, async ({ fleet, ledger }) => {
         const target = new BrokenTarget(ledger);
         const client = new PersistentClient(() => fleet.urls);

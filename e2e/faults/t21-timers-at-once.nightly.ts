@@ -25,7 +25,7 @@ interface Listed extends Instance {
 describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
   'T-21 ten thousand timers in one second on $store',
   ({ store }) => {
-    it('all fire, none early, and the API answers meanwhile', async () => {
+    it('all fire, none early, and the API responds in the meantime', async () => {
       await withFleet({ count: 2, store }, async ({ fleet }) => {
         const client = new PersistentClient(() => fleet.urls);
         await client.call('POST', '/api/definition', { body: TIMER });

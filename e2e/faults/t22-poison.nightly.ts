@@ -55,7 +55,7 @@ function poisoned({ expression, name, script }: Poison): object {
 describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
   'T-22 poisoned runs among healthy ones on $store',
   ({ store }) => {
-    it('all end in a visible state with a short reason; the others and the nodes go on', async () => {
+    it('all end in a visible state with a short reason; the other runs and the nodes continue', async () => {
       await withFleet({ count: 2, store, settings }, async ({ fleet }) => {
         const client = new PersistentClient(() => fleet.urls);
         const nodeIds = (): Promise<readonly unknown[]> =>
@@ -121,7 +121,7 @@ describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
 );
 
 describe('T-22 a stored state that cannot be read', () => {
-  it('is set aside with a reason, and the others go on', async () => {
+  it('is put in quarantine with a reason, and the other runs continue', async () => {
     await withFleet({ count: 1, store: 'sqlite' }, async ({ fleet }) => {
       const client = new PersistentClient(() => fleet.urls);
       await client.call('POST', '/api/definition', { body: KINDS.waitAfter.definition });

@@ -36,9 +36,9 @@ async function backlogOf(fleet: Fleet): Promise<Sample> {
 }
 
 describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
-  'T-23 no worker for a while on $store',
+  'T-23 a queue without workers for a while on $store',
   ({ store }) => {
-    it('then has one worker, who gets the oldest first', { timeout: 600_000 }, async () => {
+    it('is then processed by one worker, oldest item first', { timeout: 600_000 }, async () => {
       await withFleet({ count: 2, store }, async ({ fleet }) => {
         const client = new PersistentClient(() => fleet.urls);
         await client.call('POST', '/api/definition', { body: KINDS.activity.definition });

@@ -37,7 +37,7 @@ function quarter(samples: readonly Sample[], index: number): Sample {
 
 describe('T-25 a mixed load for a long time', () => {
   it(
-    'leaves memory and store as they are once what is old goes',
+    'leaves memory and store at a constant size once old data is purged',
     async () => {
       const retention = String(RETENTION_SECONDS);
       const settings = {

@@ -38,7 +38,7 @@ async function countsOf(fleet: Fleet): Promise<Counts> {
 }
 
 describe('T-27 a slow store', () => {
-  it('slows runs down and costs no more calls', { timeout: 900_000 }, async ({ skip }) => {
+  it('slows runs down but causes no additional calls', { timeout: 900_000 }, async ({ skip }) => {
     const dbhost = inject('dbhost');
     if (dbhost === null) skip('the link to the store is a network link only with MongoDB');
     const links = await Promise.all([0, 1].map(() => TcpProxy.start(linkOf(dbhost ?? ''))));

@@ -35,8 +35,8 @@ async function startOnce(url: string): Promise<Refusal> {
   return { status: response.status, code, retryAfter: Number(response.headers.get('retry-after')) };
 }
 
-describe('T-28 the disk is full for a while', () => {
-  it('is said with 503, and nothing that was answered is lost', async ({ skip }) => {
+describe('T-28 a disk that is full for a while', () => {
+  it('is reported with 503, and no confirmed write is lost', async ({ skip }) => {
     await withFleet({ count: 1, store: 'sqlite', settings }, async ({ fleet, ledger, random }) => {
       const { pid, url } = fleet.node(0);
       if (!limitFiles(pid, 'unlimited')) skip('prlimit sets the limit, which is Linux only');

@@ -58,9 +58,9 @@ function sendMuch(response: ServerResponse): void {
 }
 
 describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
-  'T-29 a target that is slow, stuck or endless on $store',
+  'T-29 a target that is slow, hanging or endless on $store',
   ({ store }) => {
-    it('costs its own runs their time-out, and the others nothing', async () => {
+    it('makes only its own runs time out, and does not affect others', async () => {
       const target = await Ledger.start();
       target.respond = ({ path }, response) => EVILS[path.slice(1)]?.respond(response);
       try {

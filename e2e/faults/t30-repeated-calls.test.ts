@@ -58,7 +58,7 @@ async function inDisorder(
 describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
   'T-30 repeated and reordered calls on $store',
   ({ store }) => {
-    it('have one effect each, and a documented answer', async () => {
+    it('have one effect each, and a documented response', async () => {
       await withFleet({ count: 2, store }, async ({ fleet, random }) => {
         const client = new PersistentClient(() => fleet.urls);
         const names = Array.from({ length: scaled(30) }, (_, at) => `run-${at}`);

@@ -15,7 +15,7 @@ const RUNS = 60;
 const FILES_MORE_MAX = 50;
 
 describe('T-31 a storm of connections', () => {
-  it('leaves the other calls alone, and nothing open behind it', async () => {
+  it('does not affect other calls, and leaves nothing open', async () => {
     await withFleet({ count: 1, store: 'sqlite' }, async ({ fleet, ledger }) => {
       const { url } = fleet.node(0);
       const client = new PersistentClient(() => fleet.urls);

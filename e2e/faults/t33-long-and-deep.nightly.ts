@@ -40,7 +40,7 @@ function nested(containers: number): object {
 describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
   'T-33 long and deep instances on $store',
   ({ store }) => {
-    it('a loop of many turns keeps a small state and a whole history', async () => {
+    it('a loop with many iterations keeps a small state and a complete history', async () => {
       await withFleet({ count: 1, store }, async ({ fleet }) => {
         const client = new PersistentClient(() => fleet.urls);
         const turns = scaled(10_000);
@@ -71,7 +71,7 @@ describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
       });
     });
 
-    it('containers may be nested to a limit, and the refusal beyond it says so', async () => {
+    it('containers can be nested up to a limit, and the error beyond it says so', async () => {
       await withFleet({ count: 1, store }, async ({ fleet }) => {
         const client = new PersistentClient(() => fleet.urls);
         await client.call('POST', '/api/definition', { body: nested(DEPTH_MAX) });

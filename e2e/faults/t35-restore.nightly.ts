@@ -112,37 +112,42 @@ async function expectTimers(restored: Workload, { timers }: Backup, startedAt: n
 describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
   'T-35 a backup is restored on $store',
   ({ store }) => {
-    it('goes on from its moment, and overdue timers fire once', { timeout: 600_000 }, async () => {
-      await withFleet({ count: 2, store }, async (scene) => {
-        const backup = await runAndBackUp(scene);
-        await setTimeout(Math.max(0, backup.timersDueAt - Date.now()));
-        const options: FleetOptions = { count: 2, store, settings: backup.settings };
-        const startedAt = Date.now();
-        await withFleet(options, async ({ fleet, random }) => {
-          const restored = new Workload({ urls: () => fleet.urls, ledger: scene.ledger, random });
-          await restored.begin();
-          const endedBefore = await takeUp(restored, backup, startedAt);
-          for (const { workflowId } of restored.runs) await untilEnded(restored.client, workflowId);
-          // Results of before the backup were accepted by the other fleet.
-          for (const [name, accepted] of backup.workload.accepted) {
-            if (!restored.accepted.has(name)) restored.accepted.set(name, accepted);
-          }
-          const verdict = await check(restored, scene.ledger, fleet);
-          await restored.end();
-          await expectTimers(restored, backup, startedAt);
-          console.log(`T-35 ${store}`, {
-            runs: backup.workload.runs.length,
-            acknowledgedBefore: backup.acknowledged.size,
-            restored: verdict.runs,
-            endedBefore,
-            callsMadeAgain: verdict.repeatedCalls.length,
+    it(
+      'continues from the time of the backup, and overdue timers fire once',
+      { timeout: 600_000 },
+      async () => {
+        await withFleet({ count: 2, store }, async (scene) => {
+          const backup = await runAndBackUp(scene);
+          await setTimeout(Math.max(0, backup.timersDueAt - Date.now()));
+          const options: FleetOptions = { count: 2, store, settings: backup.settings };
+          const startedAt = Date.now();
+          await withFleet(options, async ({ fleet, random }) => {
+            const restored = new Workload({ urls: () => fleet.urls, ledger: scene.ledger, random });
+            await restored.begin();
+            const endedBefore = await takeUp(restored, backup, startedAt);
+            for (const { workflowId } of restored.runs)
+              await untilEnded(restored.client, workflowId);
+            // Results of before the backup were accepted by the other fleet.
+            for (const [name, accepted] of backup.workload.accepted) {
+              if (!restored.accepted.has(name)) restored.accepted.set(name, accepted);
+            }
+            const verdict = await check(restored, scene.ledger, fleet);
+            await restored.end();
+            await expectTimers(restored, backup, startedAt);
+            console.log(`T-35 ${store}`, {
+              runs: backup.workload.runs.length,
+              acknowledgedBefore: backup.acknowledged.size,
+              restored: verdict.runs,
+              endedBefore,
+              callsMadeAgain: verdict.repeatedCalls.length,
+            });
+            expect(verdict.violations).toEqual([]);
+            expect(endedBefore).toBeLessThan(verdict.runs);
           });
-          expect(verdict.violations).toEqual([]);
-          expect(endedBefore).toBeLessThan(verdict.runs);
+          const { DATA_DIR: folder } = backup.settings;
+          if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
         });
-        const { DATA_DIR: folder } = backup.settings;
-        if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-      });
-    });
+      },
+    );
   },
 );

@@ -37,7 +37,7 @@ const CANCELLED = definition('cancelled', [
 ]);
 
 describe.each(['sqlite', 'services'] as const)('T-36 cancel conditions on %s', (store) => {
-  it('act in every run, however busy the server is', { timeout: 1_200_000 }, async () => {
+  it('take effect in every run, however busy the server is', { timeout: 1_200_000 }, async () => {
     await withFleet({ count: 1, store }, async ({ fleet }) => {
       const client = new PersistentClient(() => fleet.urls);
       await client.call('POST', '/api/definition', { body: CANCELLED });

@@ -209,8 +209,8 @@ class HealthyRuns {
   }
 }
 
-describe('T-37 who is blamed for a crash', () => {
-  it('is nobody when nodes are killed 30 times in a row', { timeout: 1_800_000 }, async () => {
+describe('T-37 the run that is blamed for crashes', () => {
+  it('is none if nodes are killed 30 times in a row', { timeout: 1_800_000 }, async () => {
     let lifeMs: number | null = null;
     const settingsOf = (): Readonly<Record<string, string>> => dyingAfter(lifeMs);
     await withFleet({ count: 1, store: 'sqlite', settingsOf }, async (scene) => {

@@ -49,8 +49,8 @@ async function shown(
   console.log('T-38', what, { worstLiveMs: worstMs, worstLiveCpuMs: worstCpuMs, worstRunMs });
 }
 
-describe.each(CONTAINERS)('T-38 the heap of a container of $container', ({ heapMb }) => {
-  it.each(LARGE_DATA)('holds as many runs with $data as may come', async ({ data, load }) => {
+describe.each(CONTAINERS)('T-38 the heap of a container with $container', ({ heapMb }) => {
+  it.each(LARGE_DATA)('is enough for any number of runs with $data', async ({ data, load }) => {
     const count = scaled(400);
     await withLimitedServer({ heapMb, folder: await folder() }, async (at) => {
       await define(at.server, WAITING);
@@ -72,7 +72,7 @@ describe.each(CONTAINERS)('T-38 the heap of a container of $container', ({ heapM
     });
   });
 
-  it('hands one event of 930 kB to 2,000 that wait', async () => {
+  it('is enough to deliver one event of 930 kB to 2,000 waiting runs', async () => {
     const count = scaled(2000);
     await withLimitedServer({ heapMb, folder: await folder() }, async (at) => {
       await define(at.server, KEEPING);
@@ -93,7 +93,7 @@ describe.each(CONTAINERS)('T-38 the heap of a container of $container', ({ heapM
     });
   });
 
-  it('refuses bodies and answers that do not fit', async () => {
+  it('is protected by rejecting bodies and responses that do not fit', async () => {
     await withLimitedServer({ heapMb, folder: await folder() }, async ({ server }) => {
       await define(server, WAITING);
       await define(server, UNRELATED);

@@ -31,7 +31,7 @@ describe('access', () => {
   });
   afterAll(() => environment.stop());
 
-  it('lets every scope do its part', async () => {
+  it('allows every scope to do its part', async () => {
     const name = environment.unique('scoped');
     const document = JSON.stringify({ Id: name, Steps: [activity('work', name)] });
     await clientWith('conductor:author').definitions.register(document);
@@ -46,7 +46,7 @@ describe('access', () => {
     expect(status).toBe('Complete');
   });
 
-  it('refuses what belongs to another scope', async () => {
+  it('rejects operations that belong to another scope', async () => {
     const forbidden = { status: 403, code: 'forbidden' };
     await expect(clientWith('conductor:viewer').workflows.start('x', {})).rejects.toMatchObject(
       forbidden,
@@ -59,7 +59,7 @@ describe('access', () => {
     );
   });
 
-  it('refuses whoever has no token, but shows its health', async () => {
+  it('rejects callers without a token, except for health checks', async () => {
     await expect(environment.client.workflows.get('x')).rejects.toMatchObject({
       status: 401,
       code: 'unauthenticated',

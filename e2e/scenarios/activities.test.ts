@@ -62,7 +62,7 @@ scenarios('activities', {
     expect(done.sort()).toEqual(handles.map(({ id }) => id).sort());
   },
 
-  'go to another worker when one is lost': async (environment) => {
+  'go to another worker if one is lost': async (environment) => {
     const { activities } = environment.client;
     const name = environment.unique('lost');
     const handle = await run(environment, [activity('result', name)]);
@@ -78,7 +78,7 @@ scenarios('activities', {
     expect((await handle.wait({ timeoutMs: 30_000 })).data).toEqual({ result: 'done' });
   },
 
-  'fail with what the worker said, and are offered again': async (environment) => {
+  'fail with the error of the worker, and are offered again': async (environment) => {
     const { activities } = environment.client;
     const name = environment.unique('failing');
     const handle = await run(environment, [activity('result', name, { RetryInterval: 0.5 })]);
@@ -98,7 +98,7 @@ scenarios('activities', {
     });
   },
 
-  'come back to the queue when they are released': async (environment) => {
+  'return to the queue when they are released': async (environment) => {
     const { activities } = environment.client;
     const name = environment.unique('released');
     const handle = await run(environment, [

@@ -4,7 +4,7 @@ import { assign, reached, run, waitFor } from '../environment/steps.js';
 import { scenarios } from '../environment/test-environment.js';
 
 scenarios('the API', {
-  'speaks YAML as it speaks JSON': async (environment) => {
+  'accepts and returns YAML like JSON': async (environment) => {
     const id = environment.unique('yaml');
     const posted = await environment.call('/api/definition', {
       method: 'POST',
@@ -25,7 +25,9 @@ scenarios('the API', {
     expect(data).toEqual({ x: 41, sum: 42 });
   },
 
-  'starts once for a key, whenever and wherever it is asked again': async (environment) => {
+  'starts one run per idempotency key, whenever and wherever the request is repeated': async (
+    environment,
+  ) => {
     const id = environment.unique('once');
     await environment.client.definitions.register(
       JSON.stringify({ Id: id, Steps: [assign('a', { a: 1 })] }),
@@ -41,7 +43,7 @@ scenarios('the API', {
     });
   },
 
-  'publishes once for a key': async (environment) => {
+  'publishes one event per idempotency key': async (environment) => {
     const handle = await run(environment, [
       waitFor('one', 'one', { NextStepId: 'two' }),
       waitFor('two', 'one'),
@@ -55,7 +57,7 @@ scenarios('the API', {
     expect((await handle.get()).data).toEqual({ one: 1 });
   },
 
-  'lists instances newest first, in pages, by filters': async (environment) => {
+  'lists runs newest first, in pages, with filters': async (environment) => {
     const id = environment.unique('listed');
     await environment.client.definitions.register(
       JSON.stringify({ Id: id, Steps: [assign('a', { a: 1 })] }),
@@ -88,7 +90,7 @@ scenarios('the API', {
     expect(odd).toHaveLength(3);
   },
 
-  'names every problem of a definition': async (environment) => {
+  'reports every problem of a definition': async (environment) => {
     const refused = environment.client.definitions.register(
       JSON.stringify({ Steps: [{ Id: 'a', StepType: 'Nope', NextStepId: 'gone' }] }),
     );

@@ -20,7 +20,7 @@ async function runThroughWait(
 const go = waitFor('go', 'go');
 
 scenarios('control flow', {
-  'runs steps in order, and expressions see what was before': async (environment) => {
+  'runs steps in order, and expressions read earlier results': async (environment) => {
     const data = await runThroughWait(
       environment,
       [
@@ -33,7 +33,7 @@ scenarios('control flow', {
     expect(data).toMatchObject({ x: 2, y: 4, z: 5 });
   },
 
-  'follows every selected path': async (environment) => {
+  'follows every selected branch': async (environment) => {
     const data = await runThroughWait(
       environment,
       [
@@ -47,7 +47,7 @@ scenarios('control flow', {
     expect(data).toEqual({ n: 3, go: 'went', one: true, two: true });
   },
 
-  'loops with While, a wait in each turn': async (environment) => {
+  'runs a While with a wait in each iteration': async (environment) => {
     const handle = await run(
       environment,
       [
@@ -76,7 +76,7 @@ scenarios('control flow', {
     expect(data).toMatchObject({ seen: [1, 2, 3], after: true });
   },
 
-  'runs Foreach side by side and one after the other': async (environment) => {
+  'runs a Foreach in parallel and sequentially': async (environment) => {
     const each = (
       id: string,
       parallel: boolean,
@@ -118,7 +118,7 @@ scenarios('control flow', {
     expect(data).toMatchObject({ left: true, joins: 1 });
   },
 
-  'waits for time, and not shorter': async (environment) => {
+  'waits for the given time and never fires early': async (environment) => {
     const handle = await run(environment, [
       { Id: 'pause', StepType: 'Delay', Inputs: { Period: '"PT1.5S"' }, NextStepId: 'after' },
       assign('after', { after: true }),
@@ -131,7 +131,7 @@ scenarios('control flow', {
     expect(lastedMs).toBeGreaterThanOrEqual(1500);
   },
 
-  'goes on at once beside a Recur, which ends by its condition': async (environment) => {
+  'continues at once beside a Recur, which ends by its condition': async (environment) => {
     const data = await runThroughWait(
       environment,
       [
@@ -149,7 +149,7 @@ scenarios('control flow', {
     expect(data).toMatchObject({ rounds: 3, go: 'went' });
   },
 
-  'runs a custom step, the newest script of its name': async (environment) => {
+  'runs the newest script of a custom step': async (environment) => {
     const name = environment.unique('Double');
     await environment.client.steps.put(name, 'result = value * 2\n');
     const data = await runThroughWait(
@@ -195,7 +195,7 @@ scenarios('control flow', {
     expect(data).toMatchObject({ answer: 8, status: 'Complete' });
   },
 
-  'keeps running instances on their version': async (environment) => {
+  'keeps the version of open runs': async (environment) => {
     const id = environment.unique('versioned');
     const definition = (mark: string): string =>
       JSON.stringify({

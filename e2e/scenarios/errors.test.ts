@@ -23,7 +23,7 @@ scenarios('errors', {
     });
   },
 
-  'suspend, and resuming runs the step again': async (environment) => {
+  'suspend the run, and the resume runs the step again': async (environment) => {
     const handle = await run(environment, [
       assign(
         'once',
@@ -40,7 +40,7 @@ scenarios('errors', {
     expect((await handle.wait({ timeoutMs: 30_000 })).data).toEqual({ ok: 1 });
   },
 
-  'terminate with the reason in the instance': async (environment) => {
+  'terminate the run with the error as its reason': async (environment) => {
     const handle = await run(environment, [
       waitFor('go', 'go', { NextStepId: 'bad' }),
       fails('bad', { ErrorBehavior: 'Terminate' }),
@@ -55,7 +55,7 @@ scenarios('errors', {
     });
   },
 
-  'compensate a step, then go on': async (environment) => {
+  'compensate a step, then the run continues': async (environment) => {
     const undo = waitFor('undo', 'undo', { NextStepId: 'undone' });
     const handle = await run(environment, [
       fails('bad', {
@@ -74,7 +74,7 @@ scenarios('errors', {
     });
   },
 
-  'undo a saga in reverse order, one after another': async (environment) => {
+  'compensate a saga in reverse order, one step after another': async (environment) => {
     const name = environment.unique('undo');
     const reserve = (id: string, next: string): Step =>
       assign(
@@ -115,7 +115,7 @@ scenarios('errors', {
     expect(data).toMatchObject({ undone: ['flight', 'hotel', 'saga'], after: true });
   },
 
-  'cancel what waits when its condition becomes true': async (environment) => {
+  'cancel a waiting step when its condition becomes true': async (environment) => {
     const handle = await run(environment, [
       {
         Id: 'both',

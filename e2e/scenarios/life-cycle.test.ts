@@ -49,11 +49,11 @@ const WAITS: Readonly<Record<string, Wait>> = {
   },
 };
 
-scenarios('the life of an instance', {
+scenarios('the life cycle of a run', {
   ...Object.fromEntries(
     Object.entries(WAITS).flatMap(([kind, wait]) => [
       [
-        `is suspended and resumed while it waits for ${kind}`,
+        `is suspended and resumed while it is waiting for ${kind}`,
         async (environment: TestEnvironment) => {
           const steps = wait.steps(environment);
           const handle = await run(environment, steps, { data: { pause: 1 } });
@@ -72,7 +72,7 @@ scenarios('the life of an instance', {
         },
       ],
       [
-        `is terminated while it waits for ${kind}`,
+        `is terminated while it is waiting for ${kind}`,
         async (environment: TestEnvironment) => {
           const handle = await run(environment, wait.steps(environment), { data: { pause: 60 } });
           await reached(handle, 'wait');
@@ -101,9 +101,7 @@ scenarios('the life of an instance', {
     expect((await handle.wait({ timeoutMs: 30_000 })).data).toEqual({ wait: 'kept', after: true });
   },
 
-  'is terminated with compensation: what completed is undone, the last first': async (
-    environment,
-  ) => {
+  'is terminated with compensation of its completed steps, newest first': async (environment) => {
     const undo = (id: string) => [
       assign(`undo-${id}`, { undone: `data.get("undone", []) + ["${id}"]` }),
     ];
@@ -119,7 +117,7 @@ scenarios('the life of an instance', {
     expect(ended).toMatchObject({ status: 'Terminated', data: { undone: ['second', 'first'] } });
   },
 
-  'hands out no work of a suspended or terminated instance': async (environment) => {
+  'hands out no work while it is suspended or after it was terminated': async (environment) => {
     const { activities } = environment.client;
     const name = environment.unique('never');
     const handle = await run(environment, [activity('wait', name)]);

@@ -65,7 +65,7 @@ describe('the tutorial', () => {
 });
 
 describe('the READMEs of examples', () => {
-  it.each(examples)('$name shows parts of its files as they are', (example) => {
+  it.each(examples)('$name quotes its files literally', (example) => {
     for (const { words, text, line } of example.blocks) {
       const endings = ENDINGS[words[0] ?? ''];
       if (endings === undefined) continue;
@@ -78,7 +78,7 @@ describe('the READMEs of examples', () => {
     }
   });
 
-  it('are all in the overview, with their step types', () => {
+  it('are all listed in the overview, with their step types', () => {
     const rows = read('examples/README.md').split('\n');
     for (const { name, number, stepTypes } of examples) {
       const row = rows.find((each) => each.includes(`(${name}/)`)) ?? '';

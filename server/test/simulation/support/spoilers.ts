@@ -29,11 +29,11 @@ export const SPOILERS: Readonly<Record<string, (store: Store) => Store>> = {
       return commitBlindly(store, commit);
     },
   }),
-  'a wait does not look at the events that are there already': (store) => ({
+  'a wait ignores the stored events': (store) => ({
     ...store,
     findEvents: () => Promise.resolve([]),
   }),
-  'a publisher does not look at who waits': (store) => ({
+  'a publisher ignores the waiting subscriptions': (store) => ({
     ...store,
     findSubscriptions: () => Promise.resolve([]),
   }),
@@ -42,17 +42,17 @@ export const SPOILERS: Readonly<Record<string, (store: Store) => Store>> = {
     findInstancesUnderWay: () => Promise.resolve([]),
     findChangedInstances: () => Promise.resolve([]),
   }),
-  'nobody scans for what is due': (store) => ({
+  'no node scans for due instances': (store) => ({
     ...store,
     findDueInstances: (before, limit, after) =>
       // The check at the end asks with another limit than the runner does.
       limit === 1 ? store.findDueInstances(before, limit, after) : Promise.resolve([]),
   }),
-  'events that were half delivered stay so': (store) => ({
+  'partially delivered events are never completed': (store) => ({
     ...store,
     findUndeliveredEvents: () => Promise.resolve([]),
   }),
-  'a repeated start begins again': (store) => ({
+  'a repeated start resets the existing run': (store) => ({
     ...store,
     insertInstance: async (insert) => {
       const { id } = insert.record;
@@ -69,7 +69,7 @@ export const SPOILERS: Readonly<Record<string, (store: Store) => Store>> = {
       return { outcome: 'inserted' };
     },
   }),
-  'a result is accepted from whoever comes': (store) => ({
+  'a result is accepted from any caller': (store) => ({
     ...store,
     completeActivity: async (request) => {
       const outcome = await store.completeActivity(request);
