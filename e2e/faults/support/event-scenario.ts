@@ -41,7 +41,7 @@ interface Shape {
 
 export const EVENT_WORKFLOWS: Readonly<Record<string, Shape>> = {
   'one wait': { definition: ONE_WAIT },
-  'two runs with one wait each': { definition: ONE_WAIT, instances: 2 },
+  'two workflows with one wait each': { definition: ONE_WAIT, instances: 2 },
   'a wait with EffectiveDate a minute ago': {
     definition: definition('earlier', [
       BEGIN,
@@ -49,7 +49,7 @@ export const EVENT_WORKFLOWS: Readonly<Record<string, Shape>> = {
       waitStep('wait', 'datetime.now(timezone.utc) - timedelta(minutes=1)'),
     ]),
   },
-  'a wait with EffectiveDate ten seconds ahead': {
+  'a wait with EffectiveDate in ten seconds': {
     definition: definition('later', [
       BEGIN,
       GATE,
@@ -68,7 +68,7 @@ export const EVENT_WORKFLOWS: Readonly<Record<string, Shape>> = {
       },
     ]),
   },
-  'two parallel waits': {
+  'two waits side by side': {
     definition: definition('beside', [
       BEGIN,
       GATE,
