@@ -130,7 +130,7 @@ export const SAFEGUARDS: readonly Safeguard[] = [
       },
     ],
     test: 't12',
-    only: 'lease ran out',
+    only: 'lease has expired',
     shows: /activity\/success\/\S+: 202/,
     expected: 'red',
   },

@@ -84,54 +84,62 @@ const LARGE = {
   ],
 } as unknown as JsonObject & { readonly Id: string };
 
-describe('answers as large as states may be (S-46)', () => {
-  it('are written in YAML and JSON while others are served', { timeout: 300_000 }, async () => {
-    const { pid, url } = await start();
-    const workflow = await startWorkflow(url, LARGE);
-    await reach(workflow, 'first');
-    const measured = await worstLiveLatency({ pid, url }, () =>
-      Promise.all([
-        ...Array.from({ length: 2 }, () => ask(workflow, 'application/yaml')),
-        ask(workflow),
-        ...Array.from({ length: 2 }, () => ask(`${workflow}/explain`)),
-      ]),
-    );
-    expect(measured.answer.map(({ status }) => status)).toEqual(Array(5).fill(200));
-    // Longer than what is written in YAML.
-    expect(measured.answer[0]?.type).toBe('application/json; charset=utf-8');
-    expect(measured.answer[0]?.text.length).toBeGreaterThan(10_000_000);
-    expectLively(measured);
-  });
+describe('responses as large as states may be (S-46)', () => {
+  it(
+    'are sent in YAML and JSON while other requests are served',
+    { timeout: 300_000 },
+    async () => {
+      const { pid, url } = await start();
+      const workflow = await startWorkflow(url, LARGE);
+      await reach(workflow, 'first');
+      const measured = await worstLiveLatency({ pid, url }, () =>
+        Promise.all([
+          ...Array.from({ length: 2 }, () => ask(workflow, 'application/yaml')),
+          ask(workflow),
+          ...Array.from({ length: 2 }, () => ask(`${workflow}/explain`)),
+        ]),
+      );
+      expect(measured.answer.map(({ status }) => status)).toEqual(Array(5).fill(200));
+      // Longer than what is written in YAML.
+      expect(measured.answer[0]?.type).toBe('application/json; charset=utf-8');
+      expect(measured.answer[0]?.text.length).toBeGreaterThan(10_000_000);
+      expectLively(measured);
+    },
+  );
 
-  it('are explanations of 20,000 open steps', { timeout: 300_000 }, async () => {
-    const { pid, url } = await start();
-    const wait = { Id: 'rest', StepType: 'Delay', Inputs: { Period: '"PT1H"' } };
-    const workflow = await startWorkflow(url, {
-      Id: 'wide',
-      Steps: [
-        {
-          Id: 'each',
-          StepType: 'Foreach',
-          Inputs: { Collection: 'list(range(20000))', RunParallel: 'True' },
-          Do: [[wait]],
-        },
-      ],
-    });
-    const open = async (): Promise<number> => {
-      const { moreReasons } = JSON.parse((await ask(`${workflow}/explain`)).text) as JsonObject;
-      return Number(moreReasons);
-    };
-    await expect.poll(open, { timeout: 120_000, interval: 500 }).toBe(20_000 - 50);
-    const measured = await worstLiveLatency({ pid, url }, () =>
-      Promise.all(Array.from({ length: 20 }, () => ask(`${workflow}/explain`))),
-    );
-    expect(measured.answer.map(({ status }) => status)).toEqual(Array(20).fill(200));
-    expectLively(measured);
-  });
+  it(
+    'explain 20,000 open steps while other requests are served',
+    { timeout: 300_000 },
+    async () => {
+      const { pid, url } = await start();
+      const wait = { Id: 'rest', StepType: 'Delay', Inputs: { Period: '"PT1H"' } };
+      const workflow = await startWorkflow(url, {
+        Id: 'wide',
+        Steps: [
+          {
+            Id: 'each',
+            StepType: 'Foreach',
+            Inputs: { Collection: 'list(range(20000))', RunParallel: 'True' },
+            Do: [[wait]],
+          },
+        ],
+      });
+      const open = async (): Promise<number> => {
+        const { moreReasons } = JSON.parse((await ask(`${workflow}/explain`)).text) as JsonObject;
+        return Number(moreReasons);
+      };
+      await expect.poll(open, { timeout: 120_000, interval: 500 }).toBe(20_000 - 50);
+      const measured = await worstLiveLatency({ pid, url }, () =>
+        Promise.all(Array.from({ length: 20 }, () => ask(`${workflow}/explain`))),
+      );
+      expect(measured.answer.map(({ status }) => status)).toEqual(Array(20).fill(200));
+      expectLively(measured);
+    },
+  );
 });
 
-describe('states as large as they may be (S-47)', () => {
-  it('are stored and read while others are served', { timeout: 300_000 }, async () => {
+describe('states of the maximum size (S-47)', () => {
+  it('are stored and read while other requests are served', { timeout: 300_000 }, async () => {
     const { pid, url } = await start();
     const measured = await worstLiveLatency({ pid, url }, async () => {
       const workflow = await startWorkflow(url, LARGE);

@@ -25,20 +25,24 @@ function aliasedProblems(count: number): string {
   return `Id: d\nx: &i\n  a:\n${fields}\nSteps:\n${uses.map((use) => `  - ${use}`).join('\n')}\n`;
 }
 
-describe('a definition with more problems than anybody reads (S-34)', () => {
-  it('is refused with the first hundred, and delays nobody', { timeout: 120_000 }, async () => {
-    const { pid, url } = await start();
-    const body = aliasedProblems(45);
-    const measured = await worstLiveLatency({ pid, url }, () =>
-      post(`${url}/api/definition/validate`, body, YAML),
-    );
-    const { errors } = JSON.parse(measured.answer.text) as { errors: { code: string }[] };
-    expect(errors).toHaveLength(101);
-    expect(errors.at(-1)).toMatchObject({ code: 'too_many_problems' });
-    expectLively(measured);
-  });
+describe('a definition with very many problems (S-34)', () => {
+  it(
+    'is rejected with the first hundred, and delays no other request',
+    { timeout: 120_000 },
+    async () => {
+      const { pid, url } = await start();
+      const body = aliasedProblems(45);
+      const measured = await worstLiveLatency({ pid, url }, () =>
+        post(`${url}/api/definition/validate`, body, YAML),
+      );
+      const { errors } = JSON.parse(measured.answer.text) as { errors: { code: string }[] };
+      expect(errors).toHaveLength(101);
+      expect(errors.at(-1)).toMatchObject({ code: 'too_many_problems' });
+      expectLively(measured);
+    },
+  );
 
-  it('is refused as fast in JSON, when every expression is another one', async () => {
+  it('is rejected as fast in JSON with a different expression in each step', async () => {
     const { pid, url } = await start();
     const fields = Array.from({ length: 22_500 }, (_, at) => [`@${at}`, `a ${at}`] as const);
     const step = { Id: 's', StepType: 'X', Inputs: { i: Object.fromEntries(fields) } };

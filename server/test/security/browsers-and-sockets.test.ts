@@ -34,7 +34,7 @@ function talk(text: string, { waitMs = 15_000, more = '' } = {}): Promise<string
 const statusLines = (answer: string): string[] => answer.match(/HTTP\/1\.1 \d{3}/g) ?? [];
 
 describe('a page in a browser', () => {
-  it('of ours loads and runs nothing but our files', async () => {
+  it('from this server loads and runs only files from this server', async () => {
     const { headers, text } = await at.client.get('/swagger');
     const policy = headers.get('content-security-policy') ?? '';
     expect(policy).toContain("default-src 'none'");
@@ -48,7 +48,7 @@ describe('a page in a browser', () => {
     expect(text).not.toMatch(/ on\w+=/i);
   });
 
-  it('gets what users wrote as data, never as a page', async () => {
+  it('receives user data as data, never as a page', async () => {
     const evil = '<script>alert(1)</script>';
     const id = await at.client.defineAndStart([mark('a')], { evil });
     const paths = [
@@ -71,7 +71,7 @@ describe('a page in a browser', () => {
     ['OPTIONS', { 'access-control-request-method': 'POST' }],
     ['GET', {}],
     ['POST', { 'content-type': 'text/plain' }],
-  ])('of others gets no permission by %s', async (method, extra) => {
+  ])('from another origin gets no permission through %s', async (method, extra) => {
     for (const path of ['/api/workflow', '/api/definition', '/api/info', '/metrics']) {
       const headers = { origin: 'https://evil.example', ...extra };
       const answer = await at.client.call(method, path, { headers });
@@ -82,7 +82,7 @@ describe('a page in a browser', () => {
   });
 
   it.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])(
-    'of others cannot post a form as %s, which needs no permission',
+    'from another origin cannot post a form as %s, which needs no preflight',
     async (type) => {
       const definition = await at.client.define([mark('a')]);
       const body = '{"a":1}';
@@ -97,35 +97,35 @@ describe('a page in a browser', () => {
 describe('a raw socket', () => {
   it.each([
     [
-      'two lengths',
+      'two Content-Length headers',
       'POST /api/event/e/k HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nContent-Length: 5\r\n\r\n{}',
     ],
     [
-      'a length and chunks',
+      'Content-Length and chunked encoding',
       'POST /api/event/e/k HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n',
     ],
     [
-      'chunks under another name',
+      'a misspelled chunked encoding',
       'POST /api/event/e/k HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n',
     ],
     ['a space before the colon', 'GET /api/info HTTP/1.1\r\nHost : x\r\n\r\n'],
     ['a folded header', 'GET /api/info HTTP/1.1\r\nHost: localhost\r\nX: a\r\n  b\r\n\r\n'],
     [
-      'a negative length',
+      'a negative Content-Length',
       'POST /api/event/e/k HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n',
     ],
     [
-      'a chunk of a wrong size',
+      'a chunk of the wrong size',
       'POST /api/event/e/k HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n',
     ],
-    ['no host', 'GET /api/info HTTP/1.1\r\n\r\n'],
-    ['no HTTP', '\u0016\u0003\u0001\u0000\r\n\r\n'],
+    ['no Host header', 'GET /api/info HTTP/1.1\r\n\r\n'],
+    ['text that is not HTTP', '\u0016\u0003\u0001\u0000\r\n\r\n'],
     ['a long path', `GET /${'a'.repeat(70_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`],
     [
       'long headers',
       `GET /api/info HTTP/1.1\r\nHost: localhost\r\nX: ${'a'.repeat(70_000)}\r\n\r\n`,
     ],
-  ])('with %s is refused, once, and nothing is smuggled', async (_what, text) => {
+  ])('with %s is rejected once, and no second request is smuggled in', async (_what, text) => {
     const answer = await talk(text);
     expect(statusLines(answer).length).toBeLessThanOrEqual(1);
     expect(answer.slice(0, 12)).toMatch(/^HTTP\/1\.1 4\d\d$|^$/);
@@ -133,7 +133,7 @@ describe('a raw socket', () => {
     expect((await at.client.get('/health/live')).status).toBe(200);
   });
 
-  it('may send requests one after the other without waiting: answers come in order', async () => {
+  it('can pipeline requests: responses arrive in order', async () => {
     const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
     const answer = await talk(
       `${request('/health/live')}${request('/api/definition/none')}GET /api/info HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
@@ -141,16 +141,16 @@ describe('a raw socket', () => {
     expect(statusLines(answer)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 404', 'HTTP/1.1 200']);
   });
 
-  it('may speak HTTP/1.0', async () => {
+  it('can use HTTP/1.0', async () => {
     expect(await talk('GET /health/live HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200/);
   });
 
-  it('with thousands of query parameters is answered', async () => {
+  it('with thousands of query parameters gets a response', async () => {
     const query = Array.from({ length: 2_000 }, (_, index) => `a${index}=1`).join('&');
     expect((await at.client.get(`/api/workflow?${query}`)).status).toBeLessThan(500);
   });
 
-  it('that stalls in headers or a body keeps nobody else waiting', async () => {
+  it('that stalls within the headers or the body delays no other client', async () => {
     const { port } = new URL(at.client.url);
     const halves = [
       'GET /api/info HTTP/1.1\r\nHost: localhost\r\nX-Slow: ',

@@ -12,7 +12,7 @@ import { serverForTests } from './support/secured-server.js';
 const unknownToken = (): string =>
   `${Buffer.from(`x${Math.random()}`).toString('base64url')}.${'A'.repeat(22)}`;
 
-describe('guessing tokens of work items', () => {
+describe('guessing the tokens of work items', () => {
   const at = serverForTests({ WRONG_TOKENS_PER_MINUTE_MAX: '20', TRUSTED_PROXIES: 'loopback' });
 
   /** Calls as if through a trusted proxy, so that each test has an address of its own. */
@@ -25,7 +25,7 @@ describe('guessing tokens of work items', () => {
     return at.client.call<Problem>(method, path, { headers: { 'x-forwarded-for': address } });
   };
 
-  it('is stopped after so many, whatever the call, for that address only', async () => {
+  it('is stopped at the limit, on all calls, but only for that address', async () => {
     const calls = ['POST success', 'POST fail', 'PUT /heartbeat?lease=5', 'DELETE '];
     for (let guess = 0; guess < 20; guess += 1) {
       const answer = await complete(unknownToken(), '192.0.2.1', calls[guess % calls.length]);
@@ -39,7 +39,7 @@ describe('guessing tokens of work items', () => {
     expect((await complete(unknownToken(), '192.0.2.2')).status).toBe(404);
   });
 
-  it('does not go on with the right one: it is not even looked at', async () => {
+  it('is stopped even if the next token is right, which is not checked', async () => {
     await at.client.defineAndStart([step('a', 'Activity', { ActivityName: "'guarded'" })]);
     const { token } = await at.client.work('guarded');
     for (let guess = 0; guess < 20; guess += 1) await complete(unknownToken(), '192.0.2.3');
@@ -47,7 +47,7 @@ describe('guessing tokens of work items', () => {
     expect((await complete(token, '192.0.2.4')).status).toBe(202);
   });
 
-  it('is not what a worker does that repeats right ones', async () => {
+  it('does not include repeated calls of a worker with the right token', async () => {
     const id = await at.client.defineAndStart([step('a', 'Activity', { ActivityName: "'again'" })]);
     const { token } = await at.client.work('again');
     for (let time = 0; time < 30; time += 1) {
@@ -57,13 +57,13 @@ describe('guessing tokens of work items', () => {
   });
 
   it.each([
-    ['of nothing', ''],
-    ['of dots', '...'],
+    ['that is empty', ''],
+    ['that consists of dots', '...'],
     ['that is short', 'YQ.AAAA'],
-    ['that is base64 of nothing', '====.===='],
+    ['that is the base64 of nothing', '====.===='],
     ['that names another item', `${Buffer.from('other').toString('base64url')}.${'B'.repeat(22)}`],
     [
-      'that names a prototype',
+      'that names a prototype member',
       `${Buffer.from('__proto__').toString('base64url')}.${'C'.repeat(22)}`,
     ],
     [
@@ -71,19 +71,19 @@ describe('guessing tokens of work items', () => {
       `${Buffer.from('{"$gt":""}').toString('base64url')}.${'D'.repeat(22)}`,
     ],
     [
-      'that is not UTF-8 inside',
+      'with invalid UTF-8',
       `${Buffer.from([0xff, 0xfe, 0]).toString('base64url')}.${'E'.repeat(22)}`,
     ],
     ['that is long', 'F'.repeat(12_000)],
-    ['in other letters', encodeURIComponent('ключ.ключ')],
-  ])('with one %s is 404, and tells nothing', async (_what, token) => {
+    ['in a different casing', encodeURIComponent('ключ.ключ')],
+  ])('with a token %s gives 404 and reveals nothing', async (_what, token) => {
     const answer = await complete(token === '' ? '%20' : token, '192.0.2.6');
     expect(answer.status, answer.text).toBe(404);
     expect(answer.body.code).toBe('activity_not_found');
     expect(answer.text.length).toBeLessThan(400);
   });
 
-  it('with the secret of another item fails: the secret belongs to the name', async () => {
+  it('with the secret of another item fails, because the secret belongs to the name', async () => {
     await at.client.defineAndStart([step('a', 'Activity', { ActivityName: "'one'" })]);
     await at.client.defineAndStart([step('a', 'Activity', { ActivityName: "'two'" })]);
     const [one, two] = [await at.client.work('one'), await at.client.work('two')];
@@ -93,10 +93,10 @@ describe('guessing tokens of work items', () => {
   });
 });
 
-describe('an address without a trusted proxy', () => {
+describe('the address of a client without a trusted proxy', () => {
   const at = serverForTests({ WRONG_TOKENS_PER_MINUTE_MAX: '5' });
 
-  it('is the one of the connection: X-Forwarded-For is not believed', async () => {
+  it('is that of the connection, whatever X-Forwarded-For says', async () => {
     const statuses = [];
     for (let guess = 0; guess < 6; guess += 1) {
       const headers = { 'x-forwarded-for': `198.51.100.${guess}` };
@@ -107,7 +107,7 @@ describe('an address without a trusted proxy', () => {
   });
 });
 
-describe('wrong bearer tokens', () => {
+describe('invalid bearer tokens', () => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const at = serverForTests({
     AUTH: 'true',
@@ -130,7 +130,7 @@ describe('wrong bearer tokens', () => {
       },
     });
 
-  it('are told to come later after so many, which valid ones never are', async () => {
+  it('get 429 beyond the limit, but valid ones never do', async () => {
     const statuses = [];
     for (let guess = 0; guess < 6; guess += 1) {
       statuses.push((await call(`${await valid()}x`, '192.0.2.20')).status);
@@ -144,7 +144,7 @@ describe('wrong bearer tokens', () => {
     expect((await call('nonsense', '192.0.2.21')).status).toBe(401);
   });
 
-  it('are counted once for a call that accepts several scopes, and not for a missing scope or token', async () => {
+  it('count once for a call that accepts several scopes, and not for a missing scope or token', async () => {
     for (let time = 0; time < 4; time += 1) {
       const headers = { 'x-forwarded-for': '192.0.2.22', authorization: 'Bearer nonsense' };
       expect((await at.client.call('GET', '/api/workflow/x', { headers })).status).toBe(401);
@@ -166,7 +166,7 @@ describe('wrong bearer tokens', () => {
   });
 });
 
-describe('waiting', () => {
+describe('waiting calls', () => {
   const at = serverForTests({ WAITING_PER_ADDRESS_MAX: '2', POLL_TIMEOUT_SECONDS_MAX: '25' });
 
   const pollers = async (): Promise<number> => {
@@ -174,7 +174,7 @@ describe('waiting', () => {
     return Number(/^stepwright_pollers (\d+)$/m.exec(text)?.[1]);
   };
 
-  it('has a share for each address, and those beyond it are told to come later', async () => {
+  it('are limited for each address, and rejected with 429 beyond that', async () => {
     const id = await at.client.defineAndStart([step('a', 'Activity', { ActivityName: "'later'" })]);
     const hangUp = new AbortController();
     const poll = () =>
@@ -203,11 +203,11 @@ describe('waiting', () => {
   });
 });
 
-describe('the time of a poll', () => {
+describe('the timeout of a poll', () => {
   const at = serverForTests({ POLL_TIMEOUT_SECONDS_MAX: '1' });
 
   it.each(['1e9', '-1', 'NaN', '1e3', 'Infinity', '0x10', '1_0', '', ' ', '9'.repeat(40)])(
-    'for %j seconds is refused or cut short',
+    'is rejected or capped if it is %j seconds',
     async (timeout) => {
       const began = performance.now();
       const answer = await at.client.pull('idle', `?timeout=${encodeURIComponent(timeout)}`);
@@ -217,7 +217,7 @@ describe('the time of a poll', () => {
   );
 });
 
-describe('the tables behind the limits', () => {
+describe('the tables of the limits', () => {
   const notFound = () => Promise.reject(new AppError('activity_not_found', 'no'));
   const codeOf = (call: Promise<unknown>) =>
     call.then(
@@ -225,7 +225,7 @@ describe('the tables behind the limits', () => {
       (error: unknown) => (error instanceof AppError ? error.code : 'other'),
     );
 
-  it('forgive after a minute', async () => {
+  it('forget failures after a minute', async () => {
     let now = 0;
     const limit = new GuessLimit({ perMinuteMax: 1, now: () => now });
     expect(await codeOf(limit.guard('a', notFound))).toBe('activity_not_found');
@@ -234,7 +234,7 @@ describe('the tables behind the limits', () => {
     expect(await codeOf(limit.guard('a', notFound))).toBe('activity_not_found');
   });
 
-  it('count nothing but wrong tokens', async () => {
+  it('count only wrong tokens', async () => {
     const limit = new GuessLimit({ perMinuteMax: 1, now: () => 0 });
     for (const code of ['store_unavailable', 'invalid_request', 'status_conflict'] as const) {
       const failing = () => Promise.reject(new AppError(code, 'no'));
@@ -243,7 +243,7 @@ describe('the tables behind the limits', () => {
     expect(await codeOf(limit.guard('a', () => Promise.resolve(1)))).toBe('fine');
   });
 
-  it('are bounded: the oldest address is forgotten', async () => {
+  it('have a maximum size: the oldest address is dropped', async () => {
     const limit = new GuessLimit({ perMinuteMax: 1, now: () => 0 });
     await codeOf(limit.guard('first', notFound));
     for (let index = 0; index < 9_999; index += 1) await codeOf(limit.guard(`x${index}`, notFound));
@@ -252,7 +252,7 @@ describe('the tables behind the limits', () => {
     expect(await codeOf(limit.guard('first', notFound))).toBe('activity_not_found');
   });
 
-  it('give places back, also after failures', async () => {
+  it('free their slots, also after failures', async () => {
     const limit = new WaitingLimit(1);
     expect(await codeOf(limit.guard('a', notFound))).toBe('activity_not_found');
     expect(await codeOf(limit.guard('a', () => Promise.resolve()))).toBe('fine');

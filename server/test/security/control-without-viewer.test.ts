@@ -77,7 +77,7 @@ class TokenClient extends Client {
   }
 }
 
-describe('without the viewer scope', () => {
+describe('a caller without the viewer scope', () => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const publickey = publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
   const at = serverForTests({ auth: 'true', alg: 'ES256', publickey });
@@ -109,7 +109,7 @@ describe('without the viewer scope', () => {
     return { waiting, suspended, retrying, ended };
   };
 
-  it('suspend, resume, retry and DELETE answer how the workflow is, not what is in it', async () => {
+  it('gets the status but not the data from suspend, resume, retry and DELETE', async () => {
     const controller = await clientWith('conductor:controller');
     const reader = await clientWith('conductor:controller conductor:viewer');
     const { suspended, retrying, waiting } = await startAll();
@@ -133,7 +133,7 @@ describe('without the viewer scope', () => {
     expect(read.body).toMatchObject({ data: { account: SECRET }, lastError: { stepId: 'refuse' } });
   });
 
-  it('no operation that may be called answers with data of workflows or events', async () => {
+  it('gets no data of runs or events from any operation that is allowed', async () => {
     const runs = await startAll();
     const event = await admin.publish('paid', SECRET.slice(0, 4), { account: SECRET });
     const answers: Record<string, number> = {};

@@ -37,7 +37,7 @@ function send(
 
 const BROWSER = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0' };
 
-describe('without access control', () => {
+describe('a server without access control', () => {
   const at = serverForTests();
 
   it.each([
@@ -45,7 +45,7 @@ describe('without access control', () => {
     'evil.example:5001',
     'localhost.evil.example',
     '127.0.0.1.evil.example',
-  ])('a page under the name %s, rebound to this machine, gets nothing', async (host) => {
+  ])('rejects a page under the name %s that is rebound to this machine', async (host) => {
     for (const path of ['/api/workflow', '/api/info', '/ui/', '/swagger', '/metrics']) {
       const answer = await send(at, 'GET', path, { host, 'sec-fetch-site': 'same-origin' });
       expect([answer.status, answer.code], path).toEqual([403, 'host_not_allowed']);
@@ -53,30 +53,30 @@ describe('without access control', () => {
   });
 
   it.each(['a b', 'user@localhost', '[::1', 'localhost/x'])(
-    'a Host header that is none (%j) is refused',
+    'rejects an invalid Host header (%j)',
     async (host) => {
       expect((await send(at, 'GET', '/api/info', { host })).status).toBeGreaterThanOrEqual(400);
     },
   );
 
   it.each(['localhost', 'LOCALHOST:5001', 'api.localhost', '127.0.0.1', '[::1]:5001', '10.1.2.3'])(
-    'the server answers under %s',
+    'accepts %s as Host',
     async (host) => {
       expect((await send(at, 'GET', '/api/info', { host })).status).toBe(200);
     },
   );
 
-  it('health is told under any name', async () => {
+  it('answers health checks under any name', async () => {
     expect((await send(at, 'GET', '/health/live', { host: 'pod.cluster.local' })).status).toBe(200);
   });
 
   it.each([
     ['another site', { 'sec-fetch-site': 'cross-site' }],
     ['another port of this machine', { 'sec-fetch-site': 'same-site' }],
-    ['another origin, by an older browser', { origin: 'http://evil.example' }],
-    ['another port, by an older browser', { origin: 'http://127.0.0.1:1' }],
-    ['a file or a sandbox', { origin: 'null' }],
-  ])('a page of %s starts nothing, publishes nothing, and reads nothing', async (_who, headers) => {
+    ['another origin in an older browser', { origin: 'http://evil.example' }],
+    ['another port in an older browser', { origin: 'http://127.0.0.1:1' }],
+    ['a file or a sandboxed frame', { origin: 'null' }],
+  ])('does not let a page from %s start, publish or read anything', async (_who, headers) => {
     const id = await at.client.define([mark('a')]);
     const calls = [
       ['POST', `/api/workflow/${id}`],
@@ -96,14 +96,14 @@ describe('without access control', () => {
     });
   });
 
-  it('an image takes no work, also where the browser does not say that it is an image', async () => {
+  it('hands out no work to an image, even if the browser does not declare it as one', async () => {
     const answer = await send(at, 'GET', '/api/activity/work', BROWSER);
     expect([answer.status, answer.code]).toEqual([403, 'cross_origin']);
     expect((await send(at, 'GET', '/api/activity/work')).code).toBe('no_work');
   });
 
   it.each(['same-origin', 'none'])(
-    'the page of the server itself, and an address typed in (%s), work',
+    'accepts its own page, and an address typed into the browser (%s)',
     async (site) => {
       const headers = { ...BROWSER, 'sec-fetch-site': site, origin: 'https://public.example' };
       expect((await send(at, 'GET', '/api/workflow', headers)).status).toBe(200);
@@ -112,7 +112,7 @@ describe('without access control', () => {
   );
 });
 
-describe('with allowed_hosts', () => {
+describe('a server with allowed_hosts', () => {
   const at = serverForTests({ allowed_hosts: 'stepwright.internal, *.example.org' });
 
   it.each([
@@ -122,16 +122,16 @@ describe('with allowed_hosts', () => {
     ['example.org', 403],
     ['notexample.org', 403],
     ['stepwright.internal.evil.example', 403],
-  ])('%s is answered with %i', async (host, status) => {
+  ])('answers %s with %i', async (host, status) => {
     expect((await send(at, 'GET', '/api/info', { host })).status).toBe(status);
   });
 });
 
-describe('with cors_origins', () => {
+describe('a server with cors_origins', () => {
   const at = serverForTests({ cors_origins: 'https://app.example.com' });
   const page = { origin: 'https://app.example.com', 'sec-fetch-site': 'cross-site', ...BROWSER };
 
-  it('a listed origin may call, also what needs a preflight', async () => {
+  it('accepts a listed origin, including calls that need a preflight', async () => {
     const preflight = await send(at, 'OPTIONS', '/api/workflow/x', {
       ...page,
       'access-control-request-method': 'POST',
@@ -149,19 +149,19 @@ describe('with cors_origins', () => {
     expect(answer.headers['access-control-allow-credentials']).toBeUndefined();
   });
 
-  it('no other origin may', async () => {
+  it('rejects other origins', async () => {
     const answer = await send(at, 'GET', '/api/workflow', { ...page, origin: 'https://evil.test' });
     expect(answer.code).toBe('cross_origin');
     expect(answer.headers['access-control-allow-origin']).toBeUndefined();
   });
 });
 
-describe('with access control', () => {
+describe('a server with access control', () => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const publickey = publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
   const at = serverForTests({ auth: 'true', alg: 'ES256', publickey });
 
-  it('any name will do, but pages of other origins are refused even with a token', async () => {
+  it('accepts any host name, but rejects pages from other origins even with a token', async () => {
     const token = await new SignJWT({ scope: 'conductor:admin' })
       .setProtectedHeader({ alg: 'ES256' })
       .setExpirationTime('5m')

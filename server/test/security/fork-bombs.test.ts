@@ -24,7 +24,7 @@ interface Bomb {
 
 const BOMBS: Readonly<Record<string, Bomb>> = {
   // What is refused ends, and makes room for others: this one never comes to rest.
-  'two of itself, again and again': {
+  'two children of the same definition, recursively': {
     definitions: {
       bomb: chain(
         start('left', 'bomb', { ErrorBehavior: 'Terminate' }),
@@ -33,11 +33,11 @@ const BOMBS: Readonly<Record<string, Bomb>> = {
     },
     roots: 1,
   },
-  'two of itself by three clients': {
+  'two children of the same definition, recursively, started by three clients': {
     definitions: { bomb: chain(start('left', 'bomb'), start('right', 'bomb')) },
     roots: 3,
   },
-  'one for each of 3,000 items': {
+  'one child for each of 3,000 items': {
     definitions: {
       sleeper: [step('sleep', 'Delay', { Period: '"01:00:00"' })],
       bomb: [
@@ -60,7 +60,7 @@ async function metric(url: string, name: string): Promise<number> {
 }
 
 it.each(Object.entries(BOMBS))(
-  '%s: stays within the budget, and nobody else waits',
+  'a fork bomb (%s) stays within the budget and delays no other run',
   { timeout: 240_000 },
   async (_, { definitions, roots }) => {
     const server = await startProcess({ PORT: '0', DATA_DIR: await temporaryFolder() });

@@ -25,10 +25,10 @@ describe('a request body', () => {
 
   it.each([
     ['JSON of body_bytes_max', () => event(text(4096), JSON_TYPE), 202, null],
-    ['JSON of a byte more', () => event(text(4097), JSON_TYPE), 413, 4096],
+    ['JSON of body_bytes_max plus one byte', () => event(text(4097), JSON_TYPE), 413, 4096],
     ['YAML of yaml_bytes_max', () => event(text(2048), YAML), 202, null],
-    ['YAML of a byte more', () => event(text(2049), YAML), 413, 2048],
-  ])('%s: %s', async (_what, call, status, bytesMax) => {
+    ['YAML of yaml_bytes_max plus one byte', () => event(text(2049), YAML), 413, 2048],
+  ])('%s gives %s', async (_what, call, status, bytesMax) => {
     const answer = await call();
     expect(answer.status, answer.text).toBe(status);
     if (bytesMax !== null) expect(answer.body).toMatchObject({ bytesMax });
@@ -37,35 +37,41 @@ describe('a request body', () => {
   it.each([
     [1024, 200],
     [1025, 413],
-  ])('a script of %i bytes: %i', async (bytes, status) => {
+  ])('with a script of %i bytes gives %i', async (bytes, status) => {
     const body = `#${'x'.repeat(bytes - 1)}`;
     const answer = await at.client.call('POST', '/api/step/s', { body, type: 'text/x-python' });
     expect(answer.status, answer.text).toBe(status);
   });
 
-  it.each([JSON_TYPE, YAML])('as deep as body_depth_max, and a level more, as %s', async (type) => {
-    expect((await event(nested(8), type)).status).toBe(202);
-    const refused = await event(nested(9), type);
-    expect([refused.status, refused.body.detail]).toEqual([
-      400,
-      expect.stringContaining('deeper than 8 levels'),
-    ]);
-  });
+  it.each([JSON_TYPE, YAML])(
+    'may be as deep as body_depth_max, but no deeper, as %s',
+    async (type) => {
+      expect((await event(nested(8), type)).status).toBe(202);
+      const refused = await event(nested(9), type);
+      expect([refused.status, refused.body.detail]).toEqual([
+        400,
+        expect.stringContaining('deeper than 8 levels'),
+      ]);
+    },
+  );
 
-  it.each([JSON_TYPE, YAML])('of more than body_values_max, as %s', async (type) => {
-    expect((await event(`[${'1,'.repeat(90)}1]`, type)).status).toBe(202);
-    const refused = await event(`[${'1,'.repeat(110)}1]`, type);
-    expect([refused.status, refused.body.detail]).toEqual([
-      400,
-      expect.stringContaining('more than 100 values'),
-    ]);
-  });
+  it.each([JSON_TYPE, YAML])(
+    'is rejected with more than body_values_max values, as %s',
+    async (type) => {
+      expect((await event(`[${'1,'.repeat(90)}1]`, type)).status).toBe(202);
+      const refused = await event(`[${'1,'.repeat(110)}1]`, type);
+      expect([refused.status, refused.body.detail]).toEqual([
+        400,
+        expect.stringContaining('more than 100 values'),
+      ]);
+    },
+  );
 });
 
 describe('a lease', () => {
   const at = serverForTests({ LEASE_SECONDS_MAX: '60' });
 
-  it('is cut to lease_seconds_max', async () => {
+  it('is capped at lease_seconds_max', async () => {
     await at.client.defineAndStart([step('a', 'Activity', { ActivityName: "'leased'" })]);
     const { token, tokenExpiry } = await at.client.work('leased', '&lease=5000');
     const isCut = (time: string) => Date.parse(time) <= Date.now() + 60_000;
@@ -76,7 +82,7 @@ describe('a lease', () => {
   });
 });
 
-describe('Python', () => {
+describe('the Python limits', () => {
   async function startWith(environment: Readonly<Record<string, string>>) {
     const server = await startServer({
       store: createMemoryStore(),
@@ -98,7 +104,7 @@ describe('Python', () => {
     return { server, runScript, errorOf };
   }
 
-  it('has limits of recursion, result, output and memory from the settings', async () => {
+  it('for recursion, result, output and memory are those of the settings', async () => {
     const { errorOf, runScript, server } = await startWith({
       PYTHON_RECURSION_MAX: '200',
       PYTHON_RESULT_BYTES_MAX: '20000',
@@ -118,7 +124,7 @@ describe('Python', () => {
     expect(printed?.['output']).toBe('0123456789');
   });
 
-  it('has limits of time from the settings', async () => {
+  it('for time are those of the settings', async () => {
     const { errorOf, runScript } = await startWith({
       EXPRESSION_TIMEOUT_MS: '200',
       SCRIPT_TIMEOUT_MS: '300',

@@ -27,7 +27,7 @@ const PATTERNS = [
 
 const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   'a duration': (text) => parseDurationMs(text),
-  'a duration that begins well': (text) => parseDurationMs(`P1DT${text}`),
+  'a duration with a valid start': (text) => parseDurationMs(`P1DT${text}`),
   'a time': (text) => fromWireTime(text, 'startedFrom'),
   'a cursor': (text) => decodeCursor(text, 'workflows'),
   'a token': (text) => readToken(text),
@@ -41,9 +41,9 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   'an expression that is a path': (text) => readPlainExpression(`data.${text}`),
 };
 
-describe('a megabyte of the same', () => {
+describe('a megabyte of repeated text', () => {
   it.each(Object.entries(READERS))(
-    'is quick to refuse or read as %s',
+    'is quickly rejected or read as %s',
     (_what, read) => {
       for (const pattern of PATTERNS) {
         const text = pattern.repeat(Math.ceil(LENGTH / pattern.length));
@@ -64,7 +64,7 @@ describe('a megabyte of the same', () => {
   );
 });
 
-describe('long header fields', () => {
+describe('long headers', () => {
   const at = serverForTests();
 
   it.each([
@@ -74,7 +74,7 @@ describe('long header fields', () => {
     'idempotency-key',
     'content-encoding',
     'x-forwarded-for',
-  ])('are no trouble in %s', async (name) => {
+  ])('are quickly processed in %s', async (name) => {
     const definition = await at.client.define([step('a', 'NoOp')]);
     for (const pattern of [';charset="', ' ', ',', 'a/b+', 'q=0.1,', 'bearer ', '*/*;']) {
       const value = pattern.repeat(Math.floor(12_000 / pattern.length)).trim();

@@ -24,25 +24,21 @@ const heapMb = 128;
 const timeout = 300_000;
 
 describe('S-35 a server with little memory', () => {
-  it(
-    'runs more large workflows than it has memory for, whenever it is restarted',
-    { timeout },
-    async () => {
-      await withLimitedServer({ heapMb, folder: await temporaryFolder() }, async (at) => {
-        await define(at.server, WAITING);
-        await define(at.server, UNRELATED);
-        await startRuns(at.server, 20, { definitionId: 'waiting', load: smallObjects(290_000) });
-        for (const end of ['kill', 'stop', 'kill'] as const) {
-          await at.restart(end);
-          await unrelatedRunMs(at.server);
-        }
-        expect((await callUntilTaken(at.server, 'POST', '/api/event/go/k', '{}')).status).toBe(202);
-        await untilComplete(at.server, 'waiting', 20);
-      });
-    },
-  );
+  it('runs more large runs than fit in memory, even across restarts', { timeout }, async () => {
+    await withLimitedServer({ heapMb, folder: await temporaryFolder() }, async (at) => {
+      await define(at.server, WAITING);
+      await define(at.server, UNRELATED);
+      await startRuns(at.server, 20, { definitionId: 'waiting', load: smallObjects(290_000) });
+      for (const end of ['kill', 'stop', 'kill'] as const) {
+        await at.restart(end);
+        await unrelatedRunMs(at.server);
+      }
+      expect((await callUntilTaken(at.server, 'POST', '/api/event/go/k', '{}')).status).toBe(202);
+      await untilComplete(at.server, 'waiting', 20);
+    });
+  });
 
-  it('hands a large event to many that wait', { timeout }, async () => {
+  it('delivers a large event to many waiting runs', { timeout }, async () => {
     await withLimitedServer({ heapMb, folder: await temporaryFolder() }, async (at) => {
       await define(at.server, KEEPING);
       await define(at.server, UNRELATED);
@@ -58,7 +54,7 @@ describe('S-35 a server with little memory', () => {
     });
   });
 
-  it('refuses bodies and answers that do not fit, and counts that', { timeout }, async () => {
+  it('rejects bodies and responses that do not fit, and counts them', { timeout }, async () => {
     await withLimitedServer({ heapMb, folder: await temporaryFolder() }, async (at) => {
       const { server } = at;
       await define(server, WAITING);

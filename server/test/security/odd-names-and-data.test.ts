@@ -45,9 +45,9 @@ const ODD_NAMES = [
 ];
 
 everyStore(
-  'odd names and data',
+  'unusual names and data',
   (at) => {
-    it('keep members that look like prototypes as plain data, through every door', async () => {
+    it('keep members that resemble prototypes as ordinary data, on every path', async () => {
       const { client } = at;
       const definition = await client.define(
         chain(
@@ -97,48 +97,51 @@ everyStore(
       expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
     });
 
-    it.each(ODD_NAMES)('take %j as a name or refuse it, and mean nothing by it', async (name) => {
-      const { client } = at;
-      const encoded = encodeURIComponent(name);
-      const definition = await client.postDefinition({ Id: name, Steps: [mark('a')] });
-      expect([201, 400], definition.text).toContain(definition.status);
-      if (definition.status === 201) {
-        const found = await client.get<{ id: string }>(`/api/definition/${encoded}`);
-        expect([found.status, found.body.id]).toEqual([200, name]);
-        const started = await client.post<{ definitionId: string }>(
-          `/api/workflow/${encoded}?reference=${encoded}`,
-          {},
+    it.each(ODD_NAMES)(
+      'with the name %j are accepted or rejected, but never interpreted',
+      async (name) => {
+        const { client } = at;
+        const encoded = encodeURIComponent(name);
+        const definition = await client.postDefinition({ Id: name, Steps: [mark('a')] });
+        expect([201, 400], definition.text).toContain(definition.status);
+        if (definition.status === 201) {
+          const found = await client.get<{ id: string }>(`/api/definition/${encoded}`);
+          expect([found.status, found.body.id]).toEqual([200, name]);
+          const started = await client.post<{ definitionId: string }>(
+            `/api/workflow/${encoded}?reference=${encoded}`,
+            {},
+          );
+          expect([started.status, started.body.definitionId]).toEqual([201, name]);
+          const listed = await client.get<WorkflowPage>(
+            `/api/workflow?definitionId=${encoded}&reference=${encoded}`,
+          );
+          expect(listed.body.items.map(({ definitionId }) => definitionId)).toEqual([name]);
+        }
+        expect([200, 400, 409]).toContain(
+          (
+            await client.call('POST', `/api/step/${encoded}`, {
+              body: 'x = 1',
+              type: 'text/x-python',
+            })
+          ).status,
         );
-        expect([started.status, started.body.definitionId]).toEqual([201, name]);
-        const listed = await client.get<WorkflowPage>(
-          `/api/workflow?definitionId=${encoded}&reference=${encoded}`,
+        expect([202, 400]).toContain(
+          (await client.post(`/api/event/${encoded}/${encoded}`, {})).status,
         );
-        expect(listed.body.items.map(({ definitionId }) => definitionId)).toEqual([name]);
-      }
-      expect([200, 400, 409]).toContain(
-        (
-          await client.call('POST', `/api/step/${encoded}`, {
-            body: 'x = 1',
-            type: 'text/x-python',
-          })
-        ).status,
-      );
-      expect([202, 400]).toContain(
-        (await client.post(`/api/event/${encoded}/${encoded}`, {})).status,
-      );
-      expect([404, 400]).toContain(
-        (await client.get(`/api/activity/${encoded}?workerId=${encoded}`)).status,
-      );
-      for (const path of [
-        `/api/workflow/${encoded}`,
-        `/api/workflow/${encoded}/steps`,
-        `/api/step/${encoded}`,
-      ]) {
-        expect([200, 400, 404], path).toContain((await client.get(path)).status);
-      }
-    });
+        expect([404, 400]).toContain(
+          (await client.get(`/api/activity/${encoded}?workerId=${encoded}`)).status,
+        );
+        for (const path of [
+          `/api/workflow/${encoded}`,
+          `/api/workflow/${encoded}/steps`,
+          `/api/step/${encoded}`,
+        ]) {
+          expect([200, 400, 404], path).toContain((await client.get(path)).status);
+        }
+      },
+    );
 
-    it('meet no other event: a key is equal or it is not', async () => {
+    it('match only events with an identical key', async () => {
       const { client } = at;
       const key = fresh('key');
       const id = await client.defineAndStart([
@@ -180,7 +183,7 @@ everyStore(
       'constructor[prototype][polluted]=1',
       'startedAfter[$gt]=2020-01-01',
       '$where=sleep(1000)',
-    ])('answer the filter %s with 400, or with what it says literally', async (query) => {
+    ])('in the filter %s give 400, or are taken literally', async (query) => {
       const { client } = at;
       const marked = await client.run([mark('a')]);
       const answer = await client.get<WorkflowPage>(`/api/workflow?${query}`);
@@ -228,13 +231,13 @@ describe('paths', () => {
     '/api/definition/%00',
     `/api/definition/${'a'.repeat(8000)}`,
     '//evil.example/api/info',
-  ])('outside of what is served are refused: %s', async (path) => {
+  ])('outside the served ones are rejected: %s', async (path) => {
     const answer = await rawGet(at.client.url, path);
     expect(answer).toMatch(/^HTTP\/1\.1 4\d\d /);
     expect(answer).not.toMatch(/root:|"dependencies"/);
   });
 
-  it('split no header: names reach Location encoded only', async () => {
+  it('are encoded in Location, so that names cannot split a header', async () => {
     const id = 'x\u2028y"é';
     const answer = await at.client.postDefinition({ Id: id, Steps: [mark('a')] });
     expect([201, 400]).toContain(answer.status);
@@ -246,7 +249,7 @@ describe('paths', () => {
     }
   });
 
-  it('and messages of EmitLog stay one line of the log each', async () => {
+  it('and messages of EmitLog take one line each in the log', async () => {
     const message = '"first\\nsecond\\r\\n{\\"level\\":\\"fatal\\"}\\u001b[31m\\u2028end"';
     await at.client.run([step('log', 'EmitLog', { Message: message })]);
     const lines = at.server.logLines.filter((line) => JSON.stringify(line).includes('second'));

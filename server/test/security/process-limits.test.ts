@@ -103,7 +103,7 @@ const quoted = (text: string): string => JSON.stringify(text);
 
 const OVERSIZED: Readonly<Record<string, () => Attack>> = {
   'a byte over the limit': () => whole(JSON_TYPE, quoted('x'.repeat(MIB - 1))),
-  '100 MB that are announced': () => ({
+  '100 MB that are declared': () => ({
     type: JSON_TYPE,
     body: endless(100 * MIB),
     length: 100 * MIB,
@@ -128,12 +128,12 @@ const BOMBS: Readonly<Record<string, string>> = {
           `${name}: &${name} [${`*${'abcdefgh'[at] ?? ''},`.repeat(8)}*${'abcdefgh'[at] ?? ''}]`,
       ),
   ].join('\n'),
-  'one long text many times': `a: &a ${'x'.repeat(100_000)}\nb: [${'*a,'.repeat(10_000)}*a]`,
-  'deep flow': '['.repeat(5000),
-  'huge merge': `a: &a {${Array.from({ length: 5000 }, (_, at) => `k${at}: 1`).join(', ')}}\nb:\n${'  <<: *a\n'.repeat(5000)}`,
+  'one long string many times': `a: &a ${'x'.repeat(100_000)}\nb: [${'*a,'.repeat(10_000)}*a]`,
+  'deeply nested flow collections': '['.repeat(5000),
+  'a huge merge': `a: &a {${Array.from({ length: 5000 }, (_, at) => `k${at}: 1`).join(', ')}}\nb:\n${'  <<: *a\n'.repeat(5000)}`,
   'unknown tags': '- !!js/function "x"\n'.repeat(10_000),
-  'the same name again': 'a: 1\n'.repeat(50_000),
-  'itself inside of itself': `a: &a [${'*a,'.repeat(1000)}*a]`,
+  'a key repeated many times': 'a: 1\n'.repeat(50_000),
+  'an alias inside its own anchor': `a: &a [${'*a,'.repeat(1000)}*a]`,
   'many documents': '---\n'.repeat(60_000),
   'one million letters': `a: ${'x'.repeat(1_000_000)}`,
   'brackets and quotes': '[{"'.repeat(60_000),
@@ -144,7 +144,7 @@ const PATTERNS = ['"', '\\', '[{', '1e', '-', '{"a":', ' ', '\u00e9', '"\\u', '9
 const runsOnLinux = process.platform === 'linux';
 
 describe.runIf(runsOnLinux)('the process', () => {
-  it('spends little time and memory on bodies that it refuses', { timeout: 180_000 }, async () => {
+  it('spends little time and memory on bodies that it rejects', { timeout: 180_000 }, async () => {
     const { pid, url } = await start();
     const cost = async (what: string, attack: Attack) => {
       const before = cpuMs(pid);
@@ -187,7 +187,7 @@ describe('slow requests', () => {
       socket.write(head);
     });
 
-  it('are answered with 408 after the time that the settings say, however steadily they drip', async () => {
+  it('get 408 after the configured time, however steadily the bytes arrive', async () => {
     const { url } = await start({ HEADERS_TIMEOUT_MS: '500', REQUEST_TIMEOUT_MS: '2500' });
     const [headers, body] = await Promise.all([
       trickle(url, 'GET /api/info HTTP/1.1\r\nHost: localhost\r\nX: ', 'a'),
@@ -204,7 +204,7 @@ describe('slow requests', () => {
     expect((await fetch(`${url}/health/ready`)).status).toBe(200);
   });
 
-  it('do not include polls that wait for longer', async () => {
+  it('do not include polls that wait longer', async () => {
     const { url } = await start({ HEADERS_TIMEOUT_MS: '100', REQUEST_TIMEOUT_MS: '100' });
     const poll = await fetch(`${url}/api/activity/nothing?timeout=3`);
     expect(poll.status).toBe(404);

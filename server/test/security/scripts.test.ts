@@ -27,7 +27,7 @@ const lineOf = (output: string, name: string): string =>
 
 describe('pnpm token', () => {
   it.each(['RS256', 'ES256', 'ES384', 'ES512'])(
-    'makes a key and a token that a server with its settings believes (%s)',
+    'creates a key and a token that a server with its settings accepts (%s)',
     async (alg) => {
       const { status, stdout, stderr } = run(
         'run/token.mjs',
@@ -52,7 +52,7 @@ describe('pnpm token', () => {
     },
   );
 
-  it('keeps the key where it is told to, for its owner only, and uses it again', () => {
+  it('stores the key at the given path, for its owner only, and reuses it', () => {
     const file = path.join(folder, 'key.pem');
     const first = run('run/token.mjs', '--key', file);
     expect(first.status, first.stderr).toBe(0);
@@ -68,7 +68,7 @@ describe('pnpm token', () => {
     [['--scope', ''], '--scope must name some of'],
     [['--alg', 'HS256'], '--alg must be one of'],
     [['--nonsense'], '--nonsense'],
-  ])('refuses %j with a sentence', (args, sentence) => {
+  ])('rejects %j with a clear message', (args, sentence) => {
     const { status, stderr, stdout } = run('run/token.mjs', ...args);
     expect(status).toBe(1);
     expect(stderr).toContain(sentence);
@@ -77,8 +77,8 @@ describe('pnpm token', () => {
   });
 });
 
-describe('what is shipped', () => {
-  it('has licences that are allowed', () => {
+describe('the published package', () => {
+  it('contains only dependencies with allowed licenses', () => {
     const { status, stdout, stderr } = run('check/licences.mjs');
     expect(status, stderr).toBe(0);
     expect(stdout).toMatch(/^\d{2,} packages/);
@@ -93,14 +93,14 @@ describe('what is shipped', () => {
     ['AGPL-3.0', false],
     ['SEE LICENSE IN file', false],
     ['', false],
-  ])('would %j: %s', async (licence, allowed) => {
+  ])('allows a dependency with %j: %s', async (licence, allowed) => {
     const { isAllowed } = (await import(path.join(ROOT, 'scripts/check/licences.mjs'))) as {
       isAllowed: (text: string) => boolean;
     };
     expect(isAllowed(licence)).toBe(allowed);
   });
 
-  it('has a bill of materials that names every package once', () => {
+  it('has a bill of materials that lists every package once', () => {
     const { status, stdout, stderr } = run('release/sbom.mjs');
     expect(status, stderr).toBe(0);
     const bom = JSON.parse(stdout) as { bomFormat: string; components: { purl: string }[] };
@@ -113,7 +113,7 @@ describe('what is shipped', () => {
     expect(purls.filter((purl) => /(%40hapi|koa|multer|express@4)/.test(purl))).toEqual([]);
   });
 
-  it('runs no install script but two that are named', () => {
+  it('runs only two named install scripts', () => {
     const workspace = readFileSync(path.join(ROOT, 'pnpm-workspace.yaml'), 'utf8');
     const allowed = [...workspace.matchAll(/^ {2}'?([\w@/-]+)'?: true$/gm)].map(([, name]) => name);
     expect(allowed).toEqual(['node', 'esbuild']);
@@ -170,7 +170,7 @@ describe('the audit', () => {
       ],
     });
 
-  it('is green, and says of how many packages, where the registry knows nothing', async () => {
+  it('passes and states the number of packages if the registry reports nothing', async () => {
     const { asked, output, status } = await audit({ status: 200, body: '{}' });
     expect(status, output).toBe(0);
     expect(output).toMatch(/^audited: \d{2,} packages, no known vulnerability/m);
@@ -179,31 +179,31 @@ describe('the audit', () => {
     expect(asked).not.toContain('vitest');
   });
 
-  it.each(['low', 'critical'])('is red where there is a %s vulnerability', async (severity) => {
+  it.each(['low', 'critical'])('fails for a vulnerability of severity %s', async (severity) => {
     const { output, status } = await audit({ status: 200, body: advisory(severity, '<99') });
     expect(status, output).toBe(1);
     expect(output).toContain(`${severity}: express: Something bad https://example.org`);
     expect(output).toContain(`there are known vulnerabilities: 1 ${severity}`);
   });
 
-  it('is green where the vulnerability is in another version', async () => {
+  it('passes if the vulnerability affects another version', async () => {
     const { output, status } = await audit({ status: 200, body: advisory('high', '<1.0.0') });
     expect(status, output).toBe(0);
   });
 
   it.each([
-    ['does not know the call', { status: 404, body: '{}' }],
-    ['refuses the method', { status: 405, body: '' }],
-    ['answers a page', { status: 200, body: '<html>' }],
-    ['is away', null],
-  ])('says NOT AUDITED, and is green, where the registry %s', async (_what, answer) => {
+    ['does not support the call', { status: 404, body: '{}' }],
+    ['rejects the method', { status: 405, body: '' }],
+    ['returns an HTML page', { status: 200, body: '<html>' }],
+    ['is unavailable', null],
+  ])('says NOT AUDITED and passes if the registry %s', async (_what, answer) => {
     const { output, status } = await audit(answer);
     expect(status, output).toBe(0);
     expect(output).toContain('NOT AUDITED');
     expect(output).not.toMatch(/^audited/m);
   });
 
-  it('is red when it could not even ask', () => {
+  it('fails if the request could not be sent', () => {
     const { status, stderr } = run('check/audit.mjs', '--no-such-option');
     expect(status).toBe(1);
     expect(stderr).toContain('pnpm audit failed');

@@ -39,7 +39,7 @@ async function startWithEnvironment(environment: Readonly<Record<string, string>
   };
 }
 
-describe('environment in expressions and scripts', () => {
+describe('the environment in expressions and scripts', () => {
   const environment = {
     DBHOST: 'mongodb://user:first-secret@db/x',
     Redis: 'rediss://:second-secret@cache:6379',
@@ -54,7 +54,7 @@ describe('environment in expressions and scripts', () => {
   });
   afterAll(() => server.stop());
 
-  it('shows what is not a secret of the server', async () => {
+  it('contains variables that are not secrets of the server', async () => {
     const { data } = await server.client.run([compute('a', { url: 'environment["API_URL"]' })]);
     expect(data['url']).toBe('http://callee');
   });
@@ -72,7 +72,7 @@ describe('environment in expressions and scripts', () => {
     'str(globals())',
     '[environment.get(name) for name in ["dbhost", "DBHOST", "redis", "Redis", "REDIS", "publickey", "PublicKey"]]',
     '[str(value) for value in vars(environment).values()] if hasattr(environment, "__dict__") else []',
-  ])('shows no secret by %s', async (expression) => {
+  ])('reveals no secret through %s', async (expression) => {
     const id = await server.client.defineAndStart([
       compute('a', { seen: expression }, { ErrorBehavior: 'Terminate' }),
     ]);
@@ -81,7 +81,7 @@ describe('environment in expressions and scripts', () => {
     expect(text).not.toContain('-secret');
   });
 
-  it('reaches a callee in headers and parameters, and is not shown with the step that sent it', async () => {
+  it('can be sent to a remote server, and is not shown with the step that sent it', async () => {
     const received: string[] = [];
     const callee = createServer((request, response) => {
       received.push(String(request.headers.authorization), String(request.url));
@@ -110,7 +110,7 @@ describe('environment in expressions and scripts', () => {
     }
   });
 
-  it('shows no secret to a script that looks everywhere', async () => {
+  it('reveals no secret to a script that searches everywhere', async () => {
     const name = await server.client.script(
       [
         'def attempt(look):',
@@ -149,7 +149,7 @@ describe('environment in expressions and scripts', () => {
     expect(text).not.toContain('-secret');
   });
 
-  it('hides every setting that is marked as a secret, and all that hold credentials are', () => {
+  it('hides every setting that is marked as a secret, and all settings with credentials are marked', () => {
     const secret = Object.entries(SETTINGS).flatMap(([name, { meaning, ...entry }]) =>
       'secret' in entry
         ? [name]
@@ -161,7 +161,7 @@ describe('environment in expressions and scripts', () => {
   });
 });
 
-describe('what is logged at trace level', () => {
+describe('the log at trace level', () => {
   const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const seen: string[] = [];
@@ -204,7 +204,7 @@ describe('what is logged at trace level', () => {
       headers: { authorization: `Bearer ${bearer}`, ...headers },
     });
 
-  it('holds none of the secrets that pass through', async () => {
+  it('contains none of the secrets that pass through the server', async () => {
     const good = await sign(rsa);
     const bad = [await sign(stranger), await sign(rsa, '-5m'), 'secret-guess', `${good}x`];
     for (const bearer of bad) expect((await post('/api/workflow/x', {}, bearer)).status).toBe(401);
@@ -259,7 +259,7 @@ describe('what is logged at trace level', () => {
 });
 
 describe('connection strings', () => {
-  it('are not logged when their databases are away', async () => {
+  it('are not logged when their databases are unavailable', async () => {
     const lines: string[] = [];
     const logger = createLogger({
       level: 'trace',

@@ -82,27 +82,27 @@ const changeState =
 const firstPointer = (state: Record<string, unknown>) =>
   (state['pointers'] as Record<string, unknown>[])[0]!;
 
-describe('an instance whose state was spoiled', () => {
+describe('an instance with a corrupt state', () => {
   it.each<[string, (database: DatabaseSync, victim: string) => void]>([
     ['nothing', setState('')],
-    ['no JSON', setState('{"data": {')],
+    ['invalid JSON', setState('{"data": {')],
     ['null', setState('null')],
     ['a list', setState('[]')],
     ['an empty object', setState('{}')],
     ['members of wrong types', setState('{"data":[],"pointers":{},"queue":"x","taken":1}')],
     ['deep nesting', setState('['.repeat(100_000) + ']'.repeat(100_000))],
     ['own __proto__', setState('{"__proto__":{"polluted":true},"data":{},"pointers":[null]}')],
-    ['a pointer that is null', changeState((state) => (state['pointers'] = [null]))],
-    ['a queue of rubbish', changeState((state) => (state['queue'] = ['x', 99, null]))],
-    ['taken events of rubbish', changeState((state) => (state['taken'] = [1, null]))],
-    ['an outbox of rubbish', changeState((state) => (state['outbox'] = [1, { x: 1 }]))],
-    ['recent steps of rubbish', changeState((state) => (state['recent'] = [null, 7]))],
+    ['a null pointer', changeState((state) => (state['pointers'] = [null]))],
+    ['a corrupt queue', changeState((state) => (state['queue'] = ['x', 99, null]))],
+    ['corrupt taken events', changeState((state) => (state['taken'] = [1, null]))],
+    ['a corrupt outbox', changeState((state) => (state['outbox'] = [1, { x: 1 }]))],
+    ['corrupt recent steps', changeState((state) => (state['recent'] = [null, 7]))],
     [
-      'a pointer at a step that is not there',
+      'a pointer to a missing step',
       changeState((state) => (firstPointer(state)['stepId'] = 'nowhere')),
     ],
     [
-      'a pointer in a state that is not there',
+      'a pointer in an unknown state',
       changeState((state) => (firstPointer(state)['state'] = { kind: 'dancing' })),
     ],
     ['a pointer without a state', changeState((state) => delete firstPointer(state)['state'])],
@@ -115,7 +115,7 @@ describe('an instance whose state was spoiled', () => {
         pointer['scope'] = [pointer['id']];
       }),
     ],
-  ])('by %s harms nobody else', async (_what, spoil) => {
+  ])('consisting of %s affects no other instance', async (_what, spoil) => {
     await withSpoiledStore(spoil, async (prepared) => {
       const { client, victim } = prepared;
       // What is due is looked at, and an event for it too.
@@ -132,7 +132,7 @@ describe('an instance whose state was spoiled', () => {
     });
   });
 
-  it('is suspended, not tried again and again, and can be terminated', async () => {
+  it('is suspended instead of being retried forever, and can be terminated', async () => {
     await withSpoiledStore(setState('{"data": {'), async (prepared) => {
       const { client, server, victim } = prepared;
       await expectLife(prepared);
@@ -151,14 +151,14 @@ describe('an instance whose state was spoiled', () => {
   });
 });
 
-describe('a definition whose body was spoiled', () => {
+describe('a definition with a corrupt body', () => {
   it.each([
     ['nothing', ''],
-    ['no JSON', '{'],
+    ['invalid JSON', '{'],
     ['null', 'null'],
-    ['something that is no definition', '{"Steps": 1}'],
+    ['a document that is not a definition', '{"Steps": 1}'],
     ['__proto__', '{"__proto__": {"Steps": []}}'],
-  ])('to %s stops its own instances only', async (_what, body) => {
+  ])('consisting of %s stops only its own instances', async (_what, body) => {
     const spoil = (database: DatabaseSync, victim: string): void => {
       const row = database.prepare('SELECT definitionId FROM instances WHERE id = ?').get(victim)!;
       database
@@ -183,21 +183,21 @@ describe('a definition whose body was spoiled', () => {
   });
 });
 
-describe('messages in an inbox that were spoiled', () => {
+describe('corrupt messages in an inbox', () => {
   it.each([
     ['nothing', ''],
-    ['no JSON', 'x'],
+    ['invalid JSON', 'x'],
     ['a list', '[]'],
     ['an unknown kind', '{"kind":"constructor"}'],
-    ['a kind from a prototype', '{"kind":"__proto__"}'],
+    ['a kind that is a prototype member', '{"kind":"__proto__"}'],
     ['wrong types', '{"kind":"event","eventId":1,"name":[],"key":{},"publishedAt":"now"}'],
-    ['an event that is not there', '{"kind":"event-reference","eventId":"nowhere"}'],
-    ['an activity that is not there', '{"kind":"activity","activityId":"x","succeeded":true}'],
+    ['an event without its record', '{"kind":"event-reference","eventId":"nowhere"}'],
+    ['an activity that does not exist', '{"kind":"activity","activityId":"x","succeeded":true}'],
     [
-      'a child that is not there',
+      'a child that does not exist',
       '{"kind":"child","pointerId":77,"attempt":1,"workflowId":"x","status":"Complete"}',
     ],
-  ])('to %s are left out, and the instance goes on', async (_what, body) => {
+  ])('consisting of %s are skipped, and the instance continues', async (_what, body) => {
     const spoil = (database: DatabaseSync, victim: string): void => {
       database.prepare('INSERT INTO inbox VALUES (?, ?, 1, ?)').run(victim, 'rubbish', body);
       database
@@ -214,9 +214,9 @@ describe('messages in an inbox that were spoiled', () => {
   });
 });
 
-describe('a work item whose parameters were spoiled', () => {
+describe('a work item with corrupt parameters', () => {
   it.each([['x'], ['null'], ['[]'], ['{"stepId":1}'], ['']])(
-    'to %j fails its step, and harms no other',
+    '(%j) fails its step, and affects no other item',
     async (text) => {
       const sqlite = await sqliteFile();
       const before = await startServer({ store: sqlite.open() });

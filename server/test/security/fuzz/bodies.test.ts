@@ -57,7 +57,7 @@ function mutateBytes(bytes: Buffer, chance: Chance): Buffer {
   }
 }
 
-describe.each(['memory', 'sqlite'] as const)('bodies, on the store in %s', (store) => {
+describe.each(['memory', 'sqlite'] as const)('bodies, with the store in %s', (store) => {
   const at = serverToFuzz(store, {
     STEPS_WITHOUT_WAIT_MAX: '300',
     WRONG_TOKENS_PER_MINUTE_MAX: '1000000',

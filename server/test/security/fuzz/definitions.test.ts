@@ -43,7 +43,7 @@ const LIMITS = {
 };
 const JSON_TYPE = 'application/json';
 
-describe.each(['memory', 'sqlite'] as const)('definitions, on the store in %s', (store) => {
+describe.each(['memory', 'sqlite'] as const)('definitions, with the store in %s', (store) => {
   const at = serverToFuzz(store, LIMITS);
   beforeAll(async () => {
     const path = `/api/step/${encodeURIComponent('My Custom Step')}`;

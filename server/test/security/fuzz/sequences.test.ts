@@ -118,82 +118,86 @@ async function glanceAt(url: string): Promise<Probe> {
   return { status: response.status, text };
 }
 
-describe.each(['memory', 'sqlite'] as const)('sequences of calls, on the store in %s', (store) => {
-  const at = serverToFuzz(store, {
-    STEPS_WITHOUT_WAIT_MAX: '300',
-    POLL_TIMEOUT_SECONDS_MAX: '1',
-    WAIT_SECONDS_MAX: '1',
-    WRONG_TOKENS_PER_MINUTE_MAX: '1000000',
-  });
-  const pool = new Pool();
-  for (const { id } of DEFINITIONS) pool.learn(id, 'definitionId');
-  for (const [name, value] of [
-    ['eventName', 'e'],
-    ['eventKey', 'k'],
-    ['activityName', 'job'],
-    ['stepName', 'mine'],
-  ]) {
-    pool.learn(value, name);
-  }
-
-  const valueOf = ({ name }: Parameter, path: string, chance: Chance): string => {
-    switch (name) {
-      case 'wait':
-      case 'timeout':
-        return chance.once(10) ? chance.pick(RUBBISH) : '0';
-      case 'lease':
-      case 'limit':
-      case 'version':
-        return chance.pick(['1', '2', '100', ...RUBBISH]);
-      case 'status':
-        return chance.pick(['Runnable', 'Suspended', 'Complete', 'Terminated', ...RUBBISH]);
-      case 'cursor':
-        return pool.take(chance, ['nextCursor']);
-      case 'startedFrom':
-      case 'startedTo':
-        return pool.take(chance, ['startTime', 'endTime']);
-      case 'Idempotency-Key':
-        return chance.pick(['k1', 'k2', 'k3']);
-      default:
-        return pool.take(chance, SOURCES.find(([start]) => path.startsWith(start))?.[1] ?? ['']);
+describe.each(['memory', 'sqlite'] as const)(
+  'sequences of calls, with the store in %s',
+  (store) => {
+    const at = serverToFuzz(store, {
+      STEPS_WITHOUT_WAIT_MAX: '300',
+      POLL_TIMEOUT_SECONDS_MAX: '1',
+      WAIT_SECONDS_MAX: '1',
+      WRONG_TOKENS_PER_MINUTE_MAX: '1000000',
+    });
+    const pool = new Pool();
+    for (const { id } of DEFINITIONS) pool.learn(id, 'definitionId');
+    for (const [name, value] of [
+      ['eventName', 'e'],
+      ['eventKey', 'k'],
+      ['activityName', 'job'],
+      ['stepName', 'mine'],
+    ]) {
+      pool.learn(value, name);
     }
-  };
 
-  const bodyOf = (path: string, chance: Chance): string => {
-    if (path.startsWith('/api/definition') && !chance.once(5))
-      return JSON.stringify(chance.pick(DEFINITIONS));
-    if (path.startsWith('/api/step') && !chance.once(3)) return 'x = 1';
-    return chance.pick(BODIES);
-  };
+    const valueOf = ({ name }: Parameter, path: string, chance: Chance): string => {
+      switch (name) {
+        case 'wait':
+        case 'timeout':
+          return chance.once(10) ? chance.pick(RUBBISH) : '0';
+        case 'lease':
+        case 'limit':
+        case 'version':
+          return chance.pick(['1', '2', '100', ...RUBBISH]);
+        case 'status':
+          return chance.pick(['Runnable', 'Suspended', 'Complete', 'Terminated', ...RUBBISH]);
+        case 'cursor':
+          return pool.take(chance, ['nextCursor']);
+        case 'startedFrom':
+        case 'startedTo':
+          return pool.take(chance, ['startTime', 'endTime']);
+        case 'Idempotency-Key':
+          return chance.pick(['k1', 'k2', 'k3']);
+        default:
+          return pool.take(chance, SOURCES.find(([start]) => path.startsWith(start))?.[1] ?? ['']);
+      }
+    };
 
-  const callOnce = async (chance: Chance): Promise<void> => {
-    const { method, operation, path } = chance.pick(CALLS);
-    let filled = path;
-    const query = new URLSearchParams();
-    const headers: Record<string, string> = {};
-    for (const parameter of operation.parameters) {
-      const value = valueOf(parameter, path, chance);
-      if (parameter.in === 'path')
-        filled = filled.replace(`{${parameter.name}}`, encodeURIComponent(value));
-      else if (!chance.once(2)) continue;
-      else if (parameter.in === 'query') query.append(parameter.name, value);
-      else headers[parameter.name] = value;
-    }
-    const types = Object.keys(operation.requestBody?.content ?? {});
-    const sent = types.length === 0 ? {} : { body: bodyOf(path, chance), type: chance.pick(types) };
-    const line = [method.toUpperCase(), `${filled}?${query.toString()}`] as const;
-    const { status, text } = isStream(operation)
-      ? await glanceAt(at.client.url + line[1])
-      : await probe(at.client, line, { ...sent, headers });
-    const documented = [...Object.keys(operation.responses), ...ALWAYS_POSSIBLE];
-    expect(documented, `${line.join(' ')}: ${text}`).toContain(String(status));
-    if (text.startsWith('{') && status < 300) pool.learn(JSON.parse(text));
-  };
+    const bodyOf = (path: string, chance: Chance): string => {
+      if (path.startsWith('/api/definition') && !chance.once(5))
+        return JSON.stringify(chance.pick(DEFINITIONS));
+      if (path.startsWith('/api/step') && !chance.once(3)) return 'x = 1';
+      return chance.pick(BODIES);
+    };
 
-  // Some at a time, so that they also meet each other.
-  const round = async (chance: Chance): Promise<void> => {
-    await Promise.all(Array.from({ length: 16 }, () => callOnce(chance)));
-  };
+    const callOnce = async (chance: Chance): Promise<void> => {
+      const { method, operation, path } = chance.pick(CALLS);
+      let filled = path;
+      const query = new URLSearchParams();
+      const headers: Record<string, string> = {};
+      for (const parameter of operation.parameters) {
+        const value = valueOf(parameter, path, chance);
+        if (parameter.in === 'path')
+          filled = filled.replace(`{${parameter.name}}`, encodeURIComponent(value));
+        else if (!chance.once(2)) continue;
+        else if (parameter.in === 'query') query.append(parameter.name, value);
+        else headers[parameter.name] = value;
+      }
+      const types = Object.keys(operation.requestBody?.content ?? {});
+      const sent =
+        types.length === 0 ? {} : { body: bodyOf(path, chance), type: chance.pick(types) };
+      const line = [method.toUpperCase(), `${filled}?${query.toString()}`] as const;
+      const { status, text } = isStream(operation)
+        ? await glanceAt(at.client.url + line[1])
+        : await probe(at.client, line, { ...sent, headers });
+      const documented = [...Object.keys(operation.responses), ...ALWAYS_POSSIBLE];
+      expect(documented, `${line.join(' ')}: ${text}`).toContain(String(status));
+      if (text.startsWith('{') && status < 300) pool.learn(JSON.parse(text));
+    };
 
-  itSurvives('calls in any order', round, { shares: 2, givesMemoryBack: store === 'sqlite' });
-});
+    // Some at a time, so that they also meet each other.
+    const round = async (chance: Chance): Promise<void> => {
+      await Promise.all(Array.from({ length: 16 }, () => callOnce(chance)));
+    };
+
+    itSurvives('calls in any order', round, { shares: 2, givesMemoryBack: store === 'sqlite' });
+  },
+);

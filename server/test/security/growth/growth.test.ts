@@ -88,11 +88,11 @@ async function start(): Promise<SpawnedServer> {
   });
 }
 
-describe.runIf(process.platform === 'linux')('what grows', () => {
+describe.runIf(process.platform === 'linux')('growing inputs', () => {
   const LIMIT = (SECONDS + 300) * 1000;
 
   it(
-    `blocks nobody as a request (FUZZ_SEED=${SEED})`,
+    `do not block other requests (FUZZ_SEED=${SEED})`,
     async () => {
       const server = await start();
       await growAll(growths(), (grown) =>
@@ -105,7 +105,7 @@ describe.runIf(process.platform === 'linux')('what grows', () => {
   );
 
   it(
-    `blocks nobody when runs take it up (FUZZ_SEED=${SEED})`,
+    `do not block other requests when runs use them (FUZZ_SEED=${SEED})`,
     async () => {
       const server = await start();
       const runs = new Runs(server.url);
