@@ -1,4 +1,4 @@
-/** The server under test: the build, on the embedded store, with what it uses while something runs. */
+/** The server under test: the build on the embedded store, with its resource usage while something runs. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -12,7 +12,7 @@ export interface Spent extends Usage {
 
 export class BenchServer {
   readonly client: HttpClient;
-  /** From the start of the process to its first good answer. */
+  /** From the start of the process to its first successful response. */
   readonly readyMs: number;
   readonly #server: SpawnedServer;
   readonly #folder: string;
@@ -24,7 +24,7 @@ export class BenchServer {
     this.client = new HttpClient(server.url);
   }
 
-  /** @param profilesFolder where each of its threads writes a CPU profile when it ends; null: without profiles */
+  /** @param profilesFolder where each thread of the server writes a CPU profile when it ends; null: no profiles */
   static async start(profilesFolder: string | null): Promise<BenchServer> {
     const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-bench-'));
     const startedAt = performance.now();
@@ -57,7 +57,7 @@ export class BenchServer {
   }
 }
 
-/** All that the server has asked of its store so far. */
+/** All operations that the server has sent to its store so far. */
 export async function storeOperations(client: HttpClient): Promise<number> {
   const { json } = await client.call('GET', '/metrics');
   const counts = String(json).matchAll(/^stepwright_store_operations_total\{[^}]*\} (\d+)/gm);

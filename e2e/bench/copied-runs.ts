@@ -1,6 +1,6 @@
 /**
- * Many open runs in a store at little cost: a few that the server itself has stored, copied in the database under other ids.
- * Starting 200,000 over HTTP would take minutes.
+ * Creates many open runs in a store at little cost: the server itself stores a few, which are then copied in the
+ * database under other ids. Starting 200,000 runs over HTTP would take minutes.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,20 +10,20 @@ import { MongoClient } from 'mongodb';
 
 export interface Copies {
   readonly workflowId: string;
-  /** How many there are to be, the original included. */
+  /** The number of runs to create, including the original. */
   readonly count: number;
 }
 
 export interface CopiedRuns {
-  /** What a server needs to use this store. */
+  /** The settings with which a server uses this store. */
   readonly environment: Readonly<Record<string, string>>;
   copy(copies: Copies): Promise<void>;
-  /** How many runs of the definition are Complete. */
+  /** The number of runs of the definition that are Complete. */
   completed(definitionId: string): Promise<number>;
   remove(): Promise<void>;
 }
 
-/** What an instance consists of while it waits, with the member that names it. */
+/** The records of an instance while it waits, each with the member that contains its id. */
 const PARTS = { instances: 'id', subscriptions: 'instanceId', activities: 'instanceId' } as const;
 const COPIES_AT_ONCE = 2000;
 
@@ -103,7 +103,7 @@ function copyRows(database: DatabaseSync, { workflowId, count }: Copies): void {
   }
 }
 
-/** The id stands in members of the record and in its state. */
+/** Members of the record and its state contain the id. */
 function* copiesOf<Part extends object>(
   original: Part,
   workflowId: string,

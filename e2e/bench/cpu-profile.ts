@@ -1,6 +1,6 @@
 /**
- * CPU profiles as `node --cpu-prof` writes them, one file for each thread: cut to a stretch of time, and as a tree of
- * frames with what each of them spent.
+ * Reads CPU profiles as `node --cpu-prof` writes them, one file per thread: cut to a span of time, and as a tree of
+ * frames with the time spent in each.
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -8,16 +8,16 @@ import { fileURLToPath } from 'node:url';
 
 export interface Frame {
   readonly name: string;
-  /** Of the project, of a package or of Node: where the function is from, short enough to be read. */
+  /** The origin of a function (the project, a package or Node), shortened for display. */
   readonly place: string;
   selfMs: number;
-  /** With everything below. */
+  /** Including all frames below. */
   totalMs: number;
   readonly children: Map<string, Frame>;
 }
 
 export interface Span {
-  /** Of `process.hrtime`, which is the clock of profiles as well. */
+  /** The clock of `process.hrtime`, which profiles use too. */
   readonly fromUs: number;
   readonly toUs: number;
 }
@@ -35,23 +35,26 @@ interface ProfileFile {
   readonly timeDeltas: readonly number[];
 }
 
-/** What is longer than so many intervals between samples is not a function's doing: the thread waited for a processor. */
+/**
+ * A gap of more than this many intervals between samples does not count to a function: the thread was waiting for a
+ * processor.
+ */
 const LONGEST_INTERVALS = 4;
 
 export class CpuProfile {
   readonly #file: ProfileFile;
 
   constructor(file: string) {
-    // Written by Node.
+    // Node writes this file.
     this.#file = JSON.parse(readFileSync(file, 'utf8')) as ProfileFile;
   }
 
-  /** The thread of the store runs other files than the main thread does. */
+  /** The thread of the store runs other files than the main thread. */
   runs(file: string): boolean {
     return this.#file.nodes.some(({ callFrame }) => callFrame.url.endsWith(file));
   }
 
-  /** What ran in the span, without what waited for something to do. */
+  /** The frames that ran in the span, without idle time. */
   during({ fromUs, toUs }: Span): Frame {
     const { nodes, samples, startTime, timeDeltas } = this.#file;
     const spentMs = new Map<number, number>();
@@ -76,7 +79,7 @@ interface Source {
   readonly spentMs: ReadonlyMap<number, number>;
 }
 
-/** Frames of one function under one caller become one, whichever line they called from. */
+/** Merges frames of the same function under the same caller, whichever line made the call. */
 function mergeChildren(into: Frame, node: ProfileNode, source: Source): void {
   for (const id of node.children ?? []) {
     const child = source.byId.get(id);

@@ -1,12 +1,12 @@
-/** Flame graphs as SVG, from the top down: what is wide took long. Titles tell names and shares when pointed at. */
+/** Flame graphs as SVG, from the top down: wide frames took long. Tooltips show names and shares. */
 import type { Frame } from './cpu-profile.ts';
 
 const WIDTH = 1200;
 const ROW = 16;
 const HEAD = 24;
-/** What is narrower than this is left out, which keeps the files small. */
+/** Narrower frames are omitted, which keeps the files small. */
 const NARROWEST = 3;
-/** Of letters of this font, on average. */
+/** The average width of a character in this font. */
 const LETTER_WIDTH = 6.1;
 
 const COLOURS: readonly (readonly [RegExp, string])[] = [
@@ -18,7 +18,7 @@ const COLOURS: readonly (readonly [RegExp, string])[] = [
   [/^store\//, '#d8a7ca'],
   [/./, '#c9b79c'],
 ];
-/** Frames without a file: native functions, the collection of garbage. */
+/** Frames without a file: native functions and garbage collection. */
 const NATIVE = '#d9d9d9';
 
 interface Flame {
@@ -26,7 +26,7 @@ interface Flame {
   readonly root: Frame;
 }
 
-/** One graph below the other, each as wide as the picture. */
+/** Places one graph below the other, each as wide as the image. */
 export function drawFlames(flames: readonly Flame[]): string {
   const parts: string[] = [];
   let top = 0;
@@ -51,7 +51,7 @@ interface Position {
   readonly allMs: number;
 }
 
-/** @returns how many rows it took */
+/** @returns the number of rows */
 function drawBelow(frame: Frame, { allMs, left, top }: Position, parts: string[]): number {
   let rows = 0;
   let x = left;

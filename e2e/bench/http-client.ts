@@ -1,4 +1,4 @@
-/** A lean client, so that the load costs little: kept connections, JSON in and out, no retries. */
+/** A lightweight client, so that the load itself costs little: persistent connections, JSON in and out, no retries. */
 import { Agent, request } from 'node:http';
 
 export interface Answer {
@@ -14,7 +14,7 @@ export class HttpClient {
     this.#base = base;
   }
 
-  /** @throws Error for a status of 400 and above, but 404 */
+  /** @throws Error for a status of 400 and above, except 404 */
   call(method: string, path: string, body?: unknown): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const text = body === undefined ? undefined : JSON.stringify(body);

@@ -1,10 +1,10 @@
 /**
  * `pnpm bench [W1 W2 …] [--scale=0.2] [--json] [--peers=folder] [--profile[=folder]]`: measures the built server on the
- * embedded store (or on `dbhost`), and after it other engines, where their scripts are. With `--profile` it draws a flame
- * graph of each workload; profiling slows the server down, so its numbers are not to be compared with others.
+ * embedded store (or on `dbhost`), and then other engines if their scripts are available. With `--profile` it draws a
+ * flame graph of each workload; profiling slows the server down, so do not compare its numbers with others.
  *
- * It is not a test: machines differ and are noisy. What can be compared are the ratios to the raw store, measured in the
- * same run. The server is on loopback, the load is bounded, and everything ends by itself.
+ * This is not a test: machines differ, and results are noisy. Only the ratios to the raw store, measured in the same
+ * run, are comparable. The server is on loopback, the load is limited, and everything ends by itself.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';

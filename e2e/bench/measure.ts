@@ -1,4 +1,4 @@
-/** Running something many times: one after the other for latency, side by side for throughput. */
+/** Runs an operation many times: sequentially for latency, in parallel for throughput. */
 export interface Latency {
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -21,7 +21,7 @@ export async function latencyOf(
   return { p50Ms: at(0.5), p99Ms: at(0.99) };
 }
 
-/** How many a second, with so many under way at any time. */
+/** Operations per second with this many in progress at any time. */
 export async function throughputOf(
   count: number,
   concurrency: number,

@@ -1,6 +1,6 @@
 /**
- * Comparison with other engines: runs their own scripts, each in a folder `<peers>/<name>` with a `bench.mjs`, right after
- * ours on the same machine. A folder that was not set up (no `node_modules`) is left out, and said so.
+ * Comparison with other engines: runs their own scripts, each in a folder `<peers>/<name>` with a `bench.mjs`, right
+ * after ours on the same machine. A folder that is not set up (no `node_modules`) is skipped with a message.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -10,11 +10,11 @@ import type { Numbers } from './workloads.ts';
 
 const LONGEST_MS = 300_000;
 
-/** What their scripts write down for each of their measurements. */
+/** The format in which their scripts record each measurement. */
 interface PeerMeasurement {
   readonly p50?: number;
   readonly wfPerS?: number;
-  /** By process; `bench` is the one that makes the load. */
+  /** By process; `bench` is the one that generates the load. */
   readonly cpuMsPerWf?: Readonly<Record<string, number>>;
 }
 
@@ -39,7 +39,7 @@ export async function measurePeers(
   return results;
 }
 
-/** Ours and theirs, for one workload; a ratio above 1 is in our favour. */
+/** Our number and theirs for one workload; a ratio above 1 means that ours is better. */
 export function compareWith(ours: Numbers, theirs: Numbers): Numbers {
   const ratio = (over?: number, under?: number): number | undefined =>
     over === undefined || under === undefined ? undefined : over / under;
@@ -59,7 +59,7 @@ async function runPeer(home: string): Promise<Record<string, Numbers> | null> {
   const result = path.join(scratch, 'result.json');
   mkdirSync(path.join(home, '..', 'logs'), { recursive: true });
   try {
-    // QL=0: their scripts would wait for a quiet machine, ours do not.
+    // QL=0: their scripts would otherwise wait for an idle machine.
     const child = spawn(process.execPath, ['bench.mjs'], {
       cwd: home,
       env: { ...process.env, RESULT: result, QL: '0' },
@@ -73,9 +73,9 @@ async function runPeer(home: string): Promise<Record<string, Numbers> | null> {
   }
 }
 
-/** Their names are `W1_seq`, `W2_2000x32` and so on: one for latency, one for throughput of a workload. */
+/** Their names are `W1_seq`, `W2_2000x32` and so on: one for the latency and one for the throughput of a workload. */
 function readResult(file: string): Record<string, Numbers> {
-  // Written by the peers' own harness.
+  // The harness of the peers writes this file.
   const written = JSON.parse(readFileSync(file, 'utf8')) as Record<string, PeerMeasurement>;
   const workloads: Record<string, Numbers> = {};
   for (const [key, { p50, wfPerS, cpuMsPerWf = {} }] of Object.entries(written)) {
@@ -88,7 +88,7 @@ function readResult(file: string): Record<string, Numbers> {
       ...workloads[name],
       ...(p50 === undefined ? {} : { p50Ms: p50 }),
       ...(wfPerS === undefined ? {} : { perSecond: wfPerS }),
-      // Throughput comes after latency, and is what our own figure is of.
+      // Throughput comes after latency; our own number is a throughput too.
       cpuMsEach,
     };
   }

@@ -1,7 +1,7 @@
-/** What a process and its children have used, from /proc; zeros where there is no /proc. */
+/** The resources that a process and its children have used, from /proc; zeros if there is no /proc. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Linux counts CPU time in hundredths of a second, whatever the machine. */
+/** Linux counts CPU time in hundredths of a second on every machine. */
 const TICKS_PER_MS = 0.1;
 
 export interface Usage {
@@ -23,7 +23,7 @@ export function usageOf(pid: number): Usage {
 function ownUsage(pid: number): Usage {
   try {
     const fields = statOf(pid);
-    // utime and stime are the 14th and 15th field, and the name before them was cut off with two.
+    // utime and stime are fields 14 and 15; the name was cut off together with the first two fields.
     const ticks = Number(fields[11]) + Number(fields[12]);
     const pages = Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]);
     return { cpuMs: ticks / TICKS_PER_MS, rssBytes: pages * 4096 };
@@ -40,7 +40,7 @@ function descendantsOf(pid: number): readonly number[] {
       const parent = Number(statOf(Number(name))[1]);
       children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
     } catch {
-      // It ended meanwhile.
+      // The process has ended in the meantime.
     }
   }
   const found: number[] = [];
@@ -53,7 +53,7 @@ function descendantsOf(pid: number): readonly number[] {
   return found;
 }
 
-/** The fields after the name, which may contain anything and stands in parentheses. */
+/** The fields after the name, which is in parentheses and can contain any character. */
 function statOf(pid: number): readonly string[] {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
   return text.slice(text.lastIndexOf(')') + 2).split(' ');

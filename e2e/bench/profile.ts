@@ -1,10 +1,10 @@
-/** Where the time of the server's threads goes: flame graphs, and shares by part of the program. */
+/** Shows how the threads of the server spend their time: flame graphs, and shares by part of the program. */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { CpuProfile, type Frame, type Span } from './cpu-profile.ts';
 import { drawFlames } from './flame-graph.ts';
 
-/** By the file of a function; native functions count to whoever called them. */
+/** By the file of a function; native functions count to their caller. */
 const PARTS: readonly (readonly [RegExp, string])[] = [
   [/^node:.*(timer|task_queues|immediate)/, 'timers and tasks of Node'],
   [/^node:.*(worker|event_target|serdes|messag)/, 'messages between the threads'],
@@ -23,7 +23,7 @@ const SHOWN_FUNCTIONS = 12;
 /**
  * Writes `<folder>/<workload>.svg` for each workload.
  *
- * @param profiles where the server wrote its profiles when it ended
+ * @param profiles the folder to which the server wrote its profiles when it ended
  */
 export function writeProfiles(
   profiles: string,
@@ -77,7 +77,7 @@ function partOf({ name, place }: Frame, caller: string): string {
   if (name === '(program)') return 'native code outside of any function';
   if (place === '') return caller;
   const known = PARTS.find(([pattern]) => pattern.test(place))?.[1];
-  // Of the project: its first folder, which is a room of ARCHITECTURE.md.
+  // For the project: its first folder, which is a room of ARCHITECTURE.md.
   return known ?? `${place.split('/')[0] ?? place}, ours`;
 }
 

@@ -1,4 +1,4 @@
-/** What MongoDB can do at this moment, by the same driver: durable writes of one instance document each. */
+/** The current speed of MongoDB with the same driver: durable writes of one instance document each. */
 import { MongoClient } from 'mongodb';
 import type { RawStore } from './raw-store.ts';
 

@@ -1,6 +1,6 @@
 /**
- * What the embedded store's engine can do on this machine at this moment, by the same driver: durable writes of one
- * instance document each. The ratio to it says how much of the disk's speed the server passes on.
+ * The current speed of the engine of the embedded store on this machine, with the same driver: durable writes of one
+ * instance document each. The ratio to it shows how much of the speed of the disk the server can use.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,9 +8,9 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 export interface RawStore {
-  /** One synced commit for each write, one after the other. */
+  /** One synced commit for each write, sequentially. */
   readonly singleMs: number;
-  /** Writes a second with 32 of them in each synced commit. */
+  /** Writes per second with 32 of them in each synced commit. */
   readonly batchedPerSecond: number;
 }
 

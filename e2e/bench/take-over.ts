@@ -1,10 +1,10 @@
 /**
- * `pnpm bench:take-over [--open=200000] [--due=40000]`: a node dies that has many open runs. On the embedded store it is
- * started again; with `dbhost` set to a MongoDB a second node, which lives, takes over.
+ * `pnpm bench:take-over [--open=200000] [--due=40000]`: a node with many open runs dies. On the embedded store it is
+ * restarted; with `dbhost` set to a MongoDB server, a second, live node takes over.
  *
- * `open` runs wait for an event, a worker or a time far ahead; `due` more become due at the moment of the death. Measured:
- * how long a start takes, until what is due is finished, memory, store operations, and on MongoDB how long the short runs
- * of the living node take before and meanwhile. Everything is removed at the end.
+ * `open` runs wait for an event, a worker or a time in the far future; `due` further runs become due when the node
+ * dies. Measures the duration of a start, the time until all due runs have finished, memory, store operations, and on
+ * MongoDB the duration of short runs on the live node before and during the take-over. Removes everything at the end.
  */
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -75,7 +75,7 @@ async function start(what: string): Promise<SpawnedServer> {
   return server;
 }
 
-/** @returns when the runs become due that are to be due */
+/** @returns the time at which the due runs become due */
 async function fill(client: HttpClient): Promise<number> {
   for (const [Id, Steps] of Object.entries(DEFINITIONS)) {
     await client.call('POST', '/api/definition', { Id, Steps });

@@ -1,4 +1,6 @@
-/** The workloads. Each prepares its definitions and answers its numbers; names of numbers end with their unit. */
+/**
+ * The workloads. Each one prepares its definitions and returns its numbers; the name of a number ends with its unit.
+ */
 import type { BenchServer } from './bench-server.ts';
 import { latencyOf, throughputOf } from './measure.ts';
 
@@ -37,7 +39,7 @@ async function ended(server: BenchServer, workflowId: string, seconds = 30): Pro
   return workflow;
 }
 
-/** Costs for each of `count` runs of what happens in `work`. */
+/** The cost for each of `count` runs of what happens in `work`. */
 async function costs(
   server: BenchServer,
   count: number,
@@ -123,7 +125,7 @@ const activity: Workload = {
       const perSecond = await throughputOf(count, 32, async (n) => {
         await ended(server, await start(server, 'activity', { n }));
       });
-      // The last polls wait for work that does not come: one more item for each lets them end.
+      // The last polls wait for work that never comes: one more item for each lets them end.
       await Promise.all(Array.from({ length: 32 }, () => start(server, 'activity', { n: 0 })));
       await Promise.all(workers);
       return { ...latency, perSecond };
@@ -159,7 +161,7 @@ const expressions: Workload = {
     const steps = Array.from({ length: 10 }, (_, n) => ({
       Id: `s${n}`,
       StepType: 'NoOp',
-      // A call: what the server evaluates itself would measure no Python.
+      // A function call: an expression that the server evaluates itself would not measure Python.
       Outputs: { x: 'abs(data.x * 2 % 1000 + 1)' },
       ...(n < 9 ? { NextStepId: `s${n + 1}` } : {}),
     }));
@@ -292,7 +294,7 @@ const wide: Workload = {
       const { endTime, startTime } = await ended(server, await start(server, 'wide', { n }), 120);
       return (Date.parse(endTime ?? '') - Date.parse(startTime)) / n;
     };
-    // One of them takes a fraction of a second, in which a busy machine does as it likes.
+    // One of them takes a fraction of a second, too short a time on a busy machine.
     const narrow: number[] = [];
     for (let run = 0; run < 7; run += 1) narrow.push(await itemMs(1000));
     const narrowItemMs = narrow.sort((a, b) => a - b)[3] ?? 0;

@@ -1,9 +1,10 @@
 /**
- * MongoDB and Redis for a whole run of the suite, from the first of these that there is:
- *  1. `E2E_DBHOST` and `E2E_REDIS`, servers that run already;
- *  2. Docker, through Testcontainers (images mongo:7 and redis:7);
- *  3. `mongod` and `redis-server` on the PATH;
- *  4. nothing: the embedded store and no Redis, which is said loudly, because it covers less.
+ * MongoDB and Redis for a whole run of the suite, from the first available source:
+ *
+ * 1. `E2E_DBHOST` and `E2E_REDIS`: servers that are already running;
+ * 2. Docker, through Testcontainers (images mongo:7 and redis:7);
+ * 3. `mongod` and `redis-server` on the PATH;
+ * 4. none: the embedded store and no Redis, with a prominent message, because this covers less.
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -17,7 +18,7 @@ export interface BackingServices {
   /** Null: the embedded store. */
   readonly dbhost: string | null;
   readonly redis: string | null;
-  /** What was found, for the log of the run. */
+  /** The source, for the log of the test run. */
   readonly description: string;
   stop(): Promise<void>;
 }
@@ -59,7 +60,7 @@ export async function findBackingServices(): Promise<BackingServices> {
 }
 
 async function nothing(): Promise<void> {
-  // These were not started here.
+  // The suite did not start these servers.
 }
 
 async function startContainers(): Promise<BackingServices> {
@@ -115,7 +116,7 @@ async function freePort(): Promise<number> {
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
-  const { port } = server.address() as AddressInfo; // It listens on TCP.
+  const { port } = server.address() as AddressInfo; // The server listens on TCP.
   await new Promise((resolve) => server.close(resolve));
   return port;
 }

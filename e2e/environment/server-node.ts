@@ -1,12 +1,12 @@
-/** One node: the built server as a process of its own. */
+/** One node: the built server in its own process. */
 import { SpawnedServer } from '../../server/test/support/spawned-server.js';
 
 export type ServerNode = SpawnedServer;
 
-/** `E2E_SERVER_MAIN`: another build, such as one that has a safeguard taken out. */
+/** `E2E_SERVER_MAIN`: another build, such as one without a safeguard. */
 const MAIN = process.env['E2E_SERVER_MAIN'];
 
-/** Starts a server on a free port; it resolves when it listens. `main`: of another build than this one. */
+/** Starts a server on a free port; resolves when it is listening. `main`: the main file of another build. */
 export function startNode(
   environment: Readonly<Record<string, string>>,
   main: string | undefined = MAIN,

@@ -1,4 +1,4 @@
-/** Short ways to write the steps of a definition, and to wait until one is reached. */
+/** Helpers to write the steps of a definition, and to wait until a step is reached. */
 import type { DataObject, StepExecution, WorkflowHandle } from '@stepwright/sdk';
 import { setTimeout } from 'node:timers/promises';
 import type { TestEnvironment } from './test-environment.js';
@@ -39,14 +39,14 @@ export function activity(id: string, name: string, more: object = {}): Step {
   };
 }
 
-/** Registers the steps as a definition of their own and starts it. */
+/** Registers the steps as a new definition and starts it. */
 export async function run(
   environment: TestEnvironment,
   steps: readonly Step[],
   options: { readonly data?: DataObject; readonly definition?: object } = {},
 ): Promise<WorkflowHandle> {
   const id = environment.unique('definition');
-  // The SDK's type is the exact form of the API; tests write the original's casing as well.
+  // The SDK's type is the exact form of the API; tests also use the casing of Conductor.
   await environment.client.definitions.register(
     JSON.stringify({ Id: id, Steps: steps, ...options.definition }),
   );

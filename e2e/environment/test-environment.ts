@@ -1,8 +1,9 @@
 /**
- * Where a scenario runs. Every scenario runs in every mode, and must not notice:
- *  - `one node`: one server;
- *  - `two nodes`: two servers on one database with one Redis; every call goes to the other one than the call before;
- *  - `restart`: one server that is killed (-9) and started again at every checkpoint of the scenario.
+ * The environment of a scenario. Every scenario runs in every mode, and must behave the same:
+ *
+ * - `one node`: one server;
+ * - `two nodes`: two servers on one database with one Redis; calls alternate between them;
+ * - `restart`: one server that is killed (-9) and restarted at every checkpoint of the scenario.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -14,7 +15,7 @@ import { startNode, type ServerNode } from './server-node.js';
 
 export type Mode = 'one node' | 'two nodes' | 'restart';
 
-/** Names nothing: the environment's `fetch` sends each call to a node. */
+/** A placeholder: the environment's `fetch` sends each call to a node. */
 const ANY_NODE = 'http://any-node.invalid';
 
 export class TestEnvironment {
@@ -54,20 +55,20 @@ export class TestEnvironment {
     return environment;
   }
 
-  /** Between two steps of a scenario: in `restart` the server dies here and another one goes on. */
+  /** Between two parts of a scenario: in `restart`, the server is killed here and another one continues. */
   async checkpoint(): Promise<void> {
     if (this.#mode !== 'restart') return;
     await Promise.all(this.#nodes.map((node) => node.kill()));
     this.#nodes = [await startNode(this.#settings)];
   }
 
-  /** A call to the next node in turn. */
+  /** Calls the nodes in rotation. */
   fetch(request: Request): Promise<Response> {
     const { pathname, search } = new URL(request.url);
     return fetch(new Request(`${this.#nextUrl()}${pathname}${search}`, request));
   }
 
-  /** Plain HTTP, for what the SDK does not do. */
+  /** Plain HTTP, for calls that the SDK does not support. */
   call(pathAndQuery: string, init?: RequestInit): Promise<Response> {
     return fetch(`${this.#nextUrl()}${pathAndQuery}`, init);
   }

@@ -1,6 +1,7 @@
 /**
- * `pnpm test:safeguards [name …]`: takes out one safeguard of the built server at a time, runs the fault test that has to
- * notice against that build, and fails when it does not. A test that stays green then is worth nothing.
+ * `pnpm test:safeguards [name …]`: removes one safeguard of the built server at a time, runs the fault test that must
+ * notice this against the modified build, and fails if the test does not notice. A test that still passes proves
+ * nothing.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -13,13 +14,13 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const SERVER = path.join(ROOT, 'server');
 
 interface Outcome {
-  /** A test failed, and for the reason that was to be shown. */
+  /** A test failed, and for the expected reason. */
   readonly isRed: boolean;
-  /** The tests that failed, with the first line of why. */
+  /** The failed tests, with the first line of each reason. */
   readonly failures: readonly string[];
 }
 
-/** A copy of the built server without the safeguard; its packages are those of the original. */
+/** Copies the built server without the safeguard; the packages are those of the original. */
 function copyWithout({ patches }: Safeguard, folder: string): string {
   cpSync(path.join(SERVER, 'dist'), path.join(folder, 'dist'), { recursive: true });
   for (const name of ['node_modules', 'openapi', 'package.json']) {
@@ -52,7 +53,7 @@ function run({ only, scale = 1, shows, test }: Safeguard, main: string, folder: 
   return readOutcome(report, shows);
 }
 
-/** What is read of vitest's report. */
+/** The parts of vitest's report that are read. */
 interface Report {
   readonly numPassedTests: number;
   readonly testResults: readonly {
@@ -65,7 +66,7 @@ interface Report {
 }
 
 function readOutcome(file: string, shows: RegExp): Outcome {
-  // The form of vitest's JSON reporter.
+  // The format of vitest's JSON reporter.
   const report = JSON.parse(readFileSync(file, 'utf8')) as Report;
   const failures = report.testResults
     .flatMap(({ assertionResults }) => assertionResults)

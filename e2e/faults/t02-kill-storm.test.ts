@@ -8,13 +8,13 @@ import { Workload } from './support/workload.js';
 
 const KILL_EVERY_MS_MIN = 2000;
 const RESTART_AFTER_MS = 500;
-/** So that many calls to the outside are under way at any time. */
+/** Keeps many external calls in progress at any time. */
 const CALL_MS = 400;
-/** A kill may meet a node that does nothing; the storm goes on until one has met work, within these bounds. */
+/** A kill may hit an idle node; the storm continues until one has hit a working node, within these limits. */
 const KILLS_MAX_FACTOR = 6;
-/** Where a start of a node takes a minute, the load does not pile up meanwhile. */
+/** If a node takes a minute to start, the load does not pile up in the meantime. */
 const RUNS_MAX_FACTOR = 2;
-/** What a node had sent when it was killed is read so much later at most. */
+/** The maximum delay until the bytes that a killed node has sent are read. */
 const READ_LATE_MS = 5000;
 
 describe.each([
@@ -65,7 +65,7 @@ describe.each([
           expect(wasCut, `${name} was called again without a kill in between`).toBe(true);
         }
       }
-      // The storm must have met calls, or it tested nothing.
+      // The storm must have hit calls; otherwise it has tested nothing.
       expect(hasMetWork()).toBe(true);
     });
   });

@@ -10,7 +10,9 @@ import { withFleet } from './support/with-fleet.js';
 import type { Instance, Page, StepRow } from './support/wire.js';
 
 const [ZOMBIE, HEIR] = [0, 1];
-/** A paused process is not gone, so only its lease tells; a busy machine must not make it end before the pause. */
+/**
+ * A paused process still exists, so only its lease expires; a busy machine must not make it expire before the pause.
+ */
 const settings = { NODE_LEASE_MS: '8000' };
 
 const CALL_THEN_WAIT = definition('zombie', [
@@ -33,7 +35,7 @@ function answerAs(by: string, response: ServerResponse): void {
   response.end(JSON.stringify({ by }));
 }
 
-/** What it tried to save, or gave up when it saw that it had lost it. */
+/** Writes that it attempted, or abandoned when it noticed that it had lost the instance. */
 async function triesOf({ url }: ServerNode): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();
   const saved =
@@ -76,7 +78,7 @@ describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
         const tookOverMs = Date.now() - pausedAt;
 
         const callsBefore = ledger.calls.length;
-        // The zombie wakes up with all answers in its sockets, and believes to be the owner.
+        // The zombie resumes with all responses in its sockets, and believes that it is the owner.
         for (const response of held) answerAs('zombie', response);
         zombie.resume();
         await eventually('the zombie has tried to save what it has', async () => {

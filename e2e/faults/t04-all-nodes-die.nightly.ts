@@ -10,7 +10,7 @@ describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
   ({ store }) => {
     it('a single new node ends every run', async () => {
       await withFleet({ count: 3, store }, async ({ fleet, ledger, random }) => {
-        // Nothing that calls out can end before the nodes die.
+        // No run with an external call can end before the nodes die.
         ledger.respond = () => undefined;
         const workload = new Workload({ urls: () => fleet.urls, ledger, random, workers: 2 });
         await workload.begin();

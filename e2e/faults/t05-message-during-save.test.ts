@@ -9,11 +9,14 @@ import { linkOf, mongoThrough, TcpProxy } from './support/tcp-proxy.js';
 import { withFleet } from './support/with-fleet.js';
 import type { Instance } from './support/wire.js';
 
-/** So long does a commit take. */
+/** The duration of a commit. */
 const COMMIT_MS = 150;
-/** More would only wait for each other. */
+/** More lanes would only wait for each other. */
 const RUNS_AT_A_TIME = 20;
-/** Whether something arrives inside a commit is chance; the test goes on until it has, within this bound. */
+/**
+ * It is a matter of chance whether a message arrives during a commit; the test continues until one has, within this
+ * limit.
+ */
 const ROUNDS_MAX = 10;
 
 describe('T-05 a message that arrives during a commit', () => {
@@ -27,7 +30,7 @@ describe('T-05 a message that arrives during a commit', () => {
         const client = new PersistentClient(() => fleet.urls);
         await client.call('POST', '/api/definition', { body: KINDS.waitBefore.definition });
         for (const link of links) link.delayMs = () => COMMIT_MS / 2 + random() * COMMIT_MS;
-        /** What the answer to a termination said; it is true for ever. */
+        /** The response to a termination, which remains true forever. */
         const answered = new Map<string, Instance['status']>();
         const counts = { event: 0, suspend: 0, terminate: 0 };
         const play = async (n: number): Promise<void> => {
@@ -38,7 +41,7 @@ describe('T-05 a message that arrives during a commit', () => {
           });
           const { workflowId } = start.body as Instance;
           const path = `/api/workflow/${workflowId}`;
-          // The timer of the run is due 400 ms after its start, and what follows it is saved for a while.
+          // The timer of the run is due 400 ms after its start, and the commit that follows takes a while.
           await setTimeout(300 + random() * 500);
           const what = chosen(random, ['event', 'suspend', 'terminate'] as const);
           counts[what] += 1;
@@ -55,7 +58,7 @@ describe('T-05 a message that arrives during a commit', () => {
             const stopped =
               what === 'suspend' ? client.call('PUT', `${path}/suspend`, suspend) : null;
             await client.call('POST', `/api/event/go/${name}`, event);
-            // It stays suspended, whatever was being saved; only a call that was made again may find it resumed.
+            // The run stays suspended, whatever commit is in progress; only a repeated call may find it resumed.
             const staysSo = (await stopped)?.status === 200 && client.retries === retries;
             const expected = staysSo ? [200] : [200, 400];
             await client.call('PUT', `${path}/resume`, { expected });
@@ -82,7 +85,7 @@ describe('T-05 a message that arrives during a commit', () => {
         }
         const lost = await lostCommits();
         console.log('T-05', { ...counts, commitsMadeAgain: lost });
-        // Something did arrive inside a commit, or nothing was tested.
+        // A message must have arrived during a commit; otherwise the test has tested nothing.
         expect(lost).toBeGreaterThan(0);
       });
     } finally {

@@ -133,7 +133,7 @@ describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
           );
           for (const [at, { startTime }] of inside.entries()) {
             const before = inside[at - 1];
-            // ISO times of one zone and length are in the order of their texts.
+            // ISO timestamps with the same zone and length sort like strings.
             if (before !== undefined) expect(startTime >= (before.endTime ?? '')).toBe(true);
           }
         };

@@ -5,7 +5,7 @@ import { linkOf, mongoThrough, TcpProxy } from './support/tcp-proxy.js';
 import { withFleet } from './support/with-fleet.js';
 import { Workload } from './support/workload.js';
 
-/** Of the writes to the store; of them the writer is told that they failed, though they happened. */
+/** The share of the writes to the store that succeed although the writer sees a failure. */
 const LOST_SHARE = 0.05;
 const WRITE = /\x02(insert|update|delete|findAndModify)\0/;
 

@@ -8,10 +8,10 @@ import { scaled } from './support/random.js';
 import { withFleet } from './support/with-fleet.js';
 import type { Instance } from './support/wire.js';
 
-/** An event is published so much before or after its wait should begin. */
+/** An event is published at most this long before or after its wait should start. */
 const SPREAD_MS = 60;
 const RACES_AT_A_TIME = 20;
-/** Until both sides of the race were met, the test goes on, to so many times its size. */
+/** The test repeats until both outcomes of the race have occurred, up to this multiple of its size. */
 const ROUNDS_MAX = 6;
 
 const RACE = definition('race', [
@@ -25,11 +25,11 @@ const RACE = definition('race', [
 ]);
 
 /**
- * Keeps the wait and its event close together, however long an answer takes on this machine: who came first last time has
- * it harder next time, and much harder when that happens again and again.
+ * Keeps the wait and its event close together, however slow this machine is: the side that came first is delayed next
+ * time, and more so if it comes first repeatedly.
  */
 class Handicap {
-  /** How much longer than the publisher the workflow pauses; below zero the publisher waits. */
+  /** How much longer than the publisher the run pauses; if negative, the publisher waits. */
   #aheadMs = 0;
   #strideMs = 10;
   #wasWaiting = false;
@@ -67,7 +67,7 @@ describe.each([
         const started = await starter.call('POST', '/api/workflow/race', start);
         const { workflowId } = started.body as Instance;
         await setTimeout(pauseMs);
-        // With a key, as a call that has to be made again must not be another event.
+        // With a key, because a repeated call must not publish a second event.
         const publish = (client: PersistentClient, body: string) =>
           client.call('POST', `/api/event/go/${name}`, { body, key: `${name} ${body}` });
         const event = await publish(publisher, 'one');
@@ -79,7 +79,8 @@ describe.each([
         await eventually(`${name} takes its event`, async () => {
           return (await read()).data['first'] === 'one';
         });
-        // Were the first event given twice, the second wait would have it by now or take it instead of this one.
+        // If the first event were delivered twice, the second wait would have taken it by now, or would take it instead
+        // of this one.
         await publish(starter, 'two');
         await eventually(`${name} ends`, async () => (await read()).status === 'Complete');
         expect((await read()).data).toEqual({ name, pause, first: 'one', second: 'two' });
@@ -90,7 +91,7 @@ describe.each([
         await inLanes(RACES_AT_A_TIME, names, race);
       }
       console.log(`T-10 ${store}`, met);
-      // Some waits were there before their event, some after it, or nothing was tested.
+      // Some waits must precede their event, and others follow it; otherwise the test has tested nothing.
       expect(hasMetBoth()).toBe(true);
     });
   });

@@ -5,7 +5,7 @@ import { EVENT_WORKFLOWS, EventScenario } from './support/event-scenario.js';
 import { Fleet } from './support/fleet.js';
 import { PersistentClient } from './support/persistent-client.js';
 
-/** The shortest that can be set. */
+/** The shortest valid setting. */
 const RETENTION_SECONDS = 60;
 
 describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
@@ -26,12 +26,12 @@ describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
 
     const passRetention = async (): Promise<void> => {
       await setTimeout((RETENTION_SECONDS + 1) * 1000);
-      // A node removes what is old when it starts, and then once a minute.
+      // A node removes old data when it starts, and then once a minute.
       await fleet.kill(0);
       await fleet.restart(0);
     };
 
-    // Those of the retention come last: what their restart removes is wanted by nobody then.
+    // The cases of retention come last: their restart removes nothing that another case still needs.
     const isLong = (actions: readonly string[]): boolean =>
       actions.some((action) => action.includes('retention'));
     const cells = readEventCells().map((cell, at) => ({ ...cell, key: `cell-${at}` }));
@@ -48,7 +48,7 @@ describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
     it('events are not taken after their retention', async () => {
       expect(long?.length).toBeGreaterThan(0);
       let passing: Promise<void> | null = null;
-      // All cases wait for the same minute.
+      // All cases wait during the same minute.
       const passTogether = async (): Promise<void> => {
         await (passing ??= passRetention());
       };

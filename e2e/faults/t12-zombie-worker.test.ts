@@ -54,7 +54,8 @@ describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
         const count = scaled(15);
         await startRuns(zombie, count);
         const stale = await takeAll(zombie, count);
-        // Only when all are taken do the leases begin, or on a slow machine the first would be over before the last.
+        // The leases start only when all items are claimed; otherwise, on a slow machine, the first would expire before
+        // the last is claimed.
         for (const { token } of stale.values()) {
           await zombie.call('PUT', `/api/activity/${token}/heartbeat?lease=1`);
         }
@@ -68,7 +69,7 @@ describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
           ];
           await Promise.all(calls);
         }
-        // A stale release must not have freed what the heir holds.
+        // A stale release must not have released the item that the new holder has.
         await zombie.call('GET', '/api/activity/work?workerId=w', { expected: [404] });
         const ends = [...fresh].map(async ([workflowId, { token }]) => {
           await heir.call('POST', `/api/activity/success/${token}`, { body: 'heir' });

@@ -8,7 +8,7 @@ import { scaled } from './support/random.js';
 import { withFleet } from './support/with-fleet.js';
 import type { Instance, WorkItem } from './support/wire.js';
 
-/** What a poller that hung up in the very last moment may hold an item for. */
+/** How long a poller that disconnected at the very last moment may hold an item. */
 const LEASE_SECONDS = 3;
 
 function poll(url: string, query: string, signal: AbortSignal): Promise<Response | null> {
@@ -95,7 +95,7 @@ describe('T-14 polls that are aborted', () => {
           const found = await client.call('GET', path, { expected: [200, 404] });
           if (found.status === 404) continue;
           const { token } = found.body as WorkItem;
-          // A lease that ran out on a very slow machine is no loss: the item is handed out again.
+          // A lease that expired on a very slow machine is not a loss: the item is handed out again.
           const expected = [202, 404];
           await client.call('POST', `/api/activity/success/${token}`, { body: 'done', expected });
         }

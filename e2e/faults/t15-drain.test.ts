@@ -7,7 +7,7 @@ import { untilEnded } from './support/until-ended.js';
 import { withFleet } from './support/with-fleet.js';
 import { Workload } from './support/workload.js';
 
-/** Very much longer than anything takes here. */
+/** Far longer than anything takes here. */
 const GRACE_MS = 120_000;
 const CALL_MS = 1000;
 
@@ -25,7 +25,7 @@ describe('T-15 draining a node with SIGTERM', () => {
       await workload.begin();
       const started = workload.start(scaled(100), 15);
       await eventually('calls are under way', () => ledger.calls.length > 3);
-      // From now on no call ends before the polls were answered: the node cannot have stopped by then.
+      // From now on, no call ends before the polls were answered: the node cannot have stopped by then.
       const held: (() => void)[] = [];
       ledger.respond = (call, response) => held.push(() => answerOk(call, response));
       const { url } = fleet.node(0);
@@ -54,7 +54,7 @@ describe('T-15 draining a node with SIGTERM', () => {
         repeated: verdict.repeatedCalls,
       });
       expect(node.exitCode).toBe(0);
-      // It left when its work was done, not when its time was over.
+      // The node exited when its work was done, not when its grace period was over.
       expect(drainedMs).toBeLessThan(GRACE_MS);
       expect(answers.filter((status) => status !== 404 && status !== 503)).toEqual([]);
       expect(verdict.violations).toEqual([]);
@@ -65,7 +65,7 @@ describe('T-15 draining a node with SIGTERM', () => {
   it('makes the node not ready, and leaves a running step to the next node at once', async () => {
     const settings = { SHUTDOWN_GRACE_MS: '2000' };
     await withFleet({ count: 1, store: 'sqlite', settings }, async ({ fleet, ledger, random }) => {
-      // Never answered: the step cannot end within the grace.
+      // Never answered: the step cannot end within the grace period.
       ledger.respond = () => undefined;
       const workload = new Workload({ urls: () => fleet.urls, ledger, random, workers: 0 });
       await workload.begin();

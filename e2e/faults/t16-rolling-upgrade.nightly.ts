@@ -13,12 +13,12 @@ import { Workload } from './support/workload.js';
 import type { Instance } from './support/wire.js';
 
 const NODES = 3;
-/** The default: builds that are started beside working nodes slow them down, but they are not dead. */
+/** The default: builds that start beside working nodes slow them down, but the nodes are not dead. */
 const settings = { NODE_LEASE_MS: '10000' };
 const STAY_MS = 3000;
 
 describe('T-16 nodes of two versions on one store', () => {
-  // There is no release yet; with one, its tag is what to take.
+  // There is no release yet; once there is one, use its tag.
   const commit = process.env['FAULTS_PREVIOUS'] ?? oldestOfThisFormat();
   let previous: PreviousBuild | null = null;
   beforeAll(() => {
@@ -41,7 +41,7 @@ describe('T-16 nodes of two versions on one store', () => {
           await workload.begin();
           const started = workload.start(scaled(120), 5);
           const change = async (index: number, to: string | undefined): Promise<void> => {
-            // Both versions work side by side for a while.
+            // Both versions work in parallel for a while.
             await setTimeout(STAY_MS);
             await fleet.drain(index);
             mains[index] = to;
@@ -78,7 +78,7 @@ describe('T-16 state written by a newer server', () => {
       };
       const [newer, known] = [await start('newer'), await start('known')];
       await fleet.drain(0);
-      // As a newer server would leave it: another format, and something due at once.
+      // The state that a newer server would leave: another format, and something that is due at once.
       inDatabase(
         fleet.folder,
         'UPDATE instances SET schemaVersion = schemaVersion + 1, wakeAt = 0 WHERE id = ?',
@@ -92,7 +92,7 @@ describe('T-16 state written by a newer server', () => {
           .find((line) => line.includes('a newer version of the server wrote')),
       );
       expect(JSON.parse(refusal)).toMatchObject({ workflowId: newer });
-      // It is kept for the newer node; everybody else goes on.
+      // The run is kept for the newer node; all other runs continue.
       await client.call('POST', '/api/event/go/newer', { body: 'for the newer' });
       await client.call('POST', '/api/event/go/known', { body: 'for the known' });
       const ended = await client.call('GET', `/api/workflow/${known}?wait=60`);
@@ -103,7 +103,7 @@ describe('T-16 state written by a newer server', () => {
       const after = inDatabase(fleet.folder, 'SELECT * FROM instances WHERE id = ?', newer);
       const { epoch, owner, state, status } = before ?? {};
       expect(after).toMatchObject({ epoch, owner, state, status });
-      // A node that knows the format: here this one, once the format is its own again.
+      // A node that supports the format: here this one, after the format is restored.
       inDatabase(
         fleet.folder,
         'UPDATE instances SET schemaVersion = schemaVersion - 1 WHERE id = ?',
@@ -120,13 +120,13 @@ describe('T-16 state written by a newer server', () => {
       await fleet.drain(0);
       inDatabase(fleet.folder, 'PRAGMA user_version = 99');
       await expect(fleet.restart(0)).rejects.toThrow(/written by a newer version of the server/);
-      // The file is as it was: the newer server may go on with it.
+      // The file is unchanged: the newer server can continue with it.
       expect(inDatabase(fleet.folder, 'PRAGMA user_version')).toEqual({ user_version: 99 });
     });
   });
 });
 
-/** The first row, of a file that no node has open. */
+/** The first row of a file that no node has open. */
 function inDatabase(
   folder: string,
   sql: string,

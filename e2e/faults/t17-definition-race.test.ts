@@ -23,7 +23,7 @@ describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
         const posts = Array.from({ length: count }, async (_, at) => {
           const { body } = await client.call('POST', '/api/definition', {
             body: content(at + 1),
-            // Without a key a call that was made again, its first answer lost, would be another version.
+            // Without a key, a repeated call whose first response was lost would create another version.
             key: `content-${at + 1}`,
           });
           contents.set((body as Instance).version, at + 1);
@@ -44,7 +44,7 @@ describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
           used.add(version);
         }
 
-        // Once a version is acknowledged by one node, every node soon starts on it: through Redis the news takes a moment.
+        // Once one node has acknowledged a version, every node soon uses it: the hint through Redis takes a moment.
         const { body } = await client.call('POST', '/api/definition', { body: content(-1) });
         const newest = (body as Instance).version;
         for (const url of fleet.urls) {

@@ -12,12 +12,12 @@ import { WrongClock } from './support/wrong-clock.js';
 import type { Instance } from './support/wire.js';
 
 const HOUR_MS = 3_600_000;
-/** Nodes that are slow for a while are not to be taken for dead: what is fenced then is the fault of the clocks. */
+/** Slow nodes must not be presumed dead: the only cause of fencing here must be the clocks. */
 const settings = { NODE_LEASE_MS: '10000' };
 const PAUSE_MS = 6000;
-/** By the clock of the test, which is not the database's to the millisecond. */
+/** By the clock of the test, which may differ from that of the database by milliseconds. */
 const AGREEMENT_MS = 1000;
-/** An hour would be the fault; the rest is for a busy machine. */
+/** The fault would be an hour; the rest is tolerance for a busy machine. */
 const LATE_MS_MAX = 60_000;
 
 const TIMER = definition('timer', [
@@ -25,7 +25,7 @@ const TIMER = definition('timer', [
   assign('end', { rang: true }),
 ]);
 
-/** Timers, each started at the next node; answers how long each took by the clock of the test. */
+/** Starts timers, each on the next node; returns how long each took by the clock of the test. */
 async function startTimers(
   { fleet }: Scene,
   count: number,
@@ -56,7 +56,7 @@ async function expectOnTime(timers: readonly (() => Promise<number>)[]): Promise
   return { timers: timers.length, earliestMs: firstMs - PAUSE_MS, latestMs: lastMs - PAUSE_MS };
 }
 
-/** A mixed workload in as many parts as there are disturbances, each made as its part begins; then all invariants. */
+/** Runs a mixed workload with one part per disturbance, each applied as its part starts; then checks all invariants. */
 async function work(
   { fleet, ledger, random }: Scene,
   disturbances: readonly (() => Promise<void>)[],
@@ -73,7 +73,7 @@ async function work(
   return { runs: verdict.runs, fenced: await fleet.metric('stepwright_commits_fenced_total') };
 }
 
-/** Nodes that go by the clock of their machine have noticed that it is right again. */
+/** Nodes that follow the clock of their machine have noticed that it is correct again. */
 async function untilRight(urls: readonly string[]): Promise<void> {
   for (const url of urls) {
     await eventually('the clock is right', async () => {
@@ -98,7 +98,7 @@ describe('T-18 wrong clocks with MongoDB', () => {
         const timers = await startTimers(scene, scaled(30));
         const die = async (): Promise<void> => {
           await setTimeout(PAUSE_MS / 3);
-          // Its timers are gone on with by nodes whose clocks differ from its own.
+          // Nodes whose clocks differ from its own continue its timers.
           await fleet.kill(0);
           await fleet.restart(0);
         };
@@ -126,7 +126,7 @@ describe('T-18 wrong clocks with MongoDB', () => {
           const name = `run-${n}`;
           const start = { body: { name, n, ledger: '' }, key: name };
           const { body } = await ahead.call('POST', '/api/workflow/waitBefore', start);
-          // At once, and before the run comes to its wait.
+          // Immediately, before the run reaches its wait.
           await behind.call('POST', `/api/event/go/${name}`, { body: { value: n }, key: name });
           const { data } = await untilEnded(behind, (body as Instance).workflowId, 30_000);
           expect(data).toMatchObject({ got: { value: n } });
@@ -172,7 +172,8 @@ describe('T-18 wrong clocks on one machine', () => {
         const ahead = await work(scene, [setAhead]);
         clock.set(0);
         await untilRight(fleet.urls);
-        // Begun by the new time, so it is on time by it; what was to be done later by the old time has to wait for it.
+        // The run started by the new time, so it is on time by that; work scheduled later by the old time must wait for
+        // it.
         const timers = await startTimers(scene, scaled(20));
         await fleet.kill(0);
         await fleet.restart(0);

@@ -7,7 +7,7 @@ import { linkOf, mongoThrough, TcpProxy } from './support/tcp-proxy.js';
 import { withFleet } from './support/with-fleet.js';
 import { Workload } from './support/workload.js';
 
-/** The server gives its store two seconds; the rest is for a busy machine. */
+/** The server gives its store two seconds; the rest is tolerance for a busy machine. */
 const ANSWER_MS_MAX = 3000;
 const RECOVERY_MS_MAX = 5000;
 const OUTAGE_MS = 6000;
@@ -61,7 +61,7 @@ describe.each([{ mode: 'refuse' }, { mode: 'blackhole' }] as const)(
               recoveryMs,
             });
             expect(verdict.violations).toEqual([]);
-            // A call that was there before the link broke may still have had its answer.
+            // A call made before the link broke may still get its response.
             const refused = answers.filter(({ status }) => status !== 404);
             expect(
               refused.filter(({ retryAfter, status }) => status !== 503 || retryAfter === 0),

@@ -11,9 +11,9 @@ import type { Instance } from './support/wire.js';
 const OUTAGE_MS = 30_000;
 const RETRY_SECONDS = 10;
 const STARTERS = 32;
-/** A node that is slow under the storm is not to be taken for dead: its calls would be made again by another. */
+/** A node that is slow in the storm must not be presumed dead: another node would repeat its calls. */
 const settings = { NODE_LEASE_MS: '30000' };
-/** Far more than a healthy node needs: the machine may be busy with something else. */
+/** Far more than a healthy node needs: the machine may be busy. */
 const LAG_SECONDS_MAX = 5;
 
 const STORM = definition('storm', [
@@ -32,7 +32,7 @@ const STORM = definition('storm', [
   },
 ]);
 
-/** The target fails until the test ends the outage; it counts the calls that are under way. */
+/** The target fails until the test ends the outage; it counts the calls in progress. */
 class BrokenTarget {
   isBroken = true;
   underWay = 0;
@@ -112,7 +112,7 @@ describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
           shortestPauseMs: shortestPauseMs(ledger),
           recoveredMs,
         });
-        // Runs that begin together would retry together, but for the jitter.
+        // Without jitter, runs that start together would retry together.
         expect(most).toBeLessThanOrEqual(3 * mean);
         expect(shortestPauseMs(ledger)).toBeGreaterThanOrEqual(RETRY_SECONDS * 1000);
         expect(ledger.calls.length).toBeGreaterThan(2 * runs);

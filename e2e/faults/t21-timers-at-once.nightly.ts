@@ -9,7 +9,7 @@ import type { Instance, Page } from './support/wire.js';
 
 const TIMERS = 10_000;
 const STARTERS = 24;
-/** Goal: 10 s. What is asserted leaves room for a machine that is busy with something else. */
+/** Goal: 10 s. The assertion leaves room for a busy machine. */
 const LATE_MS_MAX = 90_000;
 const ANSWER_MS_MAX = 15_000;
 
@@ -44,7 +44,7 @@ describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
           };
           await Promise.all(Array.from({ length: STARTERS }, starter));
         };
-        // The speed of this machine says how far ahead all can be due at once.
+        // The speed of this machine determines how far ahead all timers can be due at once.
         const trial = Math.ceil(timers / 20);
         const trialAt = Date.now();
         await startAll(trial, trialAt, 'trial');
@@ -88,7 +88,7 @@ describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
   },
 );
 
-/** The times, in milliseconds, at which the runs under a reference ended. */
+/** The times, in milliseconds, at which the runs with a reference ended. */
 async function readEnds(client: PersistentClient, reference: string): Promise<readonly number[]> {
   const ends: number[] = [];
   let cursor = '';

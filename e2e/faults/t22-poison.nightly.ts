@@ -8,10 +8,10 @@ import { scaled } from './support/random.js';
 import { withFleet } from './support/with-fleet.js';
 import type { Instance } from './support/wire.js';
 
-/** More than the longest reason, with what the API says around it. */
+/** Longer than the longest reason, including the text that the API adds. */
 const REASON_LENGTH_MAX = 5000;
 const HEALTHY = 100;
-/** The default, which a loop without end uses up. */
+/** The default, which an infinite loop uses up. */
 const settings = { EXPRESSION_TIMEOUT_MS: '1000' };
 
 interface Failed {
@@ -20,7 +20,7 @@ interface Failed {
 }
 
 interface Poison {
-  /** What it is, for the report. */
+  /** A description for the report. */
   readonly name: string;
   readonly type: RegExp;
   /** An expression … */
@@ -43,7 +43,7 @@ const POISONS: readonly Poison[] = [
   { name: 'long-reason', type: /ValueError/, script: 'raise ValueError("x" * 1000000)' },
 ];
 
-/** The definition of a poison; its script is the custom step of its name. */
+/** The definition of a poison; its script is the custom step with its name. */
 function poisoned({ expression, name, script }: Poison): object {
   const step =
     script === undefined

@@ -10,7 +10,7 @@ import type { Instance, WorkItem } from './support/wire.js';
 
 const PER_SECOND = 20;
 const OUTAGE_SECONDS = 15;
-/** While the backlog is worked on, new work goes on arriving; it must not overtake. */
+/** While the backlog is processed, new work keeps arriving; it must not overtake. */
 const LATE_SHARE = 0.2;
 const SAMPLE_EVERY = 10;
 const SERVER_CLOCK_MS = 50;
@@ -18,7 +18,7 @@ const SERVER_CLOCK_MS = 50;
 interface Sample {
   readonly waiting: number;
   readonly ageSeconds: number;
-  /** When the oldest item that waits was offered. */
+  /** The time at which the oldest available item was offered. */
   readonly oldestAt: number;
 }
 
@@ -26,7 +26,7 @@ async function backlogOf(fleet: Fleet): Promise<Sample> {
   const { url } = fleet.node(0);
   const before = Date.now();
   const text = await (await fetch(`${url}/metrics`)).text();
-  // The ages are taken at some time during the call.
+  // The ages are measured at some time during the call.
   const now = (before + Date.now()) / 2;
   const read = (name: string): number =>
     Number(new RegExp(`^${name}\\{activity="work"\\} (\\S+)`, 'm').exec(text)?.[1] ?? 0);
@@ -49,7 +49,7 @@ describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
             const body = { name: `run-${n}`, n };
             const answer = await client.call('POST', '/api/workflow/activity', { body });
             started.push((answer.body as Instance).workflowId);
-            // The pace of the load: what is offered in the same millisecond has no order.
+            // The pace of the load: items offered in the same millisecond have no order.
             await setTimeout(1000 / PER_SECOND);
           }
         };
@@ -73,11 +73,11 @@ describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
           if (taken.length % SAMPLE_EVERY === 0) samples.push(await backlogOf(fleet));
         }
         await late;
-        // Once there is no backlog, an item goes to whichever node the worker asks first.
+        // Once there is no backlog, an item goes to whichever node the worker polls first.
         expect(taken.slice(0, backlog.waiting)).toEqual(started.slice(0, backlog.waiting));
         expect(new Set(taken)).toEqual(new Set(started));
         for (const id of started) expect((await untilEnded(client, id)).status).toBe('Complete');
-        // The age falls as fast as the oldest item is a newer one; that one never goes back.
+        // The age falls as fast as the oldest item changes to a newer one; the time of the oldest item never goes back.
         const behind = samples.filter(({ waiting }) => waiting > 0);
         for (const [at, { oldestAt }] of behind.slice(1).entries()) {
           expect(oldestAt).toBeGreaterThan((behind[at]?.oldestAt ?? 0) - SERVER_CLOCK_MS);

@@ -15,7 +15,7 @@ const READY_MS_MAX = 300_000;
 /** A node keeps at most 2,000 waiting instances in memory, so this does not grow with their number. */
 const MEGABYTES_MAX = 500;
 
-/** Two waits for one name and key: an event that were delivered twice would be taken by the second. */
+/** Two waits for one name and key: if an event were delivered twice, the second wait would take it. */
 const WAITING = definition(
   'waiting',
   ['first', 'second'].map((id) => ({
@@ -55,7 +55,7 @@ async function perSecond(count: number, work: () => Promise<void>): Promise<numb
   return Math.round((count * 1000) / (Date.now() - beganAt));
 }
 
-/** Every run took the event as its first, and nothing as its second. */
+/** Every run took the event with its first wait, and nothing with its second. */
 async function expectFirst({ client, ids }: Scene, expected: (name: string) => unknown) {
   await inLanes(CLIENTS, [...ids], async ([name, id]) => {
     const data = await eventually(

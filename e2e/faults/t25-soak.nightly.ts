@@ -6,13 +6,13 @@ import { untilEnded } from './support/until-ended.js';
 import { withFleet } from './support/with-fleet.js';
 import { Workload } from './support/workload.js';
 
-/** FAULTS_SOAK_MINUTES=60 is the whole of it. */
+/** FAULTS_SOAK_MINUTES=60 runs the whole test. */
 const MINUTES = Number(process.env['FAULTS_SOAK_MINUTES'] ?? 8);
 const PER_SECOND = 10;
 const SAMPLE_EVERY_MS = 5000;
-/** Ended runs are kept for a twelfth of the time, and for a minute at least, which is the shortest retention there is. */
+/** Ended runs are kept for a twelfth of the time, but at least for a minute, the shortest retention. */
 const RETENTION_SECONDS = Math.max(60, Math.round((MINUTES * 60) / 12));
-/** What may be more at the end than before: a heap is not the same twice. */
+/** The tolerated growth from start to end, because no two measurements of a heap are equal. */
 const GROWTH_MAX = 1.25;
 const LANES = 16;
 
@@ -25,7 +25,7 @@ function bytesOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** The most of each in a quarter of the samples, from 0 to 3. */
+/** The maximum of each value in a quarter of the samples, from 0 to 3. */
 function quarter(samples: readonly Sample[], index: number): Sample {
   const length = Math.floor(samples.length / 4);
   const part = samples.slice(index * length, (index + 1) * length);
@@ -58,7 +58,7 @@ describe('T-25 a mixed load for a long time', () => {
             .finally(() => {
               isOver = true;
             });
-          // Each is seen at its end, before its retention is over.
+          // Each run is seen at its end, before its retention has passed.
           let seen = 0;
           const watch = async (): Promise<void> => {
             for (;;) {

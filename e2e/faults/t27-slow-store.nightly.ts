@@ -7,12 +7,12 @@ import { linkOf, mongoThrough, TcpProxy } from './support/tcp-proxy.js';
 import { withFleet } from './support/with-fleet.js';
 import { Workload } from './support/workload.js';
 
-/** Three beats: one that is late by less must not cost a node its instances. */
+/** Three heartbeats: a heartbeat that is late by less must not cost a node its instances. */
 const settings = { NODE_LEASE_MS: '3000' };
 const RUNS = 60;
 const VERY_SLOW_MS = 15_000;
 const PER_SECOND = 8;
-/** What is written for a run, whatever it does. Reads and heartbeats go by the clock, not by the run. */
+/** The writes of every run, whatever it does. Reads and heartbeats depend on the clock, not on the run. */
 const WRITES = ['insertInstance', 'commitInstance', 'postMessages', 'insertEvent'];
 
 interface Counts {
@@ -77,12 +77,12 @@ describe('T-27 a slow store', () => {
           // The phases mix other kinds of runs, some of them with many more steps.
           expect(slow.writesPerStep).toBeLessThan(fast.writesPerStep * 2);
           expect(slow.clientRetries).toBe(0);
-          // Nobody took an instance away from a node that lives.
+          // No instance was taken over from a live node.
           expect(await fleet.metric('stepwright_commits_fenced_total')).toBe(0);
           const claims = 'stepwright_store_operations_total{operation="claimInstance",result="ok"}';
           expect(await fleet.metric(claims)).toBe(0);
 
-          // Slower than the server waits for: what is written arrives, its answer comes too late.
+          // Slower than the server's timeout: writes arrive, but their responses come too late.
           for (const link of links) link.delayMs = () => 1900 + random() * 200;
           const before = await countsOf(fleet);
           const beganAt = Date.now();

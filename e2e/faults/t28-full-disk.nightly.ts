@@ -10,10 +10,13 @@ import { Workload } from './support/workload.js';
 const RUNS = 80;
 const PER_SECOND = 8;
 const OUTAGE_MS = 6000;
-/** So long after its last heartbeat the node says that it is not ready, which must be well before the outage ends. */
+/**
+ * The time after its last heartbeat at which the node reports that it is not ready; this must be well before the outage
+ * ends.
+ */
 const settings = { NODE_LEASE_MS: '3000' };
 
-/** The size that a file of the process may grow to; what is written beyond it fails, as on a full disk. */
+/** The size limit for files of the process; writes beyond it fail, as on a full disk. */
 function limitFiles(pid: number, bytes: '0' | 'unlimited'): boolean {
   const { status } = spawnSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:unlimited`]);
   return status === 0;
@@ -76,7 +79,7 @@ describe('T-28 a disk that is full for a while', () => {
         expect(refusal).toMatchObject({ status: 503, code: 'store_unavailable' });
         expect(refusal.retryAfter).toBeGreaterThan(0);
       }
-      // What is there can be read, full disk or not.
+      // Existing data can be read whether or not the disk is full.
       expect(new Set(reads)).toEqual(new Set([200]));
       expect(wasReady).toBe(false);
       expect(workload.client.retries).toBeGreaterThan(0);

@@ -10,16 +10,16 @@ import { withFleet } from './support/with-fleet.js';
 import { Workload } from './support/workload.js';
 import type { Instance } from './support/wire.js';
 
-/** For those that never answer; the endless answer is to meet its limit of size, also on a busy machine. */
+/** For targets that never respond; the endless response must reach its size limit, even on a busy machine. */
 const TIMEOUT_SECONDS = 5;
 const LONG_TIMEOUT_SECONDS = 300;
 const ENDS_MS_MAX = 400_000;
 const MEGABYTE = 1024 * 1024;
 const HUGE_MEGABYTES = 100;
-/** All huge answers together would be a gigabyte. */
+/** All huge responses together would be a gigabyte. */
 const MEGABYTES_MAX = 600;
 
-/** What a target may do to a caller, and what its step says of it then. */
+/** What a target may do to a caller, and what its step reports about it. */
 const EVILS: Readonly<Record<string, { respond: (to: ServerResponse) => void; why: RegExp }>> = {
   silent: { respond: () => undefined, why: /time|took/i },
   trickling: {
@@ -42,7 +42,7 @@ const STUCK = definition('stuck', [
   },
 ]);
 
-/** As fast as the caller takes it. */
+/** As fast as the caller reads. */
 function sendMuch(response: ServerResponse): void {
   const megabyte = Buffer.alloc(MEGABYTE, 'x');
   let left = HUGE_MEGABYTES;
@@ -82,7 +82,7 @@ describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
             const { data, status } = await untilEnded(client, workflowId, ENDS_MS_MAX);
             megabytes = Math.max(megabytes, ...(await megabytesOf(fleet)));
             expect(status).toBe('Complete');
-            // What came is a result; that it is not the whole answer is in the message.
+            // The received part is a result; the message says that it is incomplete.
             expect(String(data['why']), evil).toMatch(why);
           });
           await Promise.all(ends);

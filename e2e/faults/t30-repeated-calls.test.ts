@@ -38,7 +38,7 @@ interface Call {
   readonly expected: readonly number[];
 }
 
-/** Each call one to three times, in any order, within half a second. */
+/** Sends each call one to three times, in any order, within half a second. */
 async function inDisorder(
   client: PersistentClient,
   random: Random,
@@ -115,7 +115,7 @@ describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
   },
 );
 
-/** A result, an event, a suspension and a resumption for every run. */
+/** A result, an event, a suspension and a resume for every run. */
 async function allCalls(
   client: PersistentClient,
   names: readonly string[],

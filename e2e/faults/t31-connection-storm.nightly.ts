@@ -11,7 +11,7 @@ import type { Instance } from './support/wire.js';
 const POLLS = 1500;
 const ROUNDS = 2;
 const RUNS = 60;
-/** What a node may have open beside what it had at first: connections of this test and of the metrics. */
+/** The connections that a node may have open in addition to the initial ones: those of this test and of the metrics. */
 const FILES_MORE_MAX = 50;
 
 describe('T-31 a storm of connections', () => {

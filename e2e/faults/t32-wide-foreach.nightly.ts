@@ -8,9 +8,9 @@ import { untilEnded } from './support/until-ended.js';
 import { withFleet } from './support/with-fleet.js';
 import type { Instance, WorkItem } from './support/wire.js';
 
-/** Enough that results come in faster than an instance of this size is saved. */
+/** Enough that results arrive faster than an instance of this size is committed. */
 const WORKERS = 48;
-/** A position in the instance, with its item and its wait; the results go to the history. */
+/** A pointer in the instance, with its item and its wait; the results go to the history. */
 const BYTES_PER_ITEM_MAX = 1000;
 
 const WIDE = definition('wide', [

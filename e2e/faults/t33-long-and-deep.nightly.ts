@@ -27,7 +27,7 @@ const LONG = definition('long', [
   },
 ]);
 
-/** A definition whose innermost step has so many containers around it. */
+/** A definition whose innermost step is inside this many containers. */
 function nested(containers: number): object {
   let inner: object = assign('innermost', { reached: 'True' });
   for (let level = containers; level > 0; level -= 1) {
@@ -83,7 +83,7 @@ describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
           return JSON.stringify((await client.call('POST', '/api/definition', options)).body);
         };
         expect(await refusalOf(DEPTH_MAX + 1)).toContain('nested at most 32 levels deep');
-        // The reader of bodies stops before the definition is looked at.
+        // The body reader stops before the definition is parsed.
         expect(await refusalOf(200)).toContain('nested deeper than 100 levels (line 1, column');
       });
     });

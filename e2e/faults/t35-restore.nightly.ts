@@ -25,14 +25,16 @@ const TIMER = definition('timer', [
 
 interface Backup {
   readonly settings: Readonly<Record<string, string>>;
-  /** Runs whose start was answered before the backup began. */
+  /** Runs whose start was acknowledged before the backup began. */
   readonly acknowledged: ReadonlySet<string>;
   readonly timers: readonly string[];
   readonly timersDueAt: number;
   readonly workload: Workload;
 }
 
-/** A file is backed up while two servers write to it; MongoDB is copied after both were killed in the middle of it. */
+/**
+ * A file is backed up while two servers write to it; MongoDB is copied after both servers were killed during the load.
+ */
 async function backUp(fleet: Fleet): Promise<Readonly<Record<string, string>>> {
   if (fleet.database.kind === 'sqlite') {
     return { DATA_DIR: await backUpFile(fleet.database.file) };
@@ -43,7 +45,7 @@ async function backUp(fleet: Fleet): Promise<Readonly<Record<string, string>>> {
   return { db_name: copy };
 }
 
-/** The world that the backup is taken of; it goes on afterwards, and the restored one knows nothing of that. */
+/** The fleet of which the backup is taken; it continues afterwards, and the restored fleet knows nothing of that. */
 async function runAndBackUp({ fleet, ledger, random }: Scene): Promise<Backup> {
   const workload = new Workload({ urls: () => fleet.urls, ledger, random });
   ledger.respond = answerAfter(1500);
@@ -58,7 +60,7 @@ async function runAndBackUp({ fleet, ledger, random }: Scene): Promise<Backup> {
   const timersDueAt = Date.now() + TIMER_MS;
   const runs = scaled(RUNS);
   const started = workload.start(runs, PER_SECOND);
-  // In the middle of the load.
+  // During the load.
   await setTimeout((runs / PER_SECOND / 2) * 1000);
   const acknowledged = new Set(workload.runs.map(({ name }) => name));
   const settings = await backUp(fleet);
@@ -67,7 +69,7 @@ async function runAndBackUp({ fleet, ledger, random }: Scene): Promise<Backup> {
   return { settings, acknowledged, timers, timersDueAt, workload };
 }
 
-/** The runs that are in the restored store, and their events once more: publishers repeat what they are not sure of. */
+/** The runs in the restored store, and their events once more: publishers repeat what they are not sure of. */
 async function takeUp(
   restored: Workload,
   { acknowledged, workload }: Backup,
@@ -99,7 +101,7 @@ async function expectTimers(restored: Workload, { timers }: Backup, startedAt: n
   for (const id of timers) {
     const { data, endTime } = await untilEnded(client, id);
     expect(data['fired']).toBe(1);
-    // It fired here, not before the backup.
+    // The timer fired here, not before the backup.
     expect(Date.parse(endTime ?? '')).toBeGreaterThanOrEqual(startedAt);
     const rows = await readHistory(
       id,
@@ -127,7 +129,7 @@ describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
             const endedBefore = await takeUp(restored, backup, startedAt);
             for (const { workflowId } of restored.runs)
               await untilEnded(restored.client, workflowId);
-            // Results of before the backup were accepted by the other fleet.
+            // The other fleet accepted the results from before the backup.
             for (const [name, accepted] of backup.workload.accepted) {
               if (!restored.accepted.has(name)) restored.accepted.set(name, accepted);
             }

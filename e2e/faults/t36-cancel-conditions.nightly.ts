@@ -10,7 +10,7 @@ import type { Instance } from './support/wire.js';
 const RUNS = 1000;
 const CLIENTS = 150;
 
-/** One branch waits for what never comes; the other takes longer than a pass to make its condition true. */
+/** One branch waits for something that never comes; the other takes longer than a pass to make its condition true. */
 const CANCELLED = definition('cancelled', [
   {
     Id: 'both',
@@ -45,7 +45,7 @@ describe.each(['sqlite', 'services'] as const)('T-36 cancel conditions on %s', (
       const beganAt = Date.now();
       let completed = 0;
       await inLanes(CLIENTS, tasks, async (at) => {
-        // Every other script takes far less than a pass, so that passes end in all sorts of places.
+        // Every second script takes far less than a pass, so that passes end at many different points.
         const body = { n: at % 2 === 0 ? 1_000_000 : 10 };
         const started = await client.call('POST', '/api/workflow/cancelled', { body });
         const { workflowId } = started.body as Instance;

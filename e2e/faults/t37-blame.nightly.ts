@@ -13,18 +13,19 @@ import type { Instance, Page, WorkItem } from './support/wire.js';
 const RUNS = 2000;
 const CLIENTS = 8;
 const KILLS = 30;
-/** Some processes of the storm end while they start. */
+/** Some processes of the storm are killed while they start. */
 const EARLY = { share: 0.2, msMax: 1000 };
 /**
- * How long the others live once they listen: most until they have begun what is due, and some until suspects are tried.
- * A life must be long enough to claim what a dead node had, or the storm would blame nobody, whoever is suspected.
+ * The lifetime of the others after they listen: most until they have started the due work, and some until suspects are
+ * on trial. A process must live long enough to claim the instances of a dead node; otherwise the storm would blame no
+ * instance.
  */
 const LIFE_MS_MAX = 6000;
-/** Longer than a life: what calls is under way whenever its node is killed. */
+/** Longer than the lifetime: a run with a call always has it in progress when its node is killed. */
 const CALL_MS = 10_000;
-/** Runs wait for up to so long, so that some are due at any moment of the storm. */
+/** Runs wait for up to this long, so that some are due at any moment of the storm. */
 const WAIT_SECONDS_MAX = 60;
-/** One run of so many makes a call. */
+/** One in this many runs makes a call. */
 const CALL_EVERY = 50;
 /** The default of `instance_crashes_max`. */
 const CRASHES_MAX = 5;
@@ -114,7 +115,7 @@ const CALL = definition('call', [
   end,
 ]);
 
-/** Its last step makes the node die that runs it; see crash-on-mark.mjs. */
+/** Its last step kills the node that runs it; see crash-on-mark.mjs. */
 const POISON = definition('poison', [
   { Id: 'pause', StepType: 'Delay', Inputs: { Period: 2 } },
   assign('bad', { value: '"crash-" + "mark!"' }),
@@ -123,7 +124,7 @@ const CRASH_ON_MARK = {
   NODE_OPTIONS: `--import ${new URL('support/crash-on-mark.mjs', import.meta.url).href}`,
 };
 
-/** Runs of every kind, whose events and activities are seen to until `finish`. */
+/** Runs of every kind, whose events and activities are handled until `finish`. */
 class HealthyRuns {
   readonly client: PersistentClient;
   readonly #ledger: Ledger;
@@ -162,19 +163,19 @@ class HealthyRuns {
     });
   }
 
-  /** Publishes the events of some of the runs that wait for one. */
+  /** Publishes the events of some of the waiting runs. */
   async publish(count: number): Promise<void> {
     await inLanes(CLIENTS, this.#events.splice(0, count), async (name) => {
       await this.client.call('POST', `/api/event/go/${name}`, { body: {} });
     });
   }
 
-  /** Answers how many runs have ended in each state. */
+  /** Returns how many runs have ended in each state. */
   async finish(): Promise<Readonly<Record<string, number>>> {
     await this.publish(Infinity);
     const counts: Record<string, number> = {};
     await inLanes(CLIENTS, this.#ids, async (id) => {
-      // Nobody suspends them, so one that is suspended was blamed, and will not end.
+      // No client suspends them, so a suspended run was blamed, and will not end.
       const status = await eventually(`${id} ends`, () => this.#endOf(id), ENDED_MS_MAX);
       counts[status] = (counts[status] ?? 0) + 1;
     });
@@ -183,7 +184,7 @@ class HealthyRuns {
     return counts;
   }
 
-  /** Ids of all that are suspended, at most a page. */
+  /** The ids of all suspended runs, at most one page. */
   async suspended(): Promise<readonly string[]> {
     const { body } = await this.client.call('GET', '/api/workflow?status=Suspended&limit=200');
     return (body as Page<Instance>).items.map(({ workflowId }) => workflowId);
@@ -239,7 +240,7 @@ describe('T-37 the run that is blamed for crashes', () => {
       expect(ended).toEqual({ Complete: scaled(RUNS) });
       expect(await healthy.suspended()).toEqual([]);
       expect(fleet.faults).toEqual([]);
-      // The storm must have met calls, or it tested nothing.
+      // The storm must have hit calls; otherwise it has tested nothing.
       expect(retries).toBeGreaterThan(0);
     });
   });
@@ -269,7 +270,7 @@ describe('T-37 the run that is blamed for crashes', () => {
   });
 });
 
-/** Starts the node again whenever it has died, as a supervisor would. Answers how often that was. */
+/** Restarts the node whenever it has died, as a supervisor would. Returns the number of restarts. */
 async function restartUntil(fleet: Fleet, isDone: () => Promise<boolean>): Promise<number> {
   let crashes = 0;
   for (;;) {
@@ -279,7 +280,7 @@ async function restartUntil(fleet: Fleet, isDone: () => Promise<boolean>): Promi
     });
     if (outcome === 'done') return crashes;
     crashes += 1;
-    // It may die again before it listens.
+    // The node may die again before it listens.
     await fleet.kill(0);
     for (; crashes <= CRASHES_MAX; crashes += 1) {
       if (await hasStarted(fleet)) break;
@@ -294,7 +295,7 @@ function dyingAfter(lifeMs: number | null): Readonly<Record<string, string>> {
   return { NODE_OPTIONS: `--import ${preload}`, DIE_AFTER_MS: String(lifeMs) };
 }
 
-/** False when it died before it listened. */
+/** False if it died before it listened. */
 async function hasStarted(fleet: Fleet): Promise<boolean> {
   try {
     await fleet.restart(0);

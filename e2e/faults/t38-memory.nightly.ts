@@ -1,6 +1,6 @@
 /**
- * S-35 with the heaps that Node gives a server in containers of 512 MB and 1 GiB: nothing that callers send or store makes
- * it run out of memory, and it serves after each of three restarts.
+ * S-35 with the heap sizes that Node gives a server in containers of 512 MB and 1 GiB: nothing that clients send or
+ * store exhausts its memory, and it serves after each of three restarts.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ async function folder(): Promise<string> {
   return made;
 }
 
-/** Restarts that a server must survive with all of this in its store. */
+/** The number of restarts that a server must survive with all of this in its store. */
 const RESTARTS = ['kill', 'stop', 'kill'] as const;
 
 const LARGE_DATA = [

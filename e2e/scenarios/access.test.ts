@@ -1,4 +1,4 @@
-/** A server that demands tokens: every scope does its part of one workflow, and nobody does another's. */
+/** A server that requires tokens: every scope does its part of one workflow, and none can do another's. */
 import { createClient, type StepwrightClient } from '@stepwright/sdk';
 import { exportSPKI, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

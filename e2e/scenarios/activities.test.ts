@@ -1,4 +1,4 @@
-/** Work for outside workers: several of them, lost ones, failing ones. */
+/** Work for external workers: several of them, lost ones, failing ones. */
 import { Worker } from '@stepwright/worker-sdk';
 import { expect } from 'vitest';
 import { activity, assign, reached, run } from '../environment/steps.js';
@@ -7,10 +7,10 @@ import { scenarios, type TestEnvironment } from '../environment/test-environment
 const SILENT = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 function ignore(): void {
-  // What workers say is of no interest here.
+  // The log of the workers is irrelevant here.
 }
 
-/** Runs a worker while the scenario runs. */
+/** Runs a worker during the scenario. */
 async function withWorker<Result>(
   environment: TestEnvironment,
   activities: Record<string, (parameters: never) => Promise<unknown>>,

@@ -1,4 +1,4 @@
-/** What clients rely on beside workflows: YAML, paging, idempotency, problems. */
+/** What clients rely on besides workflows: YAML, paging, idempotency, problems. */
 import { expect } from 'vitest';
 import { assign, reached, run, waitFor } from '../environment/steps.js';
 import { scenarios } from '../environment/test-environment.js';

@@ -1,4 +1,4 @@
-/** Steps that only run and decide, with a wait in the middle so that the checkpoint falls into their work. */
+/** Steps that only run and decide, with a wait in the middle so that the checkpoint falls within their work. */
 import { expect } from 'vitest';
 import { assign, reached, run, waitFor } from '../environment/steps.js';
 import { scenarios, type TestEnvironment } from '../environment/test-environment.js';

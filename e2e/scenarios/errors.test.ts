@@ -1,4 +1,4 @@
-/** Steps that fail: every behaviour, compensation and sagas. */
+/** Steps that fail: every error behavior, compensation and sagas. */
 import { expect } from 'vitest';
 import { activity, assign, reached, run, waitFor, type Step } from '../environment/steps.js';
 import { scenarios } from '../environment/test-environment.js';

@@ -11,7 +11,7 @@ scenarios('events', {
     const { deliveredTo } = await environment.client.events.publish('asked', handle.id, {
       yes: true,
     });
-    // A node that has just started may find the event itself, before it is handed to the wait.
+    // A node that has just started may find the event itself, before it is delivered to the wait.
     expect(deliveredTo).toBeLessThanOrEqual(1);
     expect((await handle.wait({ timeoutMs: 30_000 })).data).toEqual({ answer: { yes: true } });
   },
@@ -56,7 +56,7 @@ scenarios('events', {
     for (const handle of handles) await reached(handle, 'all');
     await environment.checkpoint();
     const { deliveredTo } = await environment.client.events.publish('all', key, 'x');
-    // As above: an instance that a new node has just read may find the event itself.
+    // As above: an instance that a new node has just loaded may find the event itself.
     expect(deliveredTo).toBeLessThanOrEqual(5);
     for (const handle of handles) {
       expect((await handle.wait({ timeoutMs: 30_000 })).data).toEqual({ got: 'x' });

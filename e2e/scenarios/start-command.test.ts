@@ -1,6 +1,7 @@
 /**
- * The command of the README: `npx -y pnpm@12 start` builds, serves, and ends in peace when npx gets a signal. The whole chain
- * runs: npx, its shell, pnpm, the shell of the script, the server. Nothing of it may stay behind, as it would keep the port.
+ * The command of the README: `npx -y pnpm@12 start` builds, serves, and ends cleanly when npx receives a signal. The
+ * whole chain runs: npx, its shell, pnpm, the shell of the script, the server. No part of it may remain, because it
+ * would keep the port.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -24,7 +25,7 @@ it.each(['SIGTERM', 'SIGINT'] as const)('the server stops when npx receives %s',
   for (const stream of [npx.stdout, npx.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => (output += text));
   }
-  // Later than the exit of npx: whatever else of the chain still runs holds its output open.
+  // Later than the exit of npx: any process of the chain that is still running keeps its output open.
   const closed = new Promise<void>((resolve) => npx.once('close', () => resolve()));
   const url = await eventually(
     'the server listens',

@@ -1,14 +1,13 @@
 /**
- * What must be true of a workload once the faults are over, whatever they were:
+ * The conditions that hold for a workload once the faults are over, whatever the faults were:
  *
- *  K1 every start that was acknowledged exists, once, and has reached its end;
- *  K2 its data is what the model says;
- *  K3 every call to the outside was made, always under the same idempotency key; repeats are counted;
- *  K4 of every activity exactly one result was accepted, and it is the one in the data;
- *  K5 its history has every step as often as the model says, each with an id of its own;
- *  K6 every wait took its event, once (K2 shows the event, K5 the wait);
- *  K7 nothing is left over: no instance that is runnable, no work that waits, no event under way, and no log line of a
- *     fault of the server.
+ * K1 every acknowledged start exists exactly once, and has reached its end;
+ * K2 its data is what the model predicts;
+ * K3 every external call was made, always with the same idempotency key; repeats are counted;
+ * K4 exactly one result was accepted for every activity, and it is the one in the data;
+ * K5 its history has every step as often as the model predicts, each with its own id;
+ * K6 every wait took its event once (K2 shows the event, K5 the wait);
+ * K7 nothing remains: no runnable instance, no available work, no undelivered event, and no log line of a server fault.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { KINDS } from './definitions.js';
@@ -23,7 +22,7 @@ const CHECKS_AT_A_TIME = 16;
 export interface Verdict {
   readonly violations: readonly string[];
   readonly runs: number;
-  /** Calls to the outside that were made more than once. */
+  /** External calls that were made more than once. */
   readonly repeatedCalls: readonly string[];
 }
 
@@ -96,7 +95,7 @@ class Checker {
   #checkData(run: Run, { data }: Instance): void {
     const { ledger, n, name } = run;
     const expected = { name, n, ledger, ...KINDS[run.kind].expectedData(run) };
-    // What the worker answered is compared with what was accepted of it, by K4.
+    // K4 compares the answer of the worker with the accepted result.
     const compared = Object.fromEntries(Object.entries(data).filter(([key]) => key !== 'result'));
     if (isDeepStrictEqual(compared, expected)) return;
     this.#violate('K2', `${name}: ${JSON.stringify(data)} is not ${JSON.stringify(expected)}`);
@@ -134,7 +133,7 @@ class Checker {
     if (!isSound) this.#violate('K5', `${name} (${kind}): ${JSON.stringify(rows)}`);
   }
 
-  /** K1: an answer that was lost and a start that was made again are one start. */
+  /** K1: a start whose response was lost and its repetition are one start. */
   async #checkStartedOnce({ name, workflowId }: Run): Promise<void> {
     const page = await this.#get<Page<Instance>>(`/api/workflow?reference=${name}`);
     const ids = page.items.map((item) => item.workflowId);

@@ -1,5 +1,5 @@
-// Preloaded into nodes under test (NODE_OPTIONS): whoever is about to store or send the mark dies on the spot, as if it
-// had hit a fault of the engine. Nothing of the server knows of it.
+// Preloaded into nodes under test (NODE_OPTIONS): a node that is about to store or send the mark dies immediately, as
+// if it had hit a fault of the engine. The server itself contains no support for this.
 const MARK = 'crash-mark!';
 const stringify = JSON.stringify;
 

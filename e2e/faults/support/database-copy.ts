@@ -1,4 +1,4 @@
-/** A copy of what a fleet has stored, for another fleet to start from. */
+/** A copy of the stored data of a fleet, with which another fleet can start. */
 import { MongoClient, type Collection } from 'mongodb';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import type { FleetDatabase } from './fleet.js';
 
 const BATCH = 500;
 
-/** SQLite's own backup, while servers write to the file. It answers the folder for DATA_DIR. */
+/** Uses SQLite's own backup while servers write to the file. Returns the folder for DATA_DIR. */
 export async function backUpFile(file: string): Promise<string> {
   const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-restored-'));
   const source = new DatabaseSync(file, { readOnly: true });
@@ -20,7 +20,9 @@ export async function backUpFile(file: string): Promise<string> {
   return folder;
 }
 
-/** All collections, one after the other: a backup only while no server writes. It answers the name of the copy. */
+/**
+ * Copies all collections, one after the other: consistent only while no server writes. Returns the name of the copy.
+ */
 export async function copyDatabase({
   dbhost,
   name,

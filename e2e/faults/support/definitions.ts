@@ -1,4 +1,4 @@
-/** The kinds of runs that the workload mixes, each with what it must have done in the end. */
+/** The kinds of runs that the workload mixes, each with its expected result. */
 export interface Plan {
   readonly name: string;
   readonly n: number;
@@ -6,14 +6,14 @@ export interface Plan {
 }
 
 interface Kind {
-  /** Of 100 runs. */
+  /** The share of this kind, out of 100 runs. */
   readonly share: number;
   readonly definition: object;
-  /** The event that it waits for, under its own name as the key. */
+  /** The event that the run waits for, with the id of the run as its key. */
   readonly awaitsEvent: boolean;
-  /** The data in the end, without what it was started with; `activity` adds what the worker answered. */
+  /** The data at the end, without the initial data; `activity` adds the answer of the worker. */
   readonly expectedData: (plan: Plan) => Readonly<Record<string, unknown>>;
-  /** How often each step is in the history. */
+  /** The number of records of each step in the history. */
   readonly expectedSteps: Readonly<Record<string, number>>;
 }
 
@@ -133,12 +133,12 @@ export const KINDS = {
 
 export type KindName = keyof typeof KINDS;
 
-/** One of a hundred, by the shares. */
+/** Selects a kind from 1 to 100, by the shares. */
 export function kindAt(percent: number): KindName {
   let sum = 0;
   for (const [name, { share }] of Object.entries(KINDS)) {
     sum += share;
-    if (percent < sum) return name as KindName; // The names of KINDS are its type.
+    if (percent < sum) return name as KindName; // The type contains the names of KINDS.
   }
   throw new Error('the shares must add up to 100');
 }

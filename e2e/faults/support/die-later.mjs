@@ -1,5 +1,5 @@
 // Preloaded into nodes under test (NODE_OPTIONS): the process is killed DIE_AFTER_MS after its start, wherever it is by
-// then, also before it listens. Nothing of the server knows of it.
+// then, possibly before it listens. The server itself contains no support for this.
 import { isMainThread } from 'node:worker_threads';
 
 if (isMainThread) {

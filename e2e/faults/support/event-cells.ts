@@ -1,17 +1,17 @@
-/** The cases of docs/definitions.md that say which events a wait takes: what the test of T-11 runs. */
+/** The cases of docs/definitions.md that define which events a wait takes; the test of T-11 runs them. */
 import { readFileSync } from 'node:fs';
 
 export interface EventCell {
   readonly workflow: string;
   readonly actions: readonly string[];
-  /** For each workflow of the case: the data of the events that it takes, in order. */
+  /** For each run of the case: the data of the events that it takes, in order. */
   readonly taken: readonly (readonly number[])[];
 }
 
 const DOCUMENT = new URL('../../../docs/definitions.md', import.meta.url);
 const TABLE = /<!-- events -->\n([\s\S]*?)<!-- end of events -->/;
 
-/** @throws Error when the table is not there, or a line of it has not three cells */
+/** @throws Error if the table is missing, or a row does not have three cells */
 export function readEventCells(): readonly EventCell[] {
   const table = TABLE.exec(readFileSync(DOCUMENT, 'utf8'))?.[1];
   if (table === undefined) throw new Error('docs/definitions.md has no table of events');

@@ -1,4 +1,4 @@
-/** Plays one case of `event-cells.ts`: its workflows, its actions in order, and what was taken in the end. */
+/** Plays one case of `event-cells.ts`: its runs, its actions in order, and the events that were taken at the end. */
 import { setTimeout } from 'node:timers/promises';
 import { assign, definition } from './definitions.js';
 import type { EventCell } from './event-cells.js';
@@ -8,11 +8,11 @@ import type { Instance, Page, StepRow, WorkItem } from './wire.js';
 
 type Step = Parameters<typeof definition>[1][number];
 
-/** Published when the case is over, again and again: what still waits takes it and ends. */
+/** Published repeatedly when the case is over: remaining waits take it and end. */
 const LAST = 'last';
 
 const BEGIN = assign('begin', { taken: '[]' });
-/** Holds the workflow before its wait until the case says so. */
+/** Holds the run before its wait until the case releases it. */
 const GATE: Step = {
   Id: 'gate',
   StepType: 'Activity',
@@ -116,7 +116,7 @@ export class EventScenario {
     else throw new Error(`the test knows no action '${action}'`);
   }
 
-  /** What each workflow took. One that still waits is shown that the next event is what it waits for. */
+  /** The events that each run took. A run that is still waiting gets the next event, to show that it would take one. */
   async end(): Promise<readonly (readonly unknown[])[]> {
     const taken: (readonly unknown[])[] = [];
     for (const { workflowId } of this.#workflows) {
@@ -149,11 +149,11 @@ export class EventScenario {
       body: value,
       key: `${this.#key}-${this.#published}`,
     });
-    // Two events of one millisecond have no order.
+    // Two events of the same millisecond have no order.
     await setTimeout(2);
   }
 
-  /** Lets it go on, until it has begun to wait or has ended. */
+  /** Lets the run continue until it is waiting or has ended. */
   async #openGate({ name, workflowId }: { name: string; workflowId: string }): Promise<void> {
     const poll = `/api/activity/gate-${name}?workerId=gate&timeout=30`;
     const { token } = (await this.#call('GET', poll, { deadlineMs: 120_000 })) as WorkItem;

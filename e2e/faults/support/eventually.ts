@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 
 const PAUSE_MS = 50;
 
-/** Tries until the answer is neither undefined nor false. @throws Error when the deadline passes */
+/** Repeats the function until it returns neither undefined nor false. @throws Error when the deadline passes */
 export async function eventually<Value>(
   what: string,
   read: () => Promise<Value | undefined | false> | Value | undefined | false,

@@ -1,8 +1,8 @@
 /**
- * Several nodes on one database: started, killed, paused and started again.
+ * Several nodes on one database: started, killed, paused and restarted.
  *
- * Two kinds: `sqlite`, processes that share one file, and `services`, MongoDB and Redis of the run. Where a run has no
- * MongoDB and Redis, `services` falls back to one file, so that nothing goes untested; the log of the run says so.
+ * There are two kinds: `sqlite`, processes that share one file, and `services`, with the MongoDB and Redis of the test
+ * run. If a test run has neither, `services` falls back to one file, so that everything is tested; the log says so.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -17,12 +17,12 @@ const TOO_SLOW = /database did not answer|deadline exceeded/;
 type Settings = Readonly<Record<string, string>>;
 
 /**
- * Nodes that die here are missed at once, as their process is gone. A test that is about the lease sets it; for the others
- * it is long, as are expressions, so that a machine with very much to do does not look like a fault.
+ * The death of a node here is noticed at once, because its process is gone. Tests of the lease set their own; for the
+ * others it is long, as is the timeout of expressions, so that an overloaded machine does not look like a fault.
  */
 const PATIENT: Settings = { NODE_LEASE_MS: '20000', EXPRESSION_TIMEOUT_MS: '20000' };
 
-/** Where a fleet keeps everything, for tests that look into it. */
+/** The storage of a fleet, for tests that inspect it. */
 export type FleetDatabase =
   | { readonly kind: 'sqlite'; readonly file: string }
   | { readonly kind: 'mongo'; readonly dbhost: string; readonly name: string };
@@ -31,9 +31,9 @@ export interface FleetOptions {
   readonly count: number;
   readonly store: 'sqlite' | 'services';
   readonly settings?: Settings;
-  /** What one node has of its own, such as its links. */
+  /** Settings of a single node, such as its links. */
   readonly settingsOf?: (index: number) => Settings;
-  /** The main file of a node's build, asked at each of its starts; undefined: this build. */
+  /** The main file of a node's build, requested at each start; undefined: this build. */
   readonly mainOf?: (index: number) => string | undefined;
 }
 
@@ -80,14 +80,14 @@ export class Fleet {
     const starts = await Promise.allSettled(indexes.map((index) => fleet.restart(index)));
     const failed = starts.find((start) => start.status === 'rejected');
     if (failed !== undefined) {
-      // Those that did start would outlive the test.
+      // Nodes that did start would outlive the test.
       await fleet.stop();
       throw failed.reason;
     }
     return fleet;
   }
 
-  /** Where nodes on SQLite have their file. */
+  /** The folder with the SQLite file of the nodes. */
   get folder(): string {
     return this.#folder;
   }
@@ -96,7 +96,7 @@ export class Fleet {
     return this.#nodes.length;
   }
 
-  /** Addresses of the nodes that run; a paused one counts as running, as it does for its callers. */
+  /** Addresses of the running nodes; a paused one counts as running, as it does for its clients. */
   get urls(): readonly string[] {
     return this.#nodes.flatMap((node) => (node === null ? [] : [node.url]));
   }
@@ -114,7 +114,10 @@ export class Fleet {
     await node.kill();
   }
 
-  /** SIGTERM; it resolves when the process has ended. The node is called until then, as a late balancer would. */
+  /**
+   * Sends SIGTERM; resolves when the process has ended. Until then, the node still gets calls, as from a slow load
+   * balancer.
+   */
   async drain(index: number): Promise<ServerNode> {
     const node = this.node(index);
     await node.stop();
@@ -129,7 +132,7 @@ export class Fleet {
     return node;
   }
 
-  /** A node that finds its database too slow does not start; as whatever supervises servers would, this tries again. */
+  /** A node with a slow database fails to start; like a supervisor, this retries. */
   async #begin(index: number): Promise<ServerNode> {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -140,18 +143,18 @@ export class Fleet {
     }
   }
 
-  /** Lines of all lives of all nodes that tell of a fault of the server itself. */
+  /** Log lines about faults of the server itself, from every process of every node. */
   get faults(): readonly string[] {
     return (
       [...this.#ended, ...this.#nodes]
         .flatMap((node) => node?.output.split('\n') ?? [])
         .filter((line) => /"level":"(error|fatal)"/.test(line))
-        // A step that failed for the last time is its author's doing.
+        // A step that failed for the last time is the fault of its author.
         .filter((line) => !line.includes('"code":"step_attempt_failed"'))
     );
   }
 
-  /** The sum of a metric over the nodes that run. */
+  /** The sum of a metric over the running nodes. */
   async metric(name: string): Promise<number> {
     const texts = await Promise.all(
       this.urls.map(async (url) => (await fetch(`${url}/metrics`)).text()),

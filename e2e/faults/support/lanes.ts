@@ -1,4 +1,4 @@
-/** Much to do, a bounded part of it at a time. */
+/** Many tasks, a limited number at a time. */
 export async function inLanes<Item>(
   lanes: number,
   items: readonly Item[],

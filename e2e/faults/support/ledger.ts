@@ -1,4 +1,4 @@
-/** An HTTP target that remembers every call, in order, with its path and idempotency key. */
+/** An HTTP target that records every call, in order, with its path and idempotency key. */
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,7 +12,7 @@ export interface LedgerCall {
 export class Ledger {
   readonly calls: LedgerCall[] = [];
   readonly #server: Server;
-  /** What the target does with a call, once it is written down. */
+  /** What the target does with a call after recording it. */
   respond: (call: LedgerCall, response: ServerResponse) => void = answerOk;
 
   private constructor() {
@@ -36,10 +36,10 @@ export class Ledger {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`; // It listens on TCP.
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`; // The server listens on TCP.
   }
 
-  /** How many calls were made again under a key that was seen before. */
+  /** The number of calls that repeated a known key. */
   get repeats(): number {
     return this.calls.length - new Set(this.calls.map(({ key }) => key)).size;
   }

@@ -2,7 +2,7 @@ import type { Fleet } from './fleet.js';
 
 const MEGABYTE = 1024 * 1024;
 
-/** What each node that runs takes of the machine's memory, by its own metrics. */
+/** The memory usage of each running node, by its own metrics. */
 export async function megabytesOf({ urls }: Fleet): Promise<number[]> {
   return Promise.all(
     urls.map(async (url) => {

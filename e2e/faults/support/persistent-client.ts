@@ -1,12 +1,12 @@
 /**
- * A client that does not give up: a call that was not answered is made again, at another node, with the same idempotency
- * key, until its deadline. What it answers was acknowledged by the server, and must never be lost.
+ * A client that does not give up: a call without a response is repeated on another node with the same idempotency key,
+ * until its deadline. Everything that it returns was acknowledged by the server, and must never be lost.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 
 const RETRY_PAUSE_MS = 25;
-/** Far longer than any node takes that answers at all: a call that is made again may find that it was made. */
+/** Far longer than any responsive node takes: a repeated call may find that the first one was executed. */
 const CALL_MS_MAX = 30_000;
 const DEADLINE_MS = 180_000;
 
@@ -18,7 +18,7 @@ export interface Answer {
 export interface CallOptions {
   readonly body?: unknown;
   readonly key?: string;
-  /** Anything else than these, 429 and 503 is an error. */
+  /** Every status except these, 429 and 503 is an error. */
   readonly expected?: readonly number[];
   readonly deadlineMs?: number;
 }
@@ -26,7 +26,7 @@ export interface CallOptions {
 export class PersistentClient {
   readonly #urls: () => readonly string[];
   #turn = 0;
-  /** Calls that had to be made again. */
+  /** The number of repeated calls. */
   retries = 0;
 
   constructor(urls: () => readonly string[]) {
@@ -35,7 +35,7 @@ export class PersistentClient {
 
   async call(method: string, pathAndQuery: string, options: CallOptions = {}): Promise<Answer> {
     const { deadlineMs = DEADLINE_MS, expected = [200, 201, 202] } = options;
-    // Who gives no key gets one of this call, or making it again would be another start, event or definition.
+    // A call without a key gets its own, because its repetition would otherwise be another start, event or definition.
     const keyed = method === 'POST' ? { ...options, key: options.key ?? randomUUID() } : options;
     let last = 'never answered';
     for (const deadline = Date.now() + deadlineMs; Date.now() < deadline;) {
@@ -55,7 +55,7 @@ export class PersistentClient {
     throw new Error(`${method} ${pathAndQuery}: ${last}`);
   }
 
-  /** A text says why there is no answer. */
+  /** A string contains the reason why there is no response. */
   async #try(method: string, pathAndQuery: string, options: CallOptions): Promise<Answer | string> {
     const urls = this.#urls();
     this.#turn += 1;
@@ -74,7 +74,7 @@ export class PersistentClient {
       const text = await response.text();
       return { status: response.status, body: text === '' ? null : JSON.parse(text) };
     } catch (error) {
-      // Refused, broken or too late: whether the call had its effect is not known.
+      // Refused, broken or too late: the call may or may not have taken effect.
       return error instanceof Error ? `${error.message} ${String(error.cause)}` : String(error);
     }
   }

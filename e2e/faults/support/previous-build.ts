@@ -1,4 +1,4 @@
-/** The server as it was at an earlier commit, built from the history of this repository. */
+/** The server at an earlier commit, built from the history of this repository. */
 import { execFileSync, execSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const PACKAGES = ['.', 'server', 'server/ui', 'sdk', 'worker-sdk'];
 
-/** What the stored format is made of. */
+/** The sources that define the stored format. */
 const FORMAT = [
   'server/src/store/sqlite/schema.ts',
   'server/src/store/mongo/collections.ts',
@@ -16,12 +16,12 @@ const FORMAT = [
 ];
 
 export interface PreviousBuild {
-  /** Its main.js. */
+  /** The main.js of the build. */
   readonly main: string;
   remove(): void;
 }
 
-/** The commit since which the stored format is today's; null where there is no history. */
+/** The commit that introduced the current stored format; null if there is no history. */
 export function oldestOfThisFormat(): string | null {
   try {
     const options = { cwd: ROOT, encoding: 'utf8', stdio: 'pipe' } as const;
@@ -32,7 +32,7 @@ export function oldestOfThisFormat(): string | null {
   }
 }
 
-/** Null where there is no such commit, as in a copy without history. @throws Error when it cannot be built */
+/** Null if the commit does not exist, as in a copy without history. @throws Error if it cannot be built */
 export function buildPrevious(commit: string): PreviousBuild | null {
   let sources: Buffer;
   try {
@@ -44,10 +44,10 @@ export function buildPrevious(commit: string): PreviousBuild | null {
   const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-previous-'));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   try {
-    // Where the server is root, its Python runs as nobody, who has to read the files.
+    // If the server is root, its Python runs as nobody, who must be able to read the files.
     chmodSync(folder, 0o755);
     execFileSync('tar', ['-x', '-C', folder], { input: sources });
-    // The packages of today stand in for those of then: the versions of the dependencies are not what is tested.
+    // Uses today's packages: the versions of the dependencies are not under test.
     for (const name of PACKAGES) {
       const modules = path.join(ROOT, name, 'node_modules');
       const then = path.join(folder, name);
@@ -62,7 +62,7 @@ export function buildPrevious(commit: string): PreviousBuild | null {
   return { main: path.join(folder, 'server/dist/main.js'), remove };
 }
 
-/** As that commit built itself: `node <script>`. */
+/** Builds as that commit did: `node <script>`. */
 function buildCommandOf(folder: string): string {
   const { scripts } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as {
     readonly scripts: { readonly build: string };

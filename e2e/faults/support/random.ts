@@ -1,8 +1,8 @@
-/** Random numbers that a seed repeats; the seed of a run is printed and can be set with FAULTS_SEED. */
+/** Random numbers that a seed reproduces; the seed of a run is printed and can be set with FAULTS_SEED. */
 
 export type Random = () => number;
 
-/** Mulberry32: numbers from 0 up to, not including, 1. */
+/** Mulberry32: numbers from 0 to 1, excluding 1. */
 export function seeded(seed: number): Random {
   let state = seed >>> 0;
   return () => {
@@ -26,7 +26,7 @@ export function shuffled<Item>(random: Random, items: readonly Item[]): Item[] {
     .map(({ item }) => item);
 }
 
-/** The seed of this run, printed so that a failure can be repeated with the same choices. */
+/** The seed of this run, printed so that a failure can be reproduced. */
 export function runSeed(): number {
   const seed = Number(process.env['FAULTS_SEED'] ?? Date.now() % 1_000_000);
   console.log(`FAULTS_SEED=${seed}`);

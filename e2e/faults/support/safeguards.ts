@@ -1,7 +1,8 @@
 /**
- * The safeguards that are taken out, one at a time, and the fault test that has to notice.
+ * The safeguards that are removed, one at a time, and the fault test that must notice.
  *
- * Texts are those of the built server, so that nothing is built anew; one that is not found exactly once is an error.
+ * The patches apply to the text of the built server, so that no build is needed; a text that does not occur exactly
+ * once is an error.
  */
 export interface Patch {
   /** In `server/dist`. */
@@ -13,14 +14,14 @@ export interface Patch {
 export interface Safeguard {
   readonly name: string;
   readonly patches: readonly Patch[];
-  /** The file of the test, and a part of the names of its tests. */
+  /** The file of the test, and a part of the titles of its tests. */
   readonly test: string;
   readonly only?: string;
-  /** FAULTS_SCALE, for what is met by chance. */
+  /** FAULTS_SCALE, for faults that occur by chance. */
   readonly scale?: number;
-  /** A part of the message of the failure, which must be about the safeguard and not about something else. */
+  /** A part of the failure message, which must be about the safeguard and nothing else. */
   readonly shows: RegExp;
-  /** `green`: another safeguard does the same, so that taking out this one alone changes nothing. */
+  /** `green`: another safeguard has the same effect, so removing only this one changes nothing. */
   readonly expected: 'red' | 'green';
 }
 

@@ -1,5 +1,5 @@
-// Preloaded into nodes under test (NODE_OPTIONS): their clock is wrong by what a file says, in milliseconds, which may
-// change at any time, as when somebody sets a machine's clock. Nothing of the server knows of it.
+// Preloaded into nodes under test (NODE_OPTIONS): their clock is off by the number of milliseconds in a file, which may
+// change at any time, as if somebody set the clock of the machine. The server itself contains no support for this.
 import { readFileSync } from 'node:fs';
 
 const READ_MS = 10;
@@ -8,7 +8,7 @@ const RealDate = Date;
 
 function read() {
   try {
-    // A text that is being written may be empty for a moment.
+    // A file that is being written may be empty for a moment.
     return Number(readFileSync(file, 'utf8') || wrongMs);
   } catch {
     return wrongMs;

@@ -1,9 +1,9 @@
-/** How large an instance is in the store, read past the server. */
+/** The size of an instance in the store, read without the server. */
 import { MongoClient, type Binary } from 'mongodb';
 import { DatabaseSync } from 'node:sqlite';
 import type { Fleet } from './fleet.js';
 
-/** Bytes of the instance's state as it is stored; MongoDB has long ones compressed. */
+/** The size of the instance's state as it is stored; MongoDB compresses long states. */
 export async function storedStateBytes({ database }: Fleet, workflowId: string): Promise<number> {
   if (database.kind === 'sqlite') {
     const file = new DatabaseSync(database.file, { readOnly: true });

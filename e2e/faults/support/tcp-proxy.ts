@@ -1,15 +1,15 @@
 /**
- * One network link that can be disturbed: passes bytes on to a server, until a test says otherwise.
+ * A network link that can be disturbed: forwards bytes to a server until a test changes its mode.
  *
- * The client of the link is always the node under test; "the answer" is what comes from the server.
+ * The client of the link is always the node under test; "the response" is what comes from the server.
  */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
 /**
- *  - `pass`: nothing happens;
- *  - `refuse`: open connections break, new ones are closed at once, as with a server that is down;
- *  - `blackhole`: connections stay open and nothing arrives on either side, as behind a partition.
+ * - `pass`: forwards everything;
+ * - `refuse`: open connections break, new ones are closed at once, as with a server that is down;
+ * - `blackhole`: connections stay open and nothing arrives on either side, as behind a network partition.
  */
 export type LinkMode = 'pass' | 'refuse' | 'blackhole';
 
@@ -25,7 +25,7 @@ export class TcpProxy {
   #mode: LinkMode = 'pass';
   #delayMs: () => number = () => 0;
   #losesAnswer: (request: Buffer) => boolean = () => false;
-  /** Answers that were swallowed. */
+  /** The number of dropped responses. */
   answersLost = 0;
 
   private constructor(target: Link) {
@@ -41,7 +41,7 @@ export class TcpProxy {
   }
 
   get port(): number {
-    return (this.#server.address() as AddressInfo).port; // It listens on TCP.
+    return (this.#server.address() as AddressInfo).port; // The link listens on TCP.
   }
 
   set mode(mode: LinkMode) {
@@ -55,20 +55,20 @@ export class TcpProxy {
     this.cut();
   }
 
-  /** Each piece of an answer is late by so much; pieces stay in order. */
+  /** Delays each chunk of a response by this much; chunks stay in order. */
   set delayMs(delayMs: () => number) {
     this.#delayMs = delayMs;
   }
 
   /**
-   * For each piece that the client sends: whether the server gets it, but the connection breaks before the answer. So a
-   * write happens, and its writer is told of a failure.
+   * Decides for each chunk from the client whether the server gets it but the connection breaks before the response.
+   * The write then succeeds, while the writer sees a failure.
    */
   set losesAnswer(losesAnswer: (request: Buffer) => boolean) {
     this.#losesAnswer = losesAnswer;
   }
 
-  /** Breaks all connections, with a reset. */
+  /** Breaks all connections with a reset. */
   cut(): void {
     for (const socket of this.#clients) socket.resetAndDestroy();
   }

@@ -2,7 +2,7 @@ import { eventually } from './eventually.js';
 import type { PersistentClient } from './persistent-client.js';
 import type { Instance } from './wire.js';
 
-/** The instance in its end, whatever that is. @throws Error when it does not end within the limit */
+/** Waits until the instance has ended, in any way. @throws Error if it does not end within the limit */
 export function untilEnded(
   client: PersistentClient,
   workflowId: string,

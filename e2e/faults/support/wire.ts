@@ -1,4 +1,4 @@
-/** The parts of the answers that the tests read. */
+/** The parts of the responses that the tests read. */
 
 export interface Instance {
   readonly workflowId: string;

@@ -1,4 +1,4 @@
-/** A test's fleet, ledger and random numbers, put away whatever happens. */
+/** A test's fleet, ledger and random numbers, cleaned up in every case. */
 import { Fleet, type FleetOptions } from './fleet.js';
 import { Ledger } from './ledger.js';
 import { runSeed, seeded, type Random } from './random.js';

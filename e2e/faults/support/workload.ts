@@ -1,6 +1,6 @@
 /**
- * A mixed workload over a fleet, from a seed: runs of every kind are started at a rate, their events published, their
- * activities worked on. It remembers what was acknowledged; `checker.ts` says whether all of it is true in the end.
+ * A mixed workload on a fleet, from a seed: starts runs of every kind at a given rate, publishes their events and does
+ * their activities. It records what was acknowledged; `checker.ts` checks all of it at the end.
  */
 import { setTimeout } from 'node:timers/promises';
 import { KINDS, kindAt, type KindName, type Plan } from './definitions.js';
@@ -21,16 +21,19 @@ export interface WorkloadOptions {
   readonly workers?: number;
 }
 
-/** Long enough for a busy machine, short enough that what a dead node handed out comes back during the test. */
+/**
+ * Long enough for a busy machine, and short enough that the items of a dead node become available again during the
+ * test.
+ */
 const LEASE_SECONDS = 5;
 
 export class Workload {
   readonly client: PersistentClient;
-  /** Runs whose start was answered. */
+  /** Runs whose start was acknowledged. */
   readonly runs: Run[] = [];
   /** For each run with an activity: the results that the server accepted. */
   readonly accepted = new Map<string, Set<string>>();
-  /** Results that came too late, which the server refused. */
+  /** Late results, which the server rejected. */
   refused = 0;
   readonly #ledger: Ledger;
   readonly #random: Random;
@@ -47,7 +50,7 @@ export class Workload {
     this.#workerCount = options.workers ?? 3;
   }
 
-  /** Registers the definitions and sets the workers to work. */
+  /** Registers the definitions and starts the workers. */
   async begin(): Promise<void> {
     for (const [name, { definition }] of Object.entries(KINDS)) {
       await this.client.call('POST', '/api/definition', { body: definition, key: `def-${name}` });
@@ -57,24 +60,24 @@ export class Workload {
     }
   }
 
-  /** Starts runs at a rate and publishes their events; resolves when all of that is acknowledged. */
+  /** Starts runs at a given rate and publishes their events; resolves when everything is acknowledged. */
   start(count: number, perSecond: number): Promise<void> {
     return this.startWhile((started) => started < count, perSecond);
   }
 
-  /** As `start`, for as long as `goesOn` says. */
+  /** Like `start`, as long as `goesOn` returns true. */
   async startWhile(goesOn: (started: number) => boolean, perSecond: number): Promise<void> {
     const driven: Promise<void>[] = [];
     const beginAt = Date.now();
     while (goesOn(driven.length)) {
       driven.push(this.#drive(kindAt(Math.floor(this.#random() * 100))));
-      // The pace of the load, which falls behind rather than bunching up when the machine is busy.
+      // Sets the pace of the load, which falls behind instead of bunching up when the machine is busy.
       await setTimeout(Math.max(0, beginAt + (driven.length * 1000) / perSecond - Date.now()));
     }
     await Promise.all(driven);
   }
 
-  /** Lets the workers go home. */
+  /** Stops the workers. */
   async end(): Promise<void> {
     this.#isOver = true;
     await Promise.all(this.#workers);

@@ -1,4 +1,4 @@
-/** The clock of one node's machine, wrong by as much as a test says. */
+/** The clock of a node's machine, off by as much as a test sets. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -11,7 +11,7 @@ export class WrongClock {
     this.set(wrongMs);
   }
 
-  /** What a node needs to have this clock. */
+  /** The settings with which a node uses this clock. */
   get settings(): Readonly<Record<string, string>> {
     return {
       CLOCK_FILE: this.#file,
