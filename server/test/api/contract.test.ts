@@ -2,82 +2,18 @@
  * The contract over HTTP, call by call, against the whole server: embedded store, real Python, nothing replaced. Every
  * call is seen to succeed once and to fail in each way that the contract names.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { startRealServer, type JsonBody, type RealServer } from './support/real-server.js';
+import {
+  contractServer,
+  GREET,
+  WAIT,
+  type Items,
+  type Workflow,
+} from './support/contract-server.js';
+import type { JsonBody } from './support/real-server.js';
 
-let server: RealServer;
-
-beforeAll(async () => {
-  server = await startRealServer();
-});
-
-afterAll(async () => {
-  await server.stop();
-});
-
-const call: RealServer['call'] = (line, options) => server.call(line, options);
-
-interface Workflow extends JsonBody {
-  readonly workflowId: string;
-  readonly status: string;
-  readonly data: JsonBody;
-}
-
-interface WorkItem extends JsonBody {
-  readonly token: string;
-  readonly tokenExpiry: string;
-}
-
-interface Items<Item = JsonBody> {
-  readonly items: readonly Item[];
-  readonly nextCursor: string | null;
-}
-
-let names = 0;
-
-/** A name that no other test uses. */
-function freshName(stem: string): string {
-  names += 1;
-  return `${stem}-${names}`;
-}
-
-async function define(steps: readonly JsonBody[], members: JsonBody = {}): Promise<string> {
-  const id = freshName('definition');
-  const { status, text } = await call('POST /api/definition', { json: { id, steps, ...members } });
-  expect(status, text).toBe(201);
-  return id;
-}
-
-async function start(definitionId: string, data: JsonBody = {}): Promise<Workflow> {
-  const { status, body, text } = await call<Workflow>(`POST /api/workflow/${definitionId}`, {
-    json: data,
-  });
-  expect(status, text).toBe(201);
-  return body;
-}
-
-async function ended(workflowId: string): Promise<Workflow> {
-  return (await call<Workflow>(`GET /api/workflow/${workflowId}?wait=20`)).body;
-}
-
-const GREET = { id: 'greet', stepType: 'NoOp', outputs: { greeting: '"Hello " + data.name' } };
-const WAIT = {
-  id: 'ask',
-  stepType: 'WaitFor',
-  inputs: { EventName: '"answered"', EventKey: 'data.key' },
-  outputs: { answer: 'step.EventData' },
-};
-
-function activityStep(name: string): JsonBody {
-  return {
-    id: 'work',
-    stepType: 'Activity',
-    errorBehavior: 'Terminate',
-    inputs: { ActivityName: JSON.stringify(name), Parameters: { '@n': 'data.n', kind: 'plain' } },
-    outputs: { result: 'step.Result' },
-  };
-}
+const { baseUrl, call, define, ended, freshName, start } = contractServer();
 
 describe('definitions', () => {
   it('get the next version each time they are posted', async () => {
@@ -190,7 +126,7 @@ describe('workflows', () => {
   it('keep data as it was sent', async () => {
     const id = await define([{ id: 'a', stepType: 'NoOp' }]);
     const text = '{"B":1,"__proto__":{"x":[null]},"a.b":{"$gt":""},"n":9007199254740992,"f":1.5}';
-    const response = await fetch(`${server.url}/api/workflow/${id}`, {
+    const response = await fetch(`${baseUrl()}/api/workflow/${id}`, {
       method: 'POST',
       body: text,
       headers: { 'content-type': 'application/json' },
@@ -317,149 +253,6 @@ describe('workflows', () => {
   });
 });
 
-describe('events', () => {
-  it.each([
-    ['an object', { json: { yes: true } }, { yes: true }],
-    ['null', { json: null }, null],
-    ['a YAML scalar', { yaml: '2026-05-04' }, '2026-05-04'],
-    ['a list', { yaml: '[1, x]' }, [1, 'x']],
-  ])('carry %s', async (_what, body, answer) => {
-    const key = freshName('k');
-    const { workflowId } = await start(await define([WAIT]), { key });
-    const published = await call(`POST /api/event/answered/${key}`, body);
-    expect(published.status).toBe(202);
-    expect(published.body).toEqual({
-      id: expect.any(String) as unknown,
-      deliveredTo: expect.any(Number) as unknown,
-    });
-    expect(await ended(workflowId)).toMatchObject({ status: 'Complete', data: { answer } });
-  });
-
-  it('may come before anybody waits', async () => {
-    const key = freshName('größe/ü');
-    const definition = await define([
-      { id: 'd', stepType: 'Delay', inputs: { Period: '1' }, nextStepId: 'ask' },
-      WAIT,
-    ]);
-    const { workflowId } = await start(definition, { key });
-    const path = `POST /api/event/answered/${encodeURIComponent(key)}`;
-    expect((await call(path, { json: 1 })).status).toBe(202);
-    expect(await ended(workflowId)).toMatchObject({ status: 'Complete', data: { answer: 1 } });
-  });
-
-  it('cannot be read from a broken body', async () => {
-    const { status, body } = await call('POST /api/event/a/b', { yaml: 'a: [' });
-    expect([status, body['code'], body['line']]).toEqual([400, 'unreadable_body', 1]);
-  });
-});
-
-describe('activities', () => {
-  it('are handed out, answered once, and answered again', async () => {
-    const name = freshName('act');
-    const { workflowId } = await start(await define([activityStep(name)]), { n: 5 });
-    const pulled = await call<WorkItem>(`GET /api/activity/${name}?workerId=me&timeout=10`);
-    expect(pulled.status).toBe(200);
-    expect(pulled.body).toEqual({
-      token: expect.any(String) as unknown,
-      activityName: name,
-      parameters: { n: 5, kind: 'plain' },
-      tokenExpiry: '9999-12-31T23:59:59.9999999',
-      workflowId,
-      stepId: 'work',
-      executionId: 1,
-      idempotencyKey: `${workflowId}/1`,
-      attempt: 1,
-    });
-    expect((await call(`GET /api/activity/${name}`)).status).toBe(404);
-    const line = `POST /api/activity/success/${pulled.body.token}`;
-    expect((await call(line, { json: { ok: 1 } })).status).toBe(202);
-    expect((await call(line, { json: { ok: 1 } })).status).toBe(202);
-    expect((await call(line, { json: { ok: 2 } })).status).toBe(404);
-    expect(await ended(workflowId)).toMatchObject({
-      status: 'Complete',
-      data: { result: { ok: 1 } },
-    });
-  });
-
-  it('answer a waiting poll the moment that there is work', async () => {
-    const name = freshName('act');
-    const definition = await define([activityStep(name)]);
-    const poll = call<WorkItem>(`GET /api/activity/${name}?timeout=20`);
-    const { workflowId } = await start(definition, { n: 1 });
-    const began = performance.now();
-    expect((await poll).body).toMatchObject({ workflowId });
-    expect(performance.now() - began).toBeLessThan(2_000);
-  });
-
-  it('answer 404 when the time of a poll is over', async () => {
-    const began = performance.now();
-    const { status, body } = await call(`GET /api/activity/${freshName('act')}?timeout=1`);
-    expect([status, body['code']]).toEqual([404, 'no_work']);
-    expect(performance.now() - began).toBeGreaterThan(950);
-  });
-
-  it('fail their step with what the worker says', async () => {
-    const name = freshName('act');
-    const { workflowId } = await start(await define([activityStep(name)]), { n: 5 });
-    const { body } = await call<WorkItem>(`GET /api/activity/${name}?timeout=10`);
-    const reason = { why: 'no funds' };
-    expect((await call(`POST /api/activity/fail/${body.token}`, { json: reason })).status).toBe(
-      202,
-    );
-    expect(await ended(workflowId)).toMatchObject({ status: 'Terminated' });
-    const { body: steps } = await call<Items>(`GET /api/workflow/${workflowId}/steps`);
-    expect(steps.items).toMatchObject([{ stepId: 'work', error: { data: reason } }]);
-  });
-
-  it('are leased, extended, and given back', async () => {
-    const name = freshName('act');
-    const { workflowId } = await start(await define([activityStep(name)]), { n: 5 });
-    const first = await call<WorkItem>(`GET /api/activity/${name}?timeout=10&lease=60`);
-    const { token, tokenExpiry } = first.body;
-    expect(tokenExpiry).toMatch(/^\d{4}-.*Z$/);
-    const longer = await call<WorkItem>(`PUT /api/activity/${token}/heartbeat?lease=600`);
-    expect(longer.status).toBe(200);
-    expect(Date.parse(longer.body.tokenExpiry)).toBeGreaterThan(Date.parse(tokenExpiry) + 500_000);
-
-    expect((await call(`DELETE /api/activity/${token}`)).status).toBe(202);
-    const second = await call<WorkItem>(`GET /api/activity/${name}?timeout=10`);
-    expect(second.body).toMatchObject({ workflowId, attempt: 2 });
-    for (const line of [
-      `DELETE /api/activity/${token}`,
-      `PUT /api/activity/${token}/heartbeat?lease=5`,
-      `POST /api/activity/success/${token}`,
-      `POST /api/activity/fail/${token}`,
-    ]) {
-      const { status, body } = await call(line);
-      expect([status, body['code']], line).toEqual([404, 'activity_not_found']);
-    }
-    expect((await call(`POST /api/activity/success/${second.body.token}`)).status).toBe(202);
-    expect(await ended(workflowId)).toMatchObject({ status: 'Complete', data: { result: null } });
-  });
-
-  it('lose nothing to a poller that hangs up', async () => {
-    const name = freshName('act');
-    const definition = await define([activityStep(name)]);
-    const hangUp = new AbortController();
-    const polls = Array.from({ length: 5 }, () =>
-      fetch(`${server.url}/api/activity/${name}?timeout=60`, { signal: hangUp.signal }).catch(
-        () => null,
-      ),
-    );
-    // A second poll of another name is answered after the server has seen the first ones.
-    await call(`GET /api/activity/${freshName('other')}`);
-    hangUp.abort();
-    await Promise.all(polls);
-    const { workflowId } = await start(definition, { n: 1 });
-    const { status, body } = await call<WorkItem>(`GET /api/activity/${name}?timeout=10`);
-    expect([status, body['workflowId']]).toEqual([200, workflowId]);
-  });
-
-  it.each(['nonsense', 'a.b', '%2F', 'x'.repeat(3_000)])('know no token %s', async (token) => {
-    expect((await call(`POST /api/activity/success/${token}`)).status).toBe(404);
-  });
-});
-
 describe('custom steps', () => {
   it('are stored, used, listed and shown', async () => {
     const name = freshName('add');
@@ -495,39 +288,6 @@ describe('custom steps', () => {
   it('cannot take the name of a built-in step, in any casing', async () => {
     const { status, body } = await call('POST /api/step/emitLOG', { python: 'a = 1' });
     expect([status, body['code']]).toEqual([409, 'reserved_step_name']);
-  });
-});
-
-describe('repeated requests with one Idempotency-Key', () => {
-  it('start one workflow', async () => {
-    const id = await define([GREET]);
-    const headers = { 'idempotency-key': freshName('key') };
-    const line = `POST /api/workflow/${id}`;
-    const first = await call<Workflow>(line, { json: { name: 'A' }, headers });
-    const second = await call<Workflow>(line, { yaml: 'name: A', headers });
-    expect([first.status, second.status]).toEqual([201, 201]);
-    expect(second.body.workflowId).toBe(first.body.workflowId);
-    const other = await call(line, { json: { name: 'B' }, headers });
-    expect([other.status, other.body['code']]).toEqual([409, 'idempotency_conflict']);
-    expect((await call<Items>(`GET /api/workflow?definitionId=${id}`)).body.items).toHaveLength(1);
-  });
-
-  it('publish one event', async () => {
-    const headers = { 'idempotency-key': freshName('key') };
-    const line = `POST /api/event/answered/${freshName('k')}`;
-    const first = await call(line, { json: 1, headers });
-    expect((await call(line, { json: 1, headers })).body['id']).toBe(first.body['id']);
-    expect((await call(line, { json: 2, headers })).status).toBe(409);
-  });
-
-  it('store one version', async () => {
-    const id = freshName('d');
-    const headers = { 'idempotency-key': freshName('key') };
-    const post = (steps: unknown[]) =>
-      call('POST /api/definition', { json: { id, steps }, headers });
-    expect((await post([GREET])).body).toMatchObject({ version: 1 });
-    expect((await post([GREET])).body).toMatchObject({ version: 1 });
-    expect((await post([WAIT])).status).toBe(409);
   });
 });
 

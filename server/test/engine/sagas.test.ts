@@ -6,6 +6,8 @@ import {
   box,
   delay,
   failing,
+  saga,
+  undoable,
   foreach,
   noOp,
   trace,
@@ -15,18 +17,6 @@ import {
 } from './support/steps.js';
 
 const noTrail = { data: { trail: [] } };
-
-/** Completes at once, and is undone by `-<id>`. */
-function undoable(id: string, members: StepMembers = {}): StepSource {
-  return noOp(id, { compensateWith: [trace(`-${id}`)], ...members });
-}
-
-function saga(
-  inside: NonNullable<StepSource['do']>,
-  members: StepMembers = { compensateWith: [trace('-saga')] },
-): StepSource {
-  return box('saga', inside, { saga: true, ...members });
-}
 
 scenarios('a saga', (start) => {
   it('that succeeds compensates nothing', () => {
@@ -352,112 +342,5 @@ scenarios('nested sagas', (start) => {
       noTrail,
     );
     expect(driver.data['trail']).toEqual(['-x', '-inner', '-saga']);
-  });
-});
-
-scenarios('a saga in trouble', (start) => {
-  it('that runs into its Timeout is undone, then its ErrorBehavior decides', () => {
-    const driver = start(
-      [
-        saga(inOrder(undoable('a'), waitFor('never')), {
-          timeout: 10,
-          compensateWith: [trace('-saga')],
-          errorBehavior: 'Terminate',
-        }),
-      ],
-      noTrail,
-    );
-    driver.advance(10);
-    expect(driver.data['trail']).toEqual(['-a', '-saga']);
-    expect(driver.status).toBe('Terminated');
-    expect(driver.instance.lastError?.type).toBe('Timeout');
-  });
-
-  it('that runs into its Timeout before anything completed is still undone by its own chain', () => {
-    const driver = start(
-      [
-        saga([waitFor('never')], {
-          timeout: 10,
-          compensateWith: [trace('-saga')],
-          errorBehavior: 'Retry',
-          retryInterval: 1,
-        }),
-      ],
-      noTrail,
-    );
-    driver.advance(10);
-    expect(driver.data['trail']).toEqual(['-saga']);
-    driver.advance(1);
-    driver.publish('never', 'key');
-    expect(driver.status).toBe('Complete');
-  });
-
-  it('has no Timeout for its compensation, and a whole one for each restart', () => {
-    const driver = start(
-      [
-        saga([waitFor('x', { compensateWith: [delay('-x', 60)] })], {
-          timeout: 10,
-          compensateWith: [delay('-saga', 60)],
-          errorBehavior: 'Retry',
-          retryInterval: 1,
-        }),
-      ],
-      noTrail,
-    );
-    driver.advance(10 + 60 + 1);
-    expect(driver.open).toEqual(['saga open', 'x event']);
-    driver.advance(9.999);
-    expect(driver.open).toEqual(['saga open', 'x event']);
-    driver.advance(0.001);
-    expect(driver.open).toEqual(['saga compensating', '-saga sleeping']);
-  });
-
-  it('goes on with the other compensations when one of them gives up', () => {
-    const driver = start(
-      [
-        saga(
-          inOrder(
-            undoable('a'),
-            noOp('b', { compensateWith: [failing('-b', { errorBehavior: 'Compensate' })] }),
-            failing('c'),
-          ),
-        ),
-      ],
-      noTrail,
-    );
-    expect(driver.history).toContain('-b Failed');
-    expect(driver.data['trail']).toEqual(['-a', '-saga']);
-    expect(driver.status).toBe('Complete');
-  });
-
-  it('waits for a compensation that is retried before it goes on with the next', () => {
-    const driver = start(
-      [
-        saga(
-          inOrder(
-            undoable('a'),
-            noOp('b', { compensateWith: [work('-b', { retryInterval: 5 })] }),
-            failing('c'),
-          ),
-        ),
-      ],
-      noTrail,
-    );
-    driver.failEffect(driver.effect('-b'));
-    driver.advance(4.999);
-    expect(driver.data['trail']).toEqual([]);
-    driver.advance(0.001);
-    driver.endEffect(driver.effect('-b'));
-    expect(driver.data['trail']).toEqual(['-a', '-saga']);
-  });
-
-  it('may have a saga in a compensation, which is undone for itself', () => {
-    const undo = box('undoSaga', inOrder(undoable('u'), failing('v')), { saga: true });
-    const driver = start(
-      [saga(inOrder(undoable('a'), noOp('b', { compensateWith: [undo] }), failing('c')))],
-      noTrail,
-    );
-    expect(driver.data['trail']).toEqual(['-u', '-a', '-saga']);
-    expect(driver.status).toBe('Complete');
   });
 });

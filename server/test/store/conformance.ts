@@ -13,6 +13,8 @@ import { describeConcurrency } from './conformance/concurrency.js';
 import { describeDefinitions } from './conformance/definitions.js';
 import { describeEvents } from './conformance/events.js';
 import { describeHousekeeping } from './conformance/housekeeping.js';
+import { describeInstanceLists } from './conformance/instance-lists.js';
+import { describeInstanceMessages } from './conformance/instance-messages.js';
 import { describeInstances } from './conformance/instances.js';
 import { describeOddValues } from './conformance/odd-values.js';
 import { describeSideRecords } from './conformance/side-records.js';
@@ -58,6 +60,8 @@ export function describeStore(title: string, createFixture: () => Promise<StoreF
 
     describeDefinitions(underTest);
     describeInstances(underTest);
+    describeInstanceMessages(underTest);
+    describeInstanceLists(underTest);
     describeSideRecords(underTest);
     describeActivities(underTest);
     describeActivityLists(underTest);

@@ -41,3 +41,14 @@ export function errorsOf(parsed: ParsedDefinition): string[] {
 export function warningsOf(parsed: ParsedDefinition): string[] {
   return parsed.warnings.map(({ code, pointer }) => `${code} ${pointer}`);
 }
+
+/** A document and the problems that it has. */
+export interface DocumentCase {
+  readonly title: string;
+  readonly document: unknown;
+  /** `code pointer` of each problem, in the order in which they are found. */
+  readonly found: readonly string[];
+  readonly options?: ParseOptions;
+}
+
+export const NO_OP = { Id: 'a', StepType: 'NoOp' };

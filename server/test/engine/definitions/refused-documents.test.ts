@@ -1,31 +1,19 @@
 /**
  * Goal: everything that is wrong with a document is told, with a stable code and the place in the document as it was
- * posted. Method: one table of documents and their errors, one of documents and their warnings.
+ * posted. Method: one table of documents and their errors.
  */
 import { describe, expect, it } from 'vitest';
-import {
-  parseDefinition,
-  type ParseOptions,
-} from '../../../src/engine/definitions/parse-definition.js';
+import { parseDefinition } from '../../../src/engine/definitions/parse-definition.js';
 import {
   documentWith,
   documentWithInputs,
   documentWithStep,
   errorsOf,
-  warningsOf,
+  NO_OP,
+  type DocumentCase,
 } from './documents.js';
 
-interface Case {
-  readonly title: string;
-  readonly document: unknown;
-  /** `code pointer` of each, in the order of finding. */
-  readonly found: readonly string[];
-  readonly options?: ParseOptions;
-}
-
-const NO_OP = { Id: 'a', StepType: 'NoOp' };
-
-const REFUSED: readonly Case[] = [
+const REFUSED: readonly DocumentCase[] = [
   { title: 'no object', document: [1], found: ['wrong_type '] },
   { title: 'null', document: null, found: ['wrong_type '] },
   { title: 'nothing at all', document: {}, found: ['missing_id ', 'no_steps '] },
@@ -359,97 +347,6 @@ const REFUSED: readonly Case[] = [
   },
 ];
 
-const WARNED: readonly Case[] = [
-  {
-    title: 'unknown members',
-    document: { ...documentWithStep({ NextStep: 'b' }), Author: 'me' },
-    found: ['unknown_member /Author', 'unknown_member /Steps/0/NextStep'],
-  },
-  {
-    title: 'steps that nothing leads to',
-    document: documentWith(
-      {
-        Id: 'a',
-        StepType: 'Sequence',
-        Do: [[NO_OP, NO_OP].map((s, i) => ({ ...s, Id: `n${i}` }))],
-      },
-      { Id: 'b', StepType: 'NoOp', NextStepId: 'c' },
-      { Id: 'c', StepType: 'NoOp', NextStepId: 'b' },
-    ),
-    found: [
-      'unreachable_step /Steps/0/Do/0/1',
-      'unreachable_step /Steps/1',
-      'unreachable_step /Steps/2',
-    ],
-  },
-  {
-    title: 'no step that SelectNextStep, Do, CompensateWith or a jump leads to',
-    document: documentWith(
-      {
-        Id: 'a',
-        StepType: 'If',
-        Inputs: { Condition: 'data.x' },
-        SelectNextStep: { d: 'data.y' },
-        Do: [[{ Id: 'b', StepType: 'NoOp', NextStepId: 'e' }]],
-        CompensateWith: [{ Id: 'c', StepType: 'NoOp' }],
-      },
-      { Id: 'd', StepType: 'NoOp' },
-      { Id: 'e', StepType: 'NoOp' },
-    ),
-    found: [],
-  },
-  {
-    title: 'containers with nothing in them',
-    document: documentWith(
-      { Id: 'a', StepType: 'Sequence', NextStepId: 'b' },
-      { Id: 'b', StepType: 'Parallel', Do: [[], []] },
-    ),
-    found: ['empty_do /Steps/0', 'empty_do /Steps/1/Do'],
-  },
-  {
-    title: 'Do on a step that does not run it',
-    document: documentWithStep({ Do: [{ Id: 'b', StepType: 'NoOp' }] }),
-    found: ['unused_do /Steps/0/Do', 'unreachable_step /Steps/0/Do/0'],
-  },
-  {
-    title: 'lone names that are variables or constants',
-    document: documentWithInputs('custom', {
-      a: 'data',
-      b: 'context',
-      c: 'environment',
-      d: 'True',
-      e: 'None',
-    }),
-    found: [],
-  },
-  {
-    title: 'inputs that a script cannot read',
-    document: documentWithInputs('custom', { 'first name': 1, naïve_2: 1, '2nd': 1 }),
-    found: [
-      'unusable_input_name /Steps/0/Inputs/first name',
-      'unusable_input_name /Steps/0/Inputs/2nd',
-    ],
-  },
-  {
-    title: 'constants that are hardly meant',
-    document: documentWith(
-      { Id: 'a', StepType: 'EmitLog', Inputs: { Message: 1, Level: "'Loud'" }, NextStepId: 'b' },
-      {
-        Id: 'b',
-        StepType: 'While',
-        Inputs: { Condition: "'False'" },
-        Do: [{ Id: 'c', StepType: 'NoOp' }],
-      },
-    ),
-    found: ['doubtful_value /Steps/0/Inputs/Level', 'doubtful_value /Steps/1/Inputs/Condition'],
-  },
-  {
-    title: 'lists under a key with @',
-    document: documentWithInputs('custom', { g: { '@list': ['data.a'] } }),
-    found: ['not_evaluated /Steps/0/Inputs/g/@list'],
-  },
-];
-
 describe('parseDefinition — refuses', () => {
   it.each(REFUSED)('$title', ({ document, options, found }) => {
     const parsed = parseDefinition(document, options);
@@ -467,45 +364,5 @@ describe('parseDefinition — refuses', () => {
       message: '50 more are not listed.',
       pointer: '',
     });
-  });
-});
-
-describe('parseDefinition — warns about', () => {
-  it.each(WARNED)('$title', ({ document, options, found }) => {
-    const parsed = parseDefinition(document, options);
-    expect(errorsOf(parsed)).toEqual([]);
-    expect(warningsOf(parsed)).toEqual(found);
-    expect(parsed.definition).not.toBeNull();
-  });
-});
-
-describe('parseDefinition — messages', () => {
-  function messageOf(document: unknown): string | undefined {
-    const { errors, warnings } = parseDefinition(document);
-    return [...errors, ...warnings][0]?.message;
-  }
-
-  it.each([
-    [
-      documentWithInputs('EmitLog', { Message: '1', Lvel: '1' }),
-      'EmitLog has no input "Lvel"; its inputs are Message, Level. Did you mean "Level"?',
-    ],
-    [documentWithInputs('NoOp', { Message: '1' }), 'NoOp has no input "Message"; it has none.'],
-    [documentWithStep({ NextStepId: 'A' }), 'There is no step with the id "A". Did you mean "a"?'],
-    [
-      documentWithStep({ NextStep: 'b' }),
-      '"NextStep" is not a known member and was ignored. Did you mean "NextStepId"?',
-    ],
-    [documentWithStep({ Zzz: 'b' }), '"Zzz" is not a known member and was ignored.'],
-    [
-      documentWith(NO_OP, NO_OP),
-      'The step id "a" is already used by /Steps/0; step ids must be unique in the whole definition, including nested steps.',
-    ],
-    [
-      documentWithInputs('Delay', { Period: "'soon'" }),
-      'Period: expected a duration (a number of seconds, "hh:mm:ss", "d.hh:mm:ss" or an ISO 8601 duration such as "PT5S"; up to 100 years), but got the string "soon".',
-    ],
-  ])('help to put it right (%#)', (document, message) => {
-    expect(messageOf(document)).toBe(message);
   });
 });

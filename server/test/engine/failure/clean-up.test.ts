@@ -1,23 +1,14 @@
 /** Termination with clean-up: what was done is compensated, newest first, and then the instance is Terminated. */
-import { describe, expect, it } from 'vitest';
-import { beginCleanUp, compensatedCount } from '../../../src/engine/failure/clean-up.js';
-import {
-  COMPLETED_ITEMS_LENGTH_MAX,
-  COMPLETED_STEPS_MAX,
-  noteCompleted,
-} from '../../../src/engine/failure/completed-steps.js';
-import type { Json } from '../../../src/engine/values/json.js';
-import { startRun } from '../../../src/engine/flow/lifecycle.js';
-import type { Run } from '../../../src/engine/flow/run.js';
-import { readState, writeState } from '../../../src/engine/model/snapshot.js';
-import { define, inOrder, type StepSource } from '../support/define.js';
-import { START_MS, type EngineDriver } from '../support/engine-driver.js';
+import { expect, it } from 'vitest';
+import { inOrder, type StepSource } from '../support/define.js';
+import type { EngineDriver } from '../support/engine-driver.js';
 import { scenarios } from '../support/scenario.js';
 import {
   activity,
   box,
   delay,
   failing,
+  undoable,
   foreach,
   noOp,
   subWorkflow,
@@ -28,11 +19,6 @@ import {
 } from '../support/steps.js';
 
 const noTrail = { data: { trail: [] } };
-
-/** Completes at once, and is undone by `-<id>`. */
-function undoable(id: string, members: StepMembers = {}): StepSource {
-  return noOp(id, { compensateWith: [trace(`-${id}`)], ...members });
-}
 
 function ended(driver: EngineDriver): void {
   const { endTime, outcome, status } = driver.instance;
@@ -377,51 +363,5 @@ scenarios('a clean-up with a child', (start) => {
     expect(driver.instance.outbox).toMatchObject([{ kind: 'terminate-child' }]);
     expect(driver.instance.outbox[0]).not.toHaveProperty('compensate');
     ended(driver);
-  });
-});
-
-describe('the steps that an instance remembers for a clean-up', () => {
-  /** An instance in which one step completed this often, each time with another item. */
-  const completedOften = (count: number, itemOf: (index: number) => Json): Run => {
-    const definition = define([undoable('a')]);
-    const start = { id: 'w', data: {}, reference: null, parent: null };
-    const run = startRun(definition, start, START_MS);
-    const [pointer] = run.instance.pointers.values();
-    for (let index = 0; index < count; index += 1) {
-      noteCompleted(run, { ...pointer!, item: itemOf(index), index });
-    }
-    return run;
-  };
-
-  it('are the newest ones, and the others are counted', () => {
-    const run = completedOften(COMPLETED_STEPS_MAX + 3, (index) => index);
-    beginCleanUp(run, 'Runnable');
-    const { cleanUp } = run.instance;
-    expect(cleanUp?.forgotten).toBe(3);
-    expect(cleanUp?.plan).toHaveLength(COMPLETED_STEPS_MAX);
-    expect(cleanUp?.plan.at(-1)?.item).toBe(3);
-  });
-
-  it('have items of a bounded length', () => {
-    const item = 'x'.repeat(COMPLETED_ITEMS_LENGTH_MAX / 4);
-    const { instance } = completedOften(5, () => item);
-    expect(instance.completed.map(({ index }) => index)).toEqual([2, 3, 4]);
-    const read = readState(instance, writeState(instance));
-    expect(read.completed).toEqual(instance.completed);
-    expect(read.completedItemsLength).toBe(instance.completedItemsLength);
-    expect(read.forgotten).toBe(2);
-  });
-});
-
-describe('the progress of a clean-up', () => {
-  it('counts chains that have ended', () => {
-    const entry = { stepId: 'a', within: [] };
-    const at = (next: number) => ({ plan: [entry, entry], next, forgotten: 0 });
-    // What was under way before counts for nothing.
-    expect(compensatedCount(at(0), 3)).toBe(0);
-    expect(compensatedCount(at(1), 1)).toBe(0);
-    expect(compensatedCount(at(1), 0)).toBe(1);
-    expect(compensatedCount(at(2), 1)).toBe(1);
-    expect(compensatedCount(at(2), 0)).toBe(2);
   });
 });

@@ -86,6 +86,25 @@ export class RecordCheck {
   }
 }
 
+/** E8: nothing of one compensation is open any more when the next one begins. */
+export class CompensationCheck {
+  /** Children of each compensating pointer, by the place of its plan that they belong to. */
+  readonly #children = new Map<string, ReadonlySet<number>>();
+
+  check(pointers: readonly Pointer[]): void {
+    for (const { id, attempt, state } of pointers) {
+      if (state.kind !== 'compensating') continue;
+      const children = pointers.filter(({ parentId }) => parentId === id);
+      const before = this.#children.get(`${id}/${attempt}/${state.next - 1}`);
+      if (children.some((child) => before?.has(child.id) === true)) {
+        broken('E8: compensations run one after another', children);
+      }
+      const ids = new Set(children.map((child) => child.id));
+      this.#children.set(`${id}/${attempt}/${state.next}`, ids);
+    }
+  }
+}
+
 /** An attempt fails at most once, and may be compensated or cancelled after that; whatever ended has ended. */
 function mayFollow(before: StepRecord, record: StepRecord): boolean {
   const isNextAttempt = record.attempt > before.attempt;

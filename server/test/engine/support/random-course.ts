@@ -4,7 +4,8 @@ import { isEnded } from '../../../src/engine/model/instance.js';
 import type { ActivityOffer } from '../../../src/engine/flow/run.js';
 import type { EventMessage } from '../../../src/engine/flow/messages.js';
 import { nextTimer } from '../../../src/engine/flow/timers.js';
-import type { Effect, EngineDriver } from './engine-driver.js';
+import type { EngineDriver } from './engine-driver.js';
+import type { Effect } from './outside.js';
 import { EVENT_NAMES } from './random-definition.js';
 
 const KINDS = [

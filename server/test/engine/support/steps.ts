@@ -69,3 +69,15 @@ export function foreach(
 export function fork(id: string, ...paths: readonly string[]): StepSource {
   return noOp(id, { selectNextStep: Object.fromEntries(paths.map((path) => [path, 'true'])) });
 }
+
+/** Completes at once, and is undone by `-<id>`. */
+export function undoable(id: string, members: StepMembers = {}): StepSource {
+  return noOp(id, { compensateWith: [trace(`-${id}`)], ...members });
+}
+
+export function saga(
+  inside: NonNullable<StepSource['do']>,
+  members: StepMembers = { compensateWith: [trace('-saga')] },
+): StepSource {
+  return box('saga', inside, { saga: true, ...members });
+}

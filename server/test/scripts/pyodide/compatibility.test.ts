@@ -1,6 +1,8 @@
 /** Ordinary scripts run as they do elsewhere, and none of them touches the wall of the sandbox. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { INPUTS, ORDINARY_SCRIPTS } from './ordinary-scripts.js';
+import { LANGUAGE_SCRIPTS } from './ordinary-scripts/language-scripts.js';
+import { LIBRARY_SCRIPTS } from './ordinary-scripts/library-scripts.js';
+import { INPUTS } from './ordinary-scripts/ordinary-script.js';
 import { startRuntime, type StartedRuntime } from './start-runtime.js';
 
 let started: StartedRuntime;
@@ -11,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => started.runtime.stop());
 
 describe('ordinary scripts', () => {
-  it.each(ORDINARY_SCRIPTS)('work: $name', async ({ source, leaves }) => {
+  it.each([...LIBRARY_SCRIPTS, ...LANGUAGE_SCRIPTS])('work: $name', async ({ source, leaves }) => {
     const result = await started.runtime.runScript(source, structuredClone(INPUTS));
     const expected = { ok: true, variables: { ...INPUTS, ...leaves }, output: '' };
     expect(result).toEqual(expected);

@@ -1,0 +1,91 @@
+/** What a test sees of a run: its steps, its open pointers, and what it has asked for outside. */
+import { expect } from 'vitest';
+import type { ActivityOffer, Run } from '../../../src/engine/flow/run.js';
+import type { InstanceStatus, WorkflowInstance } from '../../../src/engine/model/instance.js';
+import type { Pointer } from '../../../src/engine/model/pointer.js';
+import type { StepRecord } from '../../../src/engine/model/step-record.js';
+import type { JsonObject } from '../../../src/engine/values/json.js';
+import { Outside, type Effect } from './outside.js';
+
+export abstract class RunView {
+  /** Everything that ended, in order. */
+  readonly records: StepRecord[] = [];
+  readonly outside = new Outside();
+
+  abstract get run(): Run;
+
+  get instance(): WorkflowInstance {
+    return this.run.instance;
+  }
+
+  get status(): InstanceStatus {
+    return this.instance.status;
+  }
+
+  get data(): JsonObject {
+    return this.instance.data;
+  }
+
+  get now(): number {
+    return this.run.now;
+  }
+
+  /** The steps that completed, in order. */
+  get ran(): readonly string[] {
+    return this.records.filter(({ status }) => status === 'Complete').map(({ stepId }) => stepId);
+  }
+
+  /** All that ended, as `step status` or `step status #attempt` where it was not the first. */
+  get history(): readonly string[] {
+    return this.records.map(
+      ({ stepId, status, attempt }) => `${stepId} ${status}${attempt === 1 ? '' : ` #${attempt}`}`,
+    );
+  }
+
+  /** Where the instance stands: `step kind` for each open pointer, oldest first. */
+  get open(): readonly string[] {
+    return this.pointers.map(({ stepId, state }) => `${stepId} ${state.kind}`);
+  }
+
+  get pointers(): readonly Pointer[] {
+    return [...this.instance.pointers.values()];
+  }
+
+  /** What was ever asked for, in order: subscriptions, activities, effects by execution key. */
+  get asked(): ReadonlySet<string> {
+    return this.outside.asked;
+  }
+
+  get subscriptions(): readonly string[] {
+    return [...this.outside.subscriptions];
+  }
+
+  get activities(): readonly ActivityOffer[] {
+    return [...this.outside.activities.values()];
+  }
+
+  get effects(): readonly Effect[] {
+    return this.outside.effects;
+  }
+
+  /** The one open offer of that name. */
+  activity(name: string): ActivityOffer {
+    const offers = this.activities.filter((offer) => offer.name === name);
+    expect(offers, `open activities named ${name}`).toHaveLength(1);
+    return offers[0]!;
+  }
+
+  /** The one effect of that step that is under way. */
+  effect(stepId: string): Effect {
+    const effects = this.effects.filter((effect) => effect.stepId === stepId);
+    expect(effects, `effects of ${stepId} under way`).toHaveLength(1);
+    return effects[0]!;
+  }
+
+  /** The one open pointer at that step. */
+  pointer(stepId: string): Pointer {
+    const pointers = this.pointers.filter((pointer) => pointer.stepId === stepId);
+    expect(pointers, `open pointers at ${stepId}`).toHaveLength(1);
+    return pointers[0]!;
+  }
+}

@@ -1,0 +1,202 @@
+/** HttpRequest steps and servers that misbehave: no answer, slow ones, and answers that are too large. */
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { contextOf, failureOf, occurrence, useCalls, valuesOf } from './support/call.js';
+
+const { serve, serveTcp, body } = useCalls();
+
+describe('an answer that is too large', () => {
+  const cap = { responseBytesMax: 10_000 };
+
+  it('keeps its code when it says how long it is, and is not read', async () => {
+    const closed = occurrence();
+    const server = await serve((_request, response) => {
+      response.on('close', () => closed.happen());
+      response.writeHead(200, { 'Content-Length': 100 * 1024 * 1024 });
+      response.write('x'.repeat(1000));
+    });
+    const values = valuesOf(await body(cap).run({ BaseUrl: server.url }, contextOf()));
+    expect(values).toMatchObject({ ResponseCode: 200, ResponseBody: null, IsSuccessful: false });
+    expect(values['ErrorMessage']).toMatch(/larger than 10000 bytes/);
+    await closed.happened;
+  });
+
+  it('is cut off, and its connection closed, when it does not end', async () => {
+    const closed = occurrence();
+    const server = await serve((_request, response) => {
+      response.on('close', () => closed.happen());
+      const write = () => {
+        while (!response.destroyed && response.write('x'.repeat(65_536)));
+      };
+      response.on('drain', write);
+      write();
+    });
+    const values = valuesOf(await body(cap).run({ BaseUrl: server.url }, contextOf()));
+    expect(values['ErrorMessage']).toMatch(/larger than 10000 bytes/);
+    await closed.happened;
+  });
+
+  it('is cut off when it becomes too large by decompression', async () => {
+    const bomb = gzipSync(Buffer.alloc(9_000_000));
+    const server = await serve((_request, response) => {
+      response.writeHead(200, { 'Content-Encoding': 'gzip', 'Content-Length': bomb.length });
+      response.end(bomb);
+    });
+    const values = valuesOf(await body(cap).run({ BaseUrl: server.url }, contextOf()));
+    expect(bomb.length).toBeLessThan(10_000);
+    expect(values).toMatchObject({ ResponseCode: 200, ResponseBody: null });
+    expect(values['ErrorMessage']).toMatch(/larger than 10000 bytes/);
+  });
+
+  it('is no trouble up to the limit', async () => {
+    const server = await serve((_request, response) => response.end('x'.repeat(10_000)));
+    const values = valuesOf(await body(cap).run({ BaseUrl: server.url }, contextOf()));
+    expect(values['ResponseBody']).toHaveLength(10_000);
+  });
+});
+
+describe('a server that misbehaves', () => {
+  it('refuses the connection: no answer', async () => {
+    const server = await serve((_request, response) => response.end());
+    await server.close();
+    const values = valuesOf(await body().run({ BaseUrl: server.url }, contextOf()));
+    expect(values).toEqual({
+      ResponseCode: 0,
+      ResponseBody: null,
+      IsSuccessful: false,
+      ErrorMessage: `GET ${server.url}: the connection was refused (ECONNREFUSED)`,
+      ResponseHeaders: {},
+    });
+  });
+
+  it('does not exist: no answer', async () => {
+    const lookup = async () => {
+      throw Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' });
+    };
+    const values = valuesOf(
+      await body({ lookup }).run({ BaseUrl: 'http://nowhere.test' }, contextOf()),
+    );
+    expect(values['ResponseCode']).toBe(0);
+    expect(values['ErrorMessage']).toMatch(/the host was not found/);
+  });
+
+  it('never answers: no answer at the time limit, and its connection is closed', async () => {
+    const closed = occurrence();
+    const server = await serveTcp((socket) => {
+      socket.on('close', () => closed.happen()).resume();
+    });
+    const before = performance.now();
+    const values = valuesOf(
+      await body().run({ BaseUrl: server.url, Timeout: 'PT0.2S' }, contextOf()),
+    );
+    const tookMs = performance.now() - before;
+    expect(values).toMatchObject({ ResponseCode: 0, IsSuccessful: false });
+    expect(values['ErrorMessage']).toMatch(/longer than 200 ms/);
+    expect(tookMs).toBeGreaterThan(190);
+    expect(tookMs).toBeLessThan(10_000);
+    await closed.happened;
+  });
+
+  it('never answers: the time limit of the server holds where the step has none', async () => {
+    const server = await serveTcp((socket) => socket.resume());
+    const values = valuesOf(
+      await body({ timeoutMs: 100 }).run({ BaseUrl: server.url }, contextOf()),
+    );
+    expect(values['ErrorMessage']).toMatch(/longer than 100 ms/);
+  });
+
+  it('trickles: the time limit holds, and the code is kept', async () => {
+    const server = await serve((_request, response) => {
+      response.writeHead(200);
+      const timer = setInterval(() => response.write('x'), 10);
+      response.on('close', () => clearInterval(timer));
+    });
+    const values = valuesOf(await body().run({ BaseUrl: server.url, Timeout: 0.3 }, contextOf()));
+    expect(values).toMatchObject({ ResponseCode: 200, ResponseBody: null, IsSuccessful: false });
+    expect(values['ErrorMessage']).toMatch(/response arrived, but it took longer than 300 ms/);
+  });
+
+  it('trickles a compressed body: the time limit holds', async () => {
+    const closed = occurrence();
+    const server = await serve((_request, response) => {
+      response.writeHead(200, { 'Content-Encoding': 'gzip' });
+      response.on('close', () => closed.happen());
+      response.write(gzipSync('hello').subarray(0, 15));
+    });
+    const values = valuesOf(await body().run({ BaseUrl: server.url, Timeout: 0.2 }, contextOf()));
+    expect(values).toMatchObject({ ResponseCode: 200, ResponseBody: null });
+    expect(values['ErrorMessage']).toMatch(/longer than 200 ms/);
+    await closed.happened;
+  });
+
+  it('trickles its header fields: the time limit holds', async () => {
+    const server = await serveTcp((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n');
+      const timer = setInterval(() => socket.write('X: 1\r\n'), 10);
+      socket.on('close', () => clearInterval(timer));
+    });
+    const values = valuesOf(await body().run({ BaseUrl: server.url, Timeout: 0.2 }, contextOf()));
+    expect(values['ErrorMessage']).toMatch(/longer than 200 ms/);
+  });
+
+  it.each([
+    ['closes at once', '', 0, /closed before the response/],
+    ['closes within the fields', 'HTTP/1.1 200 OK\r\nX-A: ', 0, /closed before the response|HTTP/],
+    [
+      'closes within the body',
+      'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf',
+      200,
+      /response arrived, but the connection was closed/,
+    ],
+    [
+      'closes within a chunk',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nha',
+      200,
+      /response arrived, but the connection was closed/,
+    ],
+    ['does not speak HTTP', 'SSH-2.0-OpenSSH_9.6\r\n', 0, /not valid HTTP/],
+    ['sends endless fields', `HTTP/1.1 200 OK\r\n${'X: y\r\n'.repeat(20_000)}`, 0, /too large/],
+    [
+      'says two lengths',
+      'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx',
+      0,
+      /does not match its Content-Length|not valid HTTP/,
+    ],
+  ])('%s', async (_name, bytes, code, message) => {
+    const server = await serveTcp((socket) => {
+      socket.once('data', () => socket.end(bytes));
+    });
+    const values = valuesOf(await body().run({ BaseUrl: server.url }, contextOf()));
+    expect(values['ResponseCode']).toBe(code);
+    expect(values['IsSuccessful']).toBe(false);
+    expect(values['ErrorMessage']).toMatch(message);
+  });
+
+  it('answers early hints first: the answer counts', async () => {
+    const server = await serveTcp((socket) => {
+      socket.once('data', () =>
+        socket.end(
+          'HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
+        ),
+      );
+    });
+    const values = valuesOf(await body().run({ BaseUrl: server.url }, contextOf()));
+    expect(values).toMatchObject({ ResponseCode: 200, ResponseBody: 'ok' });
+  });
+
+  it('does not hold up calls to other servers', async () => {
+    const stuck = await serveTcp((socket) => socket.resume());
+    const good = await serve((_request, response) => response.end('ok'));
+    const http = body({ connectionsPerHost: 2 });
+    const controller = new AbortController();
+    const waiting = Array.from({ length: 10 }, () =>
+      http.run({ BaseUrl: stuck.url }, contextOf({ signal: controller.signal })),
+    );
+    const values = valuesOf(await http.run({ BaseUrl: good.url }, contextOf()));
+    expect(values['ResponseBody']).toBe('ok');
+    controller.abort();
+    for (const result of await Promise.all(waiting)) {
+      expect(failureOf(result).type).toBe('Aborted');
+    }
+  });
+});

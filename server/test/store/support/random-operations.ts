@@ -1,0 +1,349 @@
+/** Random operations on a store, over few ids and times, so that they meet. */
+import fc from 'fast-check';
+import type { NewActivityRecord } from '../../../src/store/records/activities.js';
+import type { SideRecords } from '../../../src/store/records/instances.js';
+import type { Store } from '../../../src/store/store.js';
+import { claimBy, commitOf, eventOf, instanceOf, NO_SIDE } from '../records.js';
+export type Step = (store: Store) => Promise<unknown>;
+
+const instanceId = fc.constantFrom('i', 'j', 'k');
+const activityId = fc.constantFrom('i/1', 'i/2', 'j/1', 'k/1');
+const activityName = fc.constantFrom('ship', 'pack');
+const worker = fc.constantFrom('v', 'w');
+const time = fc.integer({ min: 0, max: 12 });
+const small = fc.integer({ min: 0, max: 3 });
+const limit = fc.integer({ min: 1, max: 4 });
+const text = fc.constantFrom('{}', 'x', '\ud800', 'é\u0000');
+const status = fc.constantFrom('Runnable', 'Suspended', 'Complete', 'Terminated');
+const optional = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: null });
+
+const activity: fc.Arbitrary<NewActivityRecord> = fc
+  .record({
+    id: activityId,
+    name: activityName,
+    parameters: text,
+    createdAt: time,
+    by: optional(worker),
+    lease: time,
+  })
+  .map(({ by, lease, id, ...rest }) => ({
+    ...rest,
+    id,
+    instanceId: id.slice(0, 1),
+    ...(by === null ? {} : { claim: claimBy(by, lease) }),
+  }));
+const side: fc.Arbitrary<SideRecords> = fc.oneof(
+  { weight: 2, arbitrary: fc.constant(NO_SIDE) },
+  fc.record({
+    history: fc.array(fc.record({ instanceId, sequence: small, body: text }), { maxLength: 2 }),
+    subscriptions: fc.array(
+      fc.record({
+        id: fc.constantFrom('s1', 's2', 's3'),
+        instanceId,
+        nameKey: fc.constantFrom('paid/7', 'paid/8'),
+        effectiveAt: time,
+      }),
+      { maxLength: 2 },
+    ),
+    activities: fc.array(activity, { maxLength: 3 }),
+  }),
+);
+
+const instances: readonly fc.Arbitrary<Step>[] = [
+  fc
+    .record({
+      id: instanceId,
+      status,
+      startTime: small,
+      wakeAt: optional(time),
+      owner: optional(worker),
+      underWay: fc.boolean(),
+      endTime: optional(time),
+      lastChangeAt: time,
+      errorAt: optional(time),
+    })
+    .chain((changes) =>
+      side.map(
+        (records): Step =>
+          (store) =>
+            store.insertInstance({ record: instanceOf(changes.id, changes), side: records }),
+      ),
+    ),
+  fc
+    .record({
+      id: instanceId,
+      behind: fc.constantFrom(0, 0, 0, 0, 1),
+      late: fc.constantFrom(0, 0, 0, 0, 1),
+      side,
+      status,
+      endTime: optional(time),
+      lastChangeAt: time,
+      errorAt: optional(time),
+      wakeAt: optional(time),
+      underWay: fc.boolean(),
+      crashes: small,
+      state: text,
+      keepsInbox: fc.boolean(),
+      removeSubscriptions: fc.subarray(['s1', 's2', 's3']),
+      removeActivities: fc.subarray(['i/1', 'j/1']),
+      settleActivities: fc.subarray(['i/1', 'i/2', 'k/1']),
+    })
+    .map(({ id, behind, late, keepsInbox, ...changes }): Step => async (store) => {
+      const { epoch, inSeq, revision } = (await store.getInstance(id)) ?? instanceOf(id);
+      const expected = { id, epoch, inSeq: inSeq - behind, revision: revision - late };
+      return store.commitInstance(
+        commitOf(expected, {
+          ...changes,
+          ...(keepsInbox ? { keepInbox: true } : {}),
+        }),
+      );
+    }),
+  fc
+    .record({
+      id: instanceId,
+      epoch: fc.integer({ min: 1, max: 3 }),
+      owner: worker,
+      suspected: fc.boolean(),
+      due: fc.boolean(),
+    })
+    .map(
+      (claim): Step =>
+        (store) =>
+          store.claimInstance(claim),
+    ),
+  fc
+    .array(
+      fc.record({
+        instanceId,
+        message: fc.record({ id: fc.constantFrom('m', 'n', 'o'), body: text }),
+      }),
+      { maxLength: 3 },
+    )
+    .map(
+      (messages): Step =>
+        (store) =>
+          store.postMessages(messages),
+    ),
+  fc.tuple(instanceId, fc.constantFrom('suspend', 'resume', 'terminate'), time).map(
+    (args): Step =>
+      (store) =>
+        store.controlInstance(...args),
+  ),
+  fc.tuple(instanceId, time, fc.record({ id: fc.constantFrom('m', 'n'), body: text })).map(
+    ([id, at, message]): Step =>
+      (store) =>
+        store.controlInstance(id, 'compensate', at, undefined, message),
+  ),
+  fc.tuple(time, limit).map(
+    (args): Step =>
+      (store) =>
+        store.findDueInstances(...args),
+  ),
+  fc.record({ before: time, limit, wakeAt: time, id: instanceId }).map(
+    ({ before, id, limit: most, wakeAt }): Step =>
+      (store) =>
+        store.findDueInstances(before, most, { wakeAt, id }),
+  ),
+  fc.tuple(worker, optional(instanceId), limit).map(
+    (args): Step =>
+      (store) =>
+        store.findInstancesUnderWay(...args),
+  ),
+  fc.tuple(worker, fc.record({ time, id: instanceId }), limit).map(
+    (args): Step =>
+      (store) =>
+        store.findChangedInstances(...args),
+  ),
+  fc.tuple(instanceId, fc.integer({ min: 1, max: 3 }), small).map(
+    (args): Step =>
+      (store) =>
+        store.setCrashes(...args),
+  ),
+  fc
+    .record({
+      filter: fc.oneof(
+        fc.record({ status, startedFrom: small, startedTo: small }, { requiredKeys: [] }),
+        fc.record({ status, failedFrom: time }, { requiredKeys: ['failedFrom'] }),
+        fc.record(
+          { startedFrom: small, unchangedSince: time },
+          { requiredKeys: ['unchangedSince'] },
+        ),
+      ),
+      after: optional(fc.record({ time, id: instanceId })),
+      limit,
+    })
+    .map(
+      (page): Step =>
+        (store) =>
+          store.listInstances({ ...page, filter: page.filter }),
+    ),
+];
+
+const activities: readonly fc.Arbitrary<Step>[] = [
+  fc
+    .record({
+      name: activityName,
+      now: time,
+      by: worker,
+      lease: time,
+      deferMs: fc.integer({ min: 1, max: 5 }),
+    })
+    .map(
+      ({ by, lease, ...rest }): Step =>
+        (store) =>
+          store.claimActivity({ ...rest, claim: claimBy(by, lease) }),
+    ),
+  fc.tuple(fc.subarray(['ship', 'pack', 'none']), time).map(
+    (args): Step =>
+      (store) =>
+        store.findAvailableActivities(...args),
+  ),
+  fc.record({ activityId, by: worker, now: time, data: text, hash: fc.constantFrom('g', 'h') }).map(
+    ({ activityId: id, by, now, data, hash }): Step =>
+      (store) =>
+        store.completeActivity({
+          activityId: id,
+          tokenHash: `token-${by}`,
+          result: { succeeded: true, data, hash },
+          now,
+          message: { id: `result ${id}`, body: data },
+        }),
+  ),
+  fc.tuple(activityId, worker, time).map(
+    ([id, by, lease]): Step =>
+      (store) =>
+        store.extendActivity(id, `token-${by}`, lease),
+  ),
+  fc.tuple(activityId, worker).map(
+    ([id, by]): Step =>
+      (store) =>
+        store.releaseActivity(id, `token-${by}`),
+  ),
+  fc.tuple(time, limit).map(
+    (args): Step =>
+      (store) =>
+        store.findUnsettledActivities(...args),
+  ),
+];
+
+const queues: readonly fc.Arbitrary<Step>[] = [
+  fc.tuple(time, limit).map(
+    (args): Step =>
+      (store) =>
+        store.listActivityQueues(...args),
+  ),
+  fc.tuple(activityName, optional(fc.record({ availableAt: time, id: activityId })), limit).map(
+    (args): Step =>
+      (store) =>
+        store.listActivityItems(...args),
+  ),
+];
+
+const others: readonly fc.Arbitrary<Step>[] = [
+  fc
+    .record({
+      id: fc.constantFrom('e', 'f', 'g'),
+      publishedAt: time,
+      nameKey: fc.constantFrom('paid/7', 'paid/8'),
+      data: text,
+      deliveredTo: optional(small),
+    })
+    .map(
+      ({ id, ...changes }): Step =>
+        (store) =>
+          store.insertEvent(eventOf(id, changes)),
+    ),
+  fc.tuple(fc.constantFrom('e', 'f'), small, fc.subarray(['i', 'j'])).map(
+    (args): Step =>
+      (store) =>
+        store.markEventDelivered(...args),
+  ),
+  fc
+    .record({
+      nameKey: optional(fc.constantFrom('paid/7', 'paid/8')),
+      before: optional(fc.record({ publishedAt: time, id: fc.constantFrom('e', 'f') })),
+      limit,
+    })
+    .map(
+      (page): Step =>
+        (store) =>
+          store.listEvents(page),
+    ),
+  fc.tuple(fc.constantFrom('d', 'e'), optional(small), limit).map(
+    (args): Step =>
+      (store) =>
+        store.listDefinitionVersions(...args),
+  ),
+  fc.tuple(fc.constantFrom('s', 't'), optional(small), limit).map(
+    (args): Step =>
+      (store) =>
+        store.listStepScriptVersions(...args),
+  ),
+  fc.tuple(time, limit).map(
+    (args): Step =>
+      (store) =>
+        store.findUndeliveredEvents(...args),
+  ),
+  fc.tuple(time, fc.constantFrom('', 'f'), limit).map(
+    ([publishedAt, id, max]): Step =>
+      (store) =>
+        store.findEvents('paid/7', { publishedAt, id }, max),
+  ),
+  fc.tuple(time, optional(fc.constantFrom('s1', 's2')), limit).map(
+    (args): Step =>
+      (store) =>
+        store.findSubscriptions('paid/7', ...args),
+  ),
+  fc
+    .record({
+      id: fc.constantFrom('d', 'e'),
+      body: text,
+      stamp: optional(fc.constantFrom('a', 'b')),
+      requestHash: fc.constantFrom('g', 'h'),
+    })
+    .map(
+      ({ id, body, stamp, requestHash }): Step =>
+        (store) =>
+          store.insertDefinition(
+            { id, description: null, body, createdAt: 1 },
+            stamp === null ? null : { id: stamp, requestHash },
+          ),
+    ),
+  fc.tuple(fc.constantFrom('s', 't'), text).map(
+    ([name, source]): Step =>
+      (store) =>
+        store.insertStepScript({ name, source, createdAt: 1 }),
+  ),
+  fc.record({ id: worker, beatAt: time }).map(
+    (node): Step =>
+      (store) =>
+        store.putNode({ ...node, url: '', version: '', hostname: '', pid: 1, details: null }),
+  ),
+  worker.map(
+    (id): Step =>
+      (store) =>
+        store.removeNode(id),
+  ),
+  fc
+    .record({
+      instancesEndedBefore: time,
+      untoldEndedBefore: time,
+      eventsPublishedBefore: time,
+      activitiesDoneBefore: time,
+      limit,
+    })
+    .map(
+      (request): Step =>
+        (store) =>
+          store.purge(request),
+    ),
+  fc.constant((store: Store) => store.statistics()),
+];
+
+/** Any operation of the contract. */
+export const anyOperation: fc.Arbitrary<Step> = fc.oneof(
+  ...instances,
+  ...activities,
+  ...queues,
+  ...others,
+);
