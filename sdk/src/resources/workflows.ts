@@ -1,23 +1,19 @@
-/** Starts, finds and controls runs. */
+/** Starts and finds runs. */
 import type {
-  ControlAction,
-  ControlledWorkflow,
-  ControlResult,
   DataObject,
   EndedWorkflow,
   Explanation,
   StepExecution,
   SucceededWorkflow,
   Workflow,
-  WorkflowAction,
   WorkflowSummary,
 } from '../api-types.js';
 import { isTimeoutError, TimeoutError, WorkflowFailedError } from '../errors.js';
 import { newIdempotencyKey } from '../idempotency-key.js';
-import type { JsonValue } from '../json.js';
-import type { CallOptions, RetryOptions, TerminateOptions } from '../options.js';
+import type { CallOptions, RetryOptions } from '../options.js';
 import { PagedList } from '../paged-list.js';
 import type { Transport } from '../transport.js';
+import { WorkflowControl } from './workflow-control.js';
 import { WorkflowHandle } from './workflow-handle.js';
 import type {
   ResultOptions,
@@ -33,11 +29,12 @@ const WAIT_SECONDS_MAX = 20;
 const SUMMARY_MS_MAX = 1000;
 
 /** Starts, finds and controls runs: `client.workflows`. */
-export class WorkflowsResource {
+export class WorkflowsResource extends WorkflowControl {
   readonly #transport: Transport;
 
   /** @internal Created by `createClient`. */
   constructor(transport: Transport) {
+    super(transport);
     this.#transport = transport;
   }
 
@@ -299,223 +296,6 @@ export class WorkflowsResource {
     );
   }
 
-  /**
-   * Suspends a run until it is resumed. Steps that are being executed finish; no other steps start.
-   *
-   * @throws ApiError `workflow_not_found`; `status_conflict` if it is not `Runnable`
-   *
-   * @example
-   * ```ts
-   * const { id } = await client.workflows.start('approval', { order: 7 });
-   * await client.workflows.suspend(id);
-   * const { status } = await client.workflows.resume(id);
-   * console.log(status); // Runnable
-   * ```
-   */
-  suspend<TData extends object = DataObject>(
-    workflowId: string,
-    options: CallOptions = {},
-  ): Promise<ControlledWorkflow<TData>> {
-    return this.#steer<TData>('suspend', workflowId, options);
-  }
-
-  /**
-   * Resumes a suspended run. A step that failed is retried.
-   *
-   * @throws ApiError `workflow_not_found`; `status_conflict` if it is not suspended
-   *
-   * @example
-   * ```ts
-   * for await (const { workflowId } of client.workflows.list({ status: 'Suspended' })) {
-   *   await client.workflows.resume(workflowId);
-   * }
-   * ```
-   */
-  resume<TData extends object = DataObject>(
-    workflowId: string,
-    options: CallOptions = {},
-  ): Promise<ControlledWorkflow<TData>> {
-    return this.#steer<TData>('resume', workflowId, options);
-  }
-
-  /**
-   * Terminates a run; with `compensate`, compensates it first. Has no effect on a run that has ended.
-   *
-   * @throws ApiError `workflow_not_found`
-   *
-   * @example
-   * ```ts
-   * const { id } = await client.workflows.start('approval', { order: 7 });
-   * await client.workflows.terminate(id, { compensate: true });
-   * const { outcome } = await client.workflows.wait(id);
-   * console.log(outcome); // Terminated
-   * ```
-   */
-  async terminate<TData extends object = DataObject>(
-    workflowId: string,
-    { compensate, ...options }: TerminateOptions = {},
-  ): Promise<ControlledWorkflow<TData>> {
-    const workflow = await this.#transport.call(
-      'delete',
-      '/api/workflow/{id}',
-      {
-        path: { id: workflowId },
-        query: { compensate },
-        repeatable: 'always',
-        subject: { workflowId },
-      },
-      options,
-    );
-    return workflow as ControlledWorkflow<TData>;
-  }
-
-  /**
-   * Immediately retries every step that is waiting for its next attempt.
-   *
-   * @throws ApiError `workflow_not_found`; `action_conflict` if no step is waiting for a retry
-   *
-   * @example
-   * ```ts
-   * const yesterday = new Date(Date.now() - 86_400_000);
-   * for await (const { workflowId, status } of client.workflows.list({ failedFrom: yesterday })) {
-   *   if (status === 'Runnable') await client.workflows.retry(workflowId);
-   * }
-   * ```
-   */
-  retry<TData extends object = DataObject>(
-    workflowId: string,
-    options: CallOptions = {},
-  ): Promise<ControlledWorkflow<TData>> {
-    return this.#steer<TData>('retry', workflowId, options);
-  }
-
-  /**
-   * Applies an action to up to 100 runs, to each independently, and returns one result for each. `compensate` applies to
-   * `terminate`.
-   *
-   * @example
-   * ```ts
-   * const { id } = await client.workflows.start('approval', { order: 7 });
-   * for (const { workflowId, outcome } of await client.workflows.control('suspend', [id, 'none'])) {
-   *   console.log(workflowId, outcome);
-   * }
-   * ```
-   */
-  async control(
-    action: ControlAction,
-    workflowIds: readonly string[],
-    { compensate, ...options }: TerminateOptions = {},
-  ): Promise<readonly ControlResult[]> {
-    const json = {
-      action,
-      workflowIds: [...workflowIds],
-      ...(compensate !== undefined && { compensate }),
-    };
-    const call = { body: { json }, repeatable: 'refused', subject: {} } as const;
-    return (await this.#transport.call('patch', '/api/workflow', call, options)).results;
-  }
-
-  /**
-   * Completes an activity that a run is waiting for, in place of a worker.
-   *
-   * @param executionId of the waiting step, from `steps`
-   * @param result any JSON value
-   * @throws ApiError `workflow_not_found`, `execution_not_found`; `action_conflict` if it is not waiting for an activity
-   *
-   * @example
-   * ```ts
-   * const { id } = await client.workflows.start('payment', { amount: 250 });
-   * for await (const { executionId, waitsFor } of client.workflows.steps(id)) {
-   *   if (waitsFor?.kind !== 'activity') continue;
-   *   await client.workflows.completeActivity(id, executionId, { receipt: 'by hand' });
-   * }
-   * ```
-   */
-  completeActivity(workflowId: string, executionId: number): Promise<void>;
-  completeActivity<TResult>(
-    workflowId: string,
-    executionId: number,
-    result: JsonValue<TResult>,
-    options?: CallOptions,
-  ): Promise<void>;
-  completeActivity(
-    workflowId: string,
-    executionId: number,
-    result: unknown = null,
-    options: CallOptions = {},
-  ): Promise<void> {
-    return this.#answer('success', { workflowId, executionId, data: result }, options);
-  }
-
-  /**
-   * Fails an activity that a run is waiting for, in place of a worker.
-   *
-   * @param executionId of the waiting step, from `steps`
-   * @param reason any JSON value; it becomes the error of the step
-   * @throws ApiError `workflow_not_found`, `execution_not_found`; `action_conflict` if it is not waiting for an activity
-   *
-   * @example
-   * ```ts
-   * const { id } = await client.workflows.start('payment', { amount: 250 });
-   * for await (const { executionId, waitsFor } of client.workflows.steps(id)) {
-   *   if (waitsFor?.kind !== 'activity') continue;
-   *   await client.workflows.failActivity(id, executionId, 'the shop has closed');
-   * }
-   * ```
-   */
-  failActivity(workflowId: string, executionId: number): Promise<void>;
-  failActivity<TReason>(
-    workflowId: string,
-    executionId: number,
-    reason: JsonValue<TReason>,
-    options?: CallOptions,
-  ): Promise<void>;
-  failActivity(
-    workflowId: string,
-    executionId: number,
-    reason: unknown = null,
-    options: CallOptions = {},
-  ): Promise<void> {
-    return this.#answer('fail', { workflowId, executionId, data: reason }, options);
-  }
-
-  /**
-   * Returns the actions that were applied to a run, and by whom, newest first. The server keeps the newest 100.
-   *
-   * @throws ApiError `workflow_not_found`
-   *
-   * @example
-   * ```ts
-   * const { id } = await client.workflows.start('approval', { order: 7 });
-   * await client.workflows.suspend(id);
-   * for (const { action, actor } of await client.workflows.audit(id)) console.log(action, actor); // suspend anonymous
-   * ```
-   */
-  async audit(workflowId: string, options: CallOptions = {}): Promise<readonly WorkflowAction[]> {
-    const path = { id: workflowId };
-    const call = { path, repeatable: 'always', subject: { workflowId } } as const;
-    return (await this.#transport.call('get', '/api/workflow/{id}/audit', call, options)).items;
-  }
-
-  /** Not retried after a lost response: the retry would be rejected, because the step is no longer waiting. */
-  async #answer(
-    how: 'success' | 'fail',
-    { workflowId, executionId, data }: { workflowId: string; executionId: number; data: unknown },
-    options: CallOptions,
-  ): Promise<void> {
-    await this.#transport.call(
-      'post',
-      `/api/workflow/{id}/steps/{executionId}/${how}`,
-      {
-        path: { id: workflowId, executionId },
-        body: { json: data },
-        repeatable: 'refused',
-        subject: { workflowId },
-      },
-      options,
-    );
-  }
-
   async #get<TData extends object>(
     workflowId: string,
     waitSeconds: number,
@@ -534,21 +314,6 @@ export class WorkflowsResource {
       options,
     );
     return asWorkflow<TData>(workflow);
-  }
-
-  /** Not retried after a lost response: somebody else may have applied another action to the run in between. */
-  async #steer<TData extends object>(
-    verb: 'suspend' | 'resume' | 'retry',
-    workflowId: string,
-    options: CallOptions,
-  ): Promise<ControlledWorkflow<TData>> {
-    const workflow = await this.#transport.call(
-      'put',
-      `/api/workflow/{id}/${verb}`,
-      { path: { id: workflowId }, repeatable: 'refused', subject: { workflowId } },
-      options,
-    );
-    return workflow as ControlledWorkflow<TData>;
   }
 }
 

@@ -5,6 +5,7 @@ import './styles/shell.css';
 import './styles/content.css';
 import './styles/runs.css';
 import './styles/run.css';
+import './styles/timeline.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/app.js';

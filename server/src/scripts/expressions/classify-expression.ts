@@ -23,6 +23,20 @@ import {
   VARIABLE_NAMES,
   type CallShape,
 } from './python-names.js';
+import {
+  COMPARISONS,
+  COMPREHENSIONS,
+  ESCAPED_STRING,
+  FORMAT_SPEC,
+  FORMAT_STRING,
+  GROUPS,
+  IDENTIFIER,
+  KNOWN_CHARACTERS,
+  OPERATORS,
+  SIMPLE_NUMBER,
+  SIMPLE_STRING,
+  TOKENS,
+} from './pure-syntax.js';
 
 /** `data.a["b"]` is `{ variable: 'data', keys: ['a', 'b'] }`; no keys mean the whole variable. */
 export interface VariablePath {
@@ -36,59 +50,12 @@ export type Classification =
 type Scope = ReadonlySet<string>;
 
 const IMPURE: Classification = { pure: false };
-const MAX_LENGTH = 10_000;
-const MAX_DEPTH = 60;
-const MAX_NODES = 4_000;
-
-const IDENTIFIER = /^[A-Za-z][A-Za-z0-9_]*$/;
-/** Printable ASCII, line ends, and letters of other scripts, which are checked to be inside of texts. */
-const KNOWN_CHARACTERS = /^[\n\x20-\x7e\u00a0-\uffff]*$/;
-/** One line, one kind of quote, no prefix. */
-const SIMPLE_STRING = /^(?:"(?!"")[^"\n]*"|'(?!'')[^'\n]*'|""|'')$/;
-const ESCAPED_STRING = /^(?:"(?!"")(?:[^"\\\n]|\\[^\n])*"|'(?!'')(?:[^'\\\n]|\\[^\n])*'|""|'')$/;
-const SIMPLE_NUMBER = /^(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-const FORMAT_STRING = /^[fF](?:"(?!")[^"\\\n]*"|'(?!')[^'\\\n]*')$/;
-const FORMAT_SPEC = /^:[\w .,:<>=^+%/-]*$/;
-const COMPARISONS = new Set(['==', '!=', '<', '<=', '>', '>=']);
-
-const GROUPS = new Set([
-  'ParenthesizedExpression',
-  'TupleExpression',
-  'ArrayExpression',
-  'SetExpression',
-  'DictionaryExpression',
-  'ConditionalExpression',
-  'UnaryExpression',
-  'BinaryExpression',
-]);
-const COMPREHENSIONS = new Set([
-  'ArrayComprehensionExpression',
-  'SetComprehensionExpression',
-  'DictionaryComprehensionExpression',
-]);
-const OPERATORS = new Set(['ArithOp', 'BitOp', 'CompareOp']);
-const TOKENS = new Set([
-  '(',
-  ')',
-  '[',
-  ']',
-  '{',
-  '}',
-  ',',
-  ':',
-  '*',
-  '**',
-  'and',
-  'or',
-  'not',
-  'in',
-  'is',
-  'if',
-  'else',
-]);
+const LENGTH_MAX = 10_000;
+const DEPTH_MAX = 60;
+const NODES_MAX = 4_000;
 
 export function classifyExpression(text: string): Classification {
-  if (text.length > MAX_LENGTH || !KNOWN_CHARACTERS.test(text)) return IMPURE;
+  if (text.length > LENGTH_MAX || !KNOWN_CHARACTERS.test(text)) return IMPURE;
   // A line that goes on behind a backslash.
   if (text.includes('\\\n')) return IMPURE;
   const statement = parsePython(text)?.firstChild;
@@ -119,7 +86,7 @@ class Judge {
 
   isPure(node: SyntaxNode, scope: Scope): boolean {
     this.#nodes += 1;
-    if (this.#nodes > MAX_NODES || this.#depth >= MAX_DEPTH) return false;
+    if (this.#nodes > NODES_MAX || this.#depth >= DEPTH_MAX) return false;
     this.#depth += 1;
     const pure = this.#judge(node, scope);
     this.#depth -= 1;
