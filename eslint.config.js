@@ -106,7 +106,6 @@ export default tseslint.config(
     rules: {
       // A describe block is as long as its cases.
       'max-lines-per-function': 'off',
-      'max-lines': 'off',
       // Tests know what they put in.
       '@typescript-eslint/no-non-null-assertion': 'off',
     },
