@@ -21,8 +21,8 @@ import type { ParseState } from './parse-state.js';
 import type { StepTypeInput } from './step-types.js';
 
 /**
- * Finds inputs that would fail in every run, because a constant is not what the step needs: better refused when
- * the definition is posted than retried for ever.
+ * Finds constant inputs that the step cannot use. They would fail in every run, so they are rejected when the
+ * definition is posted instead of being retried forever.
  */
 export function checkLiteralInput(
   input: StepTypeInput,
@@ -36,10 +36,10 @@ export function checkLiteralInput(
   if (conversion.ok) {
     warnAboutTruthOfText(input, literal, place);
   } else if (input.kind === 'choice') {
-    // Only a warning: the original has names of its own here, and a step may have more of them one day.
+    // Only a warning: the original product has names of its own here, and a step may gain some.
     state.warnings.add('doubtful_value', pointer, `${input.name}: ${conversion.message}.`);
   } else {
-    // A number may be of the right kind for a duration, and yet be too long.
+    // A number can have the right type for a duration and still be too long.
     const rightKind =
       typeof literal === 'string' ||
       (input.kind === 'duration' && ['number', 'bigint'].includes(typeof literal));
@@ -77,12 +77,12 @@ function convert(input: StepTypeInput, value: Json): Conversion<unknown> {
   }
 }
 
-/** An item of a list that is evaluated is unknown, and stands as null. */
+/** The value of an evaluated list item is not yet known; null represents it. */
 function isKnown(item: Json): boolean {
   return item !== null;
 }
 
-/** What is known of the value before it runs; undefined where that is nothing. */
+/** The part of the value that is known before a run; undefined if nothing is. */
 function literalValue(value: InputValue): Json | undefined {
   switch (value.kind) {
     case 'constant':
@@ -90,7 +90,7 @@ function literalValue(value: InputValue): Json | undefined {
     case 'expression':
       return quotedText(value.source) ?? undefined;
     case 'graph':
-      // Whatever its fields will be, it is an object, and every conversion looks at no more than that.
+      // Whatever values the fields will have, this is an object, and no conversion checks more than that.
       return Object.fromEntries(value.fields.map(([key]) => [key, null]));
     case 'list':
       return value.items.map(() => null);

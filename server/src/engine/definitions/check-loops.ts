@@ -1,6 +1,6 @@
 /**
- * Finds loops that never wait and never end: nothing in them waits, and nothing in them changes what decides whether
- * they go on. A loop that counts is none of them.
+ * Finds endless loops: loops in which no step waits and no step changes the values that their conditions read. A loop
+ * that counts is not endless.
  */
 import type { InputValue, StepDefinition, WorkflowDefinition } from '../model/definition.js';
 import type { ExamineExpression } from './expression-facts.js';
@@ -21,7 +21,7 @@ const WAITING: ReadonlySet<string> = new Set([
   'Schedule',
   'Recur',
   'SubWorkflow',
-  // Ends the path, or the run.
+  // Ends the branch or the run.
   'Fail',
 ]);
 
@@ -55,7 +55,7 @@ function warn(step: StepDefinition, { stepPointers, warnings }: LoopCheck): void
   warnings.add('loop_without_wait', stepPointers.get(step.id) ?? '', message);
 }
 
-/** Whether conditions that were true once stay true, with nothing between two looks at them that waits. */
+/** Whether conditions that are true once stay true, and nothing waits between two evaluations. */
 function isEndless(
   conditions: readonly InputValue[],
   inside: readonly StepDefinition[],
@@ -80,13 +80,13 @@ function isEndless(
   });
 }
 
-/** Every step that can be reached from these without leaving the container around them, and what is inside of those. */
+/** All steps reachable from these without leaving their container, and all steps inside those. */
 function insideOf(
   entries: readonly string[],
   { steps }: WorkflowDefinition,
 ): readonly StepDefinition[] {
   const found = new Set<string>(entries);
-  // A set goes on with what is added while it is walked.
+  // Iterating over a set includes items that are added during the iteration.
   for (const id of found) {
     const step = steps.get(id);
     if (step === undefined) continue;
@@ -102,7 +102,7 @@ function successorsOf({ nextStepId, selectNextStep }: StepDefinition): readonly 
   ];
 }
 
-/** Strongly connected steps (Tarjan), without recursion: a definition may be one chain of a thousand steps. */
+/** Strongly connected components (Tarjan), without recursion: a definition may be a chain of a thousand steps. */
 function* cyclesOf({ steps }: WorkflowDefinition): Iterable<readonly StepDefinition[]> {
   const places = new Map<string, Place>();
   const stack: StepDefinition[] = [];
@@ -146,7 +146,7 @@ interface Visit {
   readonly rest: Iterator<string, undefined>;
 }
 
-/** Takes one component off the stack; it is a cycle if it has several steps, or one that follows itself. */
+/** Pops one component off the stack. It is a cycle if it has several steps, or one step that is its own successor. */
 function* popCycle(
   root: StepDefinition,
   stack: StepDefinition[],

@@ -1,4 +1,4 @@
-/** What can be checked only when every step is known: that named steps exist, and that every step is on some path. */
+/** Checks that need all steps: the steps that are named must exist, and every step must be reachable. */
 import { quoteText } from '../values/convert-input.js';
 import type { StepDefinition } from '../model/definition.js';
 import type { ParseState } from './parse-state.js';
@@ -20,10 +20,10 @@ function normalize(id: string): string {
   return id.trim().toLowerCase();
 }
 
-/** Warns about steps that nothing leads to, which is mostly a NextStepId that was forgotten. */
+/** Warns about unreachable steps; usually, a NextStepId was forgotten. */
 export function checkReachability(entryStepId: string, state: ParseState): void {
   const reached = new Set<string>([entryStepId]);
-  // A set goes on with what is added while it is walked.
+  // Iterating over a set includes items that are added during the iteration.
   for (const id of reached) {
     const step = state.steps.get(id);
     if (step === undefined) continue;

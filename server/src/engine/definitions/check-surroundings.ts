@@ -1,22 +1,28 @@
-/** What is odd about a step because of what it stands in: retry settings without effect, waits without end in a saga. */
+/**
+ * Warns about steps that are questionable because of what encloses them: retry settings without effect, unlimited waits
+ * in a saga.
+ */
 import type { ErrorBehavior, StepDefinition } from '../model/definition.js';
 import { label } from './member-reader.js';
 import type { ParseState, PostedStep } from './parse-state.js';
 import type { StepMember } from './step-members.js';
 
-/** A step with everything around it, from the inside out. */
+/** A step and everything that encloses it, innermost first. */
 interface Placed {
   readonly step: StepDefinition;
   readonly posted: PostedStep;
   readonly enclosing: readonly StepDefinition[];
-  /** Whether it is part of a CompensateWith: then what follows a failure depends on what is being undone. */
+  /**
+   * Whether it is part of a CompensateWith. If so, what follows a failure depends on the step that is being
+   * compensated.
+   */
   readonly undoes: boolean;
 }
 
-/** What the definition says for all of its steps. */
+/** Defaults that the definition sets for all of its steps. */
 export interface DefinitionDefaults {
   readonly errorBehavior: ErrorBehavior;
-  /** Where DefaultErrorRetryInterval is given. */
+  /** The position of DefaultErrorRetryInterval. */
   readonly retryIntervalPointer: string | null;
 }
 
@@ -86,7 +92,7 @@ function takesDefaultInterval(placed: Placed, behavior: ErrorBehavior): boolean 
   return undoes || whyNotRetried(step, given, { enclosing, behavior }) === null;
 }
 
-/** A sentence; null where failures of the step are retried. */
+/** A sentence, or null if failures of the step are retried. */
 function whyNotRetried(
   step: StepDefinition,
   given: readonly StepMember[],
@@ -94,7 +100,7 @@ function whyNotRetried(
 ): string | null {
   if (step.errorBehavior === 'Retry') return null;
   if (step.errorBehavior !== null) return `ErrorBehavior is ${step.errorBehavior}.`;
-  // These two are asked for nothing else but retries, so that they bring them.
+  // These two members only make sense for retries, so setting one enables retries.
   if (given.includes('maxRetries') || given.includes('retryBackoff')) return null;
   const undoing = [step, ...around.enclosing].find(
     ({ compensateWith, saga }) => saga || compensateWith !== null,
@@ -105,7 +111,7 @@ function whyNotRetried(
 
 const ENDLESS_WAITS: ReadonlySet<string> = new Set(['WaitFor', 'Activity']);
 
-/** What a saga has done stays half done for as long as one of its steps waits. */
+/** While a step in a saga waits, the work of the saga stays half done. */
 function warnAboutWait(
   { enclosing, posted, step, undoes }: Placed,
   { warnings }: ParseState,

@@ -1,8 +1,8 @@
 /**
- * The JSON Schema of definitions, for editors: completion, and the mistakes that can be seen without Python.
+ * The JSON Schema of definitions, for editors: completion, and all mistakes that can be detected without Python.
  *
- * It is made from the same tables as the parser. Whatever the parser accepts, the schema accepts (a test says so); the
- * other way round it does not: unique ids, targets and expressions are beyond it.
+ * It is generated from the same tables that the parser uses. A test checks that the schema accepts everything that the
+ * parser accepts. The reverse does not hold: a schema cannot check unique ids, references to steps, or expressions.
  */
 import { ERROR_BEHAVIORS } from '../model/definition.js';
 import type { JsonObject } from '../values/json.js';
@@ -77,7 +77,7 @@ export function definitionJsonSchema(): JsonObject {
   };
 }
 
-/** Members in any casing; editors complete the spelling in which the server answers. */
+/** Member names match in any case; editors complete the spelling that the server returns. */
 function objectOf<Member extends string>(
   schemas: Readonly<Record<Member, JsonObject>>,
   summaries: Readonly<Record<Member, string>>,
@@ -140,12 +140,14 @@ function errorBehavior(allowed: readonly (typeof ERROR_BEHAVIORS)[number][]): Js
   };
 }
 
-/** JSON Schema can name required properties in one spelling only: "not every name is another one" takes any. */
+/**
+ * In JSON Schema, `required` matches one spelling only. "Not every name differs from this one" matches any spelling.
+ */
 function hasMember(name: string): JsonObject {
   return { not: { propertyNames: { not: { pattern: caseless(name) } } } };
 }
 
-/** A pattern that matches the whole text in any casing; JSON Schema knows no flags. */
+/** A pattern that matches the whole string in any case; JSON Schema has no flags. */
 function caseless(alternatives: string, around = ''): string {
   const letters = alternatives.replace(
     /[a-z]/gi,

@@ -1,4 +1,4 @@
-/** What can be said of an expression from its text alone, by whoever knows Python's grammar. */
+/** Facts about an expression that its source alone reveals, provided by a reader of Python's grammar. */
 import type { Json } from '../values/json.js';
 
 /** `data.order["id"]` is `{ variable: 'data', keys: ['order', 'id'] }`. */
@@ -8,19 +8,19 @@ export interface ReadPath {
 }
 
 export interface ExpressionFacts {
-  /** Names that neither the expression nor Python nor the server gives a meaning, each once, in order. */
+  /** Names that are defined neither by the expression nor by Python nor by the server; without duplicates, in order. */
   readonly unknownNames: readonly string[];
-  /** Whether the whole is nothing but names, numbers and signs between them, such as `charge-card`. */
+  /** Whether the expression consists only of names, numbers and punctuation between them, such as `charge-card`. */
   readonly looksLikeText: boolean;
-  /** What is read of the variables. */
+  /** The parts of the variables that are read. */
   readonly reads: readonly ReadPath[];
-  /** Calls that change a part of a variable in place, as they are written: `data.list.append`. */
+  /** Calls that change a part of a variable in place, as written: `data.list.append`. */
   readonly changes: readonly string[];
-  /** Whether the same variables may give another value the next time: the clock, random numbers. */
+  /** Whether equal variables can give a different value the next time, because of the clock or random numbers. */
   readonly varies: boolean;
-  /** Its value, where that depends on nothing. */
+  /** The value, if it is a constant. */
   readonly constant?: Json;
 }
 
-/** Null: it is not Python, or too long to be looked at. */
+/** Null if the source is not Python, or too long to be examined. */
 export type ExamineExpression = (source: string) => ExpressionFacts | null;

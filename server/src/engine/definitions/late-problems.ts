@@ -1,6 +1,6 @@
 /**
- * Problems of a document that parsing alone cannot find: which custom steps there are is known to whoever stores them,
- * what is Python to Python.
+ * Problems that parsing alone cannot find: the server knows which custom steps exist, and the Python interpreter finds
+ * syntax errors.
  */
 import { quoteText } from '../values/convert-input.js';
 import type { DocumentProblem } from '../model/definition.js';
@@ -14,7 +14,7 @@ export function unknownStepType({ name, pointer }: CustomStepUse): DocumentProbl
   return { code: 'unknown_step_type', message, pointer };
 }
 
-/** What Python says of an expression; its place counts from 1 and is null where Python names none. */
+/** An error reported by Python. The position counts from 1 and is null if Python reports none. */
 export interface PythonSyntaxError {
   readonly message: string;
   readonly line: number | null;
@@ -36,11 +36,11 @@ function placeIn(source: string, { column, line }: PythonSyntaxError): string {
     : ` (column ${column} of the expression)`;
 }
 
-/** Words, times and addresses: neither quotes, brackets, operators of Python nor line breaks. */
+/** Words, times and addresses: no quotes, brackets, Python operators or line breaks. */
 const PLAIN_TEXT = /^[^"'`()[\]{}=+*<>%&|^~\\\n\r]{1,60}$/;
 const VARIABLE = /\b(?:data|context|environment|step)\b/;
 
-/** The commonest slip: quotes are missing around what is meant as text. */
+/** The most common mistake: missing quotes around a string literal. */
 function textHint(source: string): string {
   const text = source.trim();
   if (!PLAIN_TEXT.test(text) || VARIABLE.test(text)) return '';

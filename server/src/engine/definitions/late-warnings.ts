@@ -1,6 +1,6 @@
 /**
- * What is odd about expressions: names without a meaning, texts that look like expressions, changes that are lost,
- * conditions that decide nothing. The facts come from whoever knows Python; the sentences are here.
+ * Warnings about expressions: undefined names, literals that look like expressions, changes that are lost, constant
+ * conditions. A reader of Python supplies the facts; this module supplies the messages.
  */
 import { quoteText } from '../values/convert-input.js';
 import type { Json } from '../values/json.js';
@@ -13,7 +13,7 @@ type Warnings = ProblemList<DocumentWarningCode>;
 
 const VARIABLES = ['data', 'context', 'environment'];
 
-/** What other languages call Python's constants. */
+/** The spellings of Python's constants in other languages. */
 const CONSTANTS = new Map([
   ['true', 'True'],
   ['false', 'False'],
@@ -51,7 +51,9 @@ export function warnAboutExpression(
   }
 }
 
-/** `True` is the way to take several paths at once, so that it says what is meant; anything else hardly does. */
+/**
+ * `True` is the documented way to take several branches at once, so it is intentional. Any other constant hardly is.
+ */
 export function warnAboutConstantCondition(value: Json, pointer: string, warnings: Warnings): void {
   if (value === true || value === 1) return;
   const isFalse = value === null || value === false || value === 0 || value === '';
@@ -117,7 +119,7 @@ function listNames(names: readonly string[]): string {
   return shown.length > 1 ? `${shown.slice(0, -1).join(', ')} or ${last}` : last;
 }
 
-/** Fields that are not there make the step fail in every run. */
+/** Reading a missing field makes the step fail in every run. */
 function warnAboutPath(
   { keys, variable }: ReadPath,
   { pointer, use }: ExpressionSource,
@@ -156,11 +158,11 @@ function warnAboutField(missing: MissingField, warnings: Warnings): void {
   warnings.add('unknown_field', pointer, message);
 }
 
-/** Names of files, which read like a field of `data`. */
+/** File names, which look like a field of `data`. */
 const FILE_NAME =
   /^\w+\.(?:bin|bz2|conf|csv|db|docx?|gz|html?|ini|jpe?g|jsonl?|log|md|parquet|pdf|png|py|sql|tar|te?xt|tsv|txt|xlsx?|xml|ya?ml|zip)$/i;
 
-/** A text under a key without `@` that is an expression from its first letter to its last, and reads a variable. */
+/** A string under a key without `@` that is an expression as a whole and reads a variable. */
 export function warnAboutLiteral(
   { isListItem, pointer, text }: LiteralText,
   facts: ExpressionFacts,

@@ -1,11 +1,11 @@
 /**
- * Reads the members of a definition or a step: names in any casing, values checked and converted.
+ * Reads the members of a definition or a step: matches names in any case, checks and converts values.
  *
- * Owns: which spelling stands for which member, and the canonical object that is built on the way. Must not know:
+ * Owns: which spelling stands for which member, and the canonical object that is built along the way. Must not know:
  * what a member means.
  *
- *  MR1 What is read is also written to `canonical`, under the camelCase name and in the order of reading.
- *  MR2 A member that is null is absent.
+ *  MR1 Every value that is read is also written to `canonical`, under the camelCase name and in reading order.
+ *  MR2 A member that is null counts as absent.
  *  MR3 Every problem points at the member in the spelling of the document.
  */
 import { describeValue, quoteText } from '../values/convert-input.js';
@@ -20,7 +20,7 @@ import { suggestName } from './suggest-name.js';
 
 const MAX_NAME_LENGTH = 200;
 
-/** Control characters and halves of surrogate pairs: neither can be told apart on a screen or put into a URL. */
+/** Control characters and unpaired surrogates: they cannot be told apart on a screen or put into a URL. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
 
 interface Member {
@@ -41,12 +41,12 @@ export class MemberReader<TName extends string> {
     this.#members = findMembers(source, pointer, names, state);
   }
 
-  /** The value as it was posted; null where it is absent. */
+  /** The value as posted; null if the member is absent. */
   value(name: TName): unknown {
     return this.#members.get(name)?.value ?? null;
   }
 
-  /** Where the member stands; the object that should have it where it is absent. */
+  /** The pointer of the member, or of the object if the member is absent. */
   pointerOf(name: TName): string {
     return this.#members.get(name)?.pointer ?? this.pointer;
   }
@@ -60,7 +60,7 @@ export class MemberReader<TName extends string> {
     return null;
   }
 
-  /** Numbers count as text: in YAML nobody quotes `Name: 5`. */
+  /** Numbers are accepted as strings: nobody quotes `Name: 5` in YAML. */
   text(name: TName): string | null {
     const value = this.value(name);
     if (value === null) return null;
@@ -70,7 +70,7 @@ export class MemberReader<TName extends string> {
     return text;
   }
 
-  /** A text that names something. A blank one is absent. */
+  /** A string that names something. A blank one counts as absent. */
   name(name: TName): string | null {
     const text = this.text(name);
     if (text === null || text.trim() === '') {
@@ -109,7 +109,7 @@ export class MemberReader<TName extends string> {
     return durationMs;
   }
 
-  /** A number from `range[0]` to `range[1]`. */
+  /** A number between `range[0]` and `range[1]`, inclusive. */
   number(name: TName, range: readonly [number, number], isInteger: boolean): number | null {
     const value = this.value(name);
     if (value === null) return null;
@@ -125,7 +125,7 @@ export class MemberReader<TName extends string> {
     return value;
   }
 
-  /** One of `allowed`, as text in any casing or as the number that .NET clients send for it. */
+  /** One of `allowed`: a name in any case, or the number that .NET clients send for it. */
   errorBehavior<T extends ErrorBehavior>(name: TName, allowed: readonly T[]): T | null {
     const value = this.value(name);
     if (value === null) return null;
@@ -157,7 +157,7 @@ function isFiniteNumber(value: unknown): value is number | bigint {
   return typeof value === 'bigint' || Number.isFinite(value);
 }
 
-/** Ids and step names: short enough to show, and nothing in them that cannot be seen. */
+/** Ids and step names must be short enough to display and must not contain invisible characters. */
 export function checkName(text: string, pointer: string, state: ParseState): void {
   if (text.length > MAX_NAME_LENGTH) {
     const message = `${quoteText(text)} has ${text.length} characters; a name can have at most ${MAX_NAME_LENGTH}.`;
@@ -173,7 +173,7 @@ export function checkName(text: string, pointer: string, state: ParseState): voi
   }
 }
 
-/** How messages write a member: as the documentation does. */
+/** The spelling of a member in messages, which is that of the documentation. */
 export function label(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
@@ -193,7 +193,7 @@ function findMembers(
   for (const spelling of spellings) {
     const name =
       spelling.length > lengthMax ? undefined : canonicalNames.get(spelling.toLowerCase());
-    // Of tens of thousands that mean nothing the rest is only counted.
+    // Beyond the limit of the list, further unknown members are only counted: a document may have tens of thousands.
     const isListed = name !== undefined || !state.warnings.isCut;
     const memberPointer = isListed ? childPointer(pointer, spelling) : pointer;
     if (name === undefined) {

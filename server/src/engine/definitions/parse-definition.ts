@@ -1,14 +1,14 @@
 /**
- * From a posted document (parsed JSON or YAML) to the definition that the engine runs.
+ * Turns a posted document (parsed JSON or YAML) into the definition that the engine runs.
  *
- * Owns: what a document may look like, and every sentence about what is wrong with one. Must not know: bodies and
- * media types, Python's grammar, which scripts exist (a predicate comes in), where definitions are stored.
+ * Owns: what a document may look like, and every message about an invalid one. Must not know: bodies and media types,
+ * Python's grammar, which scripts exist (a predicate is passed in), where definitions are stored.
  *
- *  D1 Any JSON value in, never an exception out: what is wrong is a list of problems.
+ *  D1 Any JSON value is accepted, and none causes an exception: problems are returned as a list.
  *  D2 All problems are found, not only the first; the lists are bounded.
- *  D3 The work grows with the size of the document and no faster.
- *  D4 There is a definition if and only if there is no error.
- *  D5 The casing of member names makes no difference to the definition; pointers keep the casing of the document.
+ *  D3 The time is linear in the size of the document.
+ *  D4 A definition is returned if and only if there are no errors.
+ *  D5 The case of member names does not affect the definition; pointers keep the case of the document.
  */
 import { describeValue } from '../values/convert-input.js';
 import {
@@ -34,19 +34,19 @@ import { DEFINITION_MEMBERS, type DefinitionMember } from './step-members.js';
 export type { CustomStepUse, ExpressionSource, LiteralText, ParseOptions } from './parse-state.js';
 
 export interface ParsedDefinition {
-  /** Null where there are errors. */
+  /** Null if there are errors. */
   readonly definition: WorkflowDefinition | null;
-  /** The document with canonical member names and without what was not understood. Null where there are errors. */
+  /** The document with canonical member names and without unknown members. Null if there are errors. */
   readonly canonical: JsonObject | null;
   readonly errors: readonly DocumentProblem[];
   readonly warnings: readonly DocumentProblem[];
-  /** Every Python expression, also where there are errors, so that all its problems can be told at once. */
+  /** Every Python expression, even if there are errors, so that all problems can be reported at once. */
   readonly expressions: readonly ExpressionSource[];
-  /** Texts that are not evaluated, and might have been meant to be. */
+  /** Strings that are not evaluated but may have been meant as expressions. */
   readonly literalTexts: readonly LiteralText[];
-  /** Where each step stands. */
+  /** The pointer of each step. */
   readonly stepPointers: ReadonlyMap<string, string>;
-  /** Every custom step that is named, so that the server can look them up together. */
+  /** Every use of a custom step, so that the server can look them up together. */
   readonly customSteps: readonly CustomStepUse[];
 }
 
@@ -126,7 +126,7 @@ function parseAllSteps(reader: MemberReader<DefinitionMember>): ParsedSteps {
   return parsed;
 }
 
-/** Steps are finished from the inside out, but readers of a definition expect the order of the document. */
+/** The parser finishes inner steps first, but readers of a definition expect document order. */
 function inDocumentOrder(state: ParseState): ReadonlyMap<string, StepDefinition> {
   const steps = new Map<string, StepDefinition>();
   for (const id of state.stepPointers.keys()) {

@@ -1,9 +1,10 @@
 /**
- * Input values: what of a document is a Python expression and what is taken literally.
+ * Input values: which parts of a document are Python expressions and which are literals.
  *
- *  IV1 A text is an expression; a number, boolean, null or list is a constant. An empty text is the empty text.
- *  IV2 A map is literal but for keys that start with `@`: these lose it, and their texts are expressions, at every depth.
- *  IV3 What holds nothing to evaluate becomes one constant, so that running it costs nothing.
+ *  IV1 A string is an expression; a number, boolean, null or list is a constant. An empty string is a constant too.
+ *  IV2 A map is literal except for keys that start with `@`: the `@` is removed, and their strings are expressions, at
+ *      every depth.
+ *  IV3 A value without expressions becomes one constant, so that evaluating it costs nothing.
  */
 import { quoteText } from '../values/convert-input.js';
 import type { InputValue } from '../model/definition.js';
@@ -12,13 +13,13 @@ import { isJsonObject, setField, type Json, type JsonObject } from '../values/js
 import { childPointer } from './json-pointer.js';
 import type { ExpressionUse, ParseState } from './parse-state.js';
 
-/** Deeper values would overflow stacks elsewhere, in databases and in Python's own converters. */
+/** Deeper values would overflow the stack elsewhere, in databases and in Python's own converters. */
 const MAX_VALUE_DEPTH = 64;
 
 const NULL_VALUE: InputValue = { kind: 'constant', value: null };
 const EMPTY_TEXT: InputValue = { kind: 'constant', value: '' };
 
-/** Where a value stands, and what its expressions are for. */
+/** The position of a value, and what its expressions are for. */
 export interface ValuePlace {
   readonly pointer: string;
   readonly use: ExpressionUse;
@@ -30,7 +31,7 @@ export function parseInputValue(value: unknown, place: ValuePlace, state: ParseS
   return parseLiteral(value, { ...place, depth: 0 }, state);
 }
 
-/** The text of an expression that is nothing but a plain quoted text, e.g. `'PT5S'`; else null. */
+/** The content of an expression that is nothing but a plain string literal, such as `'PT5S'`; otherwise null. */
 export function quotedText(expression: string): string | null {
   const match = /^(?:'([^'\\\n]*)'|"([^"\\\n]*)")$/.exec(expression);
   return match === null ? null : (match[1] ?? match[2] ?? null);
@@ -52,11 +53,11 @@ interface LiteralPlace extends ValuePlace {
   readonly isListItem?: boolean;
 }
 
-/** A value in which texts are texts. */
+/** A value in which strings are literals. */
 function parseLiteral(value: unknown, place: LiteralPlace, state: ParseState): InputValue {
   if (typeof value === 'string') return parseText(value, place, state);
   if (value === null || typeof value === 'boolean' || typeof value === 'bigint') {
-    // One of these is a JSON value.
+    // Scalars are JSON values.
     return { kind: 'constant', value: value as Json };
   }
   if (typeof value === 'number') return parseNumber(value, place, state);
@@ -72,7 +73,7 @@ function parseLiteral(value: unknown, place: LiteralPlace, state: ParseState): I
   return isJsonObject(value) ? parseMap(value, place, state) : parseList(value, place, state);
 }
 
-/** A variable with a member: what a text rarely has, and an expression nearly always. */
+/** A variable with a member: rare in plain text, and almost always an expression. */
 const MAYBE_EXPRESSION = /\b(?:data|context|environment|step)(?:\.[A-Za-z_]|\[)/;
 
 function parseText(text: string, place: LiteralPlace, state: ParseState): InputValue {
@@ -124,7 +125,7 @@ function parseMap(source: JsonObject, place: LiteralPlace, state: ParseState): I
       const message = `The field ${quoteText(name)} is given twice, with and without "@".`;
       state.errors.add('duplicate_member', pointer, message);
     }
-    // Not a spread: a document may have 50,000 of these.
+    // Built without a spread, because a document may have 50,000 of these.
     const fieldPlace = { use: place.use, pointer, depth: place.depth + 1 };
     const parsed = isEvaluated
       ? parseEvaluated(value, fieldPlace, state)
@@ -138,7 +139,7 @@ function parseMap(source: JsonObject, place: LiteralPlace, state: ParseState): I
     : { kind: 'graph', fields: [...fields] };
 }
 
-/** What stands under a key with `@`. Only texts are evaluated; in a map below, its own keys say what is. */
+/** The value of a key with `@`. Only strings are evaluated; in a nested map, its own keys decide. */
 function parseEvaluated(value: unknown, place: LiteralPlace, state: ParseState): InputValue {
   if (typeof value === 'string') return parseExpression(value, place, state);
   if (Array.isArray(value)) {

@@ -5,61 +5,63 @@ import type { StepMember } from './step-members.js';
 import type { StepType } from './step-types.js';
 
 export interface ParseOptions {
-  /** The version that the server gave the document; 0 as long as it has none. */
+  /** The version that the server assigned to the document; 0 until it has one. */
   readonly version?: number;
   readonly maxSteps?: number;
-  /** How deep Do and CompensateWith may be nested. */
+  /** The maximum nesting depth of Do and CompensateWith. */
   readonly maxDepth?: number;
-  /** How many members and values a document may have, those that YAML aliases repeat counted each time. */
+  /** The maximum number of members and values in a document. Values that YAML aliases repeat count each time. */
   readonly maxValues?: number;
-  /** It was accepted once, perhaps when limits were wider: its size does not refuse it now. */
+  /** The document was accepted earlier, perhaps under larger limits: its size must not cause a rejection now. */
   readonly isStored?: boolean;
 }
 
-/** A Python expression and where in the document it stands. */
+/** A Python expression and its position in the document. */
 export interface ExpressionSource {
   readonly source: string;
   readonly pointer: string;
   readonly use: ExpressionUse;
 }
 
-/** What an expression is for, as far as that tells what it may read and what it gives. */
+/**
+ * The purpose of an expression, as far as it determines what the expression may read and what its value is used for.
+ */
 export interface ExpressionUse {
-  /** An input, or one that is a name, key or time; a condition of SelectNextStep; or neither. */
+  /** An input; an input that is a name, key or time; a condition of SelectNextStep; or any other value. */
   readonly gives: 'input' | 'name' | 'selection' | 'value';
-  /** Whether `step` is there. */
+  /** Whether the variable `step` is defined. */
   readonly knowsStep: boolean;
-  /** The fields of `step` where they are known. */
+  /** The type whose fields `step` has, if known. */
   readonly stepType: StepType | null;
 }
 
-/** A text that is not evaluated and yet may have been meant to be. */
+/** A string that is not evaluated but may have been meant as an expression. */
 export interface LiteralText {
   readonly text: string;
   readonly pointer: string;
   readonly isListItem: boolean;
 }
 
-/** The name of a custom step and where in the document it stands. */
+/** The name of a custom step and its position in the document. */
 export interface CustomStepUse {
   readonly name: string;
   readonly pointer: string;
 }
 
-/** A place that names a step which has to exist. */
+/** A member that names a step, which must exist. */
 export interface StepReference {
   readonly stepId: string;
   readonly pointer: string;
 }
 
-/** The members of a step as they were posted, and where they stand. */
+/** The members of a step as posted, and their pointer. */
 export interface PostedStep {
   readonly pointer: string;
   value(name: StepMember): unknown;
   pointerOf(name: StepMember): string;
 }
 
-/** Everything that is gathered on the way through one document. */
+/** Everything that is collected while a document is parsed. */
 export class ParseState {
   readonly errors = new ProblemList<DocumentErrorCode>();
   readonly warnings = new ProblemList<DocumentWarningCode>();
@@ -68,7 +70,7 @@ export class ParseState {
   readonly postedSteps = new Map<string, PostedStep>();
   readonly customSteps: CustomStepUse[] = [];
   readonly references: StepReference[] = [];
-  /** Where each step id was given first, in document order. */
+  /** The first position of each step id, in document order. */
   readonly stepPointers = new Map<string, string>();
   readonly steps = new Map<string, StepDefinition>();
   readonly maxSteps: number;
@@ -85,7 +87,7 @@ export class ParseState {
     this.#maxValues = options.maxValues ?? (this.isStored ? Infinity : 50_000);
   }
 
-  /** Counts a step; false (with one error for all of them) where the document has too many. */
+  /** Counts a step. Returns false, with a single error, if the document has too many. */
   admitStep(pointer: string): boolean {
     this.#stepCount += 1;
     if (this.#stepCount === this.maxSteps + 1) {
@@ -96,8 +98,8 @@ export class ParseState {
   }
 
   /**
-   * Counts values; false (with one error for all of them) once the document has too many. It is what bounds the
-   * work: a few aliases in YAML can make a small text into a huge document.
+   * Counts values. Returns false, with a single error, once the document has too many. This limit bounds the work: a
+   * few YAML aliases can expand a small text into a huge document.
    */
   admitValues(count: number, pointer: string): boolean {
     const wasWithin = this.#valueCount <= this.#maxValues;
@@ -111,8 +113,8 @@ export class ParseState {
   }
 
   /**
-   * The same for the members of a list or map before any of them is read: what has too many costs no more than to count
-   * them. The error is at the first one too many.
+   * Checks the members of a list or map before any of them is read, so that rejecting too many costs no more than
+   * counting them. The error points at the first excess member.
    */
   admitMembers(names: readonly string[], pointer: string): boolean {
     const firstTooMany = names[Math.max(0, this.#maxValues - this.#valueCount)];

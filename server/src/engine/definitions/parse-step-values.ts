@@ -1,4 +1,4 @@
-/** The three maps of a step whose values are evaluated: Inputs, Outputs and SelectNextStep; and CancelCondition. */
+/** The members of a step with evaluated values: the maps Inputs, Outputs and SelectNextStep, and CancelCondition. */
 import { describeValue, quoteText } from '../values/convert-input.js';
 import type { InputValue, StepDefinition } from '../model/definition.js';
 import { isJsonObject } from '../values/json.js';
@@ -26,7 +26,7 @@ const NAME_KINDS: ReadonlySet<InputKind> = new Set([
   'choice',
 ]);
 
-/** The inputs; `type` is null for a custom step, which takes any. */
+/** The inputs. `type` is null for a custom step, which accepts any input. */
 export function parseInputs(reader: StepReader, type: StepType | null): readonly NamedInput[] {
   const entries = readMap(reader, 'inputs');
   if (type !== null) return parseBuiltInInputs(reader, type, entries);
@@ -74,12 +74,12 @@ export function parseCancelCondition(reader: StepReader): InputValue | null {
   if (value === null) return null;
   const place = { pointer: reader.pointerOf('cancelCondition'), use: VALUE };
   const condition = isEmpty(value) ? null : parseCondition(reader, value, place);
-  // Text and constants are JSON values; anything else has just been refused.
+  // Strings and constants are JSON values; anything else was rejected above.
   if (isScalar(value)) reader.keep('cancelCondition', value);
   return condition;
 }
 
-/** A map or list as a condition would be true or false for ever: always a mistake. */
+/** A map or list as a condition would always be true or always false: certainly a mistake. */
 function parseCondition(reader: StepReader, value: unknown, place: ValuePlace): InputValue {
   if (!isScalar(value)) {
     const message = `A condition must be a Python expression, not ${describeValue(value)}.`;
@@ -89,7 +89,7 @@ function parseCondition(reader: StepReader, value: unknown, place: ValuePlace): 
   return parseInputValue(value, place, reader.state);
 }
 
-/** An empty expression stands for none. */
+/** An empty expression counts as absent. */
 function isEmpty(value: unknown): boolean {
   return typeof value === 'string' && value.trim() === '';
 }
@@ -117,7 +117,7 @@ function readMap(
     return [];
   }
   if (!reader.state.admitValues(1, pointer)) return [];
-  // Kept as it came: the canonical form is used only if parsing each value below finds no error.
+  // Kept unchanged: the canonical form is used only if parsing each value below finds no error.
   reader.keep(name, source);
   return Object.entries(source).map(([key, value]) => ({
     key,
@@ -134,7 +134,7 @@ function parseBuiltInInputs(
   const given = matchInputs(reader, type, entries);
   const inputs: NamedInput[] = [];
   for (const [input, { value, pointer }] of given) {
-    // Null is absent, as everywhere; so the defaults of built-in inputs hold.
+    // Null counts as absent, as everywhere, so the defaults of built-in inputs apply.
     if (value === null || (isEmpty(value) && !takesEmptyText(input))) continue;
     const use = NAME_KINDS.has(input.kind) || input.name === 'DefinitionId' ? NAME : INPUT;
     const parsed = parseInputValue(value, { pointer, use }, reader.state);
@@ -151,7 +151,7 @@ function parseBuiltInInputs(
   return inputs;
 }
 
-/** For any other input an empty expression means that it is not given. */
+/** For any other input, an empty expression means that the input is absent. */
 function takesEmptyText({ kind }: StepTypeInput): boolean {
   return kind === 'text' || kind === 'any';
 }

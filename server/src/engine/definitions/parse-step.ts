@@ -1,5 +1,5 @@
 /**
- * One step and everything nested in it.
+ * Parses a step and everything nested in it.
  *
  * Owns: the members of a step. Must not know: whether the steps that it names exist (see check-references.ts).
  */
@@ -27,16 +27,16 @@ const EXHAUSTED_BEHAVIORS: readonly ExhaustedBehavior[] = ['Suspend', 'Terminate
 const MAX_RETRIES = 1_000_000_000;
 const MAX_BACKOFF = 1000;
 
-/** Where steps stand, and what holds for all of them. */
+/** The position of a list of steps, and the defaults that apply to them. */
 export interface StepsPlace {
   readonly pointer: string;
-  /** How many Do and CompensateWith are around them. */
+  /** The number of Do and CompensateWith around them. */
   readonly depth: number;
   readonly defaultRetryIntervalMs: number | null;
 }
 
 export interface ParsedSteps {
-  /** The id of the first step; null where there is none (or none that is usable). */
+  /** The id of the first step; null if there is no usable one. */
   readonly entryStepId: string | null;
   readonly canonical: readonly Json[];
 }
@@ -67,7 +67,7 @@ export function parseSteps(
 
 type StepReader = MemberReader<StepMember>;
 
-/** Reads the members in canonical order and answers the step's id. */
+/** Reads the members in canonical order and returns the id of the step. */
 function parseStep(reader: StepReader, place: StepsPlace): string | null {
   const { state } = reader;
   const id = parseStepId(reader);
@@ -79,7 +79,7 @@ function parseStep(reader: StepReader, place: StepsPlace): string | null {
     name: reader.text('name'),
     nextStepId: parseNextStepId(reader),
     selectNextStep: parseSelectNextStep(reader, type),
-    // An unknown type takes any input: its own error is enough.
+    // An unknown type accepts any input: the error about the type is enough.
     inputs: parseInputs(reader, type),
     outputs: parseOutputs(reader, type),
     do: parseDo(reader, place, typeName),
@@ -152,7 +152,7 @@ function parseNextStepId(reader: StepReader): string | null {
   return stepId;
 }
 
-/** Exact names, as errors show them: `ValueError`, `ActivityFailed`. */
+/** Exact names of error types, as errors show them: `ValueError`, `ActivityFailed`. */
 function parseNonRetryable(reader: StepReader): readonly string[] {
   const source = reader.value('nonRetryable') ?? [];
   if (!Array.isArray(source)) {
@@ -161,7 +161,7 @@ function parseNonRetryable(reader: StepReader): readonly string[] {
     return [];
   }
   const types: string[] = [];
-  // Array.isArray gives any[]; the items are looked at one by one.
+  // Array.isArray narrows to any[]; each item is checked below.
   for (const [index, item] of (source as unknown[]).entries()) {
     const pointer = childPointer(reader.pointerOf('nonRetryable'), index);
     if (!reader.state.admitValues(1, pointer)) break;
@@ -182,7 +182,7 @@ function parseTimeout(reader: StepReader): number | null {
   return reader.fail('timeout', 'invalid_value', 'A Timeout must be longer than 0.');
 }
 
-/** The entry of each sequence. A flat list of steps is one sequence; sequences without steps are left out. */
+/** The entry of each sequence. A flat list of steps is one sequence; empty sequences are left out. */
 function parseDo(reader: StepReader, place: StepsPlace, typeName: string): readonly string[] {
   const { state } = reader;
   const type = findStepType(typeName);
@@ -225,7 +225,7 @@ function readSequences(
   for (const [index, item] of source.entries()) {
     const itemPointer = childPointer(pointer, index);
     if (!state.admitValues(1, itemPointer)) break;
-    // Array.isArray gives any[]; the items are looked at one by one.
+    // Array.isArray narrows to any[]; each item is checked below.
     if (Array.isArray(item)) sequences.push({ pointer: itemPointer, steps: item as unknown[] });
     else {
       const message = `Each sequence in Do must be a list of steps, not ${describeValue(item)}.`;

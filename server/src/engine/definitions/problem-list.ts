@@ -1,6 +1,6 @@
 import type { DocumentProblem } from '../model/definition.js';
 
-/** Why a document is refused. */
+/** Reasons for rejecting a document. */
 export const DOCUMENT_ERROR_CODES = [
   'missing_id',
   'no_steps',
@@ -22,7 +22,7 @@ export const DOCUMENT_ERROR_CODES = [
 ] as const;
 export type DocumentErrorCode = (typeof DOCUMENT_ERROR_CODES)[number];
 
-/** What is odd about a document, but stops nothing. */
+/** Questionable parts of a document that do not prevent it from being stored. */
 export const DOCUMENT_WARNING_CODES = [
   'unknown_member',
   'unreachable_step',
@@ -43,7 +43,7 @@ export const DOCUMENT_WARNING_CODES = [
 ] as const;
 export type DocumentWarningCode = (typeof DOCUMENT_WARNING_CODES)[number];
 
-/** Added as the last entry where a list had to be cut. */
+/** The last entry of a list that was cut. */
 export const TOO_MANY_PROBLEMS = 'too_many_problems';
 
 export const MAX_PROBLEMS = 100;
@@ -57,12 +57,12 @@ export class ProblemList<TCode extends string> {
     return this.#problems.length === 0;
   }
 
-  /** Whether there are more than are listed: what is added now is only counted. */
+  /** Whether the list is full: further problems are only counted. */
   get isCut(): boolean {
     return this.#leftOut > 0;
   }
 
-  /** The message is a function where it is costly to make: one that is left out is never made. */
+  /** The message is a function if it is expensive to create: it is not called for problems that are only counted. */
   add(
     code: TCode,
     pointer: string,
@@ -88,7 +88,7 @@ export class ProblemList<TCode extends string> {
   }
 }
 
-/** Puts lists together that were cut one by one, and cuts again. Lists that are not read to their end cost nothing. */
+/** Merges lists that were cut one by one, and cuts the result. Does not iterate further than it needs to. */
 export function mergeProblems(
   first: readonly DocumentProblem[],
   others: Iterable<DocumentProblem>,

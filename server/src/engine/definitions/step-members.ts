@@ -1,4 +1,4 @@
-/** The members of a definition, in the order in which the canonical form lists them. */
+/** The members of a definition, in canonical order. */
 export const DEFINITION_MEMBERS = [
   'id',
   'version',
@@ -8,7 +8,7 @@ export const DEFINITION_MEMBERS = [
   'steps',
 ] as const;
 
-/** The members of a step, in the order in which the canonical form lists them. */
+/** The members of a step, in canonical order. */
 export const STEP_MEMBERS = [
   'id',
   'stepType',
@@ -35,7 +35,7 @@ export const STEP_MEMBERS = [
 export type DefinitionMember = (typeof DEFINITION_MEMBERS)[number];
 export type StepMember = (typeof STEP_MEMBERS)[number];
 
-/** What each member means, in the words of the reference for authors. */
+/** The meaning of each member, in the words of the reference for authors. */
 export const DEFINITION_MEMBER_SUMMARIES: Readonly<Record<DefinitionMember, string>> = {
   id: 'Name by which runs are started',
   version: 'Ignored: the server assigns 1, 2, 3 …',

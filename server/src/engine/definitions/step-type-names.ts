@@ -1,4 +1,4 @@
-/** The step types that the server brings along, in their canonical spelling. */
+/** The built-in step types, in their canonical spelling. */
 export const BUILT_IN_STEP_TYPES = [
   'EmitLog',
   'NoOp',

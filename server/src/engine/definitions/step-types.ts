@@ -1,14 +1,14 @@
 /**
- * The built-in step types: the one table that the parser, the JSON Schema and the reference for authors agree on.
+ * The built-in step types: the one table behind the parser, the JSON Schema and the reference for authors.
  *
- * Owns: inputs, outputs and their one-sentence explanations, and what the rest of the server has to know of a type to
- * treat it rightly. Nobody else asks for a type by its name. Must not know: how a step runs.
+ * Owns: inputs, outputs and their one-sentence descriptions, and the traits that the rest of the server needs, so that
+ * no other module tests for a type by its name. Must not know: how a step runs.
  */
 import { INSTANCE_OUTCOMES } from '../model/instance.js';
 import { EMIT_LEVELS, HTTP_FORMATS, HTTP_METHODS } from '../values/input-choices.js';
 import { BUILT_IN_STEP_TYPES, type BuiltInStepType } from './step-type-names.js';
 
-/** What an input is converted to before the step sees it; `any` stays as it is. */
+/** The type to which an input is converted before the step gets it; `any` is passed unchanged. */
 export type InputKind =
   | 'any'
   | 'text'
@@ -27,9 +27,9 @@ export interface StepTypeInput {
   readonly name: string;
   readonly kind: InputKind;
   readonly required: boolean;
-  /** What holds where the input is absent, as the reference shows it. */
+  /** The value if the input is absent, as the reference shows it. */
   readonly default: string | null;
-  /** For the kinds `choice` and `choices`: the values, which are accepted in any casing. */
+  /** For the kinds `choice` and `choices`: the allowed values, accepted in any case. */
   readonly choices: readonly string[];
   readonly summary: string;
 }
@@ -39,22 +39,22 @@ export interface StepTypeOutput {
   readonly summary: string;
 }
 
-/** What a step of a type needs from the parts of the server that run it. */
+/** What the parts of the server that run a step need to know about its type. */
 export interface StepTraits {
-  /** Which body does the work outside the engine; null: the engine does it, or another instance. */
+  /** The body that does the work outside the engine; null if the engine or another instance does it. */
   readonly body: 'http' | 'script' | null;
-  /** It starts another instance. */
+  /** Whether the step starts another instance. */
   readonly startsInstance: boolean;
-  /** Its result tells of something that happened outside, so that it is committed before anything else runs. */
+  /** Whether its result reports an external side effect, so that it must be committed before anything else runs. */
   readonly hasSideEffects: boolean;
-  /** Inputs whose fields may be credentials, which the history does not show. */
+  /** Inputs whose fields may be credentials, which the history hides. */
   readonly inputsWithCredentials: readonly string[];
 }
 
 export interface StepType {
   readonly name: BuiltInStepType;
   readonly summary: string;
-  /** Whether the step runs what its `Do` holds. */
+  /** Whether the step runs the steps in its `Do`. */
   readonly runsDo: boolean;
   readonly inputs: readonly StepTypeInput[];
   /** The fields of `step` in its Outputs. */
@@ -302,7 +302,7 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
   },
 };
 
-// A list of pairs forgets which names it has.
+// TypeScript loses the names when an object is built from a list of pairs.
 const BY_NAME = Object.fromEntries(
   BUILT_IN_STEP_TYPES.map((name) => {
     const { traits, ...about } = STEP_TYPES[name];
@@ -322,7 +322,7 @@ export function traitsOf({ type }: { readonly type: BuiltInStepType | null }): S
   return type === null ? CUSTOM : BY_NAME[type].traits;
 }
 
-/** The built-in type of that name in any casing, with any space around it; null: not built in. */
+/** The built-in type with this name, ignoring case and surrounding space; null if the type is not built in. */
 export function findStepType(name: string): StepType | null {
   return BY_LOWER_CASE.get(name.trim().toLowerCase()) ?? null;
 }

@@ -1,18 +1,18 @@
 /** Longer names are not compared: the cost grows with the product of both lengths. */
 const MAX_COMPARED_LENGTH = 40;
 
-/** ` Did you mean "X"?` for the candidate that is a slip of the pen away, else an empty text. */
+/** ` Did you mean "X"?` for the candidate that could have been meant by a typo, otherwise an empty string. */
 export function suggestName(name: string, candidates: Iterable<string>): string {
   const best = suggestedName(name, candidates);
   return best === null ? '' : ` Did you mean "${best}"?`;
 }
 
-/** The candidate that is a slip of the pen away. */
+/** The candidate that could have been meant by a typo. */
 export function suggestedName(name: string, candidates: Iterable<string>): string | null {
   if (name.length > MAX_COMPARED_LENGTH) return null;
   const wanted = name.trim().toLowerCase();
   let best: string | null = null;
-  // Up to a third of the letters may differ: more, and the guess confuses instead of helping.
+  // Up to a third of the letters may differ; a more distant suggestion would confuse instead of help.
   let bestDistance = Math.floor(wanted.length / 3) + 1;
   for (const candidate of candidates) {
     const distance = editDistance(wanted, candidate.toLowerCase());
@@ -24,7 +24,7 @@ export function suggestedName(name: string, candidates: Iterable<string>): strin
   return best;
 }
 
-/** How many letters have to be inserted, removed or replaced (Levenshtein), one row of the table at a time. */
+/** The Levenshtein distance, computed one row of the table at a time. */
 function editDistance(left: string, right: string): number {
   let previous = Array.from({ length: right.length + 1 }, (_, index) => index);
   for (let row = 1; row <= left.length; row++) {
