@@ -1,11 +1,11 @@
-/** The queue of activities: hand-out, results, leases. */
+/** The queue of activities: claims, results, leases. */
 import type { OperationArguments, OperationResult } from '../operations.js';
 import type { ActivityClaim, ActivityRecord, NewActivityRecord } from '../records/activities.js';
 import { compareText } from '../text-order.js';
 import type { MemoryData, StoredActivity } from './memory-data.js';
 import { postMessage } from './messages.js';
 
-/** Adds an item. One that is there already with the same content keeps its place and its holder. */
+/** Adds an item. An existing item with the same content keeps its position and its holder. */
 export function insertActivity(data: MemoryData, item: NewActivityRecord): void {
   const known = data.activities.get(item.id);
   const sameContent =
@@ -22,7 +22,7 @@ export function settleActivity(data: MemoryData, id: string): void {
   if (known?.record.done === true) data.activities.set(id, { ...known, settled: true });
 }
 
-/** Nobody takes in the results of an instance that has ended. */
+/** No instance will apply results once it has ended. */
 export function settleAllOf(data: MemoryData, instanceId: string): void {
   for (const known of data.activities.values()) {
     if (known.record.instanceId === instanceId) settleActivity(data, known.record.id);

@@ -1,4 +1,4 @@
-/** What somebody did to an instance: the newest entries. */
+/** Control actions on an instance: the newest entries. */
 import type { OperationArguments } from '../operations.js';
 import { AUDIT_ENTRIES_MAX, type AuditEntry } from '../records/control.js';
 import type { MemoryData } from './memory-data.js';

@@ -1,4 +1,4 @@
-/** Published events, and who waits for them. */
+/** Published events, and the subscriptions to them. */
 import type { OperationArguments, OperationResult } from '../operations.js';
 import {
   LISTED_DATA_LENGTH_MAX,

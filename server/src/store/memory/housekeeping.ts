@@ -1,4 +1,4 @@
-/** Nodes, retention and numbers. */
+/** Nodes, retention and statistics. */
 import type { OperationArguments, OperationResult } from '../operations.js';
 import type { InstanceStatus } from '../records/instances.js';
 import type { NodeRecord } from '../records/nodes.js';
@@ -93,7 +93,7 @@ interface Aged {
   readonly before: number;
 }
 
-/** The ids of the `limit` oldest items whose `time` is before their limit; `ageOf` answers null for items that stay. */
+/** The ids of the `limit` oldest items whose time is before their limit; `ageOf` returns null for items to keep. */
 function oldest<Item>(
   items: Iterable<Item>,
   limit: number,

@@ -1,4 +1,4 @@
-/** What the memory store holds. Records are never changed in place: a change puts a new record into the map. */
+/** The contents of the memory store. Records are never changed in place: a change puts a new record into the map. */
 import type { ActivityRecord, ActivityResult } from '../records/activities.js';
 import type { AuditEntry } from '../records/control.js';
 import type {
@@ -12,11 +12,11 @@ import type { NodeRecord } from '../records/nodes.js';
 
 export interface StoredActivity {
   readonly record: ActivityRecord;
-  /** Passed over because its instance was not Runnable; resuming brings it back. */
+  /** Skipped because its instance was not Runnable; resuming the instance makes it available again. */
   readonly deferred: boolean;
   readonly result: ActivityResult | null;
   readonly doneAt: number | null;
-  /** A commit has taken the result in, or nobody will. */
+  /** Either a commit has applied the result, or none ever will. */
   readonly settled: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface StoredEvent extends EventRecord {
 }
 
 export interface MemoryData {
-  /** By id; the version is the position plus one. */
+  /** By id; a version's number is its position plus one. */
   readonly definitions: Map<string, readonly DefinitionRecord[]>;
   readonly definitionStamps: Map<
     string,
@@ -33,12 +33,12 @@ export interface MemoryData {
   >;
   readonly stepScripts: Map<string, readonly StepScriptRecord[]>;
   readonly instances: Map<string, InstanceRecord>;
-  /** By instance, then by sequence. */
+  /** By instance, then by sequence number. */
   readonly history: Map<string, Map<number, HistoryRecord>>;
   readonly subscriptions: Map<string, SubscriptionRecord>;
   readonly activities: Map<string, StoredActivity>;
   readonly events: Map<string, StoredEvent>;
-  /** By instance, the oldest first. */
+  /** By instance, oldest first. */
   readonly actions: Map<string, readonly AuditEntry[]>;
   readonly nodes: Map<string, NodeRecord>;
 }

@@ -1,13 +1,13 @@
 /**
- * The store in memory, for tests and simulations: the contract at its plainest, and the model that the other adapters
- * are compared with.
+ * The store in memory, for tests and simulations: the simplest implementation of the contract, and the model with which
+ * the other adapters are compared.
  *
  * Owns: maps that live as long as the object; `stop` and `start` keep them, so that a simulated node can restart.
- * Must not know: timers, clocks, randomness. Every operation happens at once, inside of the call that asks for it.
+ * Must not know: timers, clocks, randomness. Every operation is performed synchronously within its call.
  *
- * Invariants beside the contract's S1 to S7 (S1 ends with the process here):
- *  MS1 An operation is done when its call returns; only the answer comes later, as a promise.
- *  MS2 Records are never changed in place, so an answer that somebody holds does not change.
+ * Invariants besides the contract's S1 to S7 (S1 ends with the process here):
+ *  MS1 An operation is complete when its call returns; only its result is delivered later, as a promise.
+ *  MS2 Records are never changed in place, so a returned record never changes.
  */
 import { storeMethods, type CallOperation, type SynchronousOperations } from '../operations.js';
 import type { Store } from '../store.js';
@@ -23,7 +23,7 @@ import { postMessages } from './messages.js';
 
 const OPERATIONS: SynchronousOperations<MemoryData> = {
   ping: () => undefined,
-  // One thread and no waiting inside of an operation: nothing can come between a comparison and its change.
+  // There is a single thread, and operations never wait: nothing can happen between a comparison and its change.
   probeAtomicity: () => true,
   insertDefinition: definitions.insertDefinition,
   getDefinition: definitions.getDefinition,

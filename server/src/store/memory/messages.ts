@@ -1,4 +1,4 @@
-/** Messages to instances: appended to the inbox once, while the instance lives. */
+/** Messages to instances: appended to the inbox once, as long as the instance has not ended. */
 import type { OperationArguments, OperationResult } from '../operations.js';
 import type { PostedMessage } from '../records/messages.js';
 import { noteAction } from './audit.js';

@@ -1,4 +1,4 @@
-/** Records beside an instance: what a commit or an insert adds and removes. */
+/** The side records that a commit or an insert adds and removes. */
 import type { InstanceCommit, SideRecords } from '../records/instances.js';
 import { insertActivity, settleActivity } from './activities.js';
 import type { MemoryData } from './memory-data.js';

@@ -1,4 +1,4 @@
-/** Activities that are handed out: results, leases. */
+/** Claimed activities: results, leases. */
 import type { OperationArguments, OperationResult } from '../operations.js';
 import type { ActivityRecord } from '../records/activities.js';
 import { decodeText, encodeText } from '../text-codec.js';
@@ -109,8 +109,8 @@ export async function releaseActivity(
 }
 
 /**
- * Items of instances that ended (or went) since are settled here: the commit that ended the instance does not look for
- * them, because there are hardly ever any.
+ * Also settles items whose instance has ended or been removed: the commit that ends an instance does not look for them,
+ * because there are hardly ever any.
  */
 export async function findUnsettledActivities(
   { activities, instances, lazyWrites }: MongoContext,

@@ -20,7 +20,7 @@ export function activityOf(document: ActivityDocument): ActivityRecord {
   };
 }
 
-/** The update that makes an item the claimant's, one attempt later. */
+/** The update that hands an item to the claimant and increments its attempt. */
 export function handOutTo(claim: ActivityClaim): UpdateFilter<ActivityDocument> {
   return {
     $set: {

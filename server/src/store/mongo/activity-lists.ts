@@ -6,14 +6,14 @@ import { compareText } from '../text-order.js';
 import type { MongoContext } from './mongo-context.js';
 import { decodeOptional } from './packed-text.js';
 
-/** What one group of items is counted by. */
+/** The count of a group of items. */
 interface Count {
   readonly _id: string;
   readonly count: number;
   readonly oldestCreatedAt: number;
 }
 
-/** Held and waiting items are counted apart: every server can group what a plain filter finds. */
+/** Held and waiting items are counted separately: every server can group the results of a plain filter. */
 export async function listActivityQueues(
   { activities }: MongoContext,
   [now, limit]: OperationArguments<'listActivityQueues'>,

@@ -15,9 +15,12 @@ import type { ActivityDocument } from './collections.js';
 import type { MongoContext } from './mongo-context.js';
 
 type ClaimRequest = OperationArguments<'claimActivity'>[0];
-/** Looks at the queue before one call gives up; each ends with an item taken by somebody, or an instance deferred. */
+/**
+ * Maximum number of tries before a call gives up. After each, either somebody has taken an item or an instance was
+ * deferred.
+ */
 const ROUNDS_MAX = 200;
-/** An item whose instance is not there is about to get it, when it is young; later, its insert has died. */
+/** A young item without an instance is about to get it; if it is older than this, its insert has died. */
 const ORPHAN_AGE_MS = 5000;
 
 export async function claimActivity(
@@ -39,7 +42,9 @@ export async function claimActivity(
   return null;
 }
 
-/** When this fails, the item may be taken without anybody knowing; so it is given back as soon as the database answers. */
+/**
+ * If this fails, the item may be claimed although nobody knows it, so it is released as soon as the database responds.
+ */
 async function tryCandidate(
   context: MongoContext,
   request: ClaimRequest,
@@ -66,7 +71,7 @@ async function tryCandidate(
   }
 }
 
-/** Resuming an instance gives its deferred items their old place. Takes the id as it is stored. */
+/** When an instance is resumed, its deferred items return to their old positions. Takes the id as stored. */
 export async function makeDeferredAvailable(
   { activities }: MongoContext,
   instanceId: string,
@@ -96,7 +101,7 @@ function take(
   });
 }
 
-/** Undoes `take`: who held the item before holds it again. */
+/** Undoes `take`: the previous holder of the item holds it again. */
 async function putBack(
   { activities }: MongoContext,
   { claim }: ClaimRequest,
@@ -117,7 +122,7 @@ async function defer(
   const { instanceId } = candidate;
   const place = { availableAt: request.now + Math.max(1, request.deferMs), deferred: true };
   await putBack(context, request, candidate, place);
-  // Its other items of that name would be next.
+  // Otherwise, its other items with that name would be next.
   await context.activities.updateMany(
     {
       instanceId,
@@ -127,7 +132,7 @@ async function defer(
     },
     { $set: place },
   );
-  // A resume in between has looked for deferred items too early.
+  // If the instance was resumed in the meantime, that resume looked for deferred items too early.
   if ((await statusOf(context, instanceId)) === 'Runnable') {
     await makeDeferredAvailable(context, instanceId);
   }

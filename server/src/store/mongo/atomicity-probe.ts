@@ -1,6 +1,6 @@
 /**
- * Tests whether compare-and-set is really atomic on this server. Some that speak MongoDB's protocol read, change and write
- * back without checking again, so that several of our nodes would believe that they own the same instance.
+ * Tests whether compare-and-set is really atomic on this server. Some servers that speak MongoDB's protocol read,
+ * change and write back without checking again, so that several nodes would believe that they own the same instance.
  */
 import { randomUUID } from 'node:crypto';
 import type { MongoContext } from './mongo-context.js';

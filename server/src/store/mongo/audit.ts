@@ -32,7 +32,7 @@ export async function listAudit(
   }));
 }
 
-/** A part of the update that does what is noted: its `$push`. Nothing without an entry. */
+/** The part of the update that records the action: its `$push`. Empty without an entry. */
 export function auditPush(entry: AuditEntry | undefined): {
   readonly audit?: { readonly $each: AuditDocument[]; readonly $slice: number };
 } {

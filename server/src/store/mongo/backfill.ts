@@ -1,6 +1,6 @@
 /**
- * Adds fields that documents of earlier versions of the server lack, and without which lists would not find them. Each is
- * added once per database; a marker records that it was done.
+ * Adds fields that documents of earlier server versions lack and that lists need. Each is added once per database; a
+ * marker records that it was done.
  */
 import type { AnyBulkWriteOperation, FindCursor, WithId } from 'mongodb';
 import type { Collections, InstanceDocument } from './collections.js';
@@ -28,7 +28,7 @@ async function once(
   await collections.markers.updateOne(marker, { $set: { done: true } }, { upsert: true });
 }
 
-/** Instances that are open have no `openChangedAt`. Their start is the best time that is known. */
+/** Open instances without `openChangedAt`. Their start is the best approximation. */
 async function addMissingChangeTimes(collections: Collections): Promise<void> {
   for (const status of ['Runnable', 'Suspended'] as const) {
     const lacking = { status, openChangedAt: { $exists: false } };
@@ -57,7 +57,7 @@ async function addMissingOutcomes(collections: Collections): Promise<void> {
   }
 }
 
-/** Earlier versions gave a child the id of its parent as reference, and made its own id from that. */
+/** Earlier versions set the reference of a child to the id of its parent, and derived the id of the child from that. */
 async function addMissingParents(collections: Collections): Promise<void> {
   const lacking = { parentId: { $exists: false } };
   const missing = collections.instances.find(
@@ -73,7 +73,7 @@ async function addMissingParents(collections: Collections): Promise<void> {
   });
 }
 
-/** As far up as is known. */
+/** The topmost ancestor that is known. */
 async function addMissingRoots(collections: Collections): Promise<void> {
   const lacking = { rootId: { $exists: false } };
   const missing = collections.instances.find(

@@ -12,11 +12,14 @@ export type Candidate = Pick<
 >;
 
 export interface CandidateRequest {
-  /** As it is stored. */
+  /** As stored. */
   readonly name: string;
   readonly now: number;
   readonly passedOver: ReadonlySet<string>;
-  /** Another process was faster before: take any of the oldest, so that not all processes try the same again. */
+  /**
+   * Another process was faster before: take any of the oldest items, so that the processes do not all try the same one
+   * again.
+   */
   readonly contended: boolean;
 }
 
@@ -26,7 +29,7 @@ interface Waiting extends CandidateRequest {
 }
 
 const GROUP_MAX = 64;
-/** Among how many of the oldest a contended one chooses. */
+/** A contended request chooses among this many of the oldest items. */
 const CHOICES = 8;
 
 const CANDIDATE_FIELDS = {
@@ -40,14 +43,14 @@ const CANDIDATE_FIELDS = {
 
 export class CandidateFinder {
   readonly #activities: Collections['activities'];
-  /** By name; a name is here while a look at it is under way. */
+  /** By name; present while a query for the name is in progress. */
   readonly #waiting = new Map<string, Waiting[]>();
 
   constructor(activities: Collections['activities']) {
     this.#activities = activities;
   }
 
-  /** Null: there is nothing to hand out. */
+  /** Null: there is nothing to claim. */
   find(request: CandidateRequest): Promise<Candidate | null> {
     return new Promise((resolve, reject) => {
       const waiting = this.#waiting.get(request.name);

@@ -1,16 +1,16 @@
 /**
  * The documents and indexes of the database.
  *
- * Only what every server that speaks MongoDB's protocol has: string `_id`s, plain indexes. No unique index beside `_id`,
- * no TTL index; an index that may be partial is a full one where the server has none. Ids and names are encoded by
- * text-codec.ts; long texts are packed.
+ * They only use features of every server that speaks MongoDB's protocol: string `_id`s and plain indexes. There is no
+ * unique index except `_id`, and no TTL index; a partial index is replaced by a full one if the server does not support
+ * it. Ids and names are encoded by text-codec.ts; long texts are packed.
  */
 import { MongoServerError, type Collection, type Db } from 'mongodb';
 import type { AuditAction } from '../records/control.js';
 import type { InstanceOutcome, InstanceStatus } from '../records/instances.js';
 import type { PackedText } from './packed-text.js';
 
-/** A version of something with a name; `_id` is `<name>:<version>`, so that one writer gets each version. */
+/** A version of something with a name. `_id` is `<name>:<version>`, so that only one writer gets each version. */
 export interface VersionDocument {
   readonly _id: string;
   readonly name: string;
@@ -18,11 +18,14 @@ export interface VersionDocument {
   readonly description: string | null;
   readonly body: PackedText;
   readonly createdAt: number;
-  /** The idempotency stamp that it was inserted for. */
+  /** The idempotency stamp for which it was inserted. */
   readonly stampId: string | null;
 }
 
-/** Which version an idempotency stamp stands for: the one of that number if it carries the stamp; see definitions.ts. */
+/**
+ * The version that belongs to an idempotency stamp: the one with this number, if it carries the stamp; see
+ * definitions.ts.
+ */
 export interface StampDocument {
   readonly _id: string;
   readonly requestHash: string;
@@ -50,17 +53,17 @@ export interface InstanceDocument {
   readonly status: InstanceStatus;
   readonly startTime: number;
   readonly endTime: number | null;
-  /** Absent while it is open, and in documents that an earlier version of the server has written since. */
+  /** Absent while the instance is open, and in documents that an earlier version of the server has written since. */
   readonly outcome?: InstanceOutcome;
-  /** Absent where a client started it. */
+  /** Absent if a client started the instance. */
   readonly parentId?: string | null;
-  /** Absent where a client started it. */
+  /** Absent if a client started the instance. */
   readonly rootId?: string;
-  /** Absent in documents of earlier versions of the server that nobody has changed since. */
+  /** Absent in documents that an earlier version of the server wrote last. */
   readonly lastChangeAt?: number;
-  /** The same while the instance is open; absent when it has ended. */
+  /** The same time while the instance is open; absent once it has ended. */
   readonly openChangedAt?: number;
-  /** Absent when there is no error. */
+  /** Absent if there is no error. */
   readonly errorAt?: number;
   readonly wakeAt: number | null;
   readonly owner: string | null;
@@ -68,21 +71,21 @@ export interface InstanceDocument {
   readonly inSeq: number;
   readonly inbox: readonly InboxEntry[];
   readonly revision: number;
-  /** Absent when nothing is under way. */
+  /** Absent if nothing is in progress. */
   readonly underWay?: true;
   readonly crashes: number;
   readonly state: PackedText;
   readonly schemaVersion: number;
   readonly requestHash: string | null;
-  /** The oldest first; not read with the rest. */
+  /** Oldest first; not read together with the other fields. */
   readonly audit?: readonly AuditDocument[];
 }
 
-/** Which commit wrote a side record; see side-records.ts. */
+/** The commit that wrote a side record; see side-records.ts. */
 export interface Provenance {
-  /** `<epoch>/<inSeq>` of the commit, of fixed width: sorts like the pair of numbers. */
+  /** `<epoch>/<inSeq>` of the commit, in fixed width, so that it sorts like the pair of numbers. */
   readonly order: string;
-  /** Names the one attempt to commit. */
+  /** Identifies one attempt to commit. */
   readonly attemptId: string;
 }
 
@@ -105,7 +108,7 @@ export interface ActivityDocument extends Provenance {
   readonly instanceId: string;
   readonly name: string;
   readonly parameters: PackedText;
-  /** Hash of name and parameters, to tell a repeated insert from another item with the same id. */
+  /** Hash of name and parameters, to distinguish a repeated insert from another item with the same id. */
   readonly contentHash: string;
   readonly createdAt: number;
   readonly availableAt: number;
@@ -130,7 +133,7 @@ export interface EventDocument {
   readonly publishedAt: number;
   readonly delivered: boolean;
   readonly deliveredTo: number | null;
-  /** Absent until it is delivered. */
+  /** Absent until the event is delivered. */
   readonly takenBy?: readonly string[];
   readonly requestHash: string | null;
 }
@@ -152,7 +155,7 @@ export interface ProbeDocument {
   readonly wins: number;
 }
 
-/** A change of the documents that was made once for the whole database. */
+/** A change of existing documents that was made once for the whole database. */
 export interface MarkerDocument {
   readonly _id: string;
   readonly done: boolean;
@@ -190,7 +193,7 @@ export function collectionsOf(db: Db): Collections {
 
 type IndexKey = Readonly<Record<string, 1 | -1>>;
 
-/** Every read of the contract is served by one of these or by `_id` (rule S7). */
+/** Every read of the contract is served by one of these indexes or by `_id` (rule S7). */
 const INDEXES: Readonly<Partial<Record<keyof Collections, readonly IndexKey[]>>> = {
   definitions: [
     { name: 1, version: -1 },
@@ -209,7 +212,7 @@ const INDEXES: Readonly<Partial<Record<keyof Collections, readonly IndexKey[]>>>
     { definitionId: 1, status: 1, startTime: -1, _id: -1 },
     { reference: 1, startTime: -1, _id: -1 },
     { outcome: 1, startTime: -1, _id: -1 },
-    // Those without a parent are found under null.
+    // The index contains instances without a parent under null.
     { parentId: 1, startTime: -1, _id: -1 },
     { endTime: 1, _id: 1 },
   ],
@@ -226,11 +229,11 @@ const INDEXES: Readonly<Partial<Record<keyof Collections, readonly IndexKey[]>>>
   ],
 };
 
-/** Indexes of the few documents that have the field of this name, by that field and `_id`. */
+/** Indexes of the few documents that have the field, by the field and `_id`. */
 const PARTIAL_INDEXES = ['errorAt', 'openChangedAt', 'underWay'] as const;
 
 export async function ensureIndexes(collections: Collections): Promise<void> {
-  // Object.entries forgets that the keys are names of collections.
+  // Object.entries loses the type of the keys, which are names of collections.
   const wanted = Object.entries(INDEXES) as [keyof Collections, readonly IndexKey[]][];
   for (const [name, keys] of wanted) {
     await collections[name].createIndexes(keys.map((key) => ({ key: { ...key } })));
@@ -250,7 +253,8 @@ async function ensurePartialIndex(
   try {
     await instances.createIndexes([{ key: { ...key }, partialFilterExpression }]);
   } catch (error) {
-    // Whatever the server has against a partial index: a full one finds the same, and costs a little more to keep.
+    // If the server rejects a partial index for any reason, a full one finds the same and costs slightly more to
+    // maintain.
     if (!(error instanceof MongoServerError)) throw error;
     await instances.createIndexes([{ key: { ...key } }]);
   }

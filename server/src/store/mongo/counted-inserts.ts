@@ -8,7 +8,7 @@ import { INSERTS_PER_COUNT } from '../records/instances.js';
 import type { Collections } from './collections.js';
 
 interface WaitingInsert {
-  /** Inserts; never rejects. */
+  /** Performs the insert; never rejects. */
   readonly go: () => Promise<void>;
   readonly refuse: () => void;
   readonly fail: (error: unknown) => void;
@@ -22,7 +22,7 @@ export class CountedInserts {
     this.#instances = instances;
   }
 
-  /** Null: the root has `max` open descendants already. */
+  /** Null: the root already has `max` open descendants. */
   insert<Result>(
     rootId: string,
     max: number,
@@ -59,7 +59,7 @@ export class CountedInserts {
     this.#waiting.delete(rootId);
   }
 
-  /** Reads no more than `max` entries of the index. */
+  /** Reads at most `max` entries of the index. */
   #count(rootId: string, max: number): Promise<number> {
     return this.#instances.countDocuments(
       { rootId: encodeText(rootId), status: { $in: ['Runnable', 'Suspended'] } },

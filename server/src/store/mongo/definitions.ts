@@ -1,10 +1,11 @@
 /**
  * Definitions and custom steps: documents whose `_id` is name and version, so that a unique insert decides which writer
- * gets a version. A writer that comes second takes the next one.
+ * gets a version. A writer that comes second takes the next version.
  *
  * A request with an idempotency stamp first records the version that it is going to insert. Any process that finds the
- * stamp can then finish the work of a writer that died: the version of that number has the stamp, or is inserted now, or
- * belongs to another writer, and then the stamp moves on by compare-and-set. So a stamp gets exactly one version.
+ * stamp can then finish the work of a writer that died. If the version of that number has the stamp, nothing is left to
+ * do. If it does not exist, it is inserted now. If it belongs to another writer, the stamp moves on by compare-and-set.
+ * So a stamp gets exactly one version.
  */
 import type { Collection } from 'mongodb';
 import type { OperationArguments, OperationResult } from '../operations.js';
@@ -24,7 +25,7 @@ import { decodeOptional, encodeOptional, packText, unpackText } from './packed-t
 
 type NewVersion = Omit<VersionDocument, '_id' | 'version' | 'stampId'>;
 
-/** Others may take the wanted version that often before we give up. */
+/** Gives up after other writers have taken the wanted version this many times. */
 const ATTEMPTS_MAX = 200;
 
 export async function insertDefinition(
@@ -168,7 +169,7 @@ async function nextVersion(collection: Collection<VersionDocument>, name: string
   return (newest?.version ?? 0) + 1;
 }
 
-/** False when the `_id` is taken. */
+/** Returns false if the `_id` is taken. */
 async function insertOnce<Item extends { readonly _id: string }>(
   collection: Pick<Collection<Item>, 'insertOne'>,
   document: Parameters<Collection<Item>['insertOne']>[0],
@@ -201,7 +202,10 @@ function newestOf(
   return collection.findOne({ name }, { sort: { version: -1 } });
 }
 
-/** Every name has a version 1, which gives the page of names; then the newest version of each of them. */
+/**
+ * Every name has a version 1, so those versions provide the page of names; a second query finds the newest version of
+ * each.
+ */
 async function listNewest(
   collection: Collection<VersionDocument>,
   after: string | null,

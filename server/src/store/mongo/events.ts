@@ -71,7 +71,7 @@ async function findOldest(
   return found.map((document) => foundOf(document, dataById.get(document._id) ?? null));
 }
 
-/** A second command, which asks only for what is stored as plain text: long data, which is packed, is never read. */
+/** A second command that asks only for data stored as plain text, so that long data, which is packed, is never read. */
 async function shortDataOf(
   events: MongoContext['events'],
   found: readonly Pick<EventDocument, '_id'>[],
@@ -84,7 +84,7 @@ async function shortDataOf(
   return new Map(withData.map(({ _id, data }) => [_id, unpackText(data)]));
 }
 
-/** All events are two lists, each with an index in this order, merged here. */
+/** The events are in two lists, each with an index in this order; they are merged here. */
 export async function listEvents(
   { events }: MongoContext,
   [{ nameKey, before, limit }]: OperationArguments<'listEvents'>,

@@ -10,7 +10,7 @@ import { packText, unpackText } from './packed-text.js';
 
 const STATUSES: readonly InstanceStatus[] = ['Runnable', 'Suspended', 'Complete', 'Terminated'];
 
-/** Instances whose side records one command removes. */
+/** Maximum number of instances whose side records one command removes. */
 const PURGED_TOGETHER = 20;
 
 export async function putNode(
@@ -102,7 +102,7 @@ export async function statistics({
   };
 }
 
-/** What belongs to an instance goes first: when this is interrupted, the instance is found again by the next purge. */
+/** The side records go first: if this is interrupted, the next purge finds the instance again. */
 async function purgeInstances(
   context: MongoContext,
   { instancesEndedBefore, limit, untoldEndedBefore }: PurgeRequest,

@@ -35,8 +35,9 @@ type ChangeFields = Pick<
 >;
 
 /**
- * The fields by which instances are found that failed, ended in some way, do not move or have something under way. Absent where they do not apply, so that a partial
- * index holds only the few instances that somebody may look for.
+ * The fields by which instances are found that failed, have a certain outcome, do not advance, or have an effect in
+ * progress. They are absent where they do not apply, so that a partial index holds only the few instances that somebody
+ * may look for.
  */
 export function changeFieldsOf({
   status,
@@ -100,7 +101,10 @@ export function summaryOf(document: Omit<InstanceDocument, 'state' | 'inbox'>): 
   };
 }
 
-/** An earlier version of the server leaves it out: an error has ended those that show one, unless somebody is noted who did. */
+/**
+ * Earlier versions of the server leave out the outcome. Instances that show an error were ended by it, unless the audit
+ * names someone who terminated them.
+ */
 export function outcomeOf({
   audit,
   errorAt,

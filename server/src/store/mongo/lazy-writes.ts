@@ -1,17 +1,17 @@
 /**
- * Writes that nobody waits for: they are collected, and sent together a little later.
+ * Writes that nobody waits for: they are collected and sent together a little later.
  *
- * Each is idempotent, and none is needed for correctness: if a crash loses one, it leaves a record that a sweep finds again
- * or that is removed with its instance. Writes that cannot be sent are kept for the next time, up to a bound.
+ * Each is idempotent, and none is needed for correctness: a write lost in a crash leaves a record that a sweep finds
+ * again or that is removed with its instance. Writes that cannot be sent are kept for the next time, up to a limit.
  */
 import type { Collections } from './collections.js';
 
 const FLUSH_INTERVAL_MS = 100;
 const KEPT_MAX = 10_000;
 
-/** A claim that nobody knows of, because the answer to it got lost. */
+/** A claim that nobody knows of, because its response was lost. */
 export interface LostClaim {
-  /** As it is stored. */
+  /** As stored. */
   readonly activityId: string;
   readonly tokenHash: string;
   readonly createdAt: number;
@@ -30,7 +30,7 @@ export class LazyWrites {
     this.#collections = collections;
   }
 
-  /** Ids as they are stored. */
+  /** Takes ids as stored. */
   settleActivities(ids: readonly string[]): void {
     for (const id of ids) this.#settledActivities.add(id);
     this.#flushSoon();
@@ -46,13 +46,13 @@ export class LazyWrites {
     this.#flushSoon();
   }
 
-  /** Sends what is waiting, and waits for no more. */
+  /** Sends the waiting writes and stops waiting for more. */
   stop(): Promise<void> {
     this.#isStopped = true;
     return this.#flush();
   }
 
-  /** After what is being sent. */
+  /** Runs after the current flush. */
   #flush(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;

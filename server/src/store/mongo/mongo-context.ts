@@ -1,4 +1,4 @@
-/** What every operation needs. */
+/** The dependencies of every operation. */
 import type { CandidateFinder } from './candidate-finder.js';
 import type { Collections } from './collections.js';
 import type { CountedInserts } from './counted-inserts.js';
@@ -8,6 +8,6 @@ export interface MongoContext extends Collections {
   readonly candidates: CandidateFinder;
   readonly lazyWrites: LazyWrites;
   readonly countedInserts: CountedInserts;
-  /** Asks the server what time it is, for whoever goes by its clock. */
+  /** Reads the server's time, for nodes that use its clock. */
   readonly readServerTime: () => Promise<void>;
 }

@@ -6,8 +6,8 @@
  * Invariants besides the contract's S1 to S7, and SR1 to SR4 of side-records.ts:
  *  MO1 Only operations that are atomic on a single document decide anything: filtered updates, and inserts by `_id`. No
  *      transactions, change streams, TTL indexes, update pipelines, positional operators. Ids are created here, as strings.
- *  MO2 Writes are acknowledged by a majority. An operation that did not end in time fails as unavailable (rule S5) and may
- *      still happen later. A claim that comes too late for its caller is released.
+ *  MO2 Writes are acknowledged by a majority. An operation that does not end in time fails as unavailable (rule S5) and may
+ *      still take effect later. A claim that succeeds too late for its caller is released.
  */
 import { MongoClient, type MongoClientOptions } from 'mongodb';
 import {
@@ -30,27 +30,30 @@ import { MONGO_OPERATIONS } from './operation-table.js';
 import { Outage } from './outage.js';
 
 export interface MongoStoreOptions {
-  /** `mongodb://…`; other settings of the driver may be in its query. */
+  /** `mongodb://…`; its query may contain other settings of the driver. */
   readonly url: string;
-  /** @default the one in the url, or `stepwright` */
+  /** @default the name in the URL, or `stepwright` */
   readonly databaseName?: string;
-  /** How long to look for a server that can be written to. @default 2000 */
+  /** How long to look for a writable server. @default 2000 */
   readonly serverSelectionTimeoutMs?: number;
-  /** How long one operation may take. @default 2000 */
+  /** Time limit of one operation. @default 2000 */
   readonly operationTimeoutMs?: number;
-  /** Told the name of every command that is sent, for counting. */
+  /** Called with the name of every command that is sent, for counting. */
   readonly onCommand?: (name: string) => void;
-  /** Told the server's time (milliseconds since 1970) and how long asking took: at the start and with each heartbeat. */
+  /**
+   * Called with the server's time (milliseconds since 1970) and the round-trip time: at the start and with each
+   * heartbeat.
+   */
   readonly onServerTime?: (time: number, roundTripMs: number) => void;
 }
 
 const DEFAULT_DATABASE = 'stepwright';
 const DEFAULT_TIMEOUT_MS = 2000;
-/** A connection on which nothing came back for so long is given up. */
+/** A connection that has received nothing for this long is given up. */
 const SOCKET_TIMEOUT_MS = 30_000;
 const CLOSE_TIMEOUT_MS = 500;
 const FIRST_TIME_READINGS = 5;
-/** Operations that do a lot at once, or several things one after the other. */
+/** Operations that do a lot at once, or several things in sequence. */
 const LONG_OPERATIONS: ReadonlySet<StoreOperation> = new Set([
   'purge',
   'statistics',
@@ -108,7 +111,7 @@ class MongoConnection {
       countedInserts: new CountedInserts(collections),
       readServerTime: () => this.#readServerTime(client),
     };
-    // The quickest answer tells most; the first one had to wait for its connection.
+    // The quickest response is the most accurate; the first one had to wait for its connection.
     for (let reading = 0; reading < FIRST_TIME_READINGS; reading += 1) {
       await this.#readServerTime(client);
     }
@@ -119,11 +122,12 @@ class MongoConnection {
     this.#client = null;
     this.#context = null;
     if (context !== null) {
-      // Nothing depends on the lazy writes, so a database that hangs does not hold up the end of the process.
+      // Nothing depends on the lazy writes, so a database that hangs must not delay the end of the process.
       const sent = withinTime(context.lazyWrites.stop(), this.#operationTimeoutMs);
       await sent.catch(() => undefined);
     }
-    // The driver says goodbye to the server first; when it does not listen, closing ends by itself after a while.
+    // The driver first ends its sessions on the server; if the server does not respond, closing ends on its own after a
+    // while.
     if (client !== null) await withinTime(client.close(), CLOSE_TIMEOUT_MS).catch(() => undefined);
   }
 
@@ -141,7 +145,7 @@ class MongoConnection {
       return await withinTime(operation, timeoutMs);
     } catch (error) {
       if (name === 'claimActivity') {
-        // The name tells what the operation answers.
+        // The name determines the type of the result.
         giveBackWhenItComes(context, operation as Promise<ActivityRecord | null>);
       }
       throw storeErrorOf(error);
@@ -152,7 +156,7 @@ class MongoConnection {
     const { onServerTime } = this.#options;
     if (onServerTime === undefined) return;
     const askedAt = performance.now();
-    // A server that does not tell its time leaves everybody with their own.
+    // If the server does not report its time, every node uses its own clock.
     const answer = await client
       .db('admin')
       .command({ hello: 1 })
@@ -175,7 +179,7 @@ class MongoConnection {
   }
 }
 
-/** With a client of its own: building an index on a large collection takes as long as it takes. */
+/** Uses a separate client without a socket timeout, because building an index on a large collection can take long. */
 async function prepareCollectionsOf(
   url: string,
   databaseName: string,
@@ -206,7 +210,10 @@ async function withinTime<Result>(operation: Promise<Result>, timeoutMs: number)
   }
 }
 
-/** The worker that the item was for has been told that there is nothing; without this, nobody would get it. */
+/**
+ * The worker for which the item was claimed has already been told that there is no work; without this, nobody would get
+ * the item.
+ */
 function giveBackWhenItComes(
   { lazyWrites }: MongoContext,
   claim: Promise<ActivityRecord | null>,
@@ -220,12 +227,12 @@ function giveBackWhenItComes(
         createdAt: item.createdAt,
       });
     },
-    // A claim that fails in the end has given the item back by itself.
+    // A claim that fails in the end has released the item itself.
     () => undefined,
   );
 }
 
-/** The path of a connection string; the driver itself would take `test` when there is none. */
+/** The database name in a connection string; without one, the driver itself would use `test`. */
 function databaseNameIn(url: string): string | null {
   const name = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/.exec(url)?.[1];
   return name === undefined ? null : decodeURIComponent(name);

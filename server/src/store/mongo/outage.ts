@@ -1,16 +1,16 @@
 /**
- * Keeps callers off a database that cannot be reached.
+ * Keeps callers away from a database that cannot be reached.
  *
- * At first (an election, a broken connection), every operation waits for a server, and succeeds when there is one. After
- * that, one operation at a time keeps trying, and the others fail immediately: the cost of the driver's own queue grows
- * with the square of its length, and in a long outage thousands of instances retry repeatedly.
+ * At first (during an election, or after a broken connection), every operation waits for a server, and succeeds once
+ * there is one. After that, one operation at a time keeps trying, and the others fail immediately: the cost of the
+ * driver's own queue grows with the square of its length, and in a long outage thousands of instances retry repeatedly.
  */
 import type { MongoClient } from 'mongodb';
 import { StoreUnavailableError } from '../store.js';
 
 export class Outage {
   readonly #patienceMs: number;
-  /** On the clock of `performance.now()`; null while some server is known. */
+  /** In the time of `performance.now()`; null while a server is known. */
   #unreachableSince: number | null = null;
   #isLooking = false;
 
@@ -23,7 +23,7 @@ export class Outage {
     });
   }
 
-  /** Runs an operation, unless it would only wait in vain. @throws StoreUnavailableError */
+  /** Runs an operation, unless it would wait in vain. @throws StoreUnavailableError */
   async guard<Result>(operate: () => Promise<Result>): Promise<Result> {
     if (!this.#isLong()) return operate();
     if (this.#isLooking) throw new StoreUnavailableError('The database is unreachable');

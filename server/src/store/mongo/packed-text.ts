@@ -1,8 +1,8 @@
 /**
- * User data in documents (rule S6): a string, or a compressed binary when it is long.
+ * User data in documents (rule S6): a string, or a compressed binary if it is long.
  *
- * Either way it is one value, in which no key or operator means anything to the database. Compression keeps documents
- * far from the 16 MB limit, and costs less time than sending them as they are.
+ * Either way it is a single value, in which no key or operator has a meaning to the database. Compression keeps
+ * documents far below the 16 MB limit, and takes less time than sending them uncompressed.
  */
 import { Binary } from 'mongodb';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
@@ -11,7 +11,10 @@ import { decodeText, encodeText } from '../text-codec.js';
 export type PackedText = string | Binary;
 
 const PLAIN_LENGTH_MAX = 8192;
-/** Far beyond what instances may hold; a few kilobytes that somebody else wrote could unpack to anything. */
+/**
+ * Far more than an instance may hold. Without this limit, a few kilobytes written by another program could unpack to
+ * any size.
+ */
 const UNPACKED_BYTES_MAX = 1 << 28;
 
 export function packText(text: string): PackedText {
@@ -21,8 +24,8 @@ export function packText(text: string): PackedText {
 }
 
 /**
- * The text, or none where what is stored was never packed here: it is for the reader of the text to say what is wrong, in a
- * place where only that one document suffers.
+ * The text, or an empty one if the stored value was not packed here. The reader of the text then reports the problem,
+ * in a place where it affects only this document.
  */
 export function unpackText(packed: PackedText): string {
   try {

@@ -33,11 +33,11 @@ import { duplicatesOf } from './mongo-errors.js';
 import { packText } from './packed-text.js';
 
 export interface Attempt extends Provenance {
-  /** False for the insert of an instance: of several starts with the same ids none replaces records of another. */
+  /** False when an instance is inserted: of several starts with the same ids, none replaces the records of another. */
   readonly replaces: boolean;
 }
 
-/** What was inserted and not there before, by `_id`. */
+/** The records that were inserted and did not exist before, by `_id`. */
 export interface InsertedSideRecords {
   readonly attemptId: string;
   readonly history: readonly string[];
@@ -105,7 +105,7 @@ export async function takeBack(
   await takeBackClaims(context, side.activities);
 }
 
-/** Gives items back that were to be born claimed: their pollers will not get them. */
+/** Releases items that were inserted as claimed: the polls that they were for will not get them. */
 export async function takeBackClaims(
   { activities }: MongoContext,
   items: readonly NewActivityRecord[],
@@ -116,7 +116,7 @@ export async function takeBackClaims(
   if (releases.length > 0) await activities.bulkWrite(releases, { ordered: false });
 }
 
-/** Inserts all; for those that are there already, runs other writes. Answers the ids that were inserted. */
+/** Inserts all; for those that already exist, runs other writes. Returns the ids that were inserted. */
 async function insertOrElse<Item extends { readonly _id: string }>(
   collection: Pick<Collection<Item>, 'insertMany' | 'bulkWrite'>,
   documents: readonly Item[],
@@ -125,7 +125,7 @@ async function insertOrElse<Item extends { readonly _id: string }>(
   if (documents.length === 0) return [];
   let duplicates: ReadonlySet<number>;
   try {
-    // The driver's type of a new document is right for any that has its `_id`.
+    // The driver's type of a new document fits every document that has its `_id`.
     const items = documents as Parameters<Collection<Item>['insertMany']>[0];
     await collection.insertMany(items, { ordered: false });
     return documents.map(({ _id }) => _id);
@@ -138,8 +138,8 @@ async function insertOrElse<Item extends { readonly _id: string }>(
 }
 
 /**
- * In order; answers the ids of those that were not there any more and were inserted. A duplicate is a record of a later
- * pass, so this one is going to lose its commit, whatever else it writes.
+ * Replaces in order. Returns the ids of records that no longer existed and were inserted. A duplicate is a record of a
+ * later pass; this pass is then going to lose its commit anyway.
  */
 async function replaceAll<Item extends { readonly _id: string }>(
   collection: Pick<Collection<Item>, 'bulkWrite'>,
@@ -173,7 +173,7 @@ function replaceOtherContent(
       { _id, order: { $lte: order }, contentHash: { $ne: contentHash } },
       { $set: { ...rest, order, attemptId, contentHash } },
     ),
-    // From now on a lost commit of the earlier pass does not take it back.
+    // From now on, a lost commit of the earlier pass does not withdraw it.
     upsert(
       { _id, order: { $lte: order }, contentHash },
       { $set: { order, attemptId }, $setOnInsert: rest },
@@ -181,7 +181,7 @@ function replaceOtherContent(
   ];
 }
 
-/** The claim of a born-claimed item applies to one that is there and that nobody holds. */
+/** For an item that is inserted as claimed: the claim also applies to an existing item that nobody holds. */
 function claimWaiting(item: ActivityDocument): readonly AnyBulkWriteOperation<ActivityDocument>[] {
   const { _id, contentHash, availableAt, tokenHash, workerId } = item;
   if (tokenHash === null) return [];
@@ -211,7 +211,7 @@ function update<Item extends { readonly _id: string }>(
   return { updateOne: { filter, update: change } };
 }
 
-/** An update of a record that is not there (any more) inserts it; its `_id` is in the filter. */
+/** If the record does not exist (or no longer does), the update inserts it; its `_id` is in the filter. */
 function upsert<Item extends { readonly _id: string }>(
   filter: object,
   change: object,

@@ -1,16 +1,19 @@
-/** What people do to instances: the actions, the status that each leads to, and the record of who did it. */
+/** Control actions on instances: the actions, the status that each leads to, and the record of who performed them. */
 import type { InstanceRecord, InstanceStatus } from './instances.js';
 
-/** `compensate`: the instance is to compensate what it has done and to end then; a message tells it. */
+/** `compensate` asks the instance to compensate its completed steps and then to end; a message carries the request. */
 export type ControlAction = 'suspend' | 'resume' | 'terminate' | 'compensate';
 
 export type ControlResult =
   | { readonly outcome: 'done'; readonly record: InstanceRecord }
-  /** The status does not allow it (or, for terminate, the instance had ended), or it was told before: nothing was changed. */
+  /**
+   * The status does not allow the action (for `terminate`: the instance had already ended), or the instance has already
+   * been asked to compensate. Nothing was changed.
+   */
   | { readonly outcome: 'refused'; readonly record: InstanceRecord }
   | { readonly outcome: 'missing' };
 
-/** What somebody did to an instance. */
+/** An action on an instance that is recorded in its audit. */
 export type AuditAction =
   | Exclude<ControlAction, 'compensate'>
   | 'retry'
@@ -20,17 +23,17 @@ export type AuditAction =
 
 export interface AuditEntry {
   readonly time: number;
-  /** Who did it, as far as the server knows. */
+  /** Who performed the action, as far as the server knows. */
   readonly actor: string;
   readonly action: AuditAction;
-  /** What exactly, in words. */
+  /** Details, as text. */
   readonly detail: string | null;
 }
 
-/** Of each instance so many entries are kept, the newest. */
+/** Maximum number of entries kept for each instance; the oldest are removed. */
 export const AUDIT_ENTRIES_MAX = 100;
 
-/** Which statuses an action is possible in, and the one that it leads to. */
+/** The statuses in which each action is possible, and the status that it leads to. */
 export const NEXT_STATUS: Readonly<
   Record<ControlAction, { readonly from: readonly InstanceStatus[]; readonly to: InstanceStatus }>
 > = {

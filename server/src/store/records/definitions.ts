@@ -9,7 +9,7 @@ export interface DefinitionRecord {
   readonly createdAt: number;
 }
 
-/** A version in a list. */
+/** A version, as it appears in a list. */
 export type DefinitionVersion = Omit<DefinitionRecord, 'body'>;
 
 export interface StepScriptRecord {
@@ -19,10 +19,10 @@ export interface StepScriptRecord {
   readonly createdAt: number;
 }
 
-/** A version in a list. */
+/** A version, as it appears in a list. */
 export type StepScriptVersion = Omit<StepScriptRecord, 'source'>;
 
-/** Identifies a request that may be sent again. `id` is derived from the key, `requestHash` from the body. */
+/** Identifies a request that may be repeated. `id` is derived from the key, `requestHash` from the body. */
 export interface IdempotencyStamp {
   readonly id: string;
   readonly requestHash: string;

@@ -1,4 +1,4 @@
-/** Events as they are stored, and who waits for them. */
+/** Events and subscriptions, as they are stored. */
 
 export interface EventRecord {
   readonly id: string;
@@ -8,35 +8,38 @@ export interface EventRecord {
   /** JSON text. */
   readonly data: string;
   readonly publishedAt: number;
-  /** Null until the event has been posted to every subscription of that moment; then to how many. */
+  /**
+   * The number of subscriptions to which the event was delivered; null until all subscriptions of that time have
+   * received it.
+   */
   readonly deliveredTo: number | null;
   readonly requestHash: string | null;
 }
 
-/** An event that somebody may wait for. Its data is null when it is long; `getEvent` has it. */
+/** An event that a step may be waiting for. Long data is null here; `getEvent` returns it. */
 export interface FoundEvent extends Omit<EventRecord, 'data'> {
   readonly data: string | null;
 }
 
-/** Event data longer than about this (in characters) is long: it is read by itself, so that no page fills the memory. */
+/** Event data of more characters than this counts as long: it is read separately, so that no page fills the memory. */
 export const LONG_EVENT_LENGTH = 8192;
 
 /** An event in a list. */
 export interface EventListItem extends Omit<EventRecord, 'nameKey' | 'data' | 'requestHash'> {
-  /** Null when it is too long for the list. */
+  /** Null if the data is too long for a list. */
   readonly data: string | null;
-  /** The first instances that it was handed to. */
+  /** The first instances to which the event was delivered. */
   readonly takenBy: readonly string[];
 }
 
-/** Newest first; of one name and key, or all. */
+/** Newest first, either of one name and key or of all. */
 export interface EventPage {
   readonly nameKey: string | null;
   readonly before: { readonly publishedAt: number; readonly id: string } | null;
   readonly limit: number;
 }
 
-/** Data longer than this (in characters) is left out of lists. */
+/** Lists leave out event data of more characters than this. */
 export const LISTED_DATA_LENGTH_MAX = 4096;
 
 export interface SubscriptionRecord {
@@ -45,6 +48,6 @@ export interface SubscriptionRecord {
   readonly instanceId: string;
   /** Hash of event name and key. */
   readonly nameKey: string;
-  /** Only events published at or after this time are wanted. */
+  /** Only events published at or after this time match. */
   readonly effectiveAt: number;
 }

@@ -1,16 +1,16 @@
-/** What is removed from the store, and what is counted in it. */
+/** What a purge removes from the store, and the statistics of the store. */
 import type { InstanceStatus } from './instances.js';
 
 export interface PurgeRequest {
-  /** Instances that ended before this go, with everything that belongs to them, oldest first. */
+  /** Instances that ended before this time are removed with everything that belongs to them, oldest first. */
   readonly instancesEndedBefore: number;
-  /** The same for those that still have a wake time: others have not heard of their end yet. */
+  /** The same for instances that still have a wake time: other instances have not been notified of their end yet. */
   readonly untoldEndedBefore: number;
-  /** Events published before this go, once they are marked as delivered. */
+  /** Events published before this time are removed once they have been delivered. */
   readonly eventsPublishedBefore: number;
-  /** Done and settled activities older than this go. */
+  /** Done and settled activities that are older than this are removed. */
   readonly activitiesDoneBefore: number;
-  /** At most this many of each kind. */
+  /** Maximum number of records removed of each kind. */
   readonly limit: number;
 }
 
@@ -22,7 +22,7 @@ export interface PurgeResult {
 
 export interface StoreStatistics {
   readonly instances: Readonly<Record<InstanceStatus, number>>;
-  /** The ten names with the most items that nobody holds. */
+  /** The ten names with the most unclaimed items. */
   readonly activities: readonly {
     readonly name: string;
     readonly waiting: number;

@@ -1,4 +1,4 @@
-/** Which instances a list shows, and in which order. */
+/** The filters and the order of instance lists. */
 import type { InstanceOutcome, InstanceStatus } from './instances.js';
 
 export interface InstanceFilter {
@@ -7,22 +7,22 @@ export interface InstanceFilter {
   readonly version?: number;
   readonly reference?: string;
   readonly outcome?: InstanceOutcome;
-  /** Those that this instance started; null: those that a client started. */
+  /** Children of this instance; null: instances that a client started. */
   readonly parentId?: string | null;
   /** Inclusive. */
   readonly startedFrom?: number;
   /** Exclusive. */
   readonly startedTo?: number;
-  /** Shows an error of this time or later. Not together with `unchangedSince`. */
+  /** Instances that show an error at or after this time. Cannot be combined with `unchangedSince`. */
   readonly failedFrom?: number;
-  /** Runnable or Suspended, and last changed before this time. */
+  /** Runnable or Suspended instances that last changed before this time. */
   readonly unchangedSince?: number;
 }
 
 /**
- * The order of a list and the time that gives it: the newest start first; with `failedFrom` the newest error first; with
- * `unchangedSince` the oldest change first. Among equal times ids go the same way as the times. `after` is the position
- * of the last one of the page before.
+ * The order of a list and the time that determines it: newest start first; with `failedFrom`, newest error first; with
+ * `unchangedSince`, oldest change first. Equal times are ordered by id, in the same direction. `after` is the position
+ * of the last item of the previous page.
  */
 export interface InstancePage {
   readonly filter: InstanceFilter;

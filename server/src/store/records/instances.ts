@@ -1,11 +1,11 @@
-/** Instances as they are stored: their document, what lies beside it, and what a commit changes. */
+/** Instances as they are stored: the document, its side records, and the changes that a commit makes. */
 import type { NewActivityRecord } from './activities.js';
 import type { SubscriptionRecord } from './events.js';
 import type { InboxMessage } from './messages.js';
 
 export type InstanceStatus = 'Runnable' | 'Suspended' | 'Complete' | 'Terminated';
 
-/** How an ended instance ended; `status` alone does not tell. */
+/** How an instance ended; `status` alone does not tell. */
 export type InstanceOutcome = 'Succeeded' | 'Compensated' | 'Failed' | 'Terminated';
 
 export interface InstanceRecord {
@@ -16,43 +16,43 @@ export interface InstanceRecord {
   readonly status: InstanceStatus;
   readonly startTime: number;
   readonly endTime: number | null;
-  /** Null while it is open. */
+  /** Null while the instance is open. */
   readonly outcome: InstanceOutcome | null;
-  /** The instance that started it; null: a client did. Never changes. */
+  /** The instance that started this one; null if a client started it. Never changes. */
   readonly parentId: string | null;
-  /** The instance that a client started and this one descends from; null: it is that one itself. Never changes. */
+  /** The topmost ancestor, which a client started; null if this is it. Never changes. */
   readonly rootId: string | null;
-  /** The newest commit or control action. */
+  /** The time of the newest commit or control action. */
   readonly lastChangeAt: number;
-  /** When the step failed whose error the instance shows; null: it shows none. */
+  /** When the step failed whose error the instance shows; null if it shows none. */
   readonly errorAt: number | null;
-  /** When somebody must look at this instance; null: only when a message arrives. */
+  /** When the instance next needs a node; null: only when a message arrives. */
   readonly wakeAt: number | null;
-  /** The node (one process life) that runs it, or null. */
+  /** The owner: the node (one process lifetime) that runs the instance, or null. */
   readonly owner: string | null;
-  /** The fence: raised by every claim. A commit with an old epoch matches nothing. */
+  /** The fencing token: every claim increments it. A commit with an earlier epoch matches nothing. */
   readonly epoch: number;
-  /** Raised by every message and control action, so that a commit cannot overwrite what it has not seen. */
+  /** Incremented by every message and control action, so that a commit cannot overwrite what it has not seen. */
   readonly inSeq: number;
   readonly inbox: readonly InboxMessage[];
-  /** Raised by every commit. */
+  /** Incremented by every commit. */
   readonly revision: number;
-  /** Something outside the engine was under way at the last commit, which the next node has to begin again. */
+  /** At the last commit, an effect was in progress; the next node must start it again. */
   readonly underWay: boolean;
-  /** Nodes in a row that died while they worked on it, as far as is known. */
+  /** The number of consecutive nodes that died while working on the instance, as far as known. */
   readonly crashes: number;
   /** Opaque JSON text: data, open pointers and the newest step records. */
   readonly state: string;
-  /** The format of `state`; a node refuses a format newer than its own. */
+  /** The format of `state`. A node rejects a newer format than its own. */
   readonly schemaVersion: number;
-  /** Set when the start carried an idempotency key. */
+  /** Set if the start had an idempotency key. */
   readonly requestHash: string | null;
 }
 
-/** What an instance shows in lists: everything but state and inbox. */
+/** An instance as it appears in lists: everything except state and inbox. */
 export type InstanceSummary = Omit<InstanceRecord, 'state' | 'inbox'>;
 
-/** Records that belong to an instance and live beside it. */
+/** Records that belong to an instance but are stored separately. */
 export interface SideRecords {
   /** Step records that no longer fit into the state. */
   readonly history: readonly HistoryRecord[];
@@ -62,20 +62,20 @@ export interface SideRecords {
 
 export interface HistoryRecord {
   readonly instanceId: string;
-  /** Position in the instance's history, from 0, without gaps. */
+  /** Position in the instance's history, starting at 0, without gaps. */
   readonly sequence: number;
-  /** JSON text of one step record. */
+  /** A step record as JSON text. */
   readonly body: string;
 }
 
 export interface InstanceCommit {
   readonly id: string;
-  /** Expected values; any other value in the store: nothing is changed and the answer is `lost`. */
+  /** Expected values. If the store has any other value, nothing is changed and the outcome is `lost`. */
   readonly epoch: number;
   readonly inSeq: number;
   /**
-   * The revision that the commit builds on: of several commits that expect the same, exactly one wins (rule S2), and a
-   * commit whose answer did not come in time cannot land on top of a later one.
+   * The revision that the commit builds on. Of several commits that expect the same revision, exactly one succeeds
+   * (rule S2), and a commit whose response was late cannot overwrite a later one.
    */
   readonly revision: number;
   /** New values. */
@@ -86,45 +86,48 @@ export interface InstanceCommit {
   readonly errorAt: number | null;
   readonly wakeAt: number | null;
   readonly underWay: boolean;
-  /** Left out: 0. */
+  /** Default: 0. */
   readonly crashes?: number;
   readonly state: string;
   readonly schemaVersion: number;
-  /** The messages stay for whoever runs the instance next. */
+  /** The messages stay for the next node that runs the instance. */
   readonly keepInbox?: true;
   readonly side: SideRecords;
-  /** Removed after the instance was written, perhaps a little later; missing ones do not matter. */
+  /** Removed after the instance was written, possibly with a delay. Missing ones are ignored. */
   readonly removeSubscriptions: readonly string[];
-  /** Activities that nobody waits for any more: removed unless they are done. */
+  /** Activities whose results are no longer needed: removed unless they are done. */
   readonly removeActivities: readonly string[];
-  /** Done activities whose result is now part of the state; may be applied lazily. */
+  /** Done activities whose result is now part of the state. May be applied with a delay. */
   readonly settleActivities: readonly string[];
 }
 
-/** A commit clears the inbox and raises `revision`. */
+/** A successful commit clears the inbox and increments `revision`. */
 export type CommitOutcome = 'committed' | 'lost';
 
 export interface InsertInstance {
   readonly record: InstanceRecord;
   readonly side: SideRecords;
   /**
-   * Of an instance with a root: how many descendants of that root may be open (Runnable or Suspended) at the same time,
-   * this one included. Several processes on MongoDB may exceed it by `INSERTS_PER_COUNT` for each process but one.
+   * For an instance with a root: the maximum number of open descendants (Runnable or Suspended) of that root, including
+   * this one. On MongoDB, each process but one may exceed it by `INSERTS_PER_COUNT`.
    */
   readonly openDescendantsMax?: number;
 }
 
-/** Inserts that follow one count of open descendants where both are not one atomic step. */
+/**
+ * Maximum number of inserts after one count of open descendants, for stores where counting and inserting are not
+ * atomic.
+ */
 export const INSERTS_PER_COUNT = 32;
 
 export type InsertInstanceResult =
   | { readonly outcome: 'inserted' }
-  /** An instance with this id is there already (a repeated start). */
+  /** An instance with this id already exists (a repeated start). */
   | { readonly outcome: 'exists'; readonly record: InstanceRecord }
-  /** Its root has as many open descendants as it may have; nothing was inserted. */
+  /** The root already has the maximum number of open descendants; nothing was inserted. */
   | { readonly outcome: 'full' };
 
-/** What a node needs to know of an instance to decide whether it takes it over. */
+/** What a node needs to know to decide whether to take over an instance. */
 export type InstanceClaim = Pick<
   InstanceRecord,
   'id' | 'owner' | 'epoch' | 'wakeAt' | 'underWay' | 'crashes' | 'lastChangeAt' | 'schemaVersion'

@@ -1,9 +1,9 @@
 /**
- * Group commit: operations that were asked for while the last commit was being synced share the next one.
+ * Group commit: operations that arrive while a commit is being synced share the next commit.
  *
- * Invariants: replies exist only after the commit (S1). An operation that fails by itself takes no other with it: the
- * batch is rolled back, and each operation is tried in a transaction of its own. When the file or the disk fails, all
- * writes of the batch fail at once, and reads are tried alone.
+ * Invariants: replies are sent only after the commit (S1). An operation that fails on its own does not affect the
+ * others: the batch is rolled back, and each operation runs in its own transaction. If the file or the disk fails, all
+ * writes of the batch fail at once, and reads are retried individually.
  */
 import { STORE_OPERATION_KINDS, type StoreOperation } from '../operations.js';
 import type { Database } from './database.js';

@@ -1,8 +1,8 @@
 /**
  * The main thread's side of the database thread: queues operations, posts them in lists, settles their promises.
  *
- * A thread that ends by itself fails what was asked of it (rule S5: the outcome is unknown); the next operation starts
- * another thread.
+ * If the thread ends unexpectedly, all pending operations fail (rule S5: their outcome is unknown). The next operation
+ * starts a new thread.
  */
 import type { Worker } from 'node:worker_threads';
 import { Queue } from '../../base/queue.js';
@@ -18,8 +18,8 @@ import type {
 } from './thread-protocol.js';
 
 /**
- * Replies settled in one turn of the event loop. The thread may send hundreds at once, and each sets a workflow going:
- * sockets and timers are served in between.
+ * Maximum number of replies settled in one turn of the event loop. The thread may send hundreds at once, and each lets
+ * a workflow continue; the event loop serves sockets and timers in between.
  */
 const SETTLED_AT_ONCE = 32;
 
@@ -53,7 +53,7 @@ export class DatabaseThread {
     await this.#ensureWorker();
   }
 
-  /** Resolves when all that was asked for has been answered and the file is closed. */
+  /** Resolves when all requests have been answered and the file is closed. */
   async close(): Promise<void> {
     if (!this.#isOpen) return;
     this.#isOpen = false;
@@ -80,8 +80,8 @@ export class DatabaseThread {
   }
 
   /**
-   * An idle thread gets its work at the end of the current callback. While it is busy, nothing is gained by hurrying:
-   * everything that this turn of the event loop asks for goes in one message.
+   * An idle thread gets its work at the end of the current callback. A busy thread gains nothing from an early message,
+   * so everything requested in this turn of the event loop is sent together.
    */
   #postSoon(): void {
     const post = (): void => {
@@ -113,7 +113,7 @@ export class DatabaseThread {
     try {
       worker.postMessage(requests);
     } catch (error) {
-      // Something that cannot be copied to another thread: a mistake of the caller, not of the database.
+      // A value that cannot be copied to another thread is an error of the caller, not of the database.
       for (const { id } of requests) {
         this.#take(id)?.reject(error instanceof Error ? error : new Error(String(error)));
       }
@@ -171,7 +171,7 @@ export class DatabaseThread {
     return true;
   }
 
-  /** What the thread has answered counts. */
+  /** Replies that have already arrived still count. */
   #failAll(error: Error): void {
     while (this.#settleNext());
     this.#queue = [];

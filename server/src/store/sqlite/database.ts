@@ -1,4 +1,4 @@
-/** One connection to the database file, with its prepared statements. Blocks; lives in the worker thread. */
+/** A connection to the database file, with its prepared statements. Its calls block; it lives in the worker thread. */
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
@@ -7,8 +7,8 @@ import { prepareSchema } from './schema.js';
 import { retryWhileBusy } from './retry-while-busy.js';
 
 /**
- * How long SQLite itself waits for a lock. Short, because its waiting grows to 100 ms between tries and starves one of
- * two busy processes; `retryWhileBusy` tries far more often.
+ * How long SQLite itself waits for a lock. Short, because the pauses between its attempts grow to 100 ms, which starves
+ * one of two busy processes; `retryWhileBusy` retries far more often.
  */
 const SQLITE_BUSY_TIMEOUT_MS = 5;
 
@@ -39,7 +39,7 @@ export class Database {
     }
   }
 
-  /** Statements are prepared once for each text; the texts are constants or made of few parts. */
+  /** Each statement is prepared once per text. The texts are constants, or composed of a few parts. */
   run(sql: string, ...values: readonly SQLInputValue[]): number {
     return Number(this.#statement(sql).run(...values).changes);
   }
@@ -55,7 +55,7 @@ export class Database {
       .map((columns) => new Row(columns));
   }
 
-  /** Runs `work` in a write transaction. When it throws, or the commit fails, nothing of it has happened. */
+  /** Runs `work` in a write transaction. If it throws or the commit fails, nothing is changed. */
   transaction<Result>(work: () => Result): Result {
     this.run('BEGIN IMMEDIATE');
     try {
@@ -63,7 +63,7 @@ export class Database {
       this.run('COMMIT');
       return result;
     } catch (error) {
-      // After some errors SQLite has rolled back by itself.
+      // SQLite rolls back by itself after some errors.
       if (this.#connection.isTransaction) this.run('ROLLBACK');
       throw error;
     }
@@ -75,7 +75,7 @@ export class Database {
   }
 
   #prepareFile(): void {
-    // FULL: a commit is on the disk before it is answered (rule S1). WAL: readers and the writer do not wait for each other.
+    // FULL: a commit is on disk before it is answered (rule S1). WAL: readers and the writer do not block each other.
     this.#connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
     this.#connection.exec('PRAGMA cache_size = -32768; PRAGMA journal_size_limit = 67108864;');
     this.transaction(() => {

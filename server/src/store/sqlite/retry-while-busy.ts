@@ -1,12 +1,12 @@
-/** Waiting for other processes that write to the same file. */
+/** Waits for other processes that write to the same file. */
 import { isBusy } from './sqlite-errors.js';
 
 const PAUSE_MS_MAX = 2;
 const pauseCell = new Int32Array(new SharedArrayBuffer(4));
 
 /**
- * Runs `work` again while it fails because another process holds the lock, until the time is over. The pauses are short
- * and random: the lock is free for moments only, when another process writes without pause. Blocks its thread.
+ * Retries `work` while another process holds the lock, until the time is up. The pauses are short and random, because a
+ * process that writes continuously frees the lock only for moments. Blocks its thread.
  */
 export function retryWhileBusy<Result>(timeoutMs: number, work: () => Result): Result {
   const deadline = performance.now() + timeoutMs;

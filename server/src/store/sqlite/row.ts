@@ -1,4 +1,4 @@
-/** A row of a result, read with the type that its column has. */
+/** A row of a result, whose columns are read with their types. */
 import type { SQLOutputValue } from 'node:sqlite';
 import { decodeText } from '../text-codec.js';
 

@@ -1,8 +1,9 @@
 /**
  * The tables of the embedded store. `PRAGMA user_version` holds the version of the schema.
  *
- * The state is the last column of an instance, so that lists and due-scans do not read it from the pages that a long row
- * flows over to. The inbox is a table of its own: a message to an instance with a long inbox costs no more than the first.
+ * The state is the last column of an instance, so that lists and scans for due instances do not read the overflow pages
+ * of long rows. The inbox is a separate table, so that posting to an instance with a long inbox costs no more than
+ * posting the first message.
  */
 import type { DatabaseSync } from 'node:sqlite';
 
@@ -35,7 +36,7 @@ CREATE INDEX instances_failed ON instances (errorAt, id) WHERE errorAt IS NOT NU
 CREATE INDEX instances_unchanged ON instances (lastChangeAt, id) WHERE status IN ('Runnable', 'Suspended');
 `;
 
-/** What people and clients did to an instance: the newest entries, as JSON. */
+/** Control actions on an instance: the newest entries, as JSON. */
 const ACTIONS = `
 CREATE TABLE actions (
   instanceId TEXT NOT NULL, sequence INTEGER NOT NULL, body TEXT NOT NULL,
@@ -113,14 +114,14 @@ const INSTANCE_INDEXES_1 = [
 const INSTANCE_INDEXES_2 = [...INSTANCE_INDEXES_1, 'instances_failed', 'instances_unchanged'];
 const EVENT_INDEXES_1 = ['events_name', 'events_undelivered', 'events_delivered'];
 
-/** The columns that instances have had from the first version on, apart from the state. */
+/** The columns that instances have had since the first version, except the state. */
 const INSTANCE_COLUMNS_1 =
   'id, definitionId, version, reference, status, startTime, endTime, wakeAt, owner, epoch, inSeq, revision, crashes, ' +
   'schemaVersion, requestHash';
 
 /**
- * Builds the table of instances anew, because a column that is added comes after the long texts. `derived` gives the
- * columns that came later from what an old row says.
+ * Rebuilds the table of instances, because an added column would come after the long texts. `derived` computes the
+ * newer columns from an old row.
  */
 function rebuildInstances(
   indexes: readonly string[],
@@ -144,7 +145,7 @@ function dropIndexes(names: readonly string[]): string {
   return names.map((name) => `DROP INDEX ${name};`).join('\n');
 }
 
-/** Instances of version 1 do not say when they last changed: their end or their start is the best time that is known. */
+/** Instances of version 1 do not record when they last changed. The end or the start is the best approximation. */
 const FROM_1 = `
 ${rebuildInstances(INSTANCE_INDEXES_1, {
   lastChangeAt: 'COALESCE(endTime, startTime)',
@@ -162,7 +163,7 @@ ${NODES}
 ${ACTIONS}
 `;
 
-/** An error has ended those that show one, unless somebody is noted who did. */
+/** Instances that show an error were ended by it, unless the audit names someone who terminated them. */
 const FROM_2 = rebuildInstances(INSTANCE_INDEXES_2, {
   lastChangeAt: 'lastChangeAt',
   errorAt: 'errorAt',
@@ -175,8 +176,8 @@ const FROM_2 = rebuildInstances(INSTANCE_INDEXES_2, {
 });
 
 /**
- * Creates what is missing. Runs inside of a write transaction of the caller, so that of several processes that open a
- * new file at once one creates the tables and the others find them.
+ * Creates whatever is missing. Runs inside a write transaction of the caller, so that if several processes open a new
+ * file at once, one creates the tables and the others find them.
  */
 export function prepareSchema(connection: DatabaseSync, path: string): void {
   const version = readSchemaVersion(connection);

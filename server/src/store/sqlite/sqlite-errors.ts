@@ -1,6 +1,6 @@
-/** What SQLite's error numbers mean for the contract. */
+/** Maps SQLite's error codes to the errors of the contract. */
 
-/** Primary result codes; the low byte of an extended one. https://www.sqlite.org/rescode.html */
+/** Primary result codes: the low byte of an extended code. https://www.sqlite.org/rescode.html */
 const BUSY = 5;
 const LOCKED = 6;
 const PLAIN_MESSAGES: ReadonlyMap<number, string> = new Map([
@@ -21,7 +21,7 @@ export function isBusy(error: unknown): boolean {
   return code === BUSY || code === LOCKED;
 }
 
-/** A sentence for people, when the error is about the file or the machine and not about the statement; else null. */
+/** A message for operators if the error concerns the file or the machine and not the statement; otherwise null. */
 export function unavailableMessage(error: unknown, path: string): string | null {
   const code = primaryCode(error);
   const message = code === null ? undefined : PLAIN_MESSAGES.get(code);

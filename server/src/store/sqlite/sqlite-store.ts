@@ -4,10 +4,10 @@
  * Owns: the file. Several processes may share it (a fleet on one machine).
  * Must not know: what the stored texts mean.
  *
- * Invariants beside the contract's S1 to S7:
- *  SQ1 The main thread never waits for the disk: it posts operations to the thread and gets answers.
- *  SQ2 An answer to a write is posted after its commit was synced (WAL, `synchronous = FULL`).
- *  SQ3 A write transaction begins with the write lock (`BEGIN IMMEDIATE`), so what it read is still true when it commits.
+ * Invariants besides the contract's S1 to S7:
+ *  SQ1 The main thread never waits for the disk: it posts operations to the thread and receives replies.
+ *  SQ2 The reply to a write is posted after its commit was synced (WAL, `synchronous = FULL`).
+ *  SQ3 A write transaction begins with the write lock (`BEGIN IMMEDIATE`), so what it has read still holds when it commits.
  *  SQ4 Operations that arrive while a commit is being synced share the next one; see batch.ts.
  */
 import { storeMethods, type CallOperation, type OperationResult } from '../operations.js';
@@ -17,9 +17,9 @@ import { DatabaseThread, type ThreadLogger } from './database-thread.js';
 const BUSY_TIMEOUT_MS = 5000;
 
 export interface SqliteStoreOptions {
-  /** The file; it and its directory are made when they are missing. */
+  /** Path of the file. A missing file or directory is created. */
   readonly path: string;
-  /** How long an operation waits for other processes that write to the file. @default 5000 */
+  /** How long an operation waits for other processes that are writing to the file. @default 5000 */
   readonly busyTimeoutMs?: number;
   readonly logger?: ThreadLogger;
 }
@@ -28,7 +28,7 @@ export function createSqliteStore(options: SqliteStoreOptions): Store {
   const { path, busyTimeoutMs = BUSY_TIMEOUT_MS, logger = null } = options;
   const thread = new DatabaseThread({ path, busyTimeoutMs }, logger);
   const call: CallOperation = async (name, args) =>
-    // The thread answers with what the operation of that name returned.
+    // The thread replies with the result of the operation of this name.
     (await thread.request(name, args)) as OperationResult<typeof name>;
   return {
     kind: 'sqlite',

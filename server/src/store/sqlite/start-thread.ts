@@ -1,11 +1,11 @@
-/** Starts the database thread, from compiled output or from the sources. */
+/** Starts the database thread, from the compiled output or from the sources. */
 import { Worker } from 'node:worker_threads';
 import type { ThreadOptions } from './thread-protocol.js';
 
 const EXEC_ARGV = [
-  // Node 22 and 24 print a warning for `node:sqlite`, which is of no use to those who run the server.
+  // Node 22 and 24 print a warning for `node:sqlite`, which does not help operators.
   '--disable-warning=ExperimentalWarning',
-  // Whoever profiles the server wants to see this thread as well.
+  // A profile of the server includes this thread.
   ...process.execArgv.filter((argument) => argument.startsWith('--cpu-prof')),
 ];
 
@@ -16,8 +16,8 @@ export function startThread(workerData: ThreadOptions): Worker {
 }
 
 /**
- * A module that loads a source file. Node strips the types; what it lacks is that an import of `./x.js` means `./x.ts`
- * in sources. Under Vitest and tsx the main thread has loaders for that, but a worker thread does not inherit them all.
+ * A module that loads a source file. Node strips the types, but does not resolve an import of `./x.js` to `./x.ts`.
+ * Under Vitest and tsx, the main thread has loaders for that, but a worker thread does not inherit all of them.
  */
 function sourceLoader(url: URL): URL {
   const code = `

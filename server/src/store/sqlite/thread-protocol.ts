@@ -1,4 +1,6 @@
-/** What the main thread and the database thread say to each other. Both post lists, one for all that is ready. */
+/**
+ * The messages between the main thread and the database thread. Both post lists that contain everything that is ready.
+ */
 import type { OperationArguments, StoreOperation } from '../operations.js';
 import type { DatabaseOptions } from './database.js';
 
@@ -10,11 +12,11 @@ export interface ThreadRequest<Name extends StoreOperation = StoreOperation> {
   readonly args: OperationArguments<Name>;
 }
 
-/** `close` ends the thread, after everything that was asked before it. */
+/** `close` ends the thread after all earlier requests. */
 export type ToThread = readonly ThreadRequest[] | 'close';
 
 export interface ThreadFailure {
-  /** True for what concerns the file or the machine: becomes a StoreUnavailableError. */
+  /** True if the error concerns the file or the machine: it becomes a StoreUnavailableError. */
   readonly unavailable: boolean;
   readonly message: string;
 }

@@ -1,20 +1,20 @@
 /**
- * The database thread: opens the file, then runs what the main thread asks for, in batches.
+ * The database thread: opens the file, then runs the operations that the main thread requests, in batches.
  *
- * Started from compiled output as `worker.js`, and by tests from this source; so this file and all that it imports keep
- * to TypeScript that Node can run by stripping types.
+ * It is started from the compiled output as `worker.js`, and by tests from this source. So this file and everything it
+ * imports must be TypeScript that Node can run by stripping types.
  */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { failureOf, runBatch } from './batch.js';
 import { Database } from './database.js';
 import type { FromThread, ThreadOptions, ThreadRequest, ToThread } from './thread-protocol.js';
 
-/** Operations in one transaction at most; bounds what a failing one makes the others repeat. */
+/** Maximum number of operations in one transaction; bounds how many must be repeated when one fails. */
 const BATCH_MAX = 512;
 
 if (parentPort === null) throw new Error('worker.ts runs in a worker thread only');
 const port = parentPort;
-// The main thread starts this file with exactly this type.
+// The main thread passes exactly this type.
 const options = workerData as ThreadOptions;
 
 const database = openDatabase();
@@ -34,7 +34,7 @@ function openDatabase(): Database | null {
   }
 }
 
-/** Takes the message and all others that wait by now, so that they share a commit. */
+/** Takes this message and all others that have arrived, so that they share a commit. */
 function serve(database: Database, first: ToThread): void {
   const requests: ThreadRequest[] = [];
   let message: ToThread | null = first;
@@ -52,7 +52,7 @@ function serve(database: Database, first: ToThread): void {
 }
 
 function nextMessage(): ToThread | null {
-  // Only the main thread holds the other end, and it posts nothing else.
+  // Only the main thread holds the other end of the port, and it posts nothing else.
   const received = receiveMessageOnPort(port) as { readonly message: ToThread } | undefined;
   return received === undefined ? null : received.message;
 }

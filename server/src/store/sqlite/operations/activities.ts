@@ -1,4 +1,4 @@
-/** The queue of activities: hand-out, results, leases. */
+/** The queue of activities: claims, results, leases. */
 import type { OperationArguments, OperationResult } from '../../operations.js';
 import type { ActivityRecord } from '../../records/activities.js';
 import { encodeText } from '../../text-codec.js';
@@ -18,7 +18,10 @@ const DEFER_ITEMS_OF_INSTANCE = `
 UPDATE activities SET availableAt = ?, deferred = 1
  WHERE instanceId = ? AND name = ? AND done = 0 AND availableAt <= ?`;
 
-/** Suspended instances that one call looks behind; each costs one statement, and only once for each `deferMs`. */
+/**
+ * Maximum number of suspended instances whose items one call skips. Each costs one statement, and only once per
+ * `deferMs`.
+ */
 const PASSED_OVER_MAX = 1000;
 
 export function claimActivity(

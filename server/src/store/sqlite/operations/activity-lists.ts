@@ -1,4 +1,4 @@
-/** The queues of activities as people look at them. */
+/** The queues of activities as operators see them. */
 import type { OperationArguments } from '../../operations.js';
 import type { ActivityListItem, ActivityQueue } from '../../records/activities.js';
 import { encodeText } from '../../text-codec.js';

@@ -1,12 +1,12 @@
-/** Activities as rows: adding, reading, and the changes that come with changes of their instance. */
+/** Activities as rows: inserting, reading, and the changes that follow from changes of their instance. */
 import type { ActivityRecord, NewActivityRecord } from '../../records/activities.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import type { Row } from '../row.js';
 
 /**
- * One that is there already with the same content keeps its place and its holder; when nobody holds it, the claim of
- * the new one applies. Other content replaces it: the pass that offered it was not committed.
+ * An existing item with the same content keeps its position and its holder; if nobody holds it, the claim of the new
+ * item applies. Different content replaces it, because the pass that offered the old item was not committed.
  */
 const INSERT_ACTIVITY = `
 INSERT INTO activities (id, instanceId, name, createdAt, availableAt, deferred, attempt, tokenHash, workerId,
@@ -51,7 +51,7 @@ export function settleActivity(database: Database, id: string): void {
   database.run('UPDATE activities SET settled = 1 WHERE id = ? AND done = 1', encodeText(id));
 }
 
-/** Nobody takes in the results of an instance that has ended. */
+/** No instance will apply results once it has ended. */
 export function settleAllOf(database: Database, instanceId: string): void {
   database.run(
     'UPDATE activities SET settled = 1 WHERE instanceId = ? AND done = 1 AND settled = 0',

@@ -1,4 +1,4 @@
-/** What somebody did to an instance: the newest entries, as rows. */
+/** Control actions on an instance: the newest entries, as rows. */
 import type { OperationArguments } from '../../operations.js';
 import { AUDIT_ENTRIES_MAX, type AuditEntry } from '../../records/control.js';
 import { encodeText } from '../../text-codec.js';
@@ -27,7 +27,7 @@ export function listAudit(
     .map((row) => JSON.parse(row.text('body')) as AuditEntry); // Written by `noteAction`.
 }
 
-/** Part of the transaction that does what is noted. */
+/** Runs in the transaction that performs the recorded action. */
 export function noteAction(
   database: Database,
   instanceId: string,

@@ -184,7 +184,7 @@ function nextVersion(database: Database, sql: string, name: string): number {
   return (database.get(sql, encodeText(name))?.numberOrNull('n') ?? 0) + 1;
 }
 
-/** From the beginning, an empty name is included. */
+/** A list from the start includes an empty name. */
 function comparison(after: string | null): '>' | '>=' {
   return after === null ? '>=' : '>';
 }

@@ -1,4 +1,4 @@
-/** Published events, and who waits for them. */
+/** Published events, and the subscriptions to them. */
 import type { OperationArguments, OperationResult } from '../../operations.js';
 import {
   LISTED_DATA_LENGTH_MAX,
@@ -78,7 +78,7 @@ export function listEvents(
       )
       .map(eventListItemOf);
   }
-  // Each half has an index in this order; one over all events would cost every publication.
+  // Each half has an index in this order; one index over all events would slow down every publication.
   const half = (condition: string): string => `SELECT * FROM (
     SELECT ${LISTED_COLUMNS} FROM events WHERE ${condition} AND (publishedAt, id) < (?, ?)
      ORDER BY publishedAt DESC, id DESC LIMIT ?)`;

@@ -1,4 +1,4 @@
-/** Nodes, retention and numbers. */
+/** Nodes, retention and statistics. */
 import type { OperationArguments, OperationResult } from '../../operations.js';
 import type { InstanceStatus } from '../../records/instances.js';
 import type { NodeRecord } from '../../records/nodes.js';
@@ -7,7 +7,7 @@ import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import { statusOf } from './instance-rows.js';
 
-/** Step records that one purge removes at most, so that long histories do not hold up other operations. */
+/** Maximum number of step records removed by one purge, so that long histories do not hold up other operations. */
 const PURGED_HISTORY_MAX = 10_000;
 
 export function putNode(database: Database, [node]: OperationArguments<'putNode'>): void {

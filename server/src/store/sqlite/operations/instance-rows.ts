@@ -1,4 +1,4 @@
-/** Instances as rows: reading and writing whole ones. */
+/** Instances as rows: reading and writing them as a whole. */
 import type {
   InstanceOutcome,
   InstanceRecord,

@@ -33,7 +33,7 @@ export function insertInstance(
 
 function isFull(database: Database, rootId: string | null, max: number | undefined): boolean {
   if (rootId === null || max === undefined) return false;
-  // Reads no more than `max` entries of the index.
+  // Reads at most `max` entries of the index.
   const counted = database.get(
     `SELECT COUNT(*) AS open FROM (
        SELECT 1 FROM instances INDEXED BY instances_open_root
@@ -233,7 +233,7 @@ function conditionsOf(filter: InstanceFilter): { conditions: string[]; values: S
     ['parentId = ?', typeof parentId === 'string' ? encodeText(parentId) : undefined],
     ['startTime >= ?', startedFrom],
     ['startTime < ?', startedTo],
-    // The second half names the partial index; SQLite does not conclude it from the first.
+    // The second condition selects the partial index; SQLite does not infer it from the first.
     ['errorAt >= ? AND errorAt IS NOT NULL', failedFrom],
     [`lastChangeAt < ? AND status IN ('Runnable', 'Suspended')`, unchangedSince],
   ];
@@ -244,7 +244,7 @@ function conditionsOf(filter: InstanceFilter): { conditions: string[]; values: S
     conditions.push(condition);
     values.push(value);
   }
-  // Names what the indexes are made by, which SQLite does not conclude from a parameter.
+  // These conditions match those of the partial indexes, which SQLite cannot infer from a parameter.
   if (outcome === 'Succeeded') conditions.push(`status = 'Complete'`);
   else if (outcome !== undefined) conditions.push(`outcome <> 'Succeeded'`);
   if (parentId === null) conditions.push('parentId IS NULL');
@@ -267,13 +267,16 @@ function orderOf(filter: InstanceFilter): ListOrder {
   return { index: indexFor(filter), time: 'startTime', direction: 'DESC' };
 }
 
-/** The most selective index that has the order of the list; named, because SQLite has no statistics to choose by. */
+/**
+ * The most selective index that provides the order of the list. It is named in the query because SQLite has no
+ * statistics to choose by.
+ */
 function indexFor({ reference, parentId, ...filter }: InstanceFilter): string {
   const { definitionId, outcome } = filter;
   const status = outcome === 'Succeeded' ? 'Complete' : filter.status;
   if (reference !== undefined) return 'instances_reference';
   if (typeof parentId === 'string') return 'instances_parent';
-  // Few end otherwise than well, so that these are the fewest.
+  // Few instances end with any other outcome, so this index selects the fewest.
   if (outcome !== undefined && outcome !== 'Succeeded') return 'instances_outcome';
   if (definitionId !== undefined) {
     return status === undefined ? 'instances_definition' : 'instances_definition_status';

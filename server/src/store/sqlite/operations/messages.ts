@@ -1,4 +1,4 @@
-/** Messages to instances: a row in the inbox, and the instance's `inSeq` and `wakeAt` (rule S3). */
+/** Messages to instances: a row in the inbox, plus the instance's `inSeq` and `wakeAt` (rule S3). */
 import type { OperationArguments, OperationResult } from '../../operations.js';
 import type { InboxMessage, PostedMessage } from '../../records/messages.js';
 import { encodeText } from '../../text-codec.js';
@@ -36,7 +36,7 @@ export function postMessage(
   };
 }
 
-/** How many were added: none where it has a message of this id. */
+/** Returns the number of messages added: 0 if the instance already has a message with this id. */
 export function appendToInbox(
   database: Database,
   instanceId: string,
@@ -61,7 +61,7 @@ export function readInbox(database: Database, instanceId: string): readonly Inbo
     .map((row) => ({ id: row.text('id'), body: row.text('body') }));
 }
 
-/** Messages that an instance is born with come before all that are posted. */
+/** Messages inserted together with the instance precede all that are posted later. */
 export function insertInbox(
   database: Database,
   instanceId: string,

@@ -1,4 +1,4 @@
-/** Every operation of the contract, on a connection. */
+/** Every operation of the contract, on one connection. */
 import type { SynchronousOperations } from '../../operations.js';
 import type { Database } from '../database.js';
 import * as activities from './activities.js';
@@ -14,7 +14,7 @@ export const SQLITE_OPERATIONS: SynchronousOperations<Database> = {
   ping: (database) => {
     database.get('SELECT 1');
   },
-  // Every write holds the file's only write lock from before it compares until it has changed.
+  // A write holds the file's only write lock from before its comparison until after its change.
   probeAtomicity: () => true,
   insertDefinition: definitions.insertDefinition,
   getDefinition: definitions.getDefinition,

@@ -1,4 +1,7 @@
-/** Records beside an instance: what a commit or an insert adds and removes. Same transaction, so order does not matter. */
+/**
+ * The side records that a commit or an insert adds and removes. Everything happens in one transaction, so the order
+ * does not matter.
+ */
 import type { InstanceCommit, SideRecords } from '../../records/instances.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
