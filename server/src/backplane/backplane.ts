@@ -1,6 +1,6 @@
 /**
- * Hints between nodes: "look again now". Nothing that is sent here is needed for correctness; every hint that is lost
- * is made up for by a scan of the store within a second or two.
+ * Hints between nodes that something has changed. Correctness does not depend on them: a scan of the store makes up for
+ * a lost hint within a second or two.
  */
 import type { InstanceOutcome, InstanceStatus } from '../engine/model/instance.js';
 import type { Service } from '../base/service.js';
@@ -8,7 +8,7 @@ import type { Service } from '../base/service.js';
 export type Hint =
   /** An instance has new messages, or was created for another node. */
   | { readonly kind: 'instance'; readonly id: string }
-  /** Work for an activity name became available. */
+  /** Work for an activity name has become available. */
   | { readonly kind: 'activity'; readonly name: string }
   /** A definition has a new version. */
   | { readonly kind: 'definition'; readonly id: string }
@@ -16,51 +16,55 @@ export type Hint =
   | { readonly kind: 'step'; readonly name: string }
   /** An instance has ended. */
   | { readonly kind: 'ended'; readonly id: string }
-  /** Somebody on the sending node wants to hear of changes; said again every few seconds while that is so. */
+  /** The sending node has readers of changes; repeated every few seconds as long as it has. */
   | { readonly kind: 'interest' }
-  /** What changed on the sending node; sent only while another one has said that it is interested. */
+  /** Changes on the sending node; sent only while another node has readers. */
   | { readonly kind: 'changes'; readonly changes: ChangeBatch };
 
-/** An instance as it is after a commit or a control action: what lists show of it. Times in milliseconds since 1970. */
+/**
+ * An instance after a commit or a control action, with the fields that lists show. Times in milliseconds since 1970.
+ */
 export interface WorkflowChange {
   readonly id: string;
   readonly definitionId: string;
   readonly version: number;
   readonly reference: string | null;
   readonly status: InstanceStatus;
-  /** Null while it is open. */
+  /** Null while the instance is open. */
   readonly outcome: InstanceOutcome | null;
-  /** Null where no other instance started it. */
+  /** Null if no other instance started it. */
   readonly parent: { readonly workflowId: string } | null;
   readonly startTime: number;
   readonly endTime: number | null;
   readonly lastChangeTime: number;
-  /** Of the newest step error, while it matters. */
+  /** Time of the newest step error, as long as the instance shows it. */
   readonly failureTime: number | null;
 }
 
 export interface DefinitionChange {
   readonly id: string;
-  /** The newest one. */
+  /** The newest version. */
   readonly version: number;
 }
 
 export interface ChangeBatch {
-  /** Each instance once, as it was last. */
+  /** Each instance appears once, in its newest state. */
   readonly workflows: readonly WorkflowChange[];
   readonly definitions: readonly DefinitionChange[];
-  /** More changed than is said here. */
+  /** The batch is incomplete. */
   readonly lagged: boolean;
 }
 
-/** A batch with more entries is sent in pieces; one that arrives with more of them was sent by nobody of ours. */
+/** A batch with more entries is sent in parts; a batch that arrives with more entries did not come from a node. */
 export const CHANGES_PER_HINT_MAX = 50;
 
 export interface Backplane extends Service {
   readonly kind: 'local' | 'redis';
-  /** Tells every other node. Returns at once and never throws; a hint that cannot be sent is dropped and counted. */
+  /**
+   * Notifies all other nodes. Returns immediately and never throws; a hint that cannot be sent is dropped and counted.
+   */
   publish(hint: Hint): void;
-  /** Called for the hints of other nodes, not for one's own. */
+  /** The listener is called for the hints of other nodes, not for those of its own node. */
   subscribe(listener: (hint: Hint) => void): void;
   /** False while the connection is down. */
   readonly healthy: boolean;

@@ -1,12 +1,12 @@
-/** The backplanes that a server can use, by the scheme of their address. A further one is an entry here and a folder. */
+/** The available backplanes, by the scheme of their address. To add one, add an entry here and a folder. */
 import type { Logger } from '../base/logger.js';
 import type { Backplane } from './backplane.js';
 import { createLocalBackplane } from './local-backplane.js';
 
 export interface BackplaneOptions {
-  /** Null: there is no other node, or none that can be told anything. */
+  /** Null: there are no other nodes, or none that can be reached. */
   readonly address: string | null;
-  /** Nodes of one store tell each other, and nobody else. */
+  /** Only nodes that share a store notify each other. */
   readonly databaseName: string;
   readonly nodeId: string;
   readonly logger: Logger;
@@ -21,15 +21,15 @@ const REMOTE: readonly BackplaneChoice[] = [
   {
     schemes: ['redis', 'rediss'],
     async create(url, { databaseName, logger, nodeId }) {
-      // Its driver is much JavaScript, so that it is loaded by those servers only that use it.
+      // The driver is large, so only servers that use it load it.
       const { createRedisBackplane } = await import('./redis/redis-backplane.js');
-      // Nodes of different stores may share one Redis; each store has a channel of its own.
+      // Nodes of different stores may share one Redis, so each store has its own channel.
       return createRedisBackplane({ url, channel: `stepwright:${databaseName}`, nodeId, logger });
     },
   },
 ];
 
-/** Schemes of the addresses that `createBackplane` knows. */
+/** The address schemes that `createBackplane` accepts. */
 export const BACKPLANE_SCHEMES = REMOTE.flatMap(({ schemes }) => schemes);
 
 export async function createBackplane(options: BackplaneOptions): Promise<Backplane> {
@@ -38,7 +38,7 @@ export async function createBackplane(options: BackplaneOptions): Promise<Backpl
   const found = REMOTE.find(({ schemes }) =>
     schemes.some((scheme) => address.startsWith(`${scheme}://`)),
   );
-  // Settings let no other address pass.
+  // The settings accept no other scheme.
   if (found === undefined) throw new Error('There is no backplane for an address of this scheme');
   return found.create(address, options);
 }

@@ -1,4 +1,4 @@
-/** Hints as text. What comes from Redis may have been written by anybody: anything odd is no hint. */
+/** Encodes hints as text. Text from Redis may have been written by any program, so anything unexpected is ignored. */
 import { INSTANCE_OUTCOMES } from '../engine/model/instance.js';
 import { isJsonObject } from '../engine/values/json.js';
 import {
@@ -9,9 +9,9 @@ import {
   type WorkflowChange,
 } from './backplane.js';
 
-/** Room for a full batch of changes whose names are as long as names may be, every letter escaped. */
+/** Enough for a full batch of changes with names of maximum length, every character escaped. */
 const TEXT_LENGTH_MAX = 256 * 1024;
-/** Names and ids are shorter; anything longer is not ours. */
+/** Names and ids of this server are shorter. */
 const NAME_LENGTH_MAX = 2048;
 
 const STATUSES = ['Runnable', 'Suspended', 'Complete', 'Terminated'] as const;
@@ -25,7 +25,7 @@ export function writeHint(sent: SentHint): string {
   return JSON.stringify(sent);
 }
 
-/** Null for text that no node of this version wrote. */
+/** Null for text that no node of this version has written. */
 export function readHint(text: string): SentHint | null {
   if (text.length > TEXT_LENGTH_MAX) return null;
   let value: unknown;
@@ -60,7 +60,7 @@ function changesOf(value: unknown): ChangeBatch | null {
   return { workflows, definitions, lagged: value['lagged'] };
 }
 
-/** Null when it is no list, is too long, or any of its items is odd. */
+/** Null if the value is not a list, is too long, or has an invalid item. */
 function listOf<Item>(
   value: unknown,
   itemOf: (item: unknown) => Item | null,
@@ -102,7 +102,7 @@ function workflowOf(value: unknown): WorkflowChange | null {
   };
 }
 
-/** Undefined for what is odd. */
+/** Undefined if the value is invalid. */
 function parentOf(value: unknown): WorkflowChange['parent'] | undefined {
   if (value === null) return null;
   if (!isJsonObject(value) || !isName(value['workflowId'])) return undefined;
@@ -123,7 +123,7 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value);
 }
 
-/** What a Date can hold, so that nothing that comes from outside fails where it is shown. */
+/** The range of a Date, so that a received time can always be formatted. */
 function isTime(value: unknown): value is number {
   return typeof value === 'number' && Math.abs(value) <= 8.64e15;
 }

@@ -1,6 +1,6 @@
 import type { Backplane } from './backplane.js';
 
-/** The backplane of a node that is alone: there is nobody to tell. */
+/** The backplane of a single node: there are no other nodes to notify. */
 export function createLocalBackplane(): Backplane {
   return {
     kind: 'local',

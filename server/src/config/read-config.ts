@@ -1,15 +1,15 @@
-/** The environment becomes one frozen configuration, or a sentence that says what is wrong with it. */
+/** Turns the environment into one frozen configuration, or reports what is wrong with it. */
 import { createTokenVerifier } from '../api/tokens.js';
 import { SETTINGS, type Config, type Setting, type SettingName } from './settings.js';
 
-/** A setting has a value that cannot be used. */
+/** The value of a setting is invalid. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError' as const;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads the settings; their names count in any casing. @throws ConfigError that names the variable */
+/** Reads the settings; names match in any case. @throws ConfigError that names the variable */
 export function readConfig(environment: Environment): Config {
   const given = new Map<string, { readonly name: string; readonly text: string }>();
   for (const [name, value] of Object.entries(environment)) {
@@ -27,7 +27,7 @@ export function readConfig(environment: Environment): Config {
   for (const [name, entry] of Object.entries(SETTINGS) as [SettingName, Setting<unknown>][]) {
     config[name] = readSetting(entry, given.get(name));
   }
-  // Every name of SETTINGS was given the value that its reader made.
+  // Every name in SETTINGS has the value that its reader returned.
   const complete = config as unknown as Config;
   if (complete.auth && complete.publickey === null) {
     throw new ConfigError('auth=true requires publickey, the key that verifies tokens');
@@ -66,13 +66,17 @@ function readSetting(
   }
 }
 
-/** Shown while `auth` is on and `environment_allow` is unset: names that say where a process runs, and hold no secrets. */
+/**
+ * Visible while `auth` is on and `environment_allow` is unset: these names tell where a process runs, and hold no
+ * secrets.
+ */
 const SAFE_NAMES: readonly string[] = ['HOSTNAME', 'LANG', 'LC_ALL', 'TZ'];
 
 /**
- * What `environment` shows in expressions. The server's own settings and copies of its secrets are never shown. Of the rest:
- * what the operator lists; without a list everything when `auth` is off (anybody may call the server then, and Conductor
- * shows everything), and only `SAFE_NAMES` when it is on, because authors of definitions are not operators there.
+ * The variables that `environment` contains in expressions. The server's own settings and copies of its secrets are
+ * never visible. Of the others, those that the operator lists are visible. Without a list, all are visible if `auth` is
+ * off (anybody may call the server then, and Conductor shows everything), and only `SAFE_NAMES` if it is on, because
+ * authors of definitions are not operators there.
  */
 export function visibleEnvironment(
   environment: Environment,
@@ -90,7 +94,7 @@ export function visibleEnvironment(
   return visible;
 }
 
-/** An entry that ends with `*` allows every name that begins with what stands before it. */
+/** An entry that ends with `*` matches every name that starts with the text before it. */
 function matches(entry: string, name: string): boolean {
   return entry.endsWith('*') ? name.startsWith(entry.slice(0, -1)) : name === entry;
 }

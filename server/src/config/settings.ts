@@ -1,23 +1,24 @@
 /**
- * Every setting of the server: one entry each, with its default, its form and a sentence.
+ * All settings of the server: one entry each, with its default, its format and a description.
  *
- * `read-config.ts` reads them from the environment, `docs/configuration.md` shows them as a table (a test keeps it true).
+ * `read-config.ts` reads them from the environment; `docs/configuration.md` lists them in a table (a test compares
+ * them).
  */
 import { TOKEN_ALGORITHMS } from '../api/tokens.js';
 import { BACKPLANE_SCHEMES } from '../backplane/backplanes.js';
 import { LOG_LEVELS } from '../base/logger.js';
 import { STORE_SCHEMES } from '../store/stores.js';
 
-/** How a text from the environment becomes a value. @throws Error that says what was expected */
+/** Converts the text of an environment variable to a value. @throws Error that says what was expected */
 type Reader<Value> = (text: string) => Value;
 
 export interface Setting<Value> {
   readonly read: Reader<Value>;
   readonly fallback: Value;
-  /** How the default is shown. */
+  /** The default as shown in the documentation. */
   readonly shown: string;
   readonly meaning: string;
-  /** Its value is never shown, and never reaches `environment` in expressions. */
+  /** The value is never shown, and never visible to `environment` in expressions. */
   readonly secret?: true;
 }
 
@@ -62,7 +63,7 @@ const list: Reader<readonly string[]> = (value) =>
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '');
 
-/** As browsers write them: a scheme and a host, perhaps a port, and no path. */
+/** In the format of browsers: a scheme and a host, with an optional port, and no path. */
 const origins: Reader<readonly string[]> = (value) => {
   const entries = list(value);
   for (const entry of entries) {

@@ -1,5 +1,6 @@
 /**
- * Expressions and scripts, as the rest of the server sees them: evaluated in batches, run, and checked. They are Python.
+ * Expressions and scripts, as the rest of the server sees them: evaluated in batches, run, and checked. The language is
+ * Python.
  *
  * Owns: everything about how Python is run and isolated from the host. Must not know: workflows, steps, stores.
  *

@@ -1,8 +1,8 @@
 /**
  * Hints over Redis pub/sub.
  *
- * Owns: two connections, one to tell and one to listen. Nothing waits for them: a hint that cannot be sent at once is
- * dropped and counted, and a Redis that is away, restarts, or forgets everything costs latency only.
+ * Owns: two connections, one for sending and one for receiving. Nothing waits for them: a hint that cannot be sent
+ * immediately is dropped and counted. If Redis is down, restarts, or loses its data, only latency suffers.
  */
 import { Redis } from 'ioredis';
 import type { Logger } from '../../base/logger.js';
@@ -12,7 +12,7 @@ import { readHint, writeHint } from '../hint-codec.js';
 export interface RedisBackplaneOptions {
   /** `redis://…` or `rediss://…` */
   readonly url: string;
-  /** Nodes with the same name hear each other; one for each store. */
+  /** Nodes with the same channel receive each other's hints; each store has its own channel. */
   readonly channel: string;
   readonly nodeId: string;
   readonly logger: Logger;
@@ -20,7 +20,7 @@ export interface RedisBackplaneOptions {
 
 const RECONNECT_MS_MIN = 100;
 const RECONNECT_MS_MAX = 2000;
-/** How long the start waits for Redis before it goes on without. */
+/** Maximum time that the start waits for Redis before it continues without it. */
 const START_MS_MAX = 2000;
 
 export function createRedisBackplane(options: RedisBackplaneOptions): RedisBackplane {
@@ -34,7 +34,7 @@ export class RedisBackplane implements Backplane {
   readonly #listener: Redis;
   #heard: (hint: Hint) => void = () => undefined;
   #isListening = false;
-  /** Hints that could not be sent, and messages that were none. */
+  /** Hints that could not be sent, and received messages that were not hints. */
   dropped = 0;
   ignored = 0;
 
@@ -66,7 +66,7 @@ export class RedisBackplane implements Backplane {
     });
   }
 
-  /** Waits a moment for Redis. Without it the node starts all the same, and connects when Redis is there. */
+  /** Waits briefly for Redis. Without Redis, the node starts anyway and connects once Redis is available. */
   async start(): Promise<void> {
     const connected = Promise.all([this.#sender.connect(), this.#listener.connect()]);
     connected.catch(() => undefined);
@@ -92,7 +92,7 @@ export class RedisBackplane implements Backplane {
   #connection(): Redis {
     const connection = new Redis(this.#options.url, {
       lazyConnect: true,
-      // A hint that has to wait for a connection is of no use any more.
+      // A hint that has to wait for a connection is already useless.
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       retryStrategy: (attempt) =>

@@ -1,4 +1,4 @@
-/** Everything that the server can derive from the text of an expression, cached by exact text. */
+/** Everything that the server can derive from the source of an expression, cached by exact source. */
 import { LRUCache } from 'lru-cache';
 import { classifyExpression, type Classification } from './classify-expression.js';
 import type { PlainExpression } from './plain-expression.js';
@@ -7,7 +7,7 @@ import { readPlainExpression } from './read-plain-expression.js';
 
 export interface AnalysedExpression {
   readonly prepared: PreparedExpression;
-  /** Present when it can be answered without Python, depending on the values that it meets. */
+  /** Set if the expression can be evaluated without Python, depending on its values. */
   readonly plain: PlainExpression | null;
   readonly classification: Classification;
 }
@@ -39,7 +39,7 @@ export class ExpressionAnalyser {
     return analysed;
   }
 
-  /** An interpreter saw something in it that this parser did not: from now on it is treated as impure. */
+  /** An interpreter found something that this parser had missed: from now on, the expression is treated as impure. */
   distrust(source: string): void {
     const known = this.#known.get(source);
     if (known !== undefined) this.#known.set(source, { ...known, classification: { pure: false } });

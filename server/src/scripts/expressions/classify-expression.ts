@@ -1,13 +1,13 @@
 /**
- * Decides, by parsing only, whether an expression can leave anything behind in an interpreter, and which parts of the
- * variables it reads. The decision is taken in the server: an interpreter that runs unproven code cannot be asked.
+ * Decides, by parsing only, whether an expression could leave anything behind in an interpreter, and which parts of the
+ * variables it reads. The server decides this itself, because an interpreter that runs unproven code cannot be trusted.
  *
- *  C1 Closed world: a node, name, method, keyword or character that is not known makes the expression impure. That is
- *     always safe; impure expressions merely cost a restored interpreter.
+ *  C1 Closed world: an unknown node, name, method, keyword or character makes the expression impure. That is always safe;
+ *     impure expressions merely cost a restored interpreter.
  *  C2 A pure expression calls only what python-names.ts lists, and nothing that it calls can call something else.
- *  C3 A bound name never means anything else: not a builtin, not a variable, and only inside of its comprehension.
- *  C4 Where this parser and CPython could read a text differently (unusual literals, control characters, letters that
- *     Unicode normalisation changes), the expression is impure.
+ *  C3 A bound name never means anything else: it is no builtin and no variable, and is used only inside its comprehension.
+ *  C4 If this parser and CPython could read a source differently (unusual literals, control characters, letters that
+ *     Unicode normalization changes), the expression is impure.
  */
 import { parsePython, type SyntaxNode } from './parse-python.js';
 import {
@@ -38,7 +38,7 @@ import {
   TOKENS,
 } from './pure-syntax.js';
 
-/** `data.a["b"]` is `{ variable: 'data', keys: ['a', 'b'] }`; no keys mean the whole variable. */
+/** `data.a["b"]` is `{ variable: 'data', keys: ['a', 'b'] }`; an empty list of keys means the whole variable. */
 export interface VariablePath {
   readonly variable: string;
   readonly keys: readonly string[];
@@ -56,7 +56,7 @@ const NODES_MAX = 4_000;
 
 export function classifyExpression(text: string): Classification {
   if (text.length > LENGTH_MAX || !KNOWN_CHARACTERS.test(text)) return IMPURE;
-  // A line that goes on behind a backslash.
+  // A line continued with a backslash.
   if (text.includes('\\\n')) return IMPURE;
   const statement = parsePython(text)?.firstChild;
   if (statement?.name !== 'ExpressionStatement' || statement.nextSibling !== null) return IMPURE;
@@ -72,7 +72,7 @@ function childrenOf(node: SyntaxNode): SyntaxNode[] {
   return children;
 }
 
-/** Walks one tree; every method answers whether what it saw is pure. */
+/** Walks a tree; every method returns whether the node is pure. */
 class Judge {
   readonly #text: string;
 
@@ -118,7 +118,7 @@ class Judge {
     }
   }
 
-  /** Operators and brackets, with expressions between them. */
+  /** Operators and brackets with expressions between them. */
   #areParts(parts: readonly SyntaxNode[], scope: Scope): boolean {
     return parts.every((part) => this.#isToken(part) || this.isPure(part, scope));
   }
@@ -155,14 +155,14 @@ class Judge {
     if (root.name !== 'VariableName' || scope.has(variable) || !VARIABLE_NAMES.has(variable)) {
       return this.isPure(root, scope);
     }
-    // A method needs the whole object, and so does a key that only Python can compute.
+    // A method reads the whole object, and so does a key that only Python can compute.
     const end = keys.findIndex((key) => key === null || DICT_METHODS.has(key));
     const known = keys.slice(0, end === -1 ? keys.length : end);
     this.reads.push({ variable, keys: known.filter((key) => key !== null) });
     return true;
   }
 
-  /** @returns the key of one link of a chain, null where it is computed, undefined where it is not pure */
+  /** @returns the key of one link of a chain: null if it is computed, undefined if it is not pure */
   #readKey(member: SyntaxNode, scope: Scope): string | null | undefined {
     const [, opening, key, ...rest] = childrenOf(member);
     if (opening === undefined || key === undefined) return undefined;
@@ -224,7 +224,9 @@ class Judge {
     return this.#areArguments(argumentList, shape, scope);
   }
 
-  /** `data.a.get("b", 0)` reads only `data.a.b` (and a field called `get`, which would win over the method). */
+  /**
+   * `data.a.get("b", 0)` reads only `data.a.b` (and a field called `get`, which would take precedence over the method).
+   */
   #narrowRead(
     object: SyntaxNode,
     argumentList: SyntaxNode,
@@ -241,7 +243,7 @@ class Judge {
     }
   }
 
-  /** Whether a node is a variable with as many members as were read of it: nothing was cut off. */
+  /** Whether a node is a variable followed only by the members in `read`: none was left out. */
   #isPlainChain(node: SyntaxNode, read: VariablePath, scope: Scope): boolean {
     let links = 0;
     let root: SyntaxNode | null = node;
@@ -293,7 +295,9 @@ class Judge {
     return areTypes && this.isPure(value, scope);
   }
 
-  /** The flat children of a comprehension: element, then `for` targets `in` iterable, `if` condition, and so on. */
+  /**
+   * The flat list of children of a comprehension: element, then `for` targets `in` iterable, `if` condition, and so on.
+   */
   #isComprehension(parts: readonly SyntaxNode[], scope: Scope): boolean {
     const inner = new Set(scope);
     const outside = new Set<SyntaxNode>();
@@ -308,7 +312,7 @@ class Judge {
       } else if (isTarget && part.name === 'in') {
         isTarget = false;
         const iterable = parts[index + 1];
-        // The first iterable is evaluated before anything is bound.
+        // The first iterable is evaluated before any name is bound.
         if (clauses === 1 && iterable !== undefined) outside.add(iterable);
       } else if (isTarget) {
         targets.add(part);
@@ -321,7 +325,7 @@ class Judge {
     });
   }
 
-  /** Adds the names of a target to the scope; anything but plain names (`for data.x in`) would be an assignment. */
+  /** Adds the names of a target to the scope. Anything but plain names (`for data.x in`) would be an assignment. */
   #bind(target: SyntaxNode, scope: Set<string>): boolean {
     if (['(', ')', ','].includes(target.name)) return true;
     if (['TupleExpression', 'ParenthesizedExpression'].includes(target.name)) {
@@ -345,7 +349,7 @@ class Judge {
       if (part.name !== 'FormatReplacement' || !this.#isReplacement(part, scope)) return false;
     }
     literal += this.#text.slice(end, node.to);
-    // Doubled braces are rare, and the parsers could disagree on them.
+    // Doubled braces are rare, and the two parsers could read them differently.
     return !/[{}]/.test(literal);
   }
 

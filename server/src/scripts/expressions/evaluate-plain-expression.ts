@@ -1,4 +1,4 @@
-/** Evaluates a plain expression; plain-expression.ts has the guarantees. */
+/** Evaluates a plain expression. For the guarantees, see plain-expression.ts. */
 import { isCertainlyFloat } from '../../engine/values/exact-json.js';
 import { getField, isJsonObject, type Json, type JsonObject } from '../../engine/values/json.js';
 import type { EvaluationVariables } from '../script-runtime.js';
@@ -22,7 +22,7 @@ export interface PlainVariables extends EvaluationVariables {
   readonly environment: JsonObject;
 }
 
-/** @returns undefined where Python has to answer */
+/** @returns undefined if the expression needs Python */
 export function evaluatePlain(
   expression: PlainExpression,
   variables: PlainVariables,
@@ -33,7 +33,7 @@ export function evaluatePlain(
     case 'path':
       return readPath(expression, variables);
     case 'list':
-      // Behind `in`; elsewhere Python makes a list of it.
+      // A list occurs only after `in`; elsewhere, Python evaluates it.
       return undefined;
     case 'negative':
       return map(evaluatePlain(expression.operand, variables), negate);
@@ -78,7 +78,7 @@ function evaluateArithmetic(
   return map(evaluatePlain(right, variables), (value) => calculate(leftValue, operator, value));
 }
 
-/** The operand that decides, not its truth. */
+/** Returns the deciding operand itself, not its truth value. */
 function evaluateLogic(
   { kind, left, right }: Kind<'and' | 'or'>,
   variables: PlainVariables,
@@ -150,9 +150,9 @@ function readPath({ variable, keys }: PlainPath, variables: PlainVariables): Jso
     if (typeof value !== 'object' || value === null) return undefined;
     value = readMember(value, key, variables);
   }
-  // Whoever asked goes on to change the fields of `data` itself; a value that was read before must not change along.
+  // The caller changes fields of `data` later; a value that was read before must not change with them.
   if (keys.length === 0 && isJsonObject(value)) return { ...value };
-  // JSON.parse reads 1e999 as Infinity, which goes to Python as null.
+  // JSON.parse reads 1e999 as Infinity, which is sent to Python as null.
   return typeof value === 'number' && !Number.isFinite(value) ? undefined : value;
 }
 

@@ -1,10 +1,10 @@
 /**
- * Finds suspicious parts of an expression without running it: names without a meaning, and changes without an effect. If
- * the parser is in doubt, it reports nothing. It follows Python's scope rules, with two simplifications that only ever make
- * a name known: what `:=` binds counts as bound everywhere in the expression, and names with two leading underscores are
+ * Finds suspicious parts of an expression without running it: undefined names, and changes without an effect. If in
+ * doubt, it reports nothing. It follows Python's scope rules, with two simplifications that can only make more names
+ * known: a name bound by `:=` counts as bound everywhere in the expression, and names with two leading underscores are
  * always known.
  *
- *  XE1 The work is bounded by the length of the text, which is bounded itself.
+ *  XE1 The work is bounded by the length of the source, which is limited.
  */
 import type { ExpressionFacts, ReadPath } from '../../engine/definitions/expression-facts.js';
 import type { Json } from '../../engine/values/json.js';
@@ -15,11 +15,11 @@ import { prepareExpression } from './prepare-expression.js';
 import { VARIABLE_NAMES } from './python-names.js';
 import { readPlainExpression } from './read-plain-expression.js';
 
-/** Longer ones are left alone. Nobody writes them by hand, and the parser's time is not linear for all texts. */
+/** Longer sources are not examined. Nobody writes them by hand, and the parser's time is not linear for all sources. */
 const MAX_LENGTH = 4_000;
 const MAX_DEPTH = 80;
 
-/** Methods of lists, dicts and sets that change what they are called on. */
+/** Methods of lists, dicts and sets that change the object. */
 const CHANGING_METHODS: ReadonlySet<string> = new Set(
   (
     'append extend insert remove pop clear sort reverse update setdefault popitem add discard ' +
@@ -34,12 +34,15 @@ const COMPREHENSIONS: ReadonlySet<string> = new Set([
   'ComprehensionExpression',
 ]);
 
-/** Words with signs between them. That the words are unknown names makes it a text; `a+b` may be a slip of another kind. */
+/**
+ * Words with punctuation between them. Only if the words are unknown names is this plain text; `a+b` may be another
+ * kind of mistake.
+ */
 const TEXT = /^[\p{L}_][\p{L}\p{N}_]*(?:[-./: ]+[\p{L}\p{N}_]+)*$/u;
 
 type Scope = ReadonlySet<string>;
 
-/** @returns null for what is not Python, or not to be judged */
+/** @returns null if the source is not Python, or cannot be judged */
 export function examineExpression(source: string): ExpressionFacts | null {
   if (source.length > MAX_LENGTH) return null;
   const { text } = prepareExpression(source);
@@ -132,7 +135,7 @@ class Examiner {
     else if (!EXPRESSION_NAMES.has(name)) this.unknownNames.add(name);
   }
 
-  /** `data.a["b"][i]`: one path as far as its keys are written, and whatever computes the others. */
+  /** `data.a["b"][i]`: one path up to the first computed key, plus the reads inside the computed keys. */
   #readMember(node: SyntaxNode, scope: Scope): void {
     const links: SyntaxNode[] = [];
     let root: SyntaxNode = node;
@@ -174,7 +177,7 @@ class Examiner {
     for (const child of childrenOf(node)) this.#visit(child, scope);
   }
 
-  /** Whether only members lie between it and a variable: what a call gives back belongs to nobody. */
+  /** Whether the expression is a path of a variable: the result of a call, for example, is not part of one. */
   #isPathOfVariable(node: SyntaxNode, scope: Scope): boolean {
     let root: SyntaxNode | null = node;
     while (root?.name === 'MemberExpression') {
@@ -218,7 +221,7 @@ class Examiner {
     }
   }
 
-  /** The flat children: element, then `for` targets `in` iterable, `if` condition, and so on. */
+  /** The flat list of children: element, then `for` targets `in` iterable, `if` condition, and so on. */
   #readComprehension(parts: readonly SyntaxNode[], scope: Scope): void {
     const inner = new Set(scope);
     const elements: SyntaxNode[] = [];
@@ -232,7 +235,7 @@ class Examiner {
       else if (part.name === 'if') place = 'condition';
       else if (place === 'element') elements.push(part);
       else if (place === 'target') this.#bind(part, inner);
-      // Only the first iterable is computed outside.
+      // Only the first iterable is evaluated outside.
       else this.#visit(part, place === 'iterable' && clauses === 1 ? scope : inner);
     }
     for (const element of elements) this.#visit(element, inner);

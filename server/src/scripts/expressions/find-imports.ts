@@ -1,7 +1,7 @@
 /**
- * Finds imports in a script that cannot work, without running it. If the parser is in doubt, it reports nothing.
+ * Finds imports in a script that cannot work, without running it. If in doubt, it reports nothing.
  *
- *  XE2 A long script is read in slices; if that takes too long, no result is reported.
+ *  XE2 A long script is read in slices; if that takes too long, nothing is reported.
  */
 import { suggestedName } from '../../engine/definitions/suggest-name.js';
 import { LongWork } from '../../base/slices.js';
@@ -9,12 +9,12 @@ import type { ForbiddenImport } from '../script-runtime.js';
 import { IMPORTABLE_MODULES } from './known-names.js';
 import { readPython, type SyntaxNode } from './parse-python.js';
 
-/** Reading takes at most so long, not counting what others do in between. Ten thousand lines take half of it. */
+/** Maximum time for reading, not counting other work in between. Ten thousand lines take half of it. */
 const READING_MS_MAX = 1_000;
-/** More imports than this are not listed. */
+/** Maximum number of imports that are listed. */
 const FOUND_MAX = 100;
 
-/** Packages that hold nothing but modules: `from urllib import request` asks for a module. */
+/** Packages that contain only modules: `from urllib import request` imports a module. */
 const BARE_PACKAGES: ReadonlySet<string> = new Set(['urllib', 'xml', 'xml.etree']);
 
 export async function findForbiddenImports(source: string): Promise<readonly ForbiddenImport[]> {
@@ -22,7 +22,7 @@ export async function findForbiddenImports(source: string): Promise<readonly For
   if (script === null) return [];
   const found: ForbiddenImport[] = [];
   for (const { module, node } of importsIn(script, source)) {
-    // Names with an underscore are the interpreter's own business.
+    // Names with a leading underscore are internal to the interpreter.
     if (module.startsWith('_') || IMPORTABLE_MODULES.has(module)) continue;
     const near = suggestedName(module, IMPORTABLE_MODULES);
     found.push({ module, near, ...placeOf(node.from, source) });
@@ -46,7 +46,7 @@ async function readScript(source: string): Promise<SyntaxNode | null> {
 }
 
 interface Import {
-  /** Begins with a dot where the import is relative. */
+  /** Starts with a dot if the import is relative. */
   readonly module: string;
   readonly node: SyntaxNode;
 }
@@ -60,7 +60,7 @@ function* importsIn(script: SyntaxNode, source: string): Generator<Import> {
   } while (cursor.next());
 }
 
-/** Part of a `try` with an `except`: then the script knows what to do without the module. */
+/** Whether it is in a `try` with an `except`: if so, the script handles a missing module. */
 function isGuarded(node: SyntaxNode): boolean {
   for (let inner = node; inner.parent !== null; inner = inner.parent) {
     const { parent } = inner;
@@ -70,7 +70,7 @@ function isGuarded(node: SyntaxNode): boolean {
   return false;
 }
 
-/** `import a.b as c, d` names `a.b` and `d`; `from a import b` names `a`, or `a.b` where that must be a module. */
+/** `import a.b as c, d` names `a.b` and `d`; `from a import b` names `a`, or `a.b` if `b` must be a module. */
 function namesIn(statement: SyntaxNode, source: string): readonly Import[] {
   const parts = partsOf(statement, source);
   const [first] = parts;
@@ -99,7 +99,7 @@ function partsOf(statement: SyntaxNode, source: string): Part[] {
   return parts;
 }
 
-/** What stands between commas, without `as` and what follows it. */
+/** The names between the commas, without `as` and the alias. */
 function listed(parts: readonly Part[]): readonly Import[] {
   const names: Part[][] = [[]];
   let isAlias = false;

@@ -1,9 +1,9 @@
 /**
- * The names that mean something in an expression without being bound there, and the modules that scripts may import. Tests
- * compare both lists with the interpreter.
+ * The names that are defined in every expression, and the modules that scripts may import. Tests compare both lists
+ * with the interpreter.
  */
 
-/** What runner.py puts beside Python's builtins. */
+/** The names that runner.py adds to Python's builtins. */
 const GIVEN =
   'math json re random uuid base64 hashlib datetime date time timedelta timezone Decimal';
 
@@ -31,7 +31,7 @@ export const EXPRESSION_NAMES: ReadonlySet<string> = new Set(
   `${GIVEN} ${BUILTINS} ${EXCEPTIONS}`.split(' '),
 );
 
-/** Those of them whose value is another one each time. */
+/** The names whose value differs from one evaluation to the next. */
 export const VARYING_NAMES: ReadonlySet<string> = new Set(
   'random uuid datetime date time hash id object'.split(' '),
 );

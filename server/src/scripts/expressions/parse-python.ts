@@ -1,15 +1,15 @@
-/** Python's grammar, as the server sees it. */
+/** The server's parser of Python. */
 import { parser } from '@lezer/python';
 
 /**
- * Stops at the first error. The parser would go on otherwise and guess what was meant, which takes a second for a few
- * kilobytes of well-chosen nonsense.
+ * Stops at the first error. Otherwise, the parser would continue and guess the intended meaning, which takes a second
+ * for a few kilobytes of carefully crafted nonsense.
  */
 const strictParser = parser.configure({ strict: true });
 
 export type SyntaxNode = ReturnType<typeof parser.parse>['topNode'];
 
-/** @returns null for what is not Python to this grammar; it may still be to CPython */
+/** @returns null if this grammar rejects the source; CPython may still accept it */
 export function parsePython(text: string): SyntaxNode | null {
   try {
     return strictParser.parse(text).topNode;
@@ -22,7 +22,10 @@ export function parsePython(text: string): SyntaxNode | null {
 /** A few microseconds each. */
 const STEPS_AT_ONCE = 256;
 
-/** Parses a long text in parts: null after each of them, then the whole. Ends early where the text is not Python. */
+/**
+ * Parses a long source in parts: yields null after each part, then the whole tree. Ends early if the source is not
+ * Python.
+ */
 export function* readPython(text: string): Generator<SyntaxNode | null> {
   const parse = strictParser.startParse(text);
   try {

@@ -1,6 +1,6 @@
 /**
- * The part of Python that the server evaluates itself, in about a microsecond, where a message to an interpreter costs
- * a hundred: constants, paths, and what can be said with them whose meaning is beyond doubt.
+ * The subset of Python that the server evaluates itself, in about a microsecond, whereas a message to an interpreter
+ * takes a hundred. It consists of constants, paths, and operations whose meaning is beyond doubt.
  *
  *     expression  = disjunction [ "if" disjunction "else" expression ]
  *     disjunction = conjunction { "or" conjunction }
@@ -17,13 +17,14 @@
  *     path        = ("data" | "context" | "environment" | "step") { "." name | "[" (text | index | path) "]" }
  *     list        = "[" expression { "," expression } "]" | "(" expression "," expression { "," expression } ")"
  *
- * A list has a meaning only behind `in`. Numbers are decimal without exponent, texts have one kind of quote and no backslash. The rules bind as in CPython's
- * own grammar; Lezer's, which classify-expression.ts uses, takes `not a and b` for `not (a and b)`.
+ * A list is allowed only after `in`. Numbers are decimal and have no exponent; a text is a string literal with one kind
+ * of quote and no backslash. Operators bind as in CPython's own grammar; Lezer's, which classify-expression.ts uses,
+ * parses `not a and b` as `not (a and b)`.
  *
- *  X1 What is answered here is what Python would have answered, down to the text of its JSON.
- *  X2 Wherever that is in doubt, for a text or for the values that it meets (a field that is missing, kinds that do not
- *     go together, a sum beyond 2^53), Python evaluates the whole expression and words the error.
- *  X3 Nothing here calls what a user wrote, and the work is bounded by the length of text and values.
+ *  X1 Every result equals that of Python, down to its JSON text.
+ *  X2 If that is in doubt, for a source or for its values (a missing field, types that do not match, a sum beyond 2^53),
+ *     Python evaluates the whole expression and words the error.
+ *  X3 Nothing here calls code of users, and the work is bounded by the length of the source and the values.
  */
 import type { Json } from '../../engine/values/json.js';
 
@@ -37,7 +38,7 @@ export type PlainExpression =
       readonly left: PlainExpression;
       readonly right: PlainExpression;
     }
-  /** `a < b < c`: each link compares with what stands before it, until one is false. */
+  /** `a < b < c`: each link compares with the previous operand, until one is false. */
   | {
       readonly kind: 'comparison';
       readonly first: PlainExpression;
@@ -69,7 +70,7 @@ export type PathKey =
   | string
   /** `[0]`, `[-1]`: an element of a list. */
   | number
-  /** `[data.i]`: either, by what is found there. */
+  /** `[data.i]`: a field or an element, depending on the value. */
   | PlainPath;
 
 export interface ComparisonLink {

@@ -1,25 +1,25 @@
 /**
- * The exact text that CPython compiles for an expression, and that the server judges: both must read the same.
+ * The exact source that CPython compiles for an expression, and that the server analyses: both must read the same text.
  *
- * Padding is cut off, and an expression of several lines is put into parentheses, because YAML block texts are written
- * without them (`data.a +` on one line, `data.b` on the next).
+ * Padding is removed, and an expression of several lines is put into parentheses, because authors omit them in YAML
+ * block scalars (`data.a +` on one line, `data.b` on the next).
  */
 import { parsePython } from './parse-python.js';
 
 export interface PreparedExpression {
   readonly text: string;
-  /** Where the text began in the source, to give places in the source back. */
+  /** The start of the text in the source, used to convert positions back. */
   readonly linesBefore: number;
   readonly columnsBefore: number;
 }
 
 const PADDING = ' \t\n\f';
 const ENCLOSED = new Set(['ParenthesizedExpression', 'TupleExpression']);
-/** Longer texts are compiled as they are. */
+/** Longer texts are compiled unchanged. */
 const MAX_ENCLOSED_LENGTH = 20_000;
 
 export function prepareExpression(source: string): PreparedExpression {
-  // CPython's tokenizer does the same, also inside of texts.
+  // CPython's tokenizer does the same, even inside string literals.
   const unix = source.replaceAll(/\r\n?/g, '\n');
   const { start, end } = findText(unix);
   const padding = unix.slice(0, start);
@@ -35,7 +35,10 @@ export function prepareExpression(source: string): PreparedExpression {
     : { text, linesBefore, columnsBefore };
 }
 
-/** Where the padding before the text ends, and the padding behind it begins. A regular expression would try each place. */
+/**
+ * The end of the padding before the text, and the start of the padding after it. A regular expression would try every
+ * position.
+ */
 function findText(source: string): { start: number; end: number } {
   const isPadding = (index: number): boolean => PADDING.includes(source.charAt(index));
   let start = 0;
@@ -46,8 +49,8 @@ function findText(source: string): { start: number; end: number } {
 }
 
 /**
- * False for a text such as `a) + (b`, whose own brackets do not match. True for what is wrong in other ways: CPython words
- * the error better when a line end is not the first thing that it does not expect.
+ * False for a text such as `a) + (b`, whose own brackets do not match. True for other invalid texts: CPython's error is
+ * better if a line end is not the first token that it does not expect.
  */
 function isOneGroup(text: string): boolean {
   const script = parsePython(text);
@@ -58,7 +61,7 @@ function isOneGroup(text: string): boolean {
   return ENCLOSED.has(group.name) && group.from === 0 && group.to === text.length;
 }
 
-/** A place that CPython reported for the prepared text, as a place in the source. */
+/** Converts a position that CPython reported for the prepared text into a position in the source. */
 export function placeInSource(
   prepared: PreparedExpression,
   line: number,

@@ -1,13 +1,13 @@
 /**
- * The part of the variables that some expressions can read. Only this part travels to an interpreter: one field of a
- * megabyte of data costs no more than one field of nothing.
+ * The part of the variables that certain expressions can read. Only this part is sent to an interpreter, so reading one
+ * field costs the same whether the data is large or small.
  */
 import { getField, isJsonObject, setField, type JsonObject } from '../../engine/values/json.js';
 import type { VariablePath } from './classify-expression.js';
 
 /**
- * @returns an object with the same values at the paths; what is missing in `variables` is missing in it as well, so
- * that Python words the error
+ * @returns an object with the same values at the paths; values that are missing in `variables` are also missing here,
+ * so that Python words the error
  */
 export function projectVariables(
   variables: JsonObject,
@@ -23,7 +23,7 @@ function copyPath(source: JsonObject, target: JsonObject, keys: readonly string[
   for (const [index, key] of keys.entries()) {
     const value = getField(from, key);
     const copied = getField(to, key);
-    // Missing, or taken as a whole already: the copies that are made below are other objects.
+    // Missing, or already copied as a whole: the copies made below are different objects.
     if (value === undefined || value === copied) return;
     if (index === keys.length - 1 || !isJsonObject(value)) {
       setField(to, key, value);

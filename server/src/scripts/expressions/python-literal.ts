@@ -6,7 +6,7 @@ export function pythonLiteral(value: Json): string {
   if (value === null) return 'None';
   if (value === true) return 'True';
   if (value === false) return 'False';
-  // A text in JSON is one in Python as well, so that of a whole value can be one.
+  // A JSON string is also a valid Python literal, so the JSON text of a whole value can be passed as one.
   if (typeof value === 'object') return `json.loads(${writeJson(writeJson(value))})`;
   return writeJson(value);
 }

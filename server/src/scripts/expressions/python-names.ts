@@ -1,8 +1,8 @@
 /**
- * Closed lists of what the server knows about Python's names. What is not listed is treated as able to do anything.
+ * Closed lists of the Python names that the server knows. Anything not listed is assumed to be able to do anything.
  *
- * A name may be added to a PURE list only if no call of it, with any arguments that a pure expression can make, changes
- * an object that outlives the call, or calls back into something that is not pure itself.
+ * A name may be added to a PURE list only if no call of it, with any arguments that a pure expression can create,
+ * changes an object that outlives the call, or calls back into something that is not pure itself.
  */
 
 /** The variables of an expression. */
@@ -20,7 +20,7 @@ export const KEYWORDS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Every name that means something without being bound: Python's builtins, and what runner.py adds to them. */
+/** Every name that is defined without being bound: Python's builtins, and the additions of runner.py. */
 export const RESERVED_NAMES: ReadonlySet<string> = new Set([
   ...VARIABLE_NAMES,
   ...KEYWORDS,
@@ -34,9 +34,9 @@ export const RESERVED_NAMES: ReadonlySet<string> = new Set([
   ).split(' '),
 ]);
 
-/** What a call may look like. */
+/** The arguments that a call may have. */
 export interface CallShape {
-  /** Keywords that may be used; none when left out. `*` means any (they become the keys of a dict). */
+  /** Allowed keywords; by default, none. `*` allows any (they become the keys of a dict). */
   readonly keywords?: readonly string[];
   readonly maxPositional?: number;
 }
@@ -49,13 +49,13 @@ export const PURE_FUNCTIONS: ReadonlyMap<string, CallShape> = new Map<string, Ca
   ...'abs all any bin bool chr divmod float frozenset hasattr hex isinstance len list oct ord pow range repr reversed set tuple'
     .split(' ')
     .map((name): [string, CallShape] => [name, ANY]),
-  // With more arguments it decodes bytes, through codecs that remember their names.
+  // With more arguments, it decodes bytes, using codecs that remember their names.
   ['str', { maxPositional: 1 }],
   ['int', { keywords: ['base'] }],
   ['round', { keywords: ['ndigits'] }],
   ['sum', { keywords: ['start'] }],
   ['enumerate', { keywords: ['start'] }],
-  // Never `key`, which would be called.
+  // `key` must not be allowed: it would be called.
   ['sorted', { keywords: ['reverse'] }],
   ['max', { keywords: ['default'] }],
   ['min', { keywords: ['default'] }],
@@ -70,7 +70,7 @@ export const PURE_FUNCTIONS: ReadonlyMap<string, CallShape> = new Map<string, Ca
   ],
 ]);
 
-/** Types that may be the second argument of isinstance; nowhere else are types values. */
+/** Types that may be the second argument of isinstance; types are not values anywhere else. */
 export const PURE_TYPES: ReadonlySet<string> = new Set(
   'str int float bool list dict tuple set datetime date time timedelta'.split(' '),
 );
@@ -103,7 +103,7 @@ export const PURE_QUALIFIED_FUNCTIONS: ReadonlyMap<string, CallShape> = new Map<
   ['time.fromisoformat', ANY],
 ]);
 
-/** Methods of texts, numbers, lists, dicts, sets and times that change nothing, whatever they are called on. */
+/** Methods of strings, numbers, lists, dicts, sets and times that change nothing, on any object. */
 export const PURE_METHODS: ReadonlySet<string> = new Set(
   (
     'capitalize casefold center count endswith expandtabs find index isalnum isalpha isascii isdecimal isdigit ' +
@@ -117,7 +117,7 @@ export const PURE_METHODS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Keywords that some of the pure methods take; none of them is called. */
+/** Keywords of some pure methods; the methods do not call their values. */
 export const PURE_METHOD_KEYWORDS: ReadonlySet<string> = new Set([
   ...'sep maxsplit keepends tabsize timespec'.split(' '),
   ...DATE,
@@ -128,5 +128,5 @@ export const DICT_METHODS: ReadonlySet<string> = new Set(
   'clear copy fromkeys get items keys pop popitem setdefault update values'.split(' '),
 );
 
-/** Attributes of frames, generators, tracebacks and code objects: ways to what belongs to nobody's data. */
+/** Attributes of frames, generators, tracebacks and code objects: they lead to objects outside the data. */
 export const INTROSPECTION = /^(?:gi|cr|ag|tb|f|co|func|im)_/;

@@ -1,22 +1,24 @@
 /**
- * Python's operators on JSON values, where their meaning is beyond doubt; `undefined` where Python has to answer.
+ * Python's operators on JSON values, as far as their meaning is beyond doubt; `undefined` if Python has to evaluate the
+ * expression.
  *
- * How numbers travel (see exact-json.ts): 2.0 is written as 2, so a whole number below 2^53 is an int in Python when it
- * comes from the variables, and can be a float when it was computed (`6 / 2`). What is answered here is the same for both:
- * a zero whose sign would depend on it is not. A number that is not whole, or larger, or negative zero, is a float for
- * certain; a bigint is an int for certain, and is compared here, exactly as in Python, but not computed with.
+ * How numbers are sent (see exact-json.ts): 2.0 is written as 2, so a whole number below 2^53 is an int in Python if it
+ * comes from the variables, but may be a float if it was computed (`6 / 2`). Results returned here are the same in both
+ * cases; a zero whose sign would depend on the type is not returned. A number that is fractional, larger, or negative
+ * zero is certainly a float. A bigint is certainly an int: it is compared here, exactly as in Python, but not used in
+ * calculations.
  */
 import { isCertainlyFloat } from '../../engine/values/exact-json.js';
 import type { Json, JsonObject } from '../../engine/values/json.js';
 import type { ArithmeticOperator, Ordering } from './plain-expression.js';
 
-/** What is longer is joined by Python, which also limits how much may be stored. */
+/** Python joins longer strings, and also limits the size of results. */
 const MAX_JOINED_LENGTH = 10_000;
 const SURROGATE = /[\ud800-\udfff]/;
 const HIGH_SURROGATE = /[\ud800-\udbff]/;
 const LOW_SURROGATE = /[\udc00-\udfff]/;
 
-/** None, False, 0 and what is empty are false, all else is true. */
+/** None, False, 0 and empty values are false, everything else is true. */
 export function isTrue(value: Json): boolean {
   if (typeof value !== 'object' || value === null) return Boolean(value);
   return countElements(value) > 0;
@@ -27,14 +29,14 @@ export function areEqual(left: Json, right: Json): boolean | undefined {
   const rightKind = scalarKind(right);
   if (leftKind === null || rightKind === null) return undefined;
   if (leftKind === rightKind) return left === right;
-  // By their values, however large: what JavaScript does with `==` here is what Python does.
+  // Numbers of any size compare by value: here, JavaScript's `==` does what Python does.
   if (isNumber(left) && isNumber(right)) return left == right;
   // True == 1.
   const areNumbers = [left, right].every((value) => isNumber(value) || typeof value === 'boolean');
   return areNumbers ? undefined : false;
 }
 
-/** Texts are left to Python: it orders them by code points, JavaScript by UTF-16. */
+/** Strings are left to Python, which orders them by code points; JavaScript orders them by UTF-16 code units. */
 export function isInOrder(left: Json, ordering: Ordering, right: Json): boolean | undefined {
   if (!isNumber(left) || !isNumber(right)) return undefined;
   switch (ordering) {
@@ -62,7 +64,7 @@ export function contains(container: Json, value: Json): boolean | undefined {
   return false;
 }
 
-/** `len(value)`; texts with characters of two UTF-16 units are left to Python, which counts them as one. */
+/** `len(value)`. Strings with surrogate pairs are left to Python, which counts each pair as one character. */
 export function lengthOf(value: Json): number | undefined {
   if (typeof value === 'string') return SURROGATE.test(value) ? undefined : value.length;
   return typeof value === 'object' && value !== null ? countElements(value) : undefined;
@@ -92,7 +94,7 @@ export function calculate(left: Json, operator: ArithmeticOperator, right: Json)
   }
 }
 
-/** Ints are exact in Python and floats are not: where the two could differ, the result is beyond 2^53. */
+/** Ints are exact in Python and floats are not. The two can only differ if the result is beyond 2^53. */
 function calculateWhole(
   left: number,
   operator: Exclude<ArithmeticOperator, '/'>,
@@ -114,18 +116,18 @@ function calculateWhole(
   }
 }
 
-/** Zero of ints has no sign; of floats it can have the one of an operand. */
+/** An int zero has no sign; a float zero may have the sign of an operand. */
 function unsignedZero(result: number | undefined, left: number, right: number): number | undefined {
   return result === 0 && (left < 0 || right < 0) ? undefined : result;
 }
 
-/** Has the sign of the divisor in Python, and of the dividend in JavaScript. */
+/** The remainder has the sign of the divisor in Python, and of the dividend in JavaScript. */
 function modulo(left: number, right: number): number {
   const remainder = left % right;
   return remainder !== 0 && remainder < 0 !== right < 0 ? remainder + right : remainder;
 }
 
-/** Two halves of a pair that come together are one character in JavaScript and stay two in Python. */
+/** Two surrogates that become adjacent form one character in JavaScript, but remain two in Python. */
 function joinTexts(left: string, right: string): string | undefined {
   if (left.length + right.length > MAX_JOINED_LENGTH) return undefined;
   const makesPair = HIGH_SURROGATE.test(left.slice(-1)) && LOW_SURROGATE.test(right.slice(0, 1));
@@ -152,7 +154,7 @@ function isWhole(value: number): boolean {
   return !isCertainlyFloat(value);
 }
 
-/** @returns null for lists and objects, and for numbers that JSON does not have */
+/** @returns null for lists and objects, and for numbers that JSON cannot express */
 function scalarKind(value: Json): string | null {
   if (value === null) return 'none';
   if (typeof value === 'object') return null;

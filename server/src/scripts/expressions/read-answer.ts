@@ -11,14 +11,14 @@ import { isJsonObject, setField, type Json, type JsonObject } from '../../engine
 import { endOfString } from '../../engine/values/json-string.js';
 import type { EvaluationResult, ScriptError } from '../script-runtime.js';
 
-/** Documents of the stores nest at most 100 deep, and values are put into others. */
+/** Documents in the stores nest at most 100 levels deep, and values are stored inside other values. */
 export const MAX_NESTING = 90;
 
 const MAX_TYPE_LENGTH = 100;
 const MAX_MESSAGE_LENGTH = 4_000;
 const MAX_TRACEBACK_LENGTH = 4_096;
 
-/** Not an answer of runner.py: the interpreter cannot be trusted any more. */
+/** Not a response of runner.py: the interpreter can no longer be trusted. */
 export class MalformedAnswer extends Error {
   override readonly name = 'MalformedAnswer';
 }
@@ -27,7 +27,7 @@ export type ScriptAnswer =
   | { readonly ok: true; readonly variables: JsonObject }
   | { readonly ok: false; readonly error: ScriptError };
 
-/** @returns null when the interpreter does not agree that these expressions are pure, and did not evaluate them */
+/** @returns null if the interpreter disagrees that these expressions are pure, and has not evaluated them */
 export function readExpressionAnswer(answer: Buffer, count: number): EvaluationResult | null {
   const { header, lines } = splitAnswer(answer);
   if (header['unproven'] === true) return null;
@@ -48,7 +48,7 @@ export function readExpressionAnswer(answer: Buffer, count: number): EvaluationR
   return { ok: true, values };
 }
 
-/** @param inputs what the script was given; the answer only names those that it left as they were */
+/** @param inputs the inputs of the script; the response only names those that the script left unchanged */
 export function readScriptAnswer(answer: Buffer, inputs: JsonObject): ScriptAnswer {
   const { header, lines } = splitAnswer(answer);
   if (header['failed'] !== undefined) return { ok: false, error: readError(header['failed']) };
@@ -118,7 +118,7 @@ class UnstorableValue {
   constructor(readonly error: ScriptError) {}
 }
 
-/** @throws MalformedAnswer when it is not JSON */
+/** @throws MalformedAnswer if it is not JSON */
 function readValue(text: string): Json | UnstorableValue {
   const problem = findProblem(text);
   if (problem !== null) return new UnstorableValue(problem);
@@ -158,7 +158,7 @@ function tooLongInteger({ message }: IntegerTooLong): ScriptError {
   return { type: 'OverflowError', message };
 }
 
-/** The same limits for a value that did not come out of an interpreter. */
+/** The same limits for a value that did not come from an interpreter. */
 export function findStorageProblem(value: Json, limitBytes: number): ScriptError | null {
   if (typeof value !== 'object' || value === null) return null;
   const left = leftOf(value, limitBytes, MAX_NESTING);

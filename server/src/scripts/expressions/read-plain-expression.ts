@@ -1,4 +1,4 @@
-/** From text to a plain expression: one method for each rule of the grammar in plain-expression.ts. */
+/** Parses a plain expression: one method per rule of the grammar in plain-expression.ts. */
 import type { Json } from '../../engine/values/json.js';
 import type {
   ArithmeticOperator,
@@ -13,11 +13,11 @@ import { KEYWORDS, VARIABLE_NAMES } from './python-names.js';
 
 interface Token {
   readonly kind: 'text' | 'number' | 'word' | 'symbol' | 'end';
-  /** As it is written; of texts what is between the quotes. */
+  /** As written; for string literals, the text between the quotes. */
   readonly text: string;
 }
 
-/** Bounds the depth of the tree too. CPython takes 200 brackets in each other, which are more tokens than these. */
+/** Also bounds the depth of the tree. CPython accepts 200 nested brackets, which takes more tokens than this. */
 const MAX_TOKENS = 200;
 const TOKEN = new RegExp(
   [
@@ -60,7 +60,7 @@ const LARGEST_INDEX = /^\d{1,9}$/;
 
 /**
  * @param source without padding
- * @returns null for what is not in the grammar
+ * @returns null if the source is not in the grammar
  */
 export function readPlainExpression(source: string): PlainExpression | null {
   const tokens = readTokens(source);
@@ -74,7 +74,7 @@ export function readPlainExpression(source: string): PlainExpression | null {
 }
 
 function readTokens(source: string): readonly Token[] | null {
-  // CPython refuses a source with half of a surrogate pair in it.
+  // CPython rejects a source with an unpaired surrogate.
   if (LONE_SURROGATE.test(source)) return null;
   const tokens: Token[] = [];
   let open = 0;
@@ -82,7 +82,7 @@ function readTokens(source: string): readonly Token[] | null {
   while (TOKEN.lastIndex < source.length) {
     const match = TOKEN.exec(source);
     if (match === null || tokens.length >= MAX_TOKENS) return null;
-    // Outside of brackets a line's end is the expression's end.
+    // Outside brackets, the end of a line ends the expression.
     if (open === 0 && match[1]?.includes('\n') === true) return null;
     const token = tokenOf(match);
     if (token.kind === 'symbol' && '(['.includes(token.text)) open += 1;
@@ -100,7 +100,7 @@ function tokenOf({ groups = {} }: RegExpExecArray): Token {
   return { kind: 'text', text: double ?? single ?? '' };
 }
 
-/** Thrown where the text leaves the grammar. */
+/** Thrown if the source is not in the grammar. */
 class NotPlain extends Error {
   override readonly name = 'NotPlain';
 }
@@ -177,7 +177,7 @@ class Reader {
   #readCompared(operator: ComparisonOperator): PlainExpression {
     if (operator === 'is' || operator === 'is not') {
       const constant = this.#takeNamedConstant();
-      // Two numbers or texts that are equal can be one object or two.
+      // Equal numbers or strings may be one object or two.
       if (constant === null) throw new NotPlain();
       return constant;
     }
@@ -242,10 +242,10 @@ class Reader {
     return items;
   }
 
-  /** @returns null where none begins */
+  /** @returns null if no path starts here */
   #readPath(): PlainPath | null {
     if (this.#next.kind !== 'word' || !VARIABLE_NAMES.has(this.#next.text)) return null;
-    // The names of variables are these.
+    // VARIABLE_NAMES contains exactly these names.
     const variable = this.#take().text as PathVariable;
     const keys: PathKey[] = [];
     for (;;) {

@@ -1,4 +1,4 @@
-/** Starts interpreters' processes: from the snapshot if there is one, otherwise slowly. */
+/** Starts the processes of interpreters: from the snapshot if there is one, otherwise slowly. */
 import { createChildCommand, findPyodideFolder, NOBODY } from './child-command.js';
 import { ANSWER_OVERHEAD_BYTES } from './frames.js';
 import type { BootedInterpreter } from './interpreter-supply.js';
@@ -9,16 +9,16 @@ import { createBootRequest, ensureSnapshot } from './snapshot.js';
 export class InterpreterBooter {
   readonly #settings: RuntimeSettings;
 
-  /** Set when the snapshot could not be made or used; interpreters start without it from then on. */
+  /** Set if the snapshot could not be created or used; from then on, interpreters start without it. */
   #isSnapshotUseless = false;
-  /** Root is more than an interpreter needs. Given up where nobody may not read the server's files. */
+  /** An interpreter does not need root. Set to false if the user nobody cannot read the server's files. */
   #startsAsNobody = process.getuid?.() === 0;
 
   constructor(settings: RuntimeSettings) {
     this.#settings = settings;
   }
 
-  /** @throws Error when the interpreter does not start or the signal fires */
+  /** @throws Error if the interpreter does not start, or the signal fires */
   async boot(signal: AbortSignal): Promise<BootedInterpreter> {
     const snapshotPath = await this.#findSnapshot(signal);
     const { outputLimitBytes, resultLimitBytes, logger } = this.#settings;
@@ -48,7 +48,7 @@ export class InterpreterBooter {
     }
   }
 
-  /** First without the snapshot, which may be broken; if that does not help, as the server's own user. */
+  /** First without the snapshot, which may be corrupt; if that does not help, as the server's own user. */
   #startDifferentlyNextTime(): void {
     if (!this.#isSnapshotUseless) {
       this.#isSnapshotUseless = true;

@@ -1,7 +1,7 @@
 /**
- * Boots one Pyodide interpreter with gates in front of everything that it imports, and loads runner.py into it.
+ * Boots a Pyodide interpreter with a gate in front of every function that it imports, and loads runner.py into it.
  *
- * Owns: Pyodide's options and the ways round them. What it hands on is not sealed yet: that is sealed-interpreter.ts.
+ * Owns: Pyodide's options and workarounds. Its result is not sealed yet; sealed-interpreter.ts does that.
  */
 import { Gates } from './gates.js';
 import { createGuestCalls, PrintedText } from './guest-calls.js';
@@ -14,11 +14,11 @@ import {
 } from './pyodide-module.js';
 
 export interface PythonOptions {
-  /** Where Pyodide is. */
+  /** The folder that contains Pyodide. */
   readonly pyodideFolder: string;
-  /** The text of runner.py. */
+  /** The source of runner.py. */
   readonly runner: string;
-  /** Memory of an interpreter that has run `runner` already. It is used up. */
+  /** Memory of an interpreter that has already run `runner`. It can be used only once. */
   readonly snapshot: Uint8Array<ArrayBuffer> | null;
   readonly memoryLimitBytes: number;
   readonly resultLimitBytes: number;
@@ -31,9 +31,9 @@ declare const WebAssembly: {
   instantiate: (code: ArrayBuffer | Uint8Array, imports: object) => Promise<unknown>;
 };
 
-/** Node shares the memory of small ones. */
+/** Node shares the memory of small modules. */
 const SMALL_MODULE_BYTES = 1 << 20;
-/** The name under which Python knows runner.py. */
+/** The module name of runner.py in Python. */
 export const RUNNER_MODULE = '_stepwright';
 
 export interface BootedPython {
@@ -85,7 +85,7 @@ async function bootModule(
       gates.install(imports);
       return instantiate(imports, (instance, module) => {
         gates.assertComplete(imports, module);
-        // Pyodide's module exports CPython's interface; a missing function fails the self-test.
+        // Pyodide's module exports CPython's interface; if a function is missing, the self-test fails.
         exports = instance.exports as PythonExports;
         done(instance, module);
       });
@@ -99,7 +99,7 @@ async function bootModule(
   const python = await loadPyodide({
     indexURL: options.pyodideFolder,
     env: { HOME: '/', TZ: 'UTC' },
-    // The type's prototype would be a way to the host's own objects while Pyodide boots.
+    // With an ordinary prototype, Python could reach objects of the host while Pyodide boots.
     jsglobals: Object.create(null) as object,
     stdin: () => null,
     stdout: () => undefined,
@@ -112,8 +112,8 @@ async function bootModule(
 }
 
 /**
- * Pyodide uses WebAssembly's stack switching where it finds it, to wait for promises. A sealed interpreter has nothing
- * to wait for, and an import that suspends is not a function that a gate could stand in front of.
+ * If available, Pyodide uses WebAssembly's stack switching to wait for promises. A sealed interpreter never waits, and
+ * an import that suspends is not a function that a gate could replace.
  */
 function removeStackSwitching(): void {
   for (const name of ['Suspending', 'promising']) Reflect.deleteProperty(WebAssembly, name);
@@ -124,13 +124,13 @@ function requireExports(exports: PythonExports | null): PythonExports {
   return exports;
 }
 
-/** Runs runner.py as a module of its own, so that `__main__` stays free for scripts. */
+/** Runs runner.py as a separate module, so that `__main__` stays free for scripts. */
 function loadRunner(python: PyodideInterface, runner: string): void {
   python.runPython(
     [
       'import sys, types',
       `module = sys.modules["${RUNNER_MODULE}"] = types.ModuleType("${RUNNER_MODULE}")`,
-      // JSON text is a Python literal as well.
+      // JSON text is also a Python literal.
       `exec(compile(${JSON.stringify(runner)}, "<runner>", "exec"), module.__dict__)`,
       'del module, sys, types',
     ].join('\n'),
@@ -144,7 +144,7 @@ function placed(snapshot: Uint8Array<ArrayBuffer>, target: () => ArrayBuffer): U
   return image;
 }
 
-/** Pyodide keeps the file of its module alive, 9 MB, of which V8 has made its own copy. */
+/** Pyodide keeps its module file (9 MB) in memory, although V8 has its own copy. */
 function releaseCodeOnceCompiled(): void {
   const { instantiate } = WebAssembly;
   WebAssembly.instantiate = async (code, imports) => {
@@ -155,7 +155,7 @@ function releaseCodeOnceCompiled(): void {
   };
 }
 
-/** Frees what others keep alive and will not look at again, by moving it elsewhere. */
+/** Frees a buffer that other code references but never reads again, by transferring it elsewhere. */
 function releaseMemory(buffer: ArrayBufferLike): void {
   if (buffer instanceof ArrayBuffer) structuredClone(buffer, { transfer: [buffer] });
 }

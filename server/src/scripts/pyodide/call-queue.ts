@@ -1,16 +1,16 @@
 /**
- * Calls that wait for an interpreter, in two lanes, so that many scripts do not block the expressions of others, nor the
- * reverse. Within a lane, owners take turns, however many calls each has; the calls of one owner are served in order of
- * arrival. Bounded.
+ * Calls that wait for an interpreter, in two lanes, so that many scripts do not block the expressions of others, nor
+ * the reverse. Within a lane, owners take turns, regardless of how many calls each has; the calls of one owner are
+ * served in order of arrival. The queue is bounded.
  */
 
 /** `scripts` is also for expressions of an owner whose expressions took too long before. */
 export type Lane = 'expressions' | 'scripts';
 
-/** So many calls of the one lane may pass a waiting call of the other. */
+/** How many calls of the lane may overtake a waiting call of the other lane. */
 const MAX_PASSED: Readonly<Record<Lane, number>> = { expressions: 1, scripts: 16 };
 
-/** One lane: a list for each owner that waits. The owner whose turn is next comes first. */
+/** One lane: a list for each waiting owner. The owner whose turn is next comes first. */
 class FairLane<Call> {
   #owners = new Map<string, Call[]>();
   size = 0;
@@ -74,7 +74,7 @@ export class CallQueue<Call> {
     expressions: new FairLane(),
     scripts: new FairLane(),
   };
-  /** How many of the other lane went first while this one waited. */
+  /** For each lane, how many calls of the other lane were served while its first call was waiting. */
   readonly #passed: Record<Lane, number> = { expressions: 0, scripts: 0 };
 
   constructor(limit: number) {
@@ -85,19 +85,19 @@ export class CallQueue<Call> {
     return this.#lanes.expressions.size + this.#lanes.scripts.size;
   }
 
-  /** @returns false when the queue is full */
+  /** @returns false if the queue is full */
   push(lane: Lane, call: Call, owner = ''): boolean {
     if (this.size >= this.#limit) return false;
     this.#lanes[lane].push(owner, [call]);
     return true;
   }
 
-  /** Puts a call back to the head of its lane; never refused, because it had a place before. */
+  /** Puts a call back to the head of its lane. It is never rejected, because it had a place before. */
   putBack(lane: Lane, call: Call, owner = ''): void {
     this.#lanes[lane].putFirst(owner, call);
   }
 
-  /** @param lanes which calls may run now */
+  /** @param lanes the lanes whose calls may run now */
   shift(lanes: readonly Lane[]): Call | undefined {
     const lane = this.#chooseLane(lanes);
     if (lane === null) return undefined;
@@ -107,7 +107,7 @@ export class CallQueue<Call> {
     return this.#lanes[lane].shift();
   }
 
-  /** What an owner has waiting as expressions waits with the scripts from now on. @returns what was moved */
+  /** Moves an owner's waiting expressions to the lane of the scripts. @returns the moved calls */
   demote(owner: string): readonly Call[] {
     const calls = this.#lanes.expressions.takeOwner(owner);
     if (calls.length > 0) this.#lanes.scripts.push(owner, calls);

@@ -1,9 +1,9 @@
 /**
- * How an interpreter's process is started: which flags restrict it, and which files it may read.
+ * How the process of an interpreter is started: the flags that restrict it, and the files that it may read.
  *
- * It gets nothing of the server's environment. Node's permission model allows it only to read its own few files: no
- * writing, no processes, no workers, no addons. A server that runs as root starts it as nobody. Sockets are not covered by
- * that model; the sealed interpreter keeps Python from them.
+ * It does not inherit the server's environment. Node's permission model allows it only to read its own few files: no
+ * writing, no processes, no workers, no addons. A server that runs as root starts it as nobody. The permission model
+ * does not cover sockets; the sealed interpreter keeps Python away from them.
  */
 import { createRequire } from 'node:module';
 import { existsSync, realpathSync } from 'node:fs';
@@ -14,30 +14,31 @@ export interface ChildCommand {
   readonly file: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** All of it. @default empty */
+  /** The complete environment. @default empty */
   readonly environment?: Readonly<Record<string, string>>;
-  /** The user and group that the process runs as; the server's own when left out. */
+  /** The user and group of the process. @default those of the server */
   readonly userId?: number;
 }
 
-/** The user that owns nothing, on every Unix. */
+/** The user nobody, which owns nothing on any Unix. */
 export const NOBODY = 65_534;
 
-/** Real paths: the permission model and pnpm's links do not mix. */
+/** Real paths, because the permission model does not follow pnpm's links. */
 export const OWN_FOLDER = realpathSync(dirname(fileURLToPath(import.meta.url)));
 export const RUNNER_PATH = join(OWN_FOLDER, 'runner.py');
 
-/** `.ts` when the server runs from its sources, as in tests. */
+/** `.ts` if the server runs from its sources, as in tests. */
 const SOURCE_EXTENSION = extname(fileURLToPath(import.meta.url));
 const HEAP_LIMIT_MB = 128;
 /**
- * Node is built for many threads and much work; an interpreter's process has one thread and little JavaScript. Together
- * with the next this makes it smaller by a third, and no slower.
+ * Node is tuned for many threads and heavy work; an interpreter's process has one thread and little JavaScript.
+ * Together with the environment below, these flags make it a third smaller, and no slower.
  */
 const SMALL_V8 = ['--single-threaded', '--optimize-for-size', '--max-semi-space-size=4'];
 /**
- * For the C library where it is glibc: one heap, which gives back what is free, instead of one for each thread. What V8's
- * compilers work in comes in pieces of up to 32 kB, and is given back only where it is no part of that heap: 20 MB.
+ * For glibc: one heap, which returns free memory to the system, instead of one heap per thread. V8's compilers allocate
+ * their working memory in pieces of up to 32 kB, which is returned only if it is not part of that heap. This saves 20
+ * MB.
  */
 const SMALL_HEAP = {
   MALLOC_ARENA_MAX: '1',
@@ -64,7 +65,7 @@ export function createChildCommand(
   const readable = [
     join(OWN_FOLDER, '*'),
     join(pyodideFolder, '*'),
-    // Node looks here for the type of our modules.
+    // Node reads the module type of our files from here.
     join(findPackageFolder(), 'package.json'),
     ...alsoReadable,
   ];

@@ -1,8 +1,8 @@
 /**
  * The process of one interpreter: handles one request after another from the server, and ends when the server is gone.
  *
- * The server limits the time of a call, first with SIGINT and then with SIGKILL. In case the server dies while endless code
- * is running here, everything happens within a lease, which such code can exceed only once.
+ * The server limits the time of a call, first with SIGINT and then with SIGKILL. In case the server dies while endless
+ * code is running here, everything happens within a lease, which such code can exceed only once.
  */
 import { constants, readFileSync } from 'node:fs';
 import { bootPython, makeSnapshot, type PythonOptions } from './boot-python.js';
@@ -12,20 +12,23 @@ import { SealedInterpreter } from './sealed-interpreter.js';
 import { ServerPipe } from './server-pipe.js';
 import { testSeal } from './test-seal.js';
 
-/** The first request of every interpreter's process. */
+/** The first request to every interpreter process. */
 export interface BootRequest extends Omit<PythonOptions, 'snapshot' | 'runner'> {
-  /** `snapshot`: answer with the memory of a fresh interpreter and end. */
+  /** `snapshot`: reply with the memory of a fresh interpreter and end. */
   readonly task: 'serve' | 'snapshot';
   readonly runnerPath: string;
   readonly snapshotPath: string | null;
-  /** Code that nobody waits for any more runs this long at most, or twice its own limit if that is longer. */
+  /** Code that no server waits for any more runs at most this long, or twice its own limit if that is longer. */
   readonly leaseMs: number;
 }
 
 const NOTHING = Buffer.alloc(0);
-/** Taken before this global is removed. */
+/** Captured before the global is removed. */
 const now = performance.now.bind(performance);
-/** What Node offers and an interpreter's process has no use for, in case somebody finds a way into its JavaScript. */
+/**
+ * Globals of Node that an interpreter's process does not need, removed in case somebody finds a way into its
+ * JavaScript.
+ */
 const UNUSED_GLOBALS = [
   'fetch',
   'WebSocket',
@@ -58,7 +61,7 @@ async function main(): Promise<void> {
   allowPyodideToStart();
   const pipe = new ServerPipe();
   const { request } = pipe.receiveBody(pipe.receiveHeader());
-  // Comes from our own server.
+  // The request comes from our own server.
   const boot = JSON.parse(request.toString()) as BootRequest;
   const runner = readFileSync(boot.runnerPath, 'utf8');
   if (boot.task === 'snapshot') {
@@ -86,7 +89,7 @@ function serve(interpreter: SealedInterpreter, pipe: ServerPipe, shortestLeaseMs
   let leaseEndsAt = 0;
   let header: RequestHeader | null = null;
   const restoring = { isUnderWay: false };
-  /** May be broken off at any point, and done again. */
+  /** May be interrupted at any point and repeated. */
   const restore = (work: () => void): void => {
     restoring.isUnderWay = true;
     work();
@@ -107,14 +110,15 @@ function serve(interpreter: SealedInterpreter, pipe: ServerPipe, shortestLeaseMs
       header = null;
       const reply = interpreter.call(frame);
       pipe.send({ ...reply, heapBytes: interpreter.heapBytes });
-      // After the answer has left: nobody waits for it unless the next request is there already.
+      // Restore after the response was sent: the server does not wait for this unless the next request has already
+      // arrived.
       restore(() => interpreter.restoreIfChanged());
     }
   };
   const lease = new InterruptibleSection('__stepwright_serve', answerWithinLease);
   for (;;) {
     leaseEndsAt = now() + leaseMs;
-    // A lease that ends while nobody asks for anything is followed by another one. Anything else is an orphan.
+    // A lease that ends while waiting for a request is renewed. Otherwise, the process is an orphan.
     if (!lease.run(leaseMs) && !pipe.isWaiting && !restoring.isUnderWay) process.exit(1);
     restoring.isUnderWay = false;
   }
@@ -123,7 +127,7 @@ function serve(interpreter: SealedInterpreter, pipe: ServerPipe, shortestLeaseMs
 function allowPyodideToStart(): void {
   // Emscripten shows the program's path to Python, as the variable `_` of the environment.
   process.argv[1] = '/python';
-  // Pyodide asks for the file system's constants in a way that the permission model refuses.
+  // Pyodide asks for the file system's constants in a way that the permission model rejects.
   Object.defineProperty(process, 'binding', { value: () => ({ fs: constants }) });
 }
 

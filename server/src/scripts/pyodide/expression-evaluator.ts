@@ -36,13 +36,13 @@ export interface ExpressionEvaluatorOptions {
   readonly ask: AskInterpreter;
 }
 
-/** Characters of expressions that are seen for the first time. */
+/** Maximum number of characters in new expressions that are analysed without yielding. */
 const ANALYSED_AT_ONCE_MAX = 8_192;
 
-/** An expression or a constant to evaluate, with what is known about it. */
+/** An expression or a constant to evaluate, with the results of its analysis. */
 interface Item {
   readonly request: EvaluationRequest;
-  /** Present when it can be answered without Python, depending on the values that it meets. */
+  /** Set if the item can be evaluated without Python, depending on its values. */
   readonly plain: PlainExpression | null;
   /** Null for a constant. */
   readonly analysed: AnalysedExpression | null;
@@ -97,7 +97,7 @@ export class ExpressionEvaluator {
     return { request, plain: analysed.plain, analysed };
   }
 
-  /** The parser takes up to 2 ms for a kilobyte. */
+  /** The parser takes up to 2 ms per kilobyte. */
   #isMuchToAnalyse(requests: readonly EvaluationRequest[]): boolean {
     let length = 0;
     for (const request of requests) if ('source' in request) length += request.source.length;
@@ -119,7 +119,7 @@ export class ExpressionEvaluator {
     return this.#evaluateItems(items, variables, options);
   }
 
-  /** @returns null where Python is needed */
+  /** @returns null if Python is needed */
   #evaluateHere(items: readonly Item[], variables: EvaluationVariables): EvaluationResult | null {
     const values: Json[] = [];
     let current = { ...variables, environment: this.#environment };
@@ -129,7 +129,7 @@ export class ExpressionEvaluator {
     for (const [index, { plain, request }] of items.entries()) {
       const value = plain === null ? undefined : evaluatePlain(plain, current);
       if (value === undefined) return null;
-      // Together, as Python measures them: thousands of outputs may be the same large value.
+      // Counted together, as Python does: thousands of outputs may be the same large value.
       bytesLeft = leftOf(value, bytesLeft, MAX_NESTING);
       if (bytesLeft < 0) {
         const problem = findStorageProblem(value, resultLimitBytes);
@@ -163,7 +163,7 @@ export class ExpressionEvaluator {
     return answer ?? { ok: false, index: 0, error: UNPROVEN };
   }
 
-  /** @returns null when the interpreter does not agree that the expressions are pure */
+  /** @returns null if the interpreter disagrees that the expressions are pure */
   async #ask(
     items: readonly Item[],
     variables: JsonObject,
@@ -185,7 +185,7 @@ export class ExpressionEvaluator {
     if (result.ok && (result.answer === null || result.answer.ok)) return result.answer;
     const failed = result.ok ? result.answer : { error: result.error, index: result.progress };
     if (failed === null || !('error' in failed)) return failed;
-    // The progress comes from the interpreter's memory, where any number could be.
+    // The progress comes from the interpreter's memory, which may contain any number.
     const index = Math.min(failed.index, items.length - 1);
     return { ok: false, index, error: placeError(failed.error, items[index]) };
   }
@@ -207,7 +207,7 @@ const UNPROVEN: ScriptError = {
   message: 'the interpreter refused to evaluate the expression',
 };
 
-/** What CPython compiles. */
+/** The source that CPython compiles. */
 function sourceOf({ analysed, request }: Item): string {
   if ('constant' in request) return pythonLiteral(request.constant);
   return analysed?.prepared.text ?? request.source;
@@ -217,7 +217,7 @@ function classificationOf({ analysed }: Item): Classification {
   return analysed?.classification ?? CONSTANT;
 }
 
-/** What all of them read together; null unless all of them are pure. */
+/** The union of what the expressions read; null unless all of them are pure. */
 function findReads(items: readonly Item[]): readonly VariablePath[] | null {
   const reads: VariablePath[] = [];
   for (const item of items) {

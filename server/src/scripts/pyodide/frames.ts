@@ -1,30 +1,30 @@
 /**
- * What travels between the server and an interpreter's process: length-framed binary messages.
+ * The messages between the server and the process of an interpreter: binary, with a length prefix.
  *
- * Strictly one request, then one reply. Headers are fixed numbers, so that neither side has to parse text that
- * the other side could make expensive. Used by both processes; must not import anything of either.
+ * Strictly one request, then one reply. Headers are fixed-size numbers, so that neither side has to parse text that the
+ * other side could make expensive. Used by both processes; must not import anything from either.
  */
 
-/** How a call ended, as the interpreter's process saw it. The place in the list is the code on the wire. */
+/** How a call ended, as seen by the interpreter's process. The position in the list is the code on the wire. */
 export const OUTCOMES = [
-  /** The Python side answered; its text may still report an error of the user's code. */
+  /** The Python side responded; its text may still report an error of the user's code. */
   'answered',
-  /** The server broke it off, because its time was over. The interpreter is restored and serves on. */
+  /** The server interrupted the call because its time was up. The interpreter is restored and continues to serve. */
   'timeout',
-  /** The answer is larger than the limit. */
+  /** The response exceeds the limit. */
   'too-large',
-  /** The code asked the host for something that is closed. */
+  /** The code called a closed host function. */
   'denied',
-  /** The WebAssembly stack ran out. */
+  /** The WebAssembly stack overflowed. */
   'overflow',
-  /** A trap, or an interpreter that no longer answers in the agreed way. */
+  /** A trap, or an interpreter that violates the protocol. */
   'broken',
 ] as const;
 
 export type Outcome = (typeof OUTCOMES)[number];
 
 export interface RequestFrame {
-  /** Proven in the server: nothing of it can stay behind in the interpreter. */
+  /** The server has proved that the call leaves nothing behind in the interpreter. */
   readonly pure: boolean;
   readonly timeoutMs: number;
   readonly request: Buffer;
@@ -33,29 +33,35 @@ export interface RequestFrame {
 
 export interface ReplyFrame {
   readonly outcome: Outcome;
-  /** How many items of the request had been begun; counts from 0. */
+  /** Index of the item that was being processed when the call ended. */
   readonly progress: number;
   readonly deniedCalls: number;
   readonly heapBytes: number;
-  /** What the code printed. */
+  /** Text that the code printed. */
   readonly output: Buffer;
-  /** The answer, or for `denied` and `broken` a few words on what happened. */
+  /** The response; for `denied` and `broken`, a short description of what happened. */
   readonly result: Buffer;
 }
 
 export const REQUEST_HEADER_BYTES = 16;
 export const REPLY_HEADER_BYTES = 24;
-/** Beside the values, which have a limit of their own: an answer's first line with names, or an error and its traceback. */
+/**
+ * Room beyond the values, which have their own limit: the first line of a response with its names, or an error and its
+ * traceback.
+ */
 export const ANSWER_OVERHEAD_BYTES = 64 * 1024;
 
 const PURE = 1;
-/** The last byte of every request's header; see server-pipe.ts. */
+/** The last byte of every request header; see server-pipe.ts. */
 export const REQUEST_MARK = 0x5a;
 
-/** Beyond the call's own limit: breaking it off, restoring the interpreter, and a machine under load. */
+/**
+ * Extra time beyond the call's own limit, for the interrupt, for restoring the interpreter, and for a machine under
+ * load.
+ */
 const GRACE_MS = 1_000;
 
-/** When the server stops waiting for a call and kills its process. */
+/** The time after which the server stops waiting for a call and kills its process. */
 export function longestCallMs(timeoutMs: number): number {
   return 2 * timeoutMs + GRACE_MS;
 }
@@ -102,7 +108,9 @@ export class MalformedReply extends Error {
   override readonly name = 'MalformedReply';
 }
 
-/** Collects the chunks of a stream into replies. Believes no length: what is over the limit is an error at once. */
+/**
+ * Assembles the chunks of a stream into replies. It trusts no length: a length over the limit is an error immediately.
+ */
 export class ReplyReader {
   #chunks: Buffer[] = [];
   #bufferedBytes = 0;
@@ -114,7 +122,7 @@ export class ReplyReader {
   }
 
   /**
-   * @returns a reply when this chunk completed one
+   * @returns the reply, if this chunk completed one
    * @throws MalformedReply
    */
   push(chunk: Buffer): ReplyFrame | null {

@@ -2,14 +2,14 @@
  * Gates: the wall between Python and the host.
  *
  * Every host function that the WebAssembly module imports is replaced by a gate *before* the module is instantiated.
- * While Pyodide boots, gates let everything through. `seal()` closes them for good: from then on a call reaches one of
- * the few functions in `guest-calls.ts`, or nothing. WebAssembly can call nothing that it does not import, so this also
- * holds for ctypes, for function pointers and for a corrupted heap.
+ * While Pyodide boots, gates let everything through. `seal()` closes them permanently: from then on, a call reaches one
+ * of the few functions in `guest-calls.ts`, or nothing. WebAssembly cannot call anything that it does not import, so
+ * this also holds for ctypes, for function pointers and for a corrupted heap.
  *
- *  G1 After `seal()` no JavaScript of Emscripten or Pyodide runs on behalf of the guest.
- *  G2 An import that has no gate stops the start (`assertComplete`).
- *  G3 Looking for files finds none; any other call is denied, and its interpreter is not used again.
- *  G4 Denied calls are counted, and only the first names kept, so that a loop of them costs the host nothing.
+ *  G1 After `seal()`, no JavaScript of Emscripten or Pyodide runs on behalf of the guest.
+ *  G2 An import without a gate prevents the start (`assertComplete`).
+ *  G3 Looking for files finds none; any other call is denied, and the interpreter is not used again.
+ *  G4 Denied calls are counted, and only the first names are kept, so that a loop of them costs the host nothing.
  */
 import type {
   HostFunction,
@@ -23,7 +23,7 @@ declare const WebAssembly: {
   readonly Module: { imports(module: WasmModule): readonly WasmImportDescriptor[] };
 };
 
-/** Thrown through the guest when it calls something that is closed; ends the call. */
+/** Thrown through the guest when it calls a closed function; ends the call. */
 export class DeniedCall extends Error {
   override readonly name = 'DeniedCall';
 }
@@ -33,8 +33,8 @@ const WASI_EACCES = 2;
 const WASI_ENOENT = 44;
 
 /**
- * Looking at files is answered as if there were none, and is no reason for alarm: Python itself looks for the source
- * of a script when it words some errors, and `zoneinfo` looks for time zones.
+ * These calls behave as if there were no files, and do not count as violations: Python itself looks for the source of a
+ * script when it words some errors, and `zoneinfo` looks for time zones.
  */
 const ABSENT_FILES = new Set([
   '__syscall_faccessat',
@@ -48,8 +48,8 @@ const ABSENT_FILES = new Set([
 const MAX_NAMES = 3;
 
 /**
- * Two imports that are not host functions: Pyodide links a small WebAssembly module of its own in front of them,
- * which compares a reference with a sentinel.
+ * Two imports that are not host functions: Pyodide links a small WebAssembly module of its own in front of them, which
+ * compares a reference with a sentinel.
  */
 const PYODIDE_SENTINELS = new Set(['Jsv_GetError_import', 'JsvError_Check']);
 
@@ -59,7 +59,7 @@ export class Gates {
   readonly #names = new Set<string>();
   #count = 0;
 
-  /** What stays reachable after `seal()`. */
+  /** The functions that stay reachable after `seal()`. */
   readonly #guestCalls: ReadonlyMap<string, HostFunction>;
 
   constructor(guestCalls: ReadonlyMap<string, HostFunction>) {
@@ -71,13 +71,13 @@ export class Gates {
     for (const table of new Set(Object.values(imports))) {
       for (const [name, value] of Object.entries(table)) {
         if (typeof value !== 'function' || this.#gates.has(value)) continue;
-        // Imports are functions of numbers; never[] says that we do not know how many.
+        // Imports are functions of numbers; never[] leaves their count open.
         table[name] = this.#createGate(name, value as HostFunction);
       }
     }
   }
 
-  /** @throws Error when the module imports a function that is not a gate (G2) */
+  /** @throws Error if the module imports a function that is not a gate (G2) */
   assertComplete(imports: WasmImports, module: WasmModule): void {
     for (const { kind, module: namespace, name } of WebAssembly.Module.imports(module)) {
       if (kind !== 'function' || PYODIDE_SENTINELS.has(name)) continue;
@@ -95,7 +95,7 @@ export class Gates {
     return this.#count;
   }
 
-  /** The first few names that were denied since the last call began. */
+  /** The first few names that were denied during the current call. */
   get deniedNames(): readonly string[] {
     return [...this.#names];
   }

@@ -1,9 +1,9 @@
 /**
- * The host functions that Python reaches once it is sealed: memory up to a cap, clocks, random bytes, and a bounded
- * place to print to. Nothing here touches files, the network, the environment or the process.
+ * The host functions that Python can reach once it is sealed: memory up to a limit, clocks, random bytes, and bounded
+ * output. Nothing here touches files, the network, the environment or the process.
  *
- * Each function treats its parameters as hostile: pointers and lengths are checked against the memory before use.
- * Views of memory are made anew in each call, because growing the memory detaches older ones.
+ * Each function treats its parameters as hostile: pointers and lengths are checked against the memory before use. Each
+ * call creates new views of the memory, because growing the memory detaches existing views.
  */
 import { randomFillSync } from 'node:crypto';
 import type { HostFunction, Pointer, PythonExports } from './pyodide-module.js';
@@ -23,16 +23,16 @@ const TM_IS_DST = 8;
 const TM_UTC_OFFSET = 9;
 
 export interface GuestCallOptions {
-  /** The exports, once the module has been instantiated. */
+  /** The exports, available once the module has been instantiated. */
   readonly exports: () => PythonExports;
   readonly memoryLimitBytes: number;
-  /** Receives what is printed; copies nothing over its limit. */
+  /** Receives printed text; copies nothing beyond its limit. */
   readonly output: PrintedText;
-  /** Told about writes to files that are not standard output. */
+  /** Called for writes to files other than standard output. */
   readonly onDenied: (name: string) => void;
 }
 
-/** What the guest printed during one call, up to a limit. */
+/** The text that the guest printed during one call, up to a limit. */
 export class PrintedText {
   #chunks: Buffer[] = [];
   #bytes = 0;
@@ -71,12 +71,12 @@ export function createGuestCalls(options: GuestCallOptions): ReadonlyMap<string,
   return new Map(Object.entries(calls));
 }
 
-/** Calls one WebAssembly function from another through the table, which holds gates where it holds host functions. */
+/** Calls a WebAssembly function from another one through the table, which contains gates in place of host functions. */
 function trampoline(exports: () => PythonExports): HostFunction {
   type TableFunction = (self: number, args: number, keywords: number) => number;
   const known: TableFunction[] = [];
   return (index: number, self: number, args: number, keywords: number) => {
-    // The table holds functions only; an empty place throws, which ends the call.
+    // The table contains only functions; an empty slot throws, which ends the call.
     known[index] ??= exports().__indirect_function_table.get(index) as TableFunction;
     return known[index](self, args, keywords);
   };
@@ -98,7 +98,7 @@ function memoryCalls({
         memory.grow(Math.ceil((target - current) / WASM_PAGE_BYTES));
         return 1;
       } catch {
-        // The host has no more memory to give; Python raises MemoryError.
+        // The host has no more memory; Python raises MemoryError.
         return 0;
       }
     },
@@ -117,7 +117,7 @@ function timeCalls(exports: () => PythonExports): Record<string, HostFunction> {
     new DataView(exports().memory.buffer).setBigInt64(pointer >>> 0, value, true);
     return WASI_OK;
   };
-  // Taken now: nothing that happens later in this process can change which functions these are.
+  // Captured now: nothing that happens later in this process can replace these functions.
   const wallClock = Date.now;
   const monotonic = performance.now.bind(performance);
   return {
@@ -131,7 +131,7 @@ function timeCalls(exports: () => PythonExports): Record<string, HostFunction> {
   };
 }
 
-/** The guest lives in UTC, whatever the server's time zone is. */
+/** The guest runs in UTC, regardless of the server's time zone. */
 function calendarCalls(exports: () => PythonExports): Record<string, HostFunction> {
   const memory = (): DataView => new DataView(exports().memory.buffer);
   const writeBrokenDown = (seconds: bigint, target: Pointer): void => {
@@ -180,7 +180,7 @@ function brokenDownTime(time: Date): readonly number[] {
     time.getUTCDay(),
     (time.getTime() - newYear.getTime()) / MS_PER_DAY,
   ];
-  // A date outside of JavaScript's range has NaN fields, which become 0.
+  // A date outside JavaScript's range has NaN fields, which become 0.
   return fields.map((field) => Math.floor(field) | 0);
 }
 

@@ -1,4 +1,4 @@
-/** Translates between calls to an interpreter and the bytes that are sent. */
+/** Converts between calls to an interpreter and the bytes that are sent. */
 import { writeJson } from '../../engine/values/exact-json.js';
 import type { JsonObject } from '../../engine/values/json.js';
 import type { CallOptions, ScriptError } from '../script-runtime.js';
@@ -7,13 +7,13 @@ import type { CallResult } from './pool-call.js';
 import type { RuntimeSettings } from './runtime-options.js';
 
 export interface InterpreterCall<Answer> {
-  /** What runner.py is asked to do. */
+  /** The request to runner.py. */
   readonly request: JsonObject & { readonly kind: 'expressions' | 'script' | 'syntax' };
   readonly variables: JsonObject;
   readonly pure: boolean;
-  /** Who takes turns with others; by the text where nobody is named. */
+  /** Owners take turns. @default the source */
   readonly owner?: string;
-  /** Instead of the usual limit for its kind. */
+  /** Overrides the usual limit for the kind of request. */
   readonly timeoutMs?: number;
   /** @throws MalformedAnswer */
   readonly read: (answer: Buffer) => Answer;
@@ -22,10 +22,10 @@ export interface InterpreterCall<Answer> {
 
 export type AskInterpreter = <Answer>(call: InterpreterCall<Answer>) => Promise<CallResult<Answer>>;
 
-/** More than this could not be held by an interpreter's memory and is not even sent. */
+/** Larger inputs would not fit into an interpreter's memory and are not sent. */
 const MAX_INPUT_BYTES = 48 * (1 << 20);
 
-/** Of an expression whose definition is not known. */
+/** For an expression whose definition is not known. */
 const MAX_OWNER_LENGTH = 500;
 
 export function createAskInterpreter(
@@ -77,7 +77,7 @@ function encode(
     const message = `the code and its data are larger than ${MAX_INPUT_BYTES} bytes`;
     return { type: 'MemoryLimit', message };
   } catch (error) {
-    // Writing JSON is recursive, and a text has a largest length.
+    // Writing JSON is recursive, and strings have a maximum length.
     if (!(error instanceof RangeError)) throw error;
     return { type: 'ValueError', message: 'the data is nested too deeply or too large' };
   }

@@ -33,7 +33,7 @@ export interface PoolStatistics {
   readonly timeouts: number;
 }
 
-/** How long, and how many, owners of slow expressions are remembered. */
+/** How long owners of slow expressions are remembered, and how many of them. */
 const SLOW_MS = 10 * 60_000;
 const SLOW_OWNERS_MAX = 1_000;
 /** Memory never shrinks; an interpreter that has grown by this much is replaced by a fresh one. */
@@ -154,7 +154,7 @@ export class InterpreterPool {
     return scripts >= scriptsMax ? ['expressions'] : ['expressions', 'scripts'];
   }
 
-  /** Most of its waiting expressions are likely to take too long as well. */
+  /** The owner's waiting expressions are likely to take too long as well. */
   #demote(owner: string): void {
     if (owner === '') return;
     this.#slowOwners.set(owner, true);

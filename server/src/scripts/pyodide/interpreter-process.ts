@@ -20,27 +20,27 @@ export type CallEnd =
   | {
       readonly kind: 'reply';
       readonly reply: ReplyFrame;
-      /** It answered while it was being interrupted; what the interrupt will hit now, nobody knows. */
+      /** The response arrived while the call was being interrupted; the interrupt may still hit whatever runs next. */
       readonly isLate: boolean;
     }
-  /** It did not answer in time and is gone. */
+  /** It did not respond in time and was killed. */
   | { readonly kind: 'unresponsive' }
-  /** It is gone; nobody knows why. */
+  /** The process ended for an unknown reason. */
   | { readonly kind: 'died'; readonly reason: string };
 
 interface Pending {
   readonly frame: RequestFrame;
   readonly settle: (end: CallEnd) => void;
   deadline: NodeJS.Timeout;
-  /** The next interrupt of a call that is given up. */
+  /** The next interrupt of an abandoned call. */
   nextInterrupt: NodeJS.Timeout | undefined;
   isInterrupted: boolean;
 }
 
 const BOOT_DEADLINE_MS = 60_000;
-/** Most calls that are given up end by themselves sooner, which costs nothing. */
+/** Most abandoned calls end on their own within this time, which costs nothing. */
 const FIRST_INTERRUPT_MS = 20;
-/** One that had not begun the call yet did not notice. */
+/** A process that had not started the call yet did not notice the interrupt. */
 const NEXT_INTERRUPT_MS = 250;
 const MAX_ERROR_TEXT = 2_000;
 const COPIED_BYTES = 16_384;
@@ -54,7 +54,7 @@ export class InterpreterProcess {
   #errorText = '';
   readonly #exited: Promise<void>;
 
-  /** @param maxReplyBytes a longer reply is not believed */
+  /** @param maxReplyBytes a longer reply is rejected */
   constructor(command: ChildCommand, maxReplyBytes: number) {
     this.#reader = new ReplyReader(maxReplyBytes);
     this.#child = spawn(command.file, command.args, {
@@ -80,7 +80,7 @@ export class InterpreterProcess {
     });
   }
 
-  /** The id of the process; undefined when it could not be started. */
+  /** The id of the process; undefined if it could not be started. */
   get id(): number | undefined {
     return this.#child.pid;
   }
@@ -89,12 +89,12 @@ export class InterpreterProcess {
     return this.#dead;
   }
 
-  /** Calls back once, when the process has ended for whatever reason. */
+  /** Calls back once, when the process has ended for any reason. */
   onExit(callback: () => void): void {
     void this.#exited.then(callback);
   }
 
-  /** @returns the first reply @throws Error when the interpreter does not start, or the signal fires */
+  /** @returns the first reply @throws Error if the interpreter does not start, or the signal fires */
   async boot(request: BootRequest, signal: AbortSignal): Promise<ReplyFrame> {
     const giveUp = (): void => this.kill('its start was cancelled');
     if (signal.aborted) giveUp();
@@ -113,17 +113,17 @@ export class InterpreterProcess {
     throw new Error(end.kind === 'died' ? end.reason : 'it did not respond in time');
   }
 
-  /** Interrupts the call when its time is over, and kills the process when that does not help. */
+  /** Interrupts the call when its time is up, and kills the process if that does not help. */
   call(frame: RequestFrame): Promise<CallEnd> {
     return this.#exchange(frame, frame.timeoutMs, () => {
-      // What has come already is read before that.
+      // A response that has already arrived is read first.
       setImmediate(() => this.#interrupt(frame));
     });
   }
 
   /**
-   * Nobody wants the answer any more: the call is interrupted unless it ends at once, and its process is killed when
-   * that does not help.
+   * Abandons the call, because its result is no longer needed: it is interrupted unless it ends right away, and its
+   * process is killed if that does not help.
    */
   giveUpCall(): void {
     const pending = this.#pending;
@@ -164,12 +164,12 @@ export class InterpreterProcess {
     this.#child.kill('SIGINT');
   }
 
-  /** Ends the process at once. A call in flight ends as `died`. */
+  /** Kills the process immediately. A call in progress ends as `died`. */
   kill(reason: string): void {
     this.#end({ kind: 'died', reason });
   }
 
-  /** Resolves when the process is gone. */
+  /** Resolves when the process has ended. */
   async waitForExit(): Promise<void> {
     await this.#exited;
   }
@@ -178,7 +178,7 @@ export class InterpreterProcess {
     const parts = [encodeRequestHeader(frame), frame.request, frame.variables];
     const { stdin } = this.#child;
     if (frame.request.length + frame.variables.length <= COPIED_BYTES) {
-      // One small write is quicker than three.
+      // One small write is faster than three.
       stdin.write(Buffer.concat(parts));
       return;
     }
@@ -212,7 +212,7 @@ export class InterpreterProcess {
     this.#pending = null;
     if (pending === null) return;
     clearTimers(pending);
-    // Where there is no SIGINT, it ends the process.
+    // On systems without SIGINT, the signal ends the process.
     pending.settle(pending.isInterrupted ? { kind: 'unresponsive' } : end);
   }
 

@@ -1,26 +1,26 @@
 /**
- * Running something that can be ended from outside, also in the midst of WebAssembly.
+ * Runs code that can be interrupted from outside, even in the middle of WebAssembly.
  *
- * V8's own limit on time makes a thread for every call, which costs more than the expression that it guards. Ending on
- * SIGINT needs a thread as well, but one for as long as any such section is open. So a process opens one section for as
- * long as it serves, with a section inside of it for each call: that costs a microsecond, and SIGINT, which the server
- * sends when the time is over, ends the innermost.
+ * V8's own time limit creates a thread for every call, which costs more than the expression that it guards.
+ * Interrupting with SIGINT needs a thread as well, but only one for as long as any such section is open. So a process
+ * opens one section for as long as it serves, and nests a section in it for each call, which takes a microsecond.
+ * SIGINT, which the server sends when the time is up, ends the innermost section.
  */
 import vm from 'node:vm';
 
 export class InterruptibleSection {
   readonly #script: vm.Script;
 
-  /** @param name of a global through which the section is entered: vm.Script knows no other way */
+  /** @param name of the global function through which the section is entered; vm.Script has no other way */
   constructor(name: string, work: () => void) {
     Object.defineProperty(globalThis, name, { value: work });
     this.#script = new vm.Script(`${name}()`);
   }
 
   /**
-   * @param limitMs when it is ended without anybody asking for it; never when left out
-   * @returns whether it came to its end by itself
-   * @throws what the work throws
+   * @param limitMs the time after which the section is interrupted; unlimited by default
+   * @returns whether the work completed, that is, was not interrupted
+   * @throws any error of the work
    */
   run(limitMs?: number): boolean {
     const timeout = limitMs === undefined ? {} : { timeout: limitMs };

@@ -1,4 +1,4 @@
-/** What the end of a call means: for its caller, and for the interpreter that it ran on. */
+/** The consequences of the end of a call, for its caller and for the interpreter that ran it. */
 import { MalformedAnswer } from '../expressions/read-answer.js';
 import type { ScriptError } from '../script-runtime.js';
 import type { ReplyFrame } from './frames.js';
@@ -7,7 +7,7 @@ import type { CallResult, PoolCall } from './pool-call.js';
 import type { RuntimeLogger } from './runtime-options.js';
 
 export interface JudgeOptions {
-  /** In words, for the error when it is reached. */
+  /** For the error message when the limit is exceeded. */
   readonly resultLimitBytes: number;
   readonly logger: RuntimeLogger;
 }
@@ -18,7 +18,7 @@ export interface Judgement<Answer> {
   readonly isSound: boolean;
 }
 
-/** The interpreter restores its memory afterwards, and is as good as new. */
+/** After these, the interpreter restores its memory and is as good as new. */
 const HARMLESS: ReadonlySet<ReplyFrame['outcome']> = new Set(['timeout', 'too-large', 'overflow']);
 
 export function judgeCall<Answer>(

@@ -4,15 +4,15 @@ import type { Lane } from './call-queue.js';
 
 export interface PoolCall<Answer> {
   readonly lane: Lane;
-  /** Owners take turns. One whose expressions take too long waits with the scripts for a while. */
+  /** Owners take turns. An owner whose expressions take too long waits with the scripts for a while. */
   readonly owner?: string;
   readonly request: Buffer;
   readonly variables: Buffer;
   readonly pure: boolean;
-  /** It runs code that may break its interpreter. */
+  /** The code may break its interpreter. */
   readonly isRisky: boolean;
   readonly timeoutMs: number;
-  /** @throws MalformedAnswer when the interpreter cannot be trusted any more */
+  /** @throws MalformedAnswer if the interpreter can no longer be trusted */
   readonly read: (answer: Buffer) => Answer;
   readonly signal?: AbortSignal;
 }
@@ -22,7 +22,7 @@ export type CallResult<Answer> =
   | {
       readonly ok: false;
       readonly error: ScriptError;
-      /** The item that was being worked on. */
+      /** Index of the item that was being processed. */
       readonly progress: number;
       readonly output: string;
     };

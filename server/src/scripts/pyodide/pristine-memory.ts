@@ -1,8 +1,8 @@
 /**
  * A copy of an interpreter's memory, and how it is restored.
  *
- * Almost half of the memory is zero. Those pages are neither kept nor written while they are zero, because the system
- * allocates no memory for a page that was never written.
+ * Almost half of the memory is zero. Pages of zeros are neither copied nor written, because the system allocates no
+ * memory for a page that was never written.
  */
 const CHUNK_BYTES = 16_384;
 const ZEROS = Buffer.alloc(CHUNK_BYTES);
@@ -13,7 +13,7 @@ interface Run {
 }
 
 export class PristineMemory {
-  /** What is not zero, in order. */
+  /** The parts that are not zero, in order. */
   readonly #runs: readonly Run[];
 
   constructor(memory: ArrayBuffer) {
@@ -23,7 +23,7 @@ export class PristineMemory {
     }));
   }
 
-  /** Makes the memory as it was. It may have grown meanwhile; what was added is emptied. */
+  /** Restores the memory. If it has grown in the meantime, the added part is cleared. */
   restore(memory: ArrayBuffer): void {
     const target = Buffer.from(memory);
     let restored = 0;
@@ -37,22 +37,22 @@ export class PristineMemory {
 }
 
 /**
- * A snapshot of Pyodide that is placed in the same way. Pyodide would copy it as a whole; asked for its part that is
- * memory, this one puts that where it belongs, and gives Pyodide nothing to copy.
+ * A snapshot of Pyodide that is restored in the same way. Pyodide would copy it as a whole. When it asks for the part
+ * that is memory, this class copies that part to its place and returns nothing to copy.
  */
 export class PlacedSnapshot extends Uint8Array {
   static get [Symbol.species](): Uint8ArrayConstructor {
     return Uint8Array;
   }
 
-  /** Where to put it, once the module has been instantiated. */
+  /** The destination, available once the module has been instantiated. */
   target: () => ArrayBuffer = () => {
     throw new Error('The snapshot has no place yet');
   };
 
   override subarray(start?: number, end?: number): Uint8Array<ArrayBuffer> {
     const part = super.subarray(start, end);
-    // Only the memory reaches to the end.
+    // Only the memory extends to the end.
     if (end !== undefined) return part;
     const image = Buffer.from(part.buffer, part.byteOffset, part.length);
     const target = Buffer.from(this.target());

@@ -1,14 +1,15 @@
 /**
- * What an interpreter keeps outside of its linear memory: the tables of its WebAssembly module, and the limits of its stack.
+ * The state that an interpreter keeps outside its linear memory: the tables of its WebAssembly module, and the limits
+ * of its stack.
  *
- * Pyodide's code writes to two tables, which hold references to objects of the host, and to no other: nothing in the
- * module writes to the table of functions, and the host functions that could are closed (test/scripts/pyodide/
- * module-state.test.ts reads every instruction of the module). Those two are compared, slot by slot, after every call that
- * may have changed them. No ordinary code does, so an interpreter that differs is not repaired but thrown away.
+ * Pyodide's code writes to two tables only, which hold references to objects of the host. Nothing in the module writes
+ * to the table of functions, and the host functions that could are closed (test/scripts/pyodide/module-state.test.ts
+ * reads every instruction of the module). The two tables are compared, slot by slot, after every call that may have
+ * changed them. No ordinary code changes them, so an interpreter that differs is not repaired but discarded.
  */
 import type { PythonExports } from './pyodide-module.js';
 
-/** More than Pyodide ever has. */
+/** More slots than Pyodide ever uses. */
 const MAX_SLOTS = 100_000;
 
 type ReadSlot = (index: number) => unknown;
@@ -31,7 +32,7 @@ export class PristineReferences {
     this.#stack = this.#stackLimits();
   }
 
-  /** @returns what is not as it was; null when all is */
+  /** @returns what has changed; null if nothing has */
   findChange(): string | null {
     for (const { read, slots } of this.#tables) {
       for (let index = 0; index < slots.length; index += 1) {
@@ -61,7 +62,7 @@ function allSlots(read: ReadSlot): readonly unknown[] {
   return slots;
 }
 
-/** A table tells its length only by trapping behind its end. */
+/** The length of a table can only be found by accessing slots until one traps. */
 function hasSlot(read: ReadSlot, index: number): boolean {
   try {
     read(index);

@@ -1,22 +1,22 @@
 /**
  * The parts of Pyodide and of its WebAssembly module that we use, with types.
  *
- * Pyodide marks `createPyodideModule` as experimental and does not document the snapshot options, so the version in
- * package.json is exact, and a new one is taken only together with the whole test folder.
+ * Pyodide marks `createPyodideModule` as experimental and does not document the snapshot options. So package.json pins
+ * the exact version, and an upgrade must pass the whole test folder.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** Numbers as WebAssembly passes them; 64-bit ones are bigints. */
+/** Numbers as WebAssembly passes them; 64-bit integers are bigints. */
 export type HostFunction = (...parameters: never[]) => unknown;
 
-/** One object serves all namespaces and Emscripten's own symbol lookup (dlsym, the global offset table). */
+/** A single object serves all namespaces and Emscripten's own symbol lookup (dlsym, the global offset table). */
 export type ImportTable = Record<string, unknown>;
 
 export type WasmImports = Record<string, ImportTable>;
 
-/** TypeScript knows WebAssembly only together with browsers, so the few parts that we use are described here. */
+/** TypeScript declares WebAssembly only together with browser APIs, so the few parts that we use are declared here. */
 export interface WasmMemory {
   readonly buffer: ArrayBuffer;
   grow(pages: number): number;
@@ -40,7 +40,7 @@ export interface WasmImportDescriptor {
 /** A compiled module. */
 export type WasmModule = object;
 
-/** A pointer into linear memory. WebAssembly hands it out as a signed number: `>>> 0` before using it. */
+/** A pointer into linear memory. WebAssembly returns it as a signed number: apply `>>> 0` before using it. */
 export type Pointer = number;
 
 /** CPython's C interface and the C library, called on the raw exports. */
@@ -49,14 +49,14 @@ export interface PythonExports {
   readonly __indirect_function_table: WasmTable;
   malloc(bytes: number): Pointer;
   free(pointer: Pointer): void;
-  /** Tables of references to objects of the host: those that come and go, and those that stay. */
+  /** Tables of references to host objects: temporary ones, and permanent ones. */
   readonly _hiwire_get: (index: number) => unknown;
   readonly _hiwire_immortal_get: (index: number) => unknown;
   emscripten_stack_get_base(): Pointer;
   emscripten_stack_get_end(): Pointer;
   emscripten_stack_get_current(): Pointer;
   _emscripten_stack_restore(stack: Pointer): void;
-  /** The upper half of 64-bit results, outside of memory. */
+  /** The upper half of 64-bit results, stored outside linear memory. */
   setTempRet0(value: number): void;
   PyImport_AddModule(name: Pointer): Pointer;
   PyModule_GetDict(module: Pointer): Pointer;
@@ -101,18 +101,18 @@ export interface PyodideModule {
 
 export async function importPyodide(folder: string): Promise<PyodideModule> {
   const load = async (file: string): Promise<Record<string, unknown>> =>
-    // A module is an object whatever it exports.
+    // A module is an object, whatever it exports.
     (await import(pathToFileURL(join(folder, file)).href)) as Record<string, unknown>;
   const loader = await load('pyodide.mjs');
   const emscripten = await load('pyodide.asm.mjs');
-  // The exact version is pinned; its shape is covered by every test that starts an interpreter.
+  // The version is pinned, and every test that starts an interpreter checks its shape.
   return {
     loadPyodide: loader['loadPyodide'] as PyodideModule['loadPyodide'],
     createPyodideModule: emscripten['default'] as PyodideModule['createPyodideModule'],
   };
 }
 
-/** Pyodide's version, which is part of the name of a snapshot. */
+/** Pyodide's version, which is part of the file name of a snapshot. */
 export function readPyodideVersion(folder: string): string {
   const manifest: unknown = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   const version =

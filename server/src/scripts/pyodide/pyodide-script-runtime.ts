@@ -64,11 +64,11 @@ class PyodideScriptRuntime implements ScriptRuntime {
 
   async waitUntilReady(): Promise<void> {
     if (this.ready) return;
-    // A question waits for the first interpreter, and is refused where there will be none.
+    // This call waits for the first interpreter, and is rejected if there will be none.
     await this.checkSyntax('expression', ['None']).catch(() => undefined);
   }
 
-  /** Returns before an interpreter is ready: the server need not wait for Python. */
+  /** Returns before an interpreter is ready: the start of the server does not wait for Python. */
   async start(): Promise<void> {
     this.#pool.start();
   }

@@ -1,8 +1,8 @@
 /**
  * A call from the request until its caller has the result: it waits, runs, is aborted, or runs once more.
  *
- * It settles exactly once (IP3 in interpreter-pool.ts). Its end shows the state of the interpreter, even if no caller is
- * waiting any more.
+ * It settles exactly once (IP3 in interpreter-pool.ts). How it ends reveals the state of the interpreter, even if no
+ * caller is waiting any more.
  */
 import type { ScriptError } from '../script-runtime.js';
 import type { Lane } from './call-queue.js';
@@ -10,7 +10,7 @@ import type { CallEnd } from './interpreter-process.js';
 import { judgeCall, type JudgeOptions } from './judge-call.js';
 import { aborted, type CallResult, type PoolCall } from './pool-call.js';
 
-/** What becomes of the interpreter; `retry`: it is gone, and the call is made again. */
+/** What happens to the interpreter. `retry`: it is gone, and the call is repeated. */
 export type Disposition = 'keep' | 'discard' | 'retry';
 
 export interface QueuedCall {
@@ -20,17 +20,17 @@ export interface QueuedCall {
   readonly variables: Buffer;
   readonly pure: boolean;
   readonly timeoutMs: number;
-  /** Settles the call, unless it is to be tried again. */
+  /** Settles the call, unless it is repeated. */
   readonly deliver: (end: CallEnd) => Disposition;
   readonly refuse: (error: ScriptError) => void;
   readonly isAborted: () => boolean;
 }
 
 export interface QueuedCallOptions<Answer> extends JudgeOptions {
-  /** Instead of the call's own. */
+  /** Replaces the lane of the call. */
   readonly lane: Lane;
   readonly isStopping: () => boolean;
-  /** Its caller gave it up: wherever it is, it need not go on. */
+  /** The caller has abandoned the call, so it need not continue, wherever it is. */
   readonly aborted: (call: QueuedCall) => void;
   readonly resolve: (result: CallResult<Answer>) => void;
 }
@@ -48,7 +48,7 @@ export function queueCall<Answer>(
   const refuse = (error: ScriptError): void =>
     settle({ ok: false, error, progress: 0, output: '' });
   const deliver = (end: CallEnd): Disposition => {
-    // Nothing outside was changed by it, so a call whose process was taken away is simply made again, once.
+    // The call changed nothing outside, so if its process was taken away, it is repeated, once.
     if (!isAborted && end.kind === 'died' && !isRetry && !options.isStopping()) {
       isRetry = true;
       return 'retry';

@@ -1,16 +1,16 @@
 /**
- * Calls the functions of runner.py in an interpreter, with CPython's C interface on the raw WebAssembly exports.
+ * Calls the functions of runner.py in an interpreter, through CPython's C interface on the raw WebAssembly exports.
  *
- * Texts are copied in and out. Nothing that the guest could have written is believed: no pointer, no length, no number.
+ * Texts are copied in and out. Nothing that the guest could have written is trusted: no pointer, no length, no number.
  */
 import { RUNNER_MODULE, type PythonOptions } from './boot-python.js';
 import { ANSWER_OVERHEAD_BYTES } from './frames.js';
 import type { Pointer, PythonExports } from './pyodide-module.js';
 
-/** The answer is longer than it may be. */
+/** The response exceeds its maximum length. */
 export class AnswerTooLarge extends Error {}
 
-/** What went in or came out is no text, or does not fit. */
+/** The input or output is not text, or does not fit. */
 class NotText extends Error {}
 
 export class RunnerCalls {
@@ -18,7 +18,7 @@ export class RunnerCalls {
   readonly #answerBytesMax: number;
   readonly #runFunction: Pointer;
   readonly #progressCell: Pointer;
-  /** Room for the argument vector of a call and for the length of its result. */
+  /** Space for the argument vector of a call and for the length of its result. */
   readonly #scratch: Pointer;
   readonly #encoder = new TextEncoder();
 
@@ -32,8 +32,8 @@ export class RunnerCalls {
   }
 
   /**
-   * @returns the answer
-   * @throws AnswerTooLarge, NotText, and whatever the module throws
+   * @returns the response
+   * @throws AnswerTooLarge, NotText, and any error of the module
    */
   run(request: Buffer, variables: Buffer): Buffer {
     const python = this.#python;
@@ -56,13 +56,13 @@ export class RunnerCalls {
     return answer;
   }
 
-  /** The item that is being worked on, as the guest says: it could have written any number there. */
+  /** The item that is being processed, according to the guest, which could have written any number. */
   readProgress(): number {
     const memory = this.#memory();
     return (memory[this.#progressCell] ?? 0) | ((memory[this.#progressCell + 1] ?? 0) << 8);
   }
 
-  /** Copies a Python text out, believing neither its place nor its length. */
+  /** Copies a Python string out, trusting neither its pointer nor its length. */
   #copyText(object: Pointer): Buffer {
     const text = this.#python.PyUnicode_AsUTF8AndSize(object, this.#scratch) >>> 0;
     const { buffer } = this.#python.memory;
@@ -83,7 +83,7 @@ export class RunnerCalls {
     return text;
   }
 
-  /** A copy with a NUL behind it, as C wants it. */
+  /** Copies the bytes in, with a terminating NUL for C. */
   #copyIn(bytes: Uint8Array): Pointer {
     const pointer = this.#python.malloc(bytes.length + 1) >>> 0;
     if (pointer === 0) throw new NotText('the input does not fit into the memory');

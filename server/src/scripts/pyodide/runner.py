@@ -1,13 +1,13 @@
 """
-The Python side: runs inside of the interpreter, once before its memory is taken as the snapshot, then for every call.
+The Python side: runs inside the interpreter, once before its memory is saved as the snapshot, then for every call.
 
-`run(request, variables)` takes and gives text. The answer's first line is a JSON object that says how it went,
-and each further line is one value as JSON. What is restricted here keeps honest code out of trouble and words clear
-errors. It is NOT the wall: hostile code can reach everything in this file. The wall is around the interpreter
-(gates.ts), and the server believes nothing of what comes out (read-answer.ts).
+`run(request, variables)` takes and returns text. The first line of the response is a JSON object that reports the
+outcome; each further line is a value as JSON. The restrictions in this file keep honest code out of trouble and give
+clear errors. They are NOT the wall: hostile code can reach everything in this file. The wall is around the interpreter
+(gates.ts), and the server does not trust the interpreter's output (read-answer.ts).
 """
 
-# Everything that scripts may import is imported now: a sealed interpreter has no files to import from.
+# Every module that scripts may import is imported now: a sealed interpreter has no files to import from.
 import abc, array, ast, base64, binascii, bisect, builtins, calendar, cmath, collections, collections.abc, colorsys
 import contextlib, copy, csv, dataclasses, datetime, decimal, difflib, email.utils, enum, fractions, functools, gc
 import graphlib, hashlib, heapq, hmac, html, inspect, io, ipaddress, itertools, json, keyword, linecache, locale, math
@@ -26,10 +26,10 @@ IMPORTABLE = frozenset('''
     xml.etree.ElementTree zlib zoneinfo
 '''.split())
 
-# CPython's C code imports these on first use, and asks the builtins of the code that is running.
+# CPython's C code imports these on first use, through the builtins of the running code.
 NEEDED_BY_C = frozenset('_io _pydatetime _strptime collections.abc copyreg string.templatelib'.split())
 
-# From here on the server tells floats from integers by their exponent (see exact-json.ts).
+# From this value on, the server distinguishes floats from integers by their exponent (see exact-json.ts).
 FLOATS_FROM = 2 ** 53
 INTEGER_DIGITS = 1000
 LARGEST_INTEGER = 10 ** INTEGER_DIGITS - 1
@@ -41,7 +41,8 @@ CODE_CACHE_SIZE = 2000
 REQUEST_CACHE_SIZE = 500
 LONGEST_CACHED_REQUEST = 2000
 
-# How many items of a request were begun. The host reads these two bytes after it had to stop a call.
+# Index of the item of a request that is being processed. The host reads these two bytes after it has interrupted a
+# call.
 progress = bytearray(2)
 
 _settings = {'environment': {}, 'resultLimit': 2 ** 21, 'memoryLimit': 2 ** 27}
@@ -79,7 +80,7 @@ class Record(dict):
 
 
 # A record's own attributes are the methods of dict, so that the standard library, and scripts, can use it as a dict
-# whatever its keys are. Only expressions ask for the field first (see `_prefer_fields`).
+# regardless of its keys. Only expressions look up the field first (see `_prefer_fields`).
 _DICT_METHODS = frozenset(name for name in dir(dict) if not name.startswith('_'))
 
 
@@ -87,7 +88,7 @@ _decode = json.JSONDecoder(object_hook=Record).decode
 
 
 def _stored_float(digits):
-    """A float as it comes back from the server, where 2.0 and 2 are the same, but 1e16 and -0.0 stay floats."""
+    """A float as the server returns it: 2.0 and 2 are the same, but 1e16 and -0.0 stay floats."""
     number = float(digits)
     if not number.is_integer() or abs(number) >= FLOATS_FROM:
         return number
@@ -125,7 +126,7 @@ def _set_elements(value):
         return list(value)
 
 
-# In this order: a datetime is a date as well.
+# The order matters: a datetime is also a date.
 _CONVERSIONS = (
     ((set, frozenset), _set_elements),
     ((datetime.datetime, datetime.date, datetime.time), _isoformat),
@@ -161,7 +162,7 @@ _escape_surrogates = functools.partial(re.compile('[\ud800-\udfff]').sub, lambda
 
 
 def _as_utf8(text):
-    """JSON that UTF-8 can hold: halves of surrogate pairs, which it has no bytes for, are written as escapes."""
+    """JSON that can be encoded in UTF-8: unpaired surrogates, which UTF-8 cannot encode, are written as escapes."""
     if text.isascii():
         return text
     try:
@@ -193,7 +194,7 @@ _check_integers = json.JSONDecoder(parse_int=_short_integer).decode
 
 
 def _encode(value):
-    """The value as one line of JSON. Raises what says why it cannot be stored."""
+    """The value as one line of JSON. Raises an exception whose message says why the value cannot be stored."""
     kind = type(value)
     if kind is str:
         return _as_utf8(_quote(value))
@@ -253,14 +254,14 @@ def _format_traceback(frames, summary):
 
 
 def _describe(error, source):
-    """An exception as a dict. Whatever the exception's own methods do, this answers."""
+    """An exception as a dict. Never raises, whatever the exception's own methods do."""
     try:
         name = type(error).__name__[:100]
         message = str(error)[:MESSAGE_LIMIT]
     except BaseException:
         name, message = 'Exception', 'an exception that cannot be shown'
     if isinstance(error, NonRetryableError):
-        # The type is what the server goes by, also where the script raised a class of its own.
+        # The server decides by the type, even if the script raised its own subclass.
         message = message if type(error) is NonRetryableError else f'{name}: {message}'[:MESSAGE_LIMIT]
         name = 'NonRetryableError'
     if isinstance(error, MemoryError):
@@ -312,7 +313,7 @@ _INSTEAD = {
 
 
 def _refuse_import(name):
-    """Names the module and says what to do. A package says more than what is inside of it."""
+    """Names the module and says what to do instead. The hint of a package is preferred to that of its submodule."""
     instead = _INSTEAD.get(name) or _INSTEAD.get(name.partition('.')[0])
     near = difflib.get_close_matches(name, IMPORTABLE, 1, 0.8)
     hint = instead or (f"did you mean '{near[0]}'?" if near else '')
@@ -330,7 +331,7 @@ def _import(name, globals=None, locals=None, fromlist=(), level=0):
         raise _refuse_import(name)
     module = _real_import(name, globals, locals, fromlist, 0)
     for part in fromlist or ():
-        # `from urllib import request` asks for a module as well.
+        # `from urllib import request` also imports a module.
         if hasattr(module, '__path__') and part != '*' and not hasattr(module, part):
             raise _refuse_import(f'{name}.{part}')
     return module
@@ -341,13 +342,13 @@ _SCRIPT_BUILTINS['__import__'] = _import
 _SCRIPT_BUILTINS['NonRetryableError'] = NonRetryableError
 
 def _field(value, name, *default):
-    """What `value.name` means in an expression: a field wins over a method of dict."""
+    """The meaning of `value.name` in an expression: a field takes precedence over a method of dict."""
     if isinstance(value, Record) and dict.__contains__(value, name):
         return dict.__getitem__(value, name)
     return getattr(value, name, *default)
 
 
-# No name in an expression can be this one.
+# No name in an expression can equal this one.
 _FIELD = '.field'
 
 _EXPRESSION_BUILTINS = _SCRIPT_BUILTINS | {
@@ -374,13 +375,13 @@ def _all_names(code):
 
 
 def _looks_pure(code):
-    """A second opinion on what the server proved: no private names, no functions."""
+    """A second check of what the server has proved: no private names, no functions."""
     return not any(name.startswith('_') for name in code.co_names) and all(
         inner.co_name in _COMPREHENSIONS and _looks_pure(inner) for inner in _nested(code))
 
 
 def _prefer_fields(source):
-    """Compiles with `x.items`, and the like, as `_field(x, 'items')`. A loop, because expressions may nest deeply."""
+    """Compiles with `x.items`, and the like, as `_field(x, 'items')`. Uses a loop, because expressions may nest deeply."""
     tree = ast.parse(source, '<expression>', 'eval')
     waiting = [tree]
     while waiting:
@@ -428,7 +429,7 @@ def _load_variables(text, assigned):
 
 
 def _assign(variables, name, text):
-    """Later expressions see what will be stored, which is not always what was computed (a set becomes a list)."""
+    """Later expressions see the value that will be stored, which may differ from the computed one (a set becomes a list)."""
     data = variables.get('data')
     if data is None:
         data = variables['data'] = Record()
@@ -437,16 +438,16 @@ def _assign(variables, name, text):
 
 def _run_expressions(request, variables_text):
     sources, targets, pure = request['sources'], request['targets'], request.get('pure', False)
-    # Whether an expression may change its variables in place. The next one reads them anew.
+    # Whether each expression may change its variables in place. If so, the next one decodes them again.
     changing = request.get('changing') or [False] * len(sources)
     if not pure:
-        # A restored interpreter would repeat itself.
+        # Otherwise, a restored interpreter would repeat its random numbers.
         random.seed()
     values, assigned, size, variables, shown = [], [], 0, None, ''
     try:
         for index, source in enumerate(sources):
             _begin(index)
-            # A source that the server had to put into parentheses is shown without them.
+            # A source that the server had put into parentheses is shown without them.
             shown = source[1:-2] if source.endswith('\n)') else source
             code, used, looks_pure = _compile_expression(source)
             if pure and not looks_pure:
@@ -512,9 +513,8 @@ def _run_script(request, variables_text):
 
 
 def _collect(names, given):
-    """
-    Every variable that is left, one a line, after the line with their names. Inputs that are as they were given are
-    only named, and do not count towards the size of the result.
+    """Every remaining variable, one per line, after the line with their names. Unchanged inputs are only named, and do not
+    count towards the size of the result.
     """
     kept, unchanged, values, size = [], [], [], 0
     for name, value in list(names.items()):
@@ -568,7 +568,7 @@ _requests = {}
 
 
 def _read_request(text):
-    """A step sends the same expressions in every run."""
+    """Cached, because a step sends the same expressions in every run."""
     request = _requests.get(text)
     if request is None:
         request = json.loads(text)
@@ -595,7 +595,7 @@ def configure(settings):
 
 
 def _warm_up():
-    """Everything that Python sets up on first use shall be in the snapshot."""
+    """Runs everything that Python sets up on first use, so that it is in the snapshot."""
     expressions = {'kind': 'expressions', 'sources': ['data.a + 1', '1/0'], 'targets': [None, None]}
     more = ['[i for i in data.l if i > 1]', "data['items']", "f'{data.a:>3}'", 'json.dumps(data)', 'str(uuid.uuid4())']
     script = 'import re, math\nimport datetime\nc = a + b\nd = datetime.datetime.now()\ne = re.sub("a", "b", "aa")'
@@ -615,7 +615,7 @@ _warm_up()
 
 def finish():
     """Called once after the snapshot was loaded, just before the interpreter is sealed."""
-    # A warning would be looked up in source files.
+    # To show a warning, Python would look it up in source files.
     warnings.simplefilter('ignore')
     sys.stdout.reconfigure(line_buffering=True)
 
@@ -623,12 +623,12 @@ def finish():
         raise RuntimeError('time.sleep() is not available to scripts: use a Delay step')
 
     time.sleep = sleep
-    # Sealed they are harmless; without them the errors are clear.
+    # In a sealed interpreter, they are harmless; removing them makes the errors clear.
     unavailable = {'js', 'pyodide_js', '_pyodide_core', 'pyodide', '_pyodide', 'pyodide_http', 'asyncio', 'ctypes',
                    '_ctypes', 'subprocess', 'socket', '_socket', 'ssl', 'webbrowser'}
     for name in [name for name in sys.modules if name.split('.')[0] in unavailable]:
         del sys.modules[name]
-    # Nothing new can be imported, only what is loaded.
+    # From now on, only modules that are already loaded can be imported.
     sys.meta_path.clear()
     sys.path.clear()
     sys.path_hooks.clear()

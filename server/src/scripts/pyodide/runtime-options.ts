@@ -11,8 +11,8 @@ export interface PyodideRuntimeOptions {
   /** Maximum number of concurrent evaluations and scripts. Each costs a process of about 130 MB. @default 1 */
   readonly interpreters?: number;
   /**
-   * Number of additional interpreters kept booted while scripts run, and for a minute afterwards, as replacements. @default
-   * 1
+   * Number of additional interpreters kept booted while scripts run, and for a minute afterwards, as replacements.
+   * @default 1
    */
   readonly spares?: number;
   /** For all expressions of one call together. @default 1000 */

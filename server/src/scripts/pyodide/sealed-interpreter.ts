@@ -3,13 +3,13 @@
  *
  * Owns: sealing, calling and restoring one interpreter. Must not know: how Python boots, processes, expressions.
  *
- *  SI1 Once sealed, the guest reaches only `guest-calls.ts` (see gates.ts). The host talks to Python with CPython's C
- *     interface on the raw WebAssembly exports; there are no proxies and no callbacks.
- *  SI2 All state of Python lives in linear memory. It is copied when sealed and copied back, so that code that is not
- *     proven pure meets a pristine interpreter and leaves nothing behind. What WebAssembly keeps elsewhere is put back too,
- *     or compared (pristine-references.ts); an interpreter that differs there is not used again.
- *  SI3 Every call can be broken off from outside. V8 stops WebAssembly anywhere, inside of one regex or one power as well.
- *  SI4 Purity comes from the caller, who decided it without asking this interpreter.
+ *  SI1 Once sealed, the guest reaches only `guest-calls.ts` (see gates.ts). The host talks to Python through CPython's C
+ *      interface on the raw WebAssembly exports; there are no proxies and no callbacks.
+ *  SI2 All state of Python is in linear memory. It is copied when the interpreter is sealed, and copied back so that code
+ *      that is not proven pure starts on a pristine interpreter and leaves nothing behind. State that WebAssembly keeps
+ *      elsewhere is restored too, or compared (pristine-references.ts); an interpreter that differs is not used again.
+ *  SI3 Every call can be interrupted from outside. V8 stops WebAssembly anywhere, even inside a single regex or power.
+ *  SI4 Purity is an input of the caller, who decided it without asking this interpreter.
  */
 import { RUNNER_MODULE, type BootedPython, type PythonOptions } from './boot-python.js';
 import type { Outcome } from './frames.js';
@@ -38,7 +38,7 @@ export interface CallOutcome {
 const NOTHING = Buffer.alloc(0);
 const NO_EXPRESSIONS = Buffer.from('{"kind":"expressions","sources":[],"targets":[]}');
 const EMPTY_OBJECT = Buffer.from('{}');
-/** Pure calls leave freed memory behind; now and then it is cleaned too. */
+/** Pure calls leave freed memory behind, so the interpreter is restored after this many. */
 const PURE_CALLS_BETWEEN_RESTORES = 1000;
 
 export class SealedInterpreter {
@@ -51,13 +51,13 @@ export class SealedInterpreter {
   readonly #pristineReferences: PristineReferences;
   readonly #interruptible: InterruptibleSection;
 
-  /** Of the call under way: an interruptible section takes no arguments and answers nothing. */
+  /** Of the current call: an interruptible section takes no arguments and returns nothing. */
   #request: Buffer = NO_EXPRESSIONS;
   #variables: Buffer = EMPTY_OBJECT;
   #answer: Buffer = NOTHING;
-  /** Something ran that may have changed the interpreter. */
+  /** A call has run that may have changed the interpreter. */
   #dirty = false;
-  /** Something ran since the last restore; what it freed may still be readable. */
+  /** A call has run since the last restore; memory that it freed may still be readable. */
   #used = false;
   #pureCalls = 0;
 
@@ -69,7 +69,7 @@ export class SealedInterpreter {
     this.#interruptible = new InterruptibleSection(`__${RUNNER_MODULE}_call`, () => {
       this.#answer = this.#runner.run(this.#request, this.#variables);
     });
-    // Whatever Python makes at its first call is part of what is kept as pristine.
+    // Anything that Python creates during its first call becomes part of the pristine state.
     this.#runner.run(this.#request, this.#variables);
     this.#gates.seal();
     this.#printed.take();
@@ -107,12 +107,15 @@ export class SealedInterpreter {
     };
   }
 
-  /** What the next call finds is what it may find: pristine, or used by pure calls only if it is pure itself. */
+  /**
+   * Ensures that the next call finds a pristine interpreter, or, if it is pure itself, one that only pure calls have
+   * used.
+   */
   prepareFor(pure: boolean): void {
     if (this.#dirty || (this.#used && !pure)) this.#restore();
   }
 
-  /** Makes the interpreter as it was when it was sealed, if the last call may have changed it. */
+  /** Restores the state in which the interpreter was sealed, if the last call may have changed it. */
   restoreIfChanged(): void {
     if (this.#dirty) this.#restore();
   }
@@ -134,7 +137,9 @@ export class SealedInterpreter {
   }
 }
 
-/** V8 unwinds everything, as it does at a time-out; other errors of range come from what the guest made of its memory. */
+/**
+ * V8 unwinds the whole stack, as it does at a timeout; other RangeErrors come from what the guest did to its memory.
+ */
 function isStackOverflow(error: unknown): boolean {
   return error instanceof RangeError && error.message.includes('call stack');
 }

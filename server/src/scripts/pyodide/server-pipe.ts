@@ -1,7 +1,7 @@
 /**
- * The pipes to the server, seen from an interpreter's process. Everything is synchronous: the event loop never turns
- * between requests, so no timer, promise or finalizer that a guest managed to leave behind could ever run, and a server
- * that is gone ends this process with its next read.
+ * The pipes to the server, as seen from an interpreter's process. Everything is synchronous: the event loop never turns
+ * between requests, so no timer, promise or finalizer that a guest managed to leave behind can ever run, and if the
+ * server is gone, the next read ends this process.
  */
 import { readSync, writeSync } from 'node:fs';
 import {
@@ -23,8 +23,8 @@ export class ServerPipe {
   #waiting = false;
 
   /**
-   * Waits for the next request. May be broken off from outside at any point and called again: a header that had come
-   * already is found in the buffer, although nobody was told how much was read.
+   * Waits for the next request. May be interrupted at any point and called again: a header that had already arrived is
+   * found in the buffer, even though the interrupted read did not report its length.
    */
   receiveHeader(): RequestHeader {
     const header = this.#header;
@@ -33,7 +33,7 @@ export class ServerPipe {
       this.#waiting = true;
     }
     if (header.at(-1) !== REQUEST_MARK) {
-      // The server writes a header at once, so that it is there as a whole or not at all.
+      // The server writes a header in a single write, so that it arrives completely or not at all.
       if (header.some((byte) => byte !== 0)) process.exit(1);
       readExactly(header);
     }
@@ -41,7 +41,7 @@ export class ServerPipe {
     return decodeRequestHeader(header);
   }
 
-  /** Whether breaking off now loses nothing. */
+  /** Whether an interrupt now would lose nothing. */
   get isWaiting(): boolean {
     return this.#waiting;
   }
@@ -68,7 +68,7 @@ function readExactly(buffer: Buffer): void {
     const count = retryWhileBusy(() =>
       readSync(STDIN, buffer, offset, buffer.length - offset, null),
     );
-    // The server is gone or has no more use for this process.
+    // The server is gone, or no longer needs this process.
     if (count === 0) process.exit(0);
     offset += count;
   }
@@ -82,7 +82,7 @@ function retryWhileBusy(operation: () => number): number {
       const code = error instanceof Error && 'code' in error ? error.code : undefined;
       if (code === 'EOF' || code === 'EPIPE') return process.exit(0);
       if (code !== 'EAGAIN' && code !== 'EINTR') throw error;
-      // A pipe may be in non-blocking mode; then there is nothing better to do than to look again.
+      // A pipe may be in non-blocking mode; then the only option is to poll.
       if (code === 'EAGAIN') Atomics.wait(pause, 0, 0, 1);
     }
   }

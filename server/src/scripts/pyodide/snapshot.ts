@@ -1,6 +1,6 @@
 /**
  * The memory of an interpreter that has booted and run runner.py: starting from it takes a fraction of a second instead
- * of three. Made once for each Pyodide and runner, by the build or else by the first start.
+ * of three. It is created once for each version of Pyodide and of the runner, by the build or by the first start.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ import { readPyodideVersion } from './pyodide-module.js';
 const LEASE_MS = 60_000;
 const MAX_SNAPSHOT_BYTES = 256 * (1 << 20);
 
-/** Names what is inside, so that a stale one is never found. */
+/** The name depends on the content, so that a stale snapshot is never found. */
 export function defaultSnapshotPath(): string {
   const key = createHash('sha256')
     .update(`${readPyodideVersion(findPyodideFolder())}\0${process.version}\0`)
@@ -27,7 +27,7 @@ export function defaultSnapshotPath(): string {
   return join(findPackageFolder(), 'dist', 'python-snapshots', `${key.slice(0, 20)}.bin`);
 }
 
-/** What every interpreter's process is told at first. */
+/** The first request to every interpreter process. */
 export function createBootRequest(
   limits: Pick<
     BootRequest,
@@ -35,19 +35,19 @@ export function createBootRequest(
   >,
   task: Pick<BootRequest, 'task' | 'snapshotPath'>,
 ): BootRequest {
-  // Pyodide wants the slash.
+  // Pyodide requires the trailing slash.
   const pyodideFolder = `${findPyodideFolder()}/`;
   return { ...limits, ...task, pyodideFolder, runnerPath: RUNNER_PATH, leaseMs: LEASE_MS };
 }
 
 /**
- * Makes the snapshot unless it is there. Several processes may do this at the same time.
- * @returns whether it was made now
- * @throws Error when it cannot be made or written
+ * Creates the snapshot unless it exists. Several processes may do this at the same time.
+ * @returns whether it was created now
+ * @throws Error if it cannot be created or written
  */
 export async function ensureSnapshot(path: string, signal: AbortSignal): Promise<boolean> {
   if (existsSync(path)) return false;
-  // First, because it may fail, and the rest takes seconds.
+  // This comes first, because it may fail, and the rest takes seconds.
   mkdirSync(dirname(path), { recursive: true });
   const command = createChildCommand(findPyodideFolder(), []);
   const maker = new InterpreterProcess(command, MAX_SNAPSHOT_BYTES);
@@ -71,7 +71,7 @@ export async function ensureSnapshot(path: string, signal: AbortSignal): Promise
   }
 }
 
-/** Nobody ever sees half of a file. */
+/** No reader ever sees a partial file. */
 function writeWhole(path: string, content: Buffer): void {
   const draft = `${path}.${randomUUID()}.tmp`;
   try {

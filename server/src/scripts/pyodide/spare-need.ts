@@ -9,7 +9,7 @@ export class SpareNeed {
   #timer: NodeJS.Timeout | null = null;
   #lastAt = 0;
 
-  /** @param over called when there was no need for `quietMs` */
+  /** @param over called once nothing has needed spares for `quietMs` */
   constructor(quietMs: number, over: () => void) {
     this.#quietMs = quietMs;
     this.#over = over;
@@ -19,7 +19,7 @@ export class SpareNeed {
     return this.#timer !== null;
   }
 
-  /** Something happened that may cost an interpreter its life, or did. */
+  /** Something has happened that may destroy an interpreter, or has destroyed one. */
   renew(): void {
     this.#lastAt = performance.now();
     if (this.#timer === null) this.#lookAgainIn(this.#quietMs);

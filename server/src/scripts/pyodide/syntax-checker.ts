@@ -1,6 +1,6 @@
 /**
- * Asks CPython whether code is valid. Compiling has limits of its own: the time for nested code grows with the square of
- * its length, and the check of a posted definition must not keep an interpreter from running others.
+ * Asks CPython whether code is valid. Compiling has separate limits: the time for nested code grows with the square of
+ * its length, and the check of a posted definition must not keep an interpreter from running other code.
  */
 import { EXPRESSION_TOO_LONG, isExpressionTooLong } from '../../engine/values/expression-length.js';
 import { AppError } from '../../base/errors.js';
@@ -16,17 +16,17 @@ import type { AskInterpreter } from './interpreter-call.js';
 
 type SourceKind = 'expression' | 'script';
 
-/** For what is sent at once. Ordinary code of this length takes a tenth of a second. */
+/** Limit for the expressions that are sent together. Ordinary code of this length takes a tenth of a second. */
 const EXPRESSIONS_TIMEOUT_MS = 1_000;
 const MAX_CHARACTERS_AT_ONCE = 65_536;
-/** For all expressions of a definition together, where some of them have to be checked alone. */
+/** Limit for all expressions of a definition, in case some of them have to be checked individually. */
 const WHOLE_CHECK_MS = 10_000;
 
 const NOT_CHECKED =
   'was not checked, because earlier expressions take too long to compile: nest them less deeply';
 
 interface Text {
-  /** Its place in the list that is checked. */
+  /** Position in the list that is checked. */
   readonly index: number;
   readonly prepared: PreparedExpression;
 }
@@ -82,7 +82,7 @@ export class SyntaxChecker {
     ];
   }
 
-  /** @returns the problems, or why the interpreter could not say */
+  /** @returns the problems, or why the interpreter could not find them */
   async #compile(
     mode: SourceKind,
     sources: readonly string[],
@@ -101,7 +101,7 @@ export class SyntaxChecker {
   }
 }
 
-/** As many at once as are compiled soon. */
+/** Groups small enough to be compiled quickly. */
 function* inParts(texts: readonly Text[]): Generator<readonly Text[]> {
   let part: Text[] = [];
   let length = 0;
@@ -118,7 +118,7 @@ function* inParts(texts: readonly Text[]): Generator<readonly Text[]> {
 
 function inSource({ index, ...problem }: SyntaxProblem, texts: readonly Text[]): SyntaxProblem {
   const text = texts[index];
-  // The answer was read with the number of texts: there is one.
+  // The response was validated with the number of texts, so the text exists.
   if (text === undefined) return { index, ...problem };
   if (problem.line === null) return { ...problem, index: text.index };
   const place = placeInSource(text.prepared, problem.line, problem.column);

@@ -1,10 +1,9 @@
-/** Tests the seal of an interpreter before anything untrusted runs on it. */
 import type { SealedInterpreter } from './sealed-interpreter.js';
 
 /**
- * Proves the seal of this very interpreter, before anything untrusted runs on it: two well-known ways out must end at
- * a gate.
- * @throws Error when one does not
+ * Tests the seal of this very interpreter before any untrusted code runs on it: two well-known escapes must end at a
+ * gate.
+ * @throws Error if one does not
  */
 export function testSeal(interpreter: SealedInterpreter): void {
   const importer =

@@ -1,6 +1,6 @@
 /**
- * Lets an interpreter's process start from TypeScript sources, as tests and `pnpm dev` do: Node strips the types, and
- * this hook finds `./frames.ts` where the source says `./frames.js`. Preloaded with `--import`; not used by a build.
+ * Allows an interpreter's process to start from TypeScript sources, as in tests and `pnpm dev`: Node strips the types,
+ * and this hook resolves `./frames.js` to `./frames.ts`. Preloaded with `--import`; not used by a build.
  */
 import { registerHooks } from 'node:module';
 
