@@ -1,4 +1,7 @@
-/** What all scripts share: the repository's root, its files, and running a tool. Called by: every other script. */
+/**
+ * Functions shared by all scripts: the root and the files of the repository, and running a tool. Called by: every other
+ * script.
+ */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
@@ -8,7 +11,7 @@ export const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
 const SKIPPED_FOLDERS = new Set(['node_modules', 'dist', '.cache']);
 
-/** Every file under a path, sorted; the path itself if it is a file, nothing if it is not there. */
+/** Every file under a path, sorted; the path itself if it is a file; nothing if it does not exist. */
 export function listFiles(path) {
   const absolute = join(root, path);
   if (!existsSync(absolute)) return [];
@@ -29,14 +32,14 @@ function readdirSyncOrNull(absolute) {
   }
 }
 
-/** Runs a command, a development dependency's before one of the machine, and throws when it fails. */
+/** Runs a command, preferring development dependencies to commands of the machine. Throws if it fails. */
 export function runTool(tool, args, options = {}) {
   const result = spawnSync(tool, args, { ...toolOptions(), ...options });
   if (result.error) throw result.error;
   if (result.status !== 0) throw new ToolError(tool, result.status ?? 1);
 }
 
-/** As `runTool`, while the caller goes on. */
+/** Like `runTool`, but does not block the caller. */
 export function startTool(tool, args) {
   return new Promise((resolve, reject) => {
     const child = spawn(tool, args, toolOptions());
@@ -47,10 +50,7 @@ export function startTool(tool, args) {
   });
 }
 
-/**
- * Command and first arguments of the pnpm that runs this script; of the one that npx brings when the script was started
- * without pnpm.
- */
+/** The command and first arguments of the pnpm that runs this script; without one, the pnpm that npx provides. */
 export function pnpmCommand() {
   const own = process.env['npm_execpath'] ?? '';
   if (!own.includes('pnpm')) return ['npx', '-y', 'pnpm@12'];
@@ -62,12 +62,12 @@ function toolOptions() {
   return {
     cwd: root,
     env: { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH']}` },
-    // What is built must not mix with what is printed by the command that needed it.
+    // The output of a build must not mix with the output of the command that needed it.
     stdio: ['ignore', process.stderr, 'inherit'],
   };
 }
 
-/** A tool failed and has said why. */
+/** A tool failed and has already reported why. */
 export class ToolError extends Error {
   constructor(tool, exitCode) {
     super(`${tool} failed with exit code ${exitCode}`);
@@ -75,12 +75,12 @@ export class ToolError extends Error {
   }
 }
 
-/** Whether the module is the script that was started, not one that was imported. */
+/** Whether the module is the script that was started, not an imported one. */
 export function isMain(moduleUrl) {
   return process.argv[1] === fileURLToPath(moduleUrl);
 }
 
-/** Runs the main function of a script; a failed tool has explained itself already. */
+/** Runs the main function of a script; a failed tool has already reported its error. */
 export async function runMain(main) {
   try {
     await main();

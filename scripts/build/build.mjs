@@ -1,13 +1,14 @@
 /**
- * Builds what is stale, in the order in which one part feeds the next:
+ * Builds what is stale, in order of dependency:
  *
  *   controllers -> routes and openapi.json -> sdk/src/generated/schema.ts -> sdk -> worker-sdk
  *                  `-> server/dist -> assets beside it -> the Python snapshot
- *   server/ui/src, sdk/src -> server/ui/dist, beside all of these
+ *   server/ui/src, sdk/src -> server/ui/dist, in parallel to all of these
  *
- * A part whose sources are not there is left out.
+ * Parts without sources are skipped.
  *
- * Called by: `pnpm build`, every script of package.json that needs the build, the `prepack` of both SDKs, the Dockerfile.
+ * Called by: `pnpm build`, every script of package.json that needs the build, the `prepack` of both SDKs, the
+ * Dockerfile.
  */
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -19,7 +20,7 @@ const SNAPSHOT_SCRIPT = 'server/scripts/build-python-snapshot.mjs';
 
 export async function build() {
   const page = buildOperatorPage();
-  // Whatever fails first is told; the other failure must not end the process before.
+  // The first failure is reported; until then, the other must not end the process.
   page.catch(() => undefined);
   await generateApi();
   await generateSdkSchema();
@@ -31,7 +32,7 @@ export async function build() {
   await page;
 }
 
-/** Needs nothing that is generated but types, so that its bundler runs while the compilers do. */
+/** Depends on generated types only, so its bundler can run in parallel to the compilers. */
 async function buildOperatorPage() {
   const folder = 'server/ui';
   if (!existsSync(join(root, folder, 'package.json'))) return;
@@ -63,7 +64,7 @@ async function compilePackage(name, { output, uses = [] }) {
   });
 }
 
-/** The compiler leaves the output of deleted sources behind, and nobody would notice that one is still imported. */
+/** The compiler leaves the output of deleted sources behind, which would hide that one is still imported. */
 function removeOrphans(name) {
   for (const file of readdirSync(join(root, name, 'dist'), { recursive: true })) {
     const stem = /^(.*?)(\.d\.ts|\.js)(\.map)?$/.exec(file)?.[1];
@@ -73,7 +74,7 @@ function removeOrphans(name) {
   }
 }
 
-/** What the server reads at run time and the compiler does not copy, such as Python files. */
+/** Files that the server reads at run time and that the compiler does not copy, such as Python files. */
 async function copyServerAssets() {
   const assets = listFiles('server/src').filter((file) => !file.endsWith('.ts'));
   const outputOf = (asset) => asset.replace('server/src/', 'server/dist/');
@@ -91,7 +92,7 @@ async function copyServerAssets() {
   });
 }
 
-/** An interpreter's memory right after its start, so that the server need not start one from nothing. */
+/** The memory of an interpreter right after its start, so that the server need not boot one from scratch. */
 async function buildPythonSnapshot() {
   if (!existsSync(join(root, SNAPSHOT_SCRIPT))) return;
   await runStage({

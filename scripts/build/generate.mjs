@@ -1,6 +1,6 @@
 /**
- * What is generated from the controllers: tsoa's routes (not committed) and the description of the API (committed, and
- * from it the types of the SDK, committed too). Called by: `pnpm generate`, build.mjs, check/generated.mjs.
+ * Generates files from the controllers: tsoa's routes (not committed), the API description (committed), and from it the
+ * types of the SDK (committed). Called by: `pnpm generate`, build.mjs, check/generated.mjs.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -22,7 +22,7 @@ export async function generateApi() {
       runTool('tsoa', ['spec-and-routes', '--configuration', 'tsoa.json'], {
         cwd: join(root, 'server'),
       });
-      // The routes do not pass the strictest compiler settings; our own code does.
+      // The routes do not compile with the strictest settings; our own code does.
       const routes = readFileSync(join(root, ROUTES), 'utf8');
       write(ROUTES, `// @ts-nocheck\n${routes}`);
       const { finishDocument } = await import('./openapi-document.mjs');
@@ -40,7 +40,7 @@ export async function generateSdkSchema() {
     inputs: [DOCUMENT, 'scripts/build/generate.mjs'],
     outputs: [SDK_SCHEMA],
     outputsAreInputs: true,
-    // A .ts file, as the compiler does not copy .d.ts files to where the published types are.
+    // A .ts file, because the compiler does not copy .d.ts files to the published types.
     run: () => runTool('openapi-typescript', [DOCUMENT, '--output', SDK_SCHEMA]),
   });
 }

@@ -1,12 +1,12 @@
 /**
- * Finishes the document that tsoa makes, where tsoa falls short:
+ * Completes the document that tsoa generates:
  *
- *  - OpenAPI 3.1 instead of 3.0: `null` is a type, a `$ref` may have a description, bearer tokens may name their scopes.
- *  - Bodies: controllers take free-form bodies as `unknown` and name the schema in `x-request-schema`; every body can be
- *    YAML too, except for scripts.
- *  - Answers can be YAML too; errors are `application/problem+json`.
- *  - Examples in YAML are made from those in JSON.
- *  - One order, so that the same controllers give the same text on every machine.
+ * - OpenAPI 3.1 instead of 3.0: `null` is a type, a `$ref` may have a description, bearer tokens may name their scopes.
+ * - Request bodies: controllers take free-form bodies as `unknown` and name the schema in `x-request-schema`; every body
+ *   can also be YAML, except scripts.
+ * - Responses can also be YAML; errors are `application/problem+json`.
+ * - YAML examples are generated from JSON examples.
+ * - The order is fixed, so that the same controllers produce the same text on every machine.
  *
  * Called by: generate.mjs.
  */
@@ -54,7 +54,7 @@ function finishOperation(operation, schemas) {
   };
 }
 
-/** A body that may have any form gets the one example that says most: an object. */
+/** A body of any form gets the most helpful example: an object. */
 function dataBody(schemaName, { required, schemas }) {
   const schema = schemas[schemaName];
   if (schema === undefined)
@@ -101,7 +101,7 @@ function inBothFormats(media, example) {
   return { [JSON_TYPE]: { ...media, example }, [YAML]: { ...media, example: stringify(example) } };
 }
 
-/** A page's example is a page with its item's example. */
+/** The example of a page contains the example of its items. */
 function exampleOf(schema, schemas) {
   const item = schema?.properties?.items?.items?.$ref;
   if (item === undefined || schema.examples !== undefined) return schema?.examples?.[0];
@@ -113,18 +113,18 @@ function nameIn(reference) {
   return /[^/]+$/.exec(reference ?? '')?.[0];
 }
 
-/** From OpenAPI 3.0 to JSON Schema 2020-12, as 3.1 has it. */
+/** Converts from OpenAPI 3.0 to JSON Schema 2020-12, which 3.1 uses. */
 function finishSchema(value) {
   if (Array.isArray(value)) return value.map(finishSchema);
   if (typeof value !== 'object' || value === null) return value;
   const { nullable, example, description, additionalProperties, properties, ...rest } = value;
   const result = mapValues(rest, finishSchema);
   if (description !== undefined) result.description = oneLine(description);
-  // Members called `example` or `description` are properties, not keywords.
+  // Members named `example` or `description` are properties, not keywords.
   if (properties !== undefined && Object.keys(properties).length > 0) {
     result.properties = mapValues(properties, finishSchema);
   }
-  // `true` is what tsoa writes for every object; an index signature gives a schema.
+  // tsoa writes `true` for every object; an index signature becomes a schema.
   if (additionalProperties !== undefined && additionalProperties !== true) {
     result.additionalProperties = finishSchema(additionalProperties);
   }
@@ -139,7 +139,7 @@ function orNull({ type, anyOf, allOf, ...rest }) {
   return { ...rest, type: [type, 'null'], ...(rest.enum && { enum: [...rest.enum, null] }) };
 }
 
-/** Comments are broken where the line ends, which means nothing; an empty line starts a paragraph. */
+/** A single line break in a comment has no meaning; an empty line starts a paragraph. */
 function oneLine(text) {
   return text?.replaceAll(/(?<!\n)\n(?!\n)/g, ' ');
 }

@@ -1,17 +1,17 @@
 /**
- * Build stages that run only when something they read has changed.
+ * Build stages that run only if one of their inputs has changed.
  *
  * A stage names its inputs (files and folders, relative to the repository). Their content is hashed, and a stamp in
- * `.cache/stamps/` remembers the hash that the last successful run saw. Content, not time: a branch switch there and back
- * builds nothing. A stage also runs when one of its outputs is missing, or, where `outputsAreInputs` is set, when an output
- * was changed by hand. Called by: build.mjs, generate.mjs.
+ * `.cache/stamps/` stores the hash of the last successful run. Because content counts and not time, switching to
+ * another branch and back builds nothing. A stage also runs if one of its outputs is missing, or, with
+ * `outputsAreInputs`, if an output was changed by hand. Called by: build.mjs, generate.mjs.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { listFiles, root } from '../tool.mjs';
 
-/** What every stage depends on: the compiler's settings and the exact versions of all packages. */
+/** Inputs of every stage: the settings of the compiler and the exact versions of all packages. */
 const SHARED_INPUTS = [
   'tsconfig.base.json',
   'pnpm-lock.yaml',
@@ -34,8 +34,8 @@ function hashOf(paths) {
  * @param {string} stage.name
  * @param {string[]} stage.inputs
  * @param {string[]} stage.outputs files that exist after a successful run
- * @param {boolean} [stage.outputsAreInputs] run again when an output was changed by something else
- * @param {() => void | Promise<void>} stage.run throws when it fails
+ * @param {boolean} [stage.outputsAreInputs] run again if something else has changed an output
+ * @param {() => void | Promise<void>} stage.run throws if it fails
  */
 export async function runStage({ name, inputs, outputs, outputsAreInputs = false, run }) {
   const stampFile = join(root, '.cache/stamps', `${name.replaceAll(' ', '-')}.txt`);
@@ -45,7 +45,7 @@ export async function runStage({ name, inputs, outputs, outputsAreInputs = false
   if (known === stamp() && outputs.every((output) => existsSync(join(root, output)))) return;
 
   const began = performance.now();
-  // A stage that is interrupted must run again.
+  // An interrupted stage must run again.
   rmSync(stampFile, { force: true });
   await run();
   mkdirSync(dirname(stampFile), { recursive: true });

@@ -1,10 +1,10 @@
 /**
- * Asks the registry for known vulnerabilities of what is needed at run time, and fails when there are any, or when it could
- * not even ask. A registry that gives no answer is no finding: then this says NOT AUDITED and does not fail, so that people
- * behind a registry without that service can work.
+ * Asks the registry for known vulnerabilities of the packages that are needed at run time. Fails if there are any, or
+ * if the audit itself fails. A registry that cannot be reached or does not offer this service is not a failure: the
+ * script prints NOT AUDITED and exits normally, so that people behind such a registry can work.
  *
- * Arguments go to `pnpm audit`, such as `--registry=https://…`. One advisory is accepted, with a reason beside it, by
- * `auditConfig.ignoreGhsas` in pnpm-workspace.yaml.
+ * Arguments are passed to `pnpm audit`, such as `--registry=https://…`. One advisory is accepted, with the reason
+ * beside it, by `auditConfig.ignoreGhsas` in pnpm-workspace.yaml.
  *
  * Called by: `pnpm audit:prod`, verify.mjs.
  */
@@ -13,12 +13,12 @@ import { pnpmCommand, root, runMain } from '../tool.mjs';
 
 const TIMEOUT_MS = 60_000;
 
-/** What pnpm says when the registry cannot be reached, has no such service, or answers something else. */
+/** pnpm's errors if the registry cannot be reached, does not offer the service, or sends an unexpected response. */
 const NO_ANSWER = /\bERR_PNPM_AUDIT_(BAD_RESPONSE|ENDPOINT_NOT_EXISTS)\b/;
 
 await runMain(() => {
   const [command, ...before] = pnpmCommand();
-  // A registry that is away is not worth a minute of waiting.
+  // Without retries: an unreachable registry is not worth a minute of waiting.
   const options = ['--prod', '--json', '--config.fetch-retries=0', ...process.argv.slice(2)];
   const result = spawnSync(command, [...before, 'audit', ...options], {
     cwd: root,

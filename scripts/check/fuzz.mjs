@@ -1,6 +1,6 @@
 /**
- * Fuzzes for long: `FUZZ_SECONDS` each (600 unless set), one after the other, and then all requests that grow. A finding names
- * the FUZZ_SEED that repeats it. Called by: `pnpm fuzz`.
+ * Runs the long fuzz tests: `FUZZ_SECONDS` each (default 600), one after the other, and then all requests that grow. A
+ * finding names the FUZZ_SEED that reproduces it. Called by: `pnpm fuzz`.
  */
 import { build } from '../build/build.mjs';
 import { runMain, runTool } from '../tool.mjs';

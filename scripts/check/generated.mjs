@@ -1,5 +1,6 @@
 /**
- * Fails when a committed generated file is not what the sources give, so that no change of the API stays unseen.
+ * Fails if a committed generated file differs from what the sources produce, so that no change of the API goes
+ * unnoticed.
  *
  * Called by: `pnpm check:generated`, verify.mjs.
  */
@@ -9,7 +10,7 @@ import { DOCUMENT, generateApi, generateSdkSchema, SDK_SCHEMA } from '../build/g
 import { listFiles, root, runMain, runTool } from '../tool.mjs';
 
 await runMain(async () => {
-  // Without stamps, whatever is there is made again.
+  // Without stamps, everything is generated again.
   rmSync(join(root, '.cache/stamps/api.txt'), { force: true });
   rmSync(join(root, '.cache/stamps/sdk-schema.txt'), { force: true });
   await generateApi();

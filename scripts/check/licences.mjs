@@ -1,5 +1,5 @@
 /**
- * Fails when a package that the product needs at run time has a licence that nobody has agreed to.
+ * Fails if a package that the product needs at run time has a licence that has not been approved.
  *
  * Called by: `pnpm check:licences`, verify.mjs.
  */
@@ -13,7 +13,7 @@ const ALLOWED = new Set([
   'BSD-2-Clause',
   'BSD-3-Clause',
   'CC0-1.0',
-  // Asks for its sources where they are changed; elkjs is shipped as it is.
+  // Requires publishing its sources if they are modified; elkjs is shipped unmodified.
   'EPL-2.0',
   'ISC',
   'MIT',
@@ -24,7 +24,7 @@ const ALLOWED = new Set([
   'Zlib',
 ]);
 
-/** SPDX: one of several (`OR`) is enough, of those that all hold (`AND`) each must be allowed. */
+/** SPDX: `OR` needs one allowed licence, `AND` needs all to be allowed. */
 export function isAllowed(licence) {
   const text = licence.replace(/[()]/g, ' ').trim();
   return text

@@ -1,6 +1,6 @@
 /**
- * Builds what is stale and runs every test. The last line is `N passed, N failed, N skipped`, and the exit code is 0 only
- * when something ran and nothing failed. Arguments go to vitest: `pnpm test --project server`.
+ * Builds what is stale and runs every test. The last line is `N passed, N failed, N skipped`, and the exit code is 0
+ * only if at least one test ran and none failed. Arguments are passed to vitest: `pnpm test --project server`.
  *
  * Called by: `pnpm test`, `pnpm test:simulation`, `pnpm test:faults`, `pnpm screenshots`, .ci/run.
  */
@@ -17,7 +17,7 @@ await runMain(async () => {
     await build();
     counts = runTests(process.argv.slice(2));
   } catch (error) {
-    // A build that fails is a failed test run, and says so in the same form.
+    // A failed build counts as a failed test run and is reported in the same format.
     console.error(error instanceof ToolError ? error.message : error);
     counts = { ...counts, failed: counts.failed + 1 };
   }
@@ -39,13 +39,13 @@ function runTests(args) {
   const failed = report.numFailedTests ?? 0;
   return {
     passed: report.numPassedTests ?? 0,
-    // A file that cannot be loaded, or an error outside of any test, fails no single test.
+    // A file that cannot be loaded, or an error outside any test, does not count as a failed test in the report.
     failed: failedTool === null ? failed : Math.max(failed, 1),
     skipped: (report.numPendingTests ?? 0) + (report.numTodoTests ?? 0),
   };
 }
 
-/** Without a report the run ended before it had one, which the exit code of vitest tells. */
+/** Without a report, the run ended early; the exit code of vitest reports the failure. */
 function readReport() {
   try {
     return JSON.parse(readFileSync(REPORT, 'utf8'));

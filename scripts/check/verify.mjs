@@ -1,16 +1,16 @@
 /**
- * Everything that must hold before a change is done, in the order in which it is cheapest to learn what is wrong.
+ * All checks that must pass before a change is complete, with the cheapest first.
  *
  * Called by: `pnpm verify`.
  */
 import { pnpmCommand, runMain, startTool } from '../tool.mjs';
 
-/** The unit rings; the end-to-end tests have `pnpm test`. */
+/** Projects with unit tests; `pnpm test` also runs the end-to-end tests. */
 const UNIT_PROJECTS = ['server', 'sdk', 'worker-sdk'];
 
 /**
- * Tests of the unit rings that are left to `pnpm test` as well: they try at random or kill processes one after the other, take
- * ten seconds to a minute each, and rarely find what no shorter test finds.
+ * Tests that only `pnpm test` runs: they are randomized or kill processes repeatedly, take ten seconds to a minute
+ * each, and rarely find what no shorter test finds.
  */
 const LONG_TESTS = [
   '**/test/faults/**',
@@ -33,10 +33,10 @@ const UNIT_TESTS = [
   ...LONG_TESTS.flatMap((files) => ['--exclude', files]),
 ];
 
-/** One after the other; what stands in one list runs side by side, as each of these uses one core. */
+/** The steps run in sequence; the commands within a step run in parallel, because each uses one core. */
 const STEPS = [
   [['generate', () => script('build/generate')]],
-  // Before whatever looks at types, as packages see each other through what was built.
+  // Before any type check, because packages see each other through their build output.
   [['build', () => script('build/build')]],
   [
     ['lint', () => startTool('eslint', ['.', '--max-warnings', '0'])],

@@ -1,5 +1,5 @@
 /**
- * Every package that the published parts need at run time, found where it is installed, with its licence.
+ * Lists every package that the published parts need at run time, where it is installed, with its licence.
  *
  * Called by: sbom.mjs, check/licences.mjs.
  */
@@ -8,10 +8,10 @@ import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { root } from '../tool.mjs';
 
-/** What the page is built from is in the files that the server ships. */
+/** The packages of the page are included, because the server ships its built files. */
 const PARTS = ['server', 'server/ui', 'sdk', 'worker-sdk'];
 
-/** Sorted by name and version; each once. The parts themselves are left out. */
+/** Sorted by name and version, without duplicates and without the parts themselves. */
 export function listPackages() {
   const left = leftOut();
   const found = new Map();
@@ -43,7 +43,7 @@ export function listPackages() {
   );
 }
 
-/** `package>dependency`: what is not installed although a package names it; see `overrides` in pnpm-workspace.yaml. */
+/** `package>dependency`: dependencies that are declared but not installed; see `overrides` in pnpm-workspace.yaml. */
 function leftOut() {
   const { overrides } = parse(readFileSync(join(root, 'pnpm-workspace.yaml'), 'utf8'));
   const removed = Object.entries(overrides).filter(([, version]) => version === '-');
@@ -56,7 +56,7 @@ function licenceOf({ license, licenses }) {
   return Array.isArray(licenses) ? licenses.map(({ type }) => type).join(' OR ') : '';
 }
 
-/** As Node looks for packages: in `node_modules` beside the folder, then further up. */
+/** Looks for a package like Node does: in `node_modules` beside the folder, then in the folders above. */
 function findInstalled(folder, name) {
   for (let place = folder; ; place = dirname(place)) {
     const candidate = join(place, 'node_modules', name);

@@ -1,5 +1,6 @@
 /**
- * Prints the bill of materials of the published parts: every package that is needed at run time, as CycloneDX JSON.
+ * Prints the software bill of materials of the published parts: every package that is needed at run time, as CycloneDX
+ * JSON.
  *
  *   pnpm --silent sbom > sbom.json
  *

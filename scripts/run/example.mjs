@@ -1,7 +1,7 @@
 /**
  * Runs one example against the running server: `pnpm example 5`, `pnpm example 05` or `pnpm example activities`.
  *
- * The server is the one at `STEPWRIGHT_URL`, by default http://127.0.0.1:5001, which `pnpm start` starts.
+ * The server is at `STEPWRIGHT_URL`, by default http://127.0.0.1:5001, where `pnpm start` starts it.
  *
  * Called by: `pnpm example`.
  */

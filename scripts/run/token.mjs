@@ -1,11 +1,11 @@
 /**
- * Makes what a server with access control needs, to try it or to start with: a key pair (or uses the one of `--key`), the
- * environment to start the server with, and a token.
+ * Creates what you need to try a server with access control, or to set one up: a key pair (or uses that of `--key`),
+ * the environment variables for the server, and a token.
  *
  *   pnpm token --scope "conductor:admin"
  *   pnpm token --scope "conductor:worker" --key key.pem --expires 90d --subject worker-7
  *
- * Whoever has the private key can do everything: keep it where tokens are made, never where the server runs.
+ * Anyone who has the private key can do everything: keep it where you create tokens, never where the server runs.
  *
  * Called by: `pnpm token`.
  */
@@ -39,7 +39,7 @@ const HELP = `pnpm token [--scope "conductor:viewer conductor:worker"] [--key FI
 
 --key names a PEM file with the private key; one that is not there is made. Without it the key is new and not kept.`;
 
-/** @throws Error with a sentence */
+/** @throws Error whose message explains the problem */
 export async function makeToken(args) {
   const { values } = parseArgs({ args, options: OPTIONS, strict: true });
   const { alg, audience, expires, issuer, subject } = values;
@@ -65,7 +65,7 @@ export async function makeToken(args) {
   return { ...values, scopes, publickey, token };
 }
 
-/** jose belongs to the server, which checks tokens with it. */
+/** jose is a dependency of the server, which verifies tokens with it. */
 function joseUrl() {
   return pathToFileURL(createRequire(join(root, 'server/package.json')).resolve('jose')).href;
 }
@@ -76,7 +76,7 @@ function keyOf(file, alg) {
     ? generateKeyPairSync('rsa', { modulusLength: 3072 })
     : generateKeyPairSync('ec', { namedCurve: CURVES[alg] });
   if (file !== undefined) {
-    // Nobody but the owner may read it, and a file that appeared meanwhile is not overwritten.
+    // Only the owner may read it, and a file that was created in the meantime is not overwritten.
     const pem = privateKey.export({ type: 'pkcs8', format: 'pem' });
     writeFileSync(file, pem, { mode: 0o600, flag: 'wx' });
   }
