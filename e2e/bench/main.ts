@@ -57,7 +57,7 @@ if (profilesFolder !== null) {
 if (peersFolder !== undefined) await compare(peersFolder);
 if (asJson) console.log(JSON.stringify(results, null, 2));
 else {
-  console.log('\nraw store: one synced write, and writes a second in synced batches of 32');
+  console.log('\nraw store: one synced write, and writes per second in synced batches of 32');
   show(results['raw'] ?? {});
   show(results['server'] ?? {});
 }
@@ -77,7 +77,7 @@ async function compare(folder: string): Promise<void> {
       const compared = { ...theirs, ...compareWith(ours, theirs) };
       results[`${name} ${peer}`] = compared;
       if (asJson) continue;
-      console.log(`${name} of ${peer}; ratios above 1 are in our favour`);
+      console.log(`${name} of ${peer}; ratios above 1 are in our favor`);
       show(compared);
     }
   }

@@ -28,12 +28,12 @@ export async function measurePeers(
     const home = path.join(folder, name);
     if (!existsSync(path.join(home, 'bench.mjs'))) continue;
     if (!existsSync(path.join(home, 'node_modules'))) {
-      report(`${name}: left out, it was not set up`);
+      report(`${name}: skipped, because it was not set up`);
       continue;
     }
     report(`${name}: running`);
     const measured = await runPeer(home);
-    if (measured === null) report(`${name}: left out, its script failed`);
+    if (measured === null) report(`${name}: skipped, because its script failed`);
     else results[name] = measured;
   }
   return results;

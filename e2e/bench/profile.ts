@@ -34,7 +34,7 @@ export function writeProfiles(
   const threads = readdirSync(profiles).map((name) => new CpuProfile(path.join(profiles, name)));
   const [store] = threads.filter((thread) => thread.runs('store/sqlite/worker.js'));
   const [main] = threads.filter((thread) => thread.runs('dist/main.js'));
-  if (main === undefined) throw new Error('the server left no profile of its main thread');
+  if (main === undefined) throw new Error('the server wrote no profile of its main thread');
   for (const [name, span] of Object.entries(spans)) {
     const flames = [{ title: `${name}, main thread`, root: main.during(span) }];
     if (store !== undefined) {
@@ -43,7 +43,7 @@ export function writeProfiles(
     const file = path.join(folder, `${name.toLowerCase()}.svg`);
     writeFileSync(file, drawFlames(flames));
     for (const { root, title } of flames) show(title, root);
-    console.log(`  drawn in ${file}`);
+    console.log(`  written to ${file}`);
   }
 }
 
@@ -73,8 +73,8 @@ function addSelf(frame: Frame, part: string, sums: Sums): void {
 }
 
 function partOf({ name, place }: Frame, caller: string): string {
-  if (name === '(garbage collector)') return 'collecting garbage';
-  if (name === '(program)') return 'native code outside of any function';
+  if (name === '(garbage collector)') return 'garbage collection';
+  if (name === '(program)') return 'native code outside any function';
   if (place === '') return caller;
   const known = PARTS.find(([pattern]) => pattern.test(place))?.[1];
   // For the project: its first folder, which is a room of ARCHITECTURE.md.

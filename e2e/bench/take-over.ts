@@ -88,7 +88,7 @@ async function fill(client: HttpClient): Promise<number> {
     await runs.copy({ ...(json as { workflowId: string }), count: Math.round(share) });
   }
   client.close();
-  say('runs in the store', `${open} open, ${due} to be due`);
+  say('runs in the store', `${open} open, ${due} due later`);
   return dueAt;
 }
 
@@ -102,7 +102,7 @@ async function watch(heir: SpawnedServer, before: Latency | null): Promise<void>
   let rssBytes = 0;
   for (let done = doneBefore; done < due; done = await runs.completed('due')) {
     const sinceMs = performance.now() - began;
-    if (sinceMs > PATIENCE_MS) throw new Error(`Only ${done} of ${due} were finished`);
+    if (sinceMs > PATIENCE_MS) throw new Error(`Only ${done} of ${due} have ended`);
     if (done > doneBefore) firstMs ??= sinceMs;
     rssBytes = Math.max(rssBytes, usageOf(heir.pid).rssBytes);
     await setTimeout(POLL_MS);
@@ -111,15 +111,15 @@ async function watch(heir: SpawnedServer, before: Latency | null): Promise<void>
   const left = due - doneBefore;
   const operations = (await storeOperations(client)) - operationsBefore;
   say('due when it died', `${left}`);
-  say('first finished after', `${((firstMs ?? allMs) / 1000).toFixed(2)} s`);
-  say('all finished after', `${(allMs / 1000).toFixed(2)} s`);
+  say('first ended after', `${((firstMs ?? allMs) / 1000).toFixed(2)} s`);
+  say('all ended after', `${(allMs / 1000).toFixed(2)} s`);
   say('pace', `${Math.round((left * 1000) / (allMs - (firstMs ?? 0)))} a second`);
   say('store operations', `${(operations / left).toFixed(2)} for each`);
   say('memory, with interpreters', `${Math.round(rssBytes / 1e6)} MB at most`);
   if (before === null || meanwhile === null) return;
   const during = await meanwhile;
   say('short runs before', words(before));
-  say('short runs meanwhile', words(during));
+  say('short runs during the take-over', words(during));
   say('their p99, compared', `${(during.p99Ms / before.p99Ms).toFixed(2)} times`);
 }
 

@@ -72,7 +72,7 @@ function finishResponses(operation, schemas) {
   const isSecured = operation.security?.length > 0;
   const errors = {
     ...(isSecured && {
-      401: problemResponse('There is no valid token, where the server asks for one'),
+      401: problemResponse('The token is missing or invalid'),
       403: problemResponse('The token lacks the scope'),
     }),
     default: problemResponse('Any other error, such as 429 or 503 with `Retry-After`, or 500'),

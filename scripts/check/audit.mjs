@@ -33,8 +33,8 @@ await runMain(() => {
     throw new Error(`pnpm audit failed: ${result.error?.message ?? said}`);
   }
   const stars = '*'.repeat(60);
-  const why = said === '' ? `no answer in ${TIMEOUT_MS / 1000} s` : said;
-  console.warn(`${stars}\nNOT AUDITED: the registry does not answer.\n${why}\n${stars}`);
+  const why = said === '' ? `no response within ${TIMEOUT_MS / 1000} s` : said;
+  console.warn(`${stars}\nNOT AUDITED: the registry does not respond.\n${why}\n${stars}`);
 });
 
 function judge({ advisories = {}, metadata }) {
@@ -46,7 +46,7 @@ function judge({ advisories = {}, metadata }) {
     const shown = counts.map(([severity, count]) => `${count} ${severity}`).join(', ');
     throw new Error(`there are known vulnerabilities: ${shown}`);
   }
-  console.log(`audited: ${metadata.totalDependencies} packages, no known vulnerability`);
+  console.log(`audited: ${metadata.totalDependencies} packages, no known vulnerabilities`);
 }
 
 function readReport(text) {

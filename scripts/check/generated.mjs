@@ -17,5 +17,5 @@ await runMain(async () => {
   await generateSdkSchema();
   const committed = [DOCUMENT, SDK_SCHEMA].filter((file) => listFiles(file).length > 0);
   for (const file of committed) runTool('git', ['diff', '--exit-code', 'HEAD', '--', file]);
-  console.log('Generated files are fresh');
+  console.log('Generated files are up to date');
 });

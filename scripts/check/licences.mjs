@@ -41,6 +41,6 @@ if (isMain(import.meta.url)) {
     }
     if (packages.length === 0) throw new Error('there are no packages to check: run pnpm install');
     if (refused.length > 0) throw new Error(`${refused.length} licences are not allowed`);
-    console.log(`${packages.length} packages have licences that are allowed`);
+    console.log(`${packages.length} packages, all with allowed licences`);
   });
 }

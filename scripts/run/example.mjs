@@ -17,7 +17,7 @@ await runMain(async () => {
   const wanted = process.argv[2];
   const name = wanted === undefined ? undefined : findExample(names, wanted);
   if (name === undefined) {
-    const complaint = wanted === undefined ? 'Which one?' : `There is no example '${wanted}'.`;
+    const complaint = wanted === undefined ? 'Which example?' : `There is no example '${wanted}'.`;
     console.error([complaint, ...names.map((each) => `  pnpm example ${each}`)].join('\n'));
     process.exitCode = 2;
     return;
@@ -25,7 +25,7 @@ await runMain(async () => {
   if (!existsSync(join(root, 'worker-sdk/dist/index.js'))) await build();
   if (!(await serverAnswers())) {
     console.error(
-      `No server answers at ${URL_OF_SERVER}. Start one in another terminal: pnpm start`,
+      `No server responds at ${URL_OF_SERVER}. Start one in another terminal: pnpm start`,
     );
     process.exitCode = 1;
     return;

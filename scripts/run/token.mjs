@@ -37,7 +37,7 @@ const OPTIONS = {
 const HELP = `pnpm token [--scope "conductor:viewer conductor:worker"] [--key FILE] [--alg ES256] [--expires 1h]
            [--subject NAME] [--issuer NAME] [--audience NAME] [--url URL]
 
---key names a PEM file with the private key; one that is not there is made. Without it the key is new and not kept.`;
+--key names a PEM file with the private key; a missing file is created. Without --key, a new key is used and not kept.`;
 
 /** @throws Error whose message explains the problem */
 export async function makeToken(args) {
@@ -102,7 +102,7 @@ function describeToken({ alg, audience, expires, issuer, key, publickey, scopes,
     '# Start the server with',
     `${settings.join(' ')} pnpm start`,
     '',
-    `# A token for ${scopes.join(' ')}, good for ${expires}`,
+    `# A token for ${scopes.join(' ')}, valid for ${expires}`,
     `TOKEN=${token}`,
     '',
     '# Try it',

@@ -130,7 +130,7 @@ export function valueOf(
     return readJson(text, integers);
   } catch (cause) {
     const got = mediaType === '' ? 'something else' : mediaType;
-    throw new InvalidAnswerError(`expected JSON, and got ${got} with status ${status}`, {
+    throw new InvalidAnswerError(`expected JSON, but got ${got} with status ${status}`, {
       ...failed,
       cause,
     });

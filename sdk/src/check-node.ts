@@ -17,7 +17,7 @@ if (version !== undefined && Deno === undefined && Bun === undefined) {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   if (major < LOWEST[0] || (major === LOWEST[0] && minor < LOWEST[1])) {
     throw new Error(
-      `The Stepwright SDK needs Node ${LOWEST.join('.')} or later, and this is Node ${version}. Install a newer Node from https://nodejs.org.`,
+      `The Stepwright SDK requires Node ${LOWEST.join('.')} or later, but this is Node ${version}. Install a newer Node from https://nodejs.org.`,
     );
   }
 }

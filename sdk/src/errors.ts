@@ -185,7 +185,7 @@ export class TimeoutError extends SdkError {
 
   /** @param failed `missed`: what did not happen in time. The default is the response. */
   constructor(failed: FailedCall & TimeoutDetails) {
-    const { attempts, cause, elapsedMs, missed = 'no answer', summary = null } = failed;
+    const { attempts, cause, elapsedMs, missed = 'no response', summary = null } = failed;
     const last =
       cause instanceof SdkError
         ? `; the last failure of ${attempts} attempts: ${cause.message.slice(cause.call.length + 2)}`

@@ -47,7 +47,7 @@ type IsOptional<T, K extends keyof T> = Partial<Pick<T, K>> extends Pick<T, K> ?
 
 /** The start data of a run: a JSON object. */
 export type StartData<T> = T extends readonly unknown[]
-  ? NotJson<'start data is an object, not a list'>
+  ? NotJson<'start data must be an object, not a list'>
   : T & Json<T>;
 
 /** The result of a handler: JSON, or undefined, which becomes null. */

@@ -171,14 +171,14 @@ function readIntegers(integers: LargeIntegers = 'number'): LargeIntegers {
 /** @throws RangeError */
 function readTimeout(timeoutMs: number): number {
   if (timeoutMs >= 0) return timeoutMs;
-  throw new RangeError(`timeoutMs must be a number of milliseconds from 0, not ${timeoutMs}`);
+  throw new RangeError(
+    `timeoutMs must be 0 or a positive number of milliseconds, not ${timeoutMs}`,
+  );
 }
 
 function readBaseUrl(baseUrl: string | URL): string {
   if (!URL.canParse(String(baseUrl))) {
-    throw new TypeError(
-      `baseUrl must be an address such as http://host:5001, not '${String(baseUrl)}'`,
-    );
+    throw new TypeError(`baseUrl must be a URL such as http://host:5001, not '${String(baseUrl)}'`);
   }
   const url = new URL(baseUrl);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {

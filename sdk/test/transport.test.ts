@@ -167,7 +167,7 @@ describe('timeouts', () => {
     if (!isTimeoutError(error)) throw error;
     expect(error.attempts).toBeGreaterThan(6);
     expect(isApiError(error.cause, 'overloaded')).toBe(true);
-    expect(error.message).toMatch(/^GET \/api\/info: no answer within \d+ ms; .*503 overloaded/);
+    expect(error.message).toMatch(/^GET \/api\/info: no response within \d+ ms; .*503 overloaded/);
   });
 
   it('report the last real failure rather than an attempt that timed out after it', async () => {
@@ -289,7 +289,7 @@ describe('responses that do not come from the API', () => {
     });
     expect(await failureOf(client.info())).toMatchObject({
       name: 'InvalidAnswerError',
-      message: 'GET /api/info: expected JSON, and got text/html with status 200',
+      message: 'GET /api/info: expected JSON, but got text/html with status 200',
     });
   });
 

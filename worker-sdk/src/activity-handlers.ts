@@ -91,7 +91,7 @@ export function registerActivities(
 export function wholeNumber(what: string, value: number | undefined, fallback: number): number {
   const number = value ?? fallback;
   if (Number.isInteger(number) && number >= 1) return number;
-  throw new RangeError(`${what} must be a whole number from 1, not ${number}`);
+  throw new RangeError(`${what} must be a positive whole number, not ${number}`);
 }
 
 function readEntry(name: string, entry: unknown): ActivityOptions {

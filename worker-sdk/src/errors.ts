@@ -83,7 +83,7 @@ export class InvalidDataError extends Error {
     const shown = issues.map(({ path, message }) =>
       path === '' ? message : `${path}: ${message}`,
     );
-    super(`the ${what} do not fit: ${shown.join('; ')}`);
+    super(`invalid ${what}: ${shown.join('; ')}`);
     this.issues = issues;
   }
 }
@@ -116,7 +116,7 @@ export class LeaseLostError extends Error {
   readonly activityName: string;
 
   constructor(activityName: string, workflowId: string) {
-    super(`the lease on '${activityName}' of workflow ${workflowId} is lost`);
+    super(`the lease on '${activityName}' of workflow ${workflowId} was lost`);
     this.activityName = activityName;
     this.workflowId = workflowId;
   }
@@ -147,6 +147,6 @@ export class WorkerStoppedError extends Error {
   override readonly name = 'WorkerStoppedError' as const;
 
   constructor() {
-    super('the worker stops');
+    super('the worker is stopping');
   }
 }

@@ -51,7 +51,7 @@ export class WorkInHand {
       item,
       leaseSeconds: activity.leaseSeconds,
       onLost: () => {
-        this.#log.warn('the lease is lost');
+        this.#log.warn('the lease was lost');
         events.emit('leaseLost', this.#subject);
       },
     });
@@ -175,7 +175,8 @@ async function giveBack(client: StepwrightClient, item: WorkItem, log: WorkerLog
   try {
     await client.activities.release(item, { timeoutMs: 5000, retry: { limit: 2 } });
   } catch (error) {
-    if (!isApiError(error, 'activity_not_found')) log.warn('could not give work back', { error });
+    if (!isApiError(error, 'activity_not_found'))
+      log.warn('could not release the work item', { error });
   }
 }
 

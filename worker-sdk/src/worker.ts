@@ -97,7 +97,7 @@ export class ActivityWorker {
    * @throws Error if the worker has run before
    */
   async run({ signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
-    if (this.#state !== 'new') throw new Error('a worker runs once: make another one');
+    if (this.#state !== 'new') throw new Error('a worker can run only once; create a new one');
     this.#state = 'running';
     this.#events.emit('started', { workerId: this.workerId });
     const stop = (): void => void this.stop();
@@ -168,13 +168,13 @@ export class ActivityWorker {
       this.#events.on(name, count(name));
     }
     this.#events.on('disconnected', ({ error, retryInMs }) => {
-      this.#log.warn('the server cannot be asked for work', { error, retryInMs });
+      this.#log.warn('the server is unavailable', { error, retryInMs });
     });
     this.#events.on('refused', ({ activityName, error, retryInMs }) => {
-      this.#log.error('the server refuses work', { activityName, error, retryInMs });
+      this.#log.error('the server rejects polls', { activityName, error, retryInMs });
     });
     this.#events.on('connected', ({ afterMs }) => {
-      this.#log.info('the server answers again', { afterMs });
+      this.#log.info('the server is available again', { afterMs });
     });
   }
 }

@@ -183,7 +183,7 @@ describe('the Node.js version check', () => {
       const { status, stderr } = imports(version);
       expect(status).toBe(1);
       expect(stderr).toContain(
-        `The Stepwright SDK needs Node 20.3 or later, and this is Node ${version}.`,
+        `The Stepwright SDK requires Node 20.3 or later, but this is Node ${version}.`,
       );
     },
   );

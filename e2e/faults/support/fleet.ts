@@ -12,7 +12,7 @@ import { inject } from 'vitest';
 import { startNode, type ServerNode } from '../../environment/server-node.js';
 
 const STARTS_MAX = 10;
-const TOO_SLOW = /database did not answer|deadline exceeded/;
+const TOO_SLOW = /database did not (?:answer|respond)|deadline exceeded/;
 
 type Settings = Readonly<Record<string, string>>;
 

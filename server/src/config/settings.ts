@@ -345,7 +345,7 @@ export const SETTINGS = {
   instances_parked_max: setting(
     integer(0, 1_000_000),
     2000,
-    'Maximum number of waiting runs that one node keeps in memory. With so many in memory that are busy, further workflows that SubWorkflow steps started wait in the store.',
+    'Maximum number of waiting runs that one node keeps in memory. If that many runs in memory are busy, further runs started by SubWorkflow steps wait in the store.',
   ),
   descendants_max: setting(
     integer(1, 1_000_000),

@@ -173,7 +173,7 @@ describe('the audit', () => {
   it('passes and states the number of packages if the registry reports nothing', async () => {
     const { asked, output, status } = await audit({ status: 200, body: '{}' });
     expect(status, output).toBe(0);
-    expect(output).toMatch(/^audited: \d{2,} packages, no known vulnerability/m);
+    expect(output).toMatch(/^audited: \d{2,} packages, no known vulnerabilities/m);
     expect(output).not.toContain('NOT AUDITED');
     expect(asked).toContain('express');
     expect(asked).not.toContain('vitest');

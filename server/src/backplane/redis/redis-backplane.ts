@@ -78,7 +78,7 @@ export class RedisBackplane implements Backplane {
     clearTimeout(timer);
     if (this.#sender.status !== 'ready') {
       this.#options.logger.warn(
-        'Redis is not responding; falling back to the store for news from other nodes',
+        'Redis is not responding; polling the store for changes on other nodes instead',
       );
     }
   }
@@ -124,7 +124,7 @@ export class RedisBackplane implements Backplane {
     this.#options.logger.info(
       isListening
         ? 'connected to Redis'
-        : 'lost the connection to Redis; falling back to the store for news from other nodes',
+        : 'lost the connection to Redis; polling the store for changes on other nodes instead',
     );
   }
 

@@ -104,6 +104,6 @@ function warnAboutTruthOfText(
 ): void {
   if (input.kind !== 'boolean' || typeof literal !== 'string') return;
   if (literal.trim().toLowerCase() !== 'false') return;
-  const message = `${input.name}: the text "${literal}" counts as true, as in Python; write False without quotes.`;
+  const message = `${input.name}: the string "${literal}" counts as true, as in Python; write False without quotes.`;
   place.state.warnings.add('doubtful_value', place.pointer, message);
 }

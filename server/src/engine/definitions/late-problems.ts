@@ -44,5 +44,5 @@ const VARIABLE = /\b(?:data|context|environment|step)\b/;
 function textHint(source: string): string {
   const text = source.trim();
   if (!PLAIN_TEXT.test(text) || VARIABLE.test(text)) return '';
-  return ` For a literal text, write ${quoteText(`'${text}'`)}.`;
+  return ` For a literal string, write ${quoteText(`'${text}'`)}.`;
 }

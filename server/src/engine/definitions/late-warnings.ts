@@ -86,10 +86,10 @@ function warnAboutNames(
   const hint = nearest(unknownNames, use);
   const isText = looksLikeText && reads.length === 0 && hint === '';
   if (isText && (use.gives === 'name' || others.length > 0)) {
-    const message = `${quoteText(text)} is evaluated as Python, and there is no variable ${listNames(unknownNames)}. For a literal text, write ${quoteText(`'${text}'`)}.`;
+    const message = `${quoteText(text)} is evaluated as Python, and there is no variable ${listNames(unknownNames)}. For a literal string, write ${quoteText(`'${text}'`)}.`;
     warnings.add('unquoted_text', pointer, message, `'${text}'`);
   } else if (isText && text === name) {
-    const message = `${quoteText(text)} is evaluated as a Python variable, and there is no variable of that name. For a literal text, write ${quoteText(`'${text}'`)}; for a field of the data, ${quoteText(`data.${text}`)}.`;
+    const message = `${quoteText(text)} is evaluated as a Python variable, and there is no variable of that name. For a literal string, write ${quoteText(`'${text}'`)}; for a field of the data, ${quoteText(`data.${text}`)}.`;
     warnings.add('unknown_name', pointer, message, `'${text}'`);
   } else {
     const message = `There is no variable ${listNames(unknownNames)}. Expressions can use data, context, environment and, in Outputs and SelectNextStep, step.${hint}`;
@@ -171,11 +171,11 @@ export function warnAboutLiteral(
   const readsField = facts.reads.some(({ keys }) => keys.length > 0);
   if (!readsField || facts.unknownNames.length > 0 || FILE_NAME.test(text.trim())) return;
   if (isListItem) {
-    const message = `${quoteText(text)} is a literal text, because the items of a list are constants. For a computed list, write one expression, for example "[data.a, data.b]".`;
+    const message = `${quoteText(text)} is a literal string, because the items of a list are constants. For a computed list, write one expression, for example "[data.a, data.b]".`;
     warnings.add('missing_at_sign', pointer, message);
     return;
   }
   const key = `@${pointer.slice(pointer.lastIndexOf('/') + 1)}`.replaceAll('~1', '/');
-  const message = `${quoteText(text)} is a literal text, because in a map only values of keys that start with "@" are evaluated. To evaluate it, write the key as ${quoteText(key)}.`;
+  const message = `${quoteText(text)} is a literal string, because in a map only values of keys that start with "@" are evaluated. To evaluate it, write the key as ${quoteText(key)}.`;
   warnings.add('missing_at_sign', pointer, message, key);
 }

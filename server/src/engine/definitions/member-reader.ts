@@ -164,7 +164,7 @@ export function checkName(text: string, pointer: string, state: ParseState): voi
     state.errors.add('name_too_long', pointer, message);
   }
   if (UNPRINTABLE.test(text)) {
-    const message = `${quoteText(text)} contains control characters or broken ones, which are not allowed in a name.`;
+    const message = `${quoteText(text)} contains control characters or unpaired surrogates, which are not allowed in a name.`;
     state.errors.add('invalid_value', pointer, message);
   }
   if (text === '.' || text === '..') {

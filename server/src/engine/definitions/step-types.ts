@@ -80,7 +80,7 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
     summary: 'Writes one structured line to the server log.',
     runsDo: false,
     inputs: [
-      required('Message', 'any', 'What to log: a text or any other value.'),
+      required('Message', 'any', 'What to log: a string or any other value.'),
       optional('Level', 'choice', {
         default: 'Information',
         choices: EMIT_LEVELS,

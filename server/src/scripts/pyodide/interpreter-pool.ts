@@ -97,7 +97,7 @@ export class InterpreterPool {
       } else if (this.#queue.push(queued.lane, queued, queued.owner)) {
         this.#dispatch();
       } else {
-        const message = `${this.#options.queueLimit} calls are waiting for Python already`;
+        const message = `${this.#options.queueLimit} calls are already waiting for Python`;
         queued.refuse({ type: 'Overloaded', message });
       }
     });

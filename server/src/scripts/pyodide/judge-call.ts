@@ -57,7 +57,7 @@ function judgeAnswer<Answer>(
     if (error instanceof MalformedAnswer) {
       logger.warn({ reason: error.message }, 'Python returned an unreadable result');
     } else {
-      logger.error({ err: error }, 'could not read a result of Python');
+      logger.error({ err: error }, 'could not read a result from Python');
     }
     const broken = crashed('the code crashed its interpreter');
     return { result: failed(broken, reply), isSound: false };

@@ -47,7 +47,7 @@ export class PlacedSnapshot extends Uint8Array {
 
   /** The destination, available once the module has been instantiated. */
   target: () => ArrayBuffer = () => {
-    throw new Error('The snapshot has no place yet');
+    throw new Error('The snapshot has no target yet');
   };
 
   override subarray(start?: number, end?: number): Uint8Array<ArrayBuffer> {

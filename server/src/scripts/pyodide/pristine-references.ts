@@ -36,7 +36,7 @@ export class PristineReferences {
   findChange(): string | null {
     for (const { read, slots } of this.#tables) {
       for (let index = 0; index < slots.length; index += 1) {
-        if (read(index) !== slots[index]) return `reference ${index} is another one`;
+        if (read(index) !== slots[index]) return `reference ${index} has changed`;
       }
       if (hasSlot(read, slots.length)) return 'a table of references has grown';
     }
@@ -56,7 +56,7 @@ export class PristineReferences {
 function allSlots(read: ReadSlot): readonly unknown[] {
   const slots: unknown[] = [];
   while (hasSlot(read, slots.length)) {
-    if (slots.length === MAX_SLOTS) throw new Error('A table of references has no end');
+    if (slots.length === MAX_SLOTS) throw new Error('A table of references is too long');
     slots.push(read(slots.length));
   }
   return slots;

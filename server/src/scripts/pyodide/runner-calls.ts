@@ -112,7 +112,7 @@ export class RunnerCalls {
     });
     const text = this.#createText(this.#encoder.encode(settings));
     if (this.#python.PyObject_CallOneArg(this.#lookUp('configure'), text) === 0) {
-      throw new Error('runner.py refused its settings');
+      throw new Error('runner.py rejected its settings');
     }
   }
 

@@ -266,7 +266,7 @@ def _describe(error, source):
         name = 'NonRetryableError'
     if isinstance(error, MemoryError):
         name = 'MemoryLimit'
-        message = f'the code needs more memory than the limit of {_settings["memoryLimit"] >> 20} MiB'
+        message = f'the code exceeded the memory limit of {_settings["memoryLimit"] >> 20} MiB'
     if isinstance(error, SyntaxError) and error.filename in USER_FILES:
         message = str(error.msg)[:MESSAGE_LIMIT]
         return {'type': name, 'message': message, 'line': error.lineno, 'column': error.offset}
@@ -313,7 +313,7 @@ _INSTEAD = {
 
 
 def _refuse_import(name):
-    """Names the module and says what to do instead. The hint of a package is preferred to that of its submodule."""
+    """Names the module and says what to do instead. A submodule without a hint of its own gets that of its package."""
     instead = _INSTEAD.get(name) or _INSTEAD.get(name.partition('.')[0])
     near = difflib.get_close_matches(name, IMPORTABLE, 1, 0.8)
     hint = instead or (f"did you mean '{near[0]}'?" if near else '')

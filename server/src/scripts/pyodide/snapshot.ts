@@ -66,7 +66,7 @@ export async function ensureSnapshot(path: string, signal: AbortSignal): Promise
     writeWhole(path, result);
     return true;
   } finally {
-    maker.kill('its snapshot is made');
+    maker.kill('its snapshot is complete');
     await maker.waitForExit();
   }
 }

@@ -39,5 +39,5 @@ function expectAnswer(interpreter: SealedInterpreter): void {
   const { outcome, result } = interpreter.call({ request, variables, pure: false });
   interpreter.restoreIfChanged();
   if (outcome === 'answered' && result.toString() === '{}\n42') return;
-  throw new Error(`The interpreter does not answer: ${outcome} ${result.toString()}`);
+  throw new Error(`The interpreter does not respond: ${outcome} ${result.toString()}`);
 }

@@ -72,7 +72,7 @@ export class CallMemory {
     return new Promise((resolve, reject) => {
       const giveUp = (): void => {
         this.#waiting.delete(waiting);
-        reject(new Error('the call was given up while its answer waited for memory'));
+        reject(new Error('the call was cancelled while its response was waiting for memory'));
       };
       const waiting: Waiting = {
         answer,

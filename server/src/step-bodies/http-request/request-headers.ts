@@ -57,14 +57,17 @@ function readFields(fields: JsonObject): Map<string, string> {
     const text = toText(value);
     if (!text.ok) throw refusal(key, `expected a string, but got ${describeValue(value)}`);
     if (!FIELD_VALUE.test(text.value)) {
-      throw refusal(key, 'line breaks, control characters and letters beyond Latin-1 are refused');
+      throw refusal(
+        key,
+        'line breaks, control characters and characters beyond Latin-1 are not allowed',
+      );
     }
-    if (headers.has(name)) throw refusal(key, 'it is given twice, in different casings');
+    if (headers.has(name)) throw refusal(key, 'it is given twice, in different spellings');
     headers.set(name, text.value);
     length += name.length + text.value.length;
   }
   if (length > TOTAL_LENGTH_MAX) {
-    throw new InputError(`the input Headers: more than ${TOTAL_LENGTH_MAX} characters in all`);
+    throw new InputError(`the input Headers: more than ${TOTAL_LENGTH_MAX} characters in total`);
   }
   return headers;
 }

@@ -43,7 +43,7 @@ function writeErrorsOf(error: MongoBulkWriteError): readonly WriteError[] {
 export function storeErrorOf(error: unknown): Error {
   if (error instanceof StoreUnavailableError) return error;
   if (isSocketError(error) || (error instanceof MongoError && isUnavailable(error))) {
-    return new StoreUnavailableError(`The database did not answer: ${error.message}`, {
+    return new StoreUnavailableError(`The database did not respond: ${error.message}`, {
       cause: error,
     });
   }

@@ -199,7 +199,7 @@ async function withinTime<Result>(operation: Promise<Result>, timeoutMs: number)
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
-      const message = `The database did not answer within ${timeoutMs} ms`;
+      const message = `The database did not respond within ${timeoutMs} ms`;
       reject(new StoreUnavailableError(message));
     }, timeoutMs);
   });

@@ -47,14 +47,14 @@ describe('an expression that is not valid Python', () => {
   it.each(['hello world', '00:00:05', 'http://example.com/a?b', '2026-01-01', 'Grüße, Welt!'])(
     'is reported with %s quoted as a string',
     (source) => {
-      expect(sentence(` ${source} `)).toContain(` For a literal text, write "'${source}'".`);
+      expect(sentence(` ${source} `)).toContain(` For a literal string, write "'${source}'".`);
     },
   );
 
   it.each(['1 +', '"open', 'data.x and', 'f(', 'x = 1', 'a\nb', 'x '.repeat(40)])(
     'is reported without a hint about quotes: %j',
     (source) => {
-      expect(sentence(source)).not.toContain('For a literal text');
+      expect(sentence(source)).not.toContain('For a literal string');
     },
   );
 });

@@ -99,6 +99,6 @@ function outcomeOf(text: string | null): InstanceOutcome | null {
     case 'Terminated':
       return text;
     default:
-      throw new TypeError(`Unknown outcome of an instance ${text}`);
+      throw new TypeError(`Unknown instance outcome ${text}`);
   }
 }
