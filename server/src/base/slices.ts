@@ -1,8 +1,8 @@
 /**
  * Long work on the event loop, cut into slices so that short requests are served in between.
  *
- * All long work of the process shares one queue: each turn of the loop runs one slice of one task. However many tasks there
- * are, a short request waits for one slice, not for one slice of each.
+ * All long work of the process shares one queue: each turn of the loop runs one slice of one task. No matter how many
+ * tasks there are, a short request waits for one slice, not for one slice of each.
  */
 
 /**

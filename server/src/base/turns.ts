@@ -2,7 +2,7 @@
  * A fixed number of turns. Roots take turns one after the other, so that a workflow with a thousand descendants delays
  * others no more than one without. Within a root, turns are given in order of request.
  *
- * One instance can also take all turns: no other works then until it gives them back.
+ * One instance can also take all turns: no other instance works until it returns them.
  */
 import { Queue } from './queue.js';
 
@@ -23,7 +23,7 @@ export class Turns {
     return this.#waiting.length;
   }
 
-  /** Waits for a turn. The returned function gives it back, once. */
+  /** Waits for a turn. The returned function gives it back; further calls have no effect. */
   async take(instanceId: string, rootId: string): Promise<() => void> {
     if (instanceId === this.#alone) return () => undefined;
     if (this.#free > 0 && this.#waitingAlone.length === 0) this.#free -= 1;
@@ -39,7 +39,10 @@ export class Turns {
     });
   }
 
-  /** Waits until nobody has a turn, and prevents others from getting one. The returned function ends that, once. */
+  /**
+   * Waits until nobody has a turn, and prevents others from getting one. The returned function ends that; further calls
+   * have no effect.
+   */
   async takeAll(instanceId: string): Promise<() => void> {
     if (this.#free === this.#count) this.#free = 0;
     else {

@@ -36,7 +36,7 @@ export function checkLiteralInput(
   if (conversion.ok) {
     warnAboutTruthOfText(input, literal, place);
   } else if (input.kind === 'choice') {
-    // Only a warning: the original product has names of its own here, and a step may gain some.
+    // Only a warning: Conductor accepts other values here, and later versions of the step may too.
     state.warnings.add('doubtful_value', pointer, `${input.name}: ${conversion.message}.`);
   } else {
     // A number can have the right type for a duration and still be too long.

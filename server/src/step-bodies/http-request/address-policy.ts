@@ -46,7 +46,7 @@ const METADATA_HOSTS = new Set([
   'instance-data.ec2.internal',
 ]);
 
-/** Metadata services outside of link-local ranges: AWS (v6), Google (v6), Azure's wire server, Alibaba, Oracle. */
+/** Metadata services outside the link-local ranges: AWS (v6), Google (v6), Azure's wire server, Alibaba, Oracle. */
 const METADATA_RANGES = ranges(
   'fd00:ec2::/32',
   'fd20:ce::/32',

@@ -34,7 +34,8 @@ export async function readBytes(
   if (decoders.length === 0) return collect(body, bytesMax, grow);
   let stream: Readable = body;
   for (const decoder of decoders) {
-    // Also checked between two decoders: a short body can expand to a long one that the next decoder reduces to nothing.
+    // Also checked between two decoders: a short body can expand to a long one, which the next decoder reduces to
+    // nothing.
     const source = Readable.from(limited(stream, bytesMax), { objectMode: false });
     // Errors appear at the last stream of the chain, which `collect` reads.
     stream = pipeline(source, decoder, () => undefined);

@@ -16,7 +16,7 @@ import type { MongoContext } from './mongo-context.js';
 
 type ClaimRequest = OperationArguments<'claimActivity'>[0];
 /**
- * Maximum number of tries before a call gives up. After each, either somebody has taken an item or an instance was
+ * Maximum number of tries before a call gives up. After each, another caller has taken the item or the instance was
  * deferred.
  */
 const ROUNDS_MAX = 200;

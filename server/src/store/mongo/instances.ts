@@ -25,10 +25,10 @@ import { isDuplicateKey } from './mongo-errors.js';
 import { decodeOptional, encodeOptional, packText, unpackText } from './packed-text.js';
 import { attemptOf, insertSideRecords, takeBack, takeBackClaims } from './side-records.js';
 
-/** Who runs an instance has no use for what people did to it. */
+/** Running an instance does not need its audit. */
 const WITHOUT_AUDIT = { audit: 0 } as const;
 
-/** Others may change an instance between our update and our look at why it did nothing, that often. */
+/** How often other writers may change an instance between our update and our check why it had no effect. */
 const CONTROL_ATTEMPTS_MAX = 10;
 
 export async function insertInstance(
@@ -53,7 +53,7 @@ async function insertUncounted(
 ): Promise<OperationResult<'insertInstance'>> {
   const hasSide = side.history.length + side.subscriptions.length + side.activities.length > 0;
   if (hasSide && record.requestHash !== null) {
-    // A repeated start must not bring back side records that the instance has long done with.
+    // A repeated start must not bring back side records that the instance has already removed.
     const known = await getInstance(context, [record.id]);
     if (known !== null) return { outcome: 'exists', record: known };
   }
@@ -94,7 +94,7 @@ export async function listInstances(
   if (version !== undefined) conditions.push({ version });
   if (reference !== undefined) conditions.push({ reference: encodeText(reference) });
   if (outcome !== undefined) conditions.push({ outcome });
-  // Null stands for absent.
+  // Null represents absent.
   if (parentId !== undefined) conditions.push({ parentId: encodeOptional(parentId) });
   if (startedFrom !== undefined) conditions.push({ startTime: { $gte: startedFrom } });
   if (startedTo !== undefined) conditions.push({ startTime: { $lt: startedTo } });
@@ -103,7 +103,7 @@ export async function listInstances(
   if (after !== null) {
     const { time } = after;
     const beyond = isNewestFirst ? '$lt' : '$gt';
-    // The first condition bounds the index; the second passes over what the page before had of the same time.
+    // The first condition bounds the index; the second skips items of the previous page with the same time.
     conditions.push({ [field]: { [`${beyond}e`]: time } });
     conditions.push({
       $or: [{ [field]: { [beyond]: time } }, { _id: { [beyond]: encodeText(after.id) } }],
@@ -186,7 +186,7 @@ export async function findDueInstances(
   [dueBefore, limit, after]: OperationArguments<'findDueInstances'>,
 ): Promise<readonly DueInstance[]> {
   const found = await findClaims(context, {
-    // A range of numbers leaves out null, on the index.
+    // A range of numbers excludes null, using the index.
     filter: {
       $and: [
         { wakeAt: { $lte: dueBefore } },
@@ -293,7 +293,7 @@ function unsetting(fields: Readonly<Record<string, ''>>): UpdateFilter<InstanceD
   return Object.keys(fields).length === 0 ? {} : { $unset: fields };
 }
 
-/** The first condition bounds the index; the second passes over what the page before had of the same time. */
+/** The first condition bounds the index; the second skips items of the previous page with the same time. */
 function beyond(
   field: 'wakeAt' | 'openChangedAt',
   { id, time }: InstancePosition,
@@ -336,7 +336,7 @@ async function findClaims(
     crashes,
     schemaVersion,
     underWay: underWay ?? false,
-    // Earlier versions of the server did not note the change.
+    // Earlier versions of the server did not record the change.
     lastChangeAt: times.lastChangeAt ?? times.startTime,
   }));
 }

@@ -1,9 +1,9 @@
 /**
- * Records beside an instance, which cannot change together with it: they are inserted before the instance is written (rule
+ * Side records cannot change atomically with their instance. They are inserted before the instance is written (rule
  * S4), so a pass that loses its commit leaves some behind.
  *
  * Invariants:
- *  SR1 Records that a lost commit inserted are withdrawn, unless a worker has claimed an activity meanwhile.
+ *  SR1 Records that a lost commit inserted are withdrawn, unless a worker has claimed an activity in the meantime.
  *  SR2 If the process died in between, the pass runs again and may give the same id to something else. So a commit replaces
  *      what an earlier pass left under its ids: records with a lower epoch, or with the same epoch and an inSeq that is not
  *      higher. A node that lost the instance has a lower epoch and replaces nothing.
