@@ -1,4 +1,4 @@
-// Lint rules. Formatting is Prettier's; every rule that is off has its reason beside it.
+// Lint rules. Prettier does the formatting. A comment gives the reason for every disabled rule.
 import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
 
@@ -46,13 +46,13 @@ export default tseslint.config(
     rules: {
       'no-restricted-syntax': ['error', ...SPREAD_LITERALS],
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
-      // Numbers in messages are what we want to read.
+      // Messages may contain numbers without conversion.
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
-      // noPropertyAccessFromIndexSignature asks for the brackets that this rule would remove.
+      // noPropertyAccessFromIndexSignature requires the brackets that this rule would remove.
       '@typescript-eslint/dot-notation': 'off',
-      // Interfaces such as Service make methods async that have nothing to await in one implementation.
+      // Interfaces such as Service require async methods, even in implementations that have nothing to await.
       '@typescript-eslint/require-await': 'off',
-      // Handlers in Express and event emitters are the places where a promise may be returned; the rest is checked.
+      // Handlers of Express and event emitters may return a promise; everything else is checked.
       '@typescript-eslint/no-misused-promises': [
         'error',
         { checksVoidReturn: { arguments: false, properties: false } },
@@ -71,7 +71,7 @@ export default tseslint.config(
   {
     files: ['server/src/engine/**/*.ts'],
     rules: {
-      // The engine is pure: time, randomness and waiting come in as values.
+      // The engine is pure: it gets time and randomness as values, and does not wait.
       'no-restricted-properties': [
         'error',
         { object: 'Date', property: 'now', message: 'The engine gets `now` as a value.' },
@@ -97,7 +97,7 @@ export default tseslint.config(
   {
     files: ['server/src/api/controllers/*.controller.ts'],
     rules: {
-      // A method has one parameter for each part of the call, as tsoa wants it.
+      // tsoa requires one parameter for each part of the call.
       'max-params': 'off',
     },
   },
@@ -106,7 +106,7 @@ export default tseslint.config(
     rules: {
       // A describe block is as long as its cases.
       'max-lines-per-function': 'off',
-      // Tests know what they put in.
+      // Tests know their own input.
       '@typescript-eslint/no-non-null-assertion': 'off',
     },
   },

@@ -1,4 +1,4 @@
-// One project for each package. A package without tests yet is left out, as vitest fails on a project without a folder.
+// One project for each package. A missing package is left out, because vitest fails on a project without a folder.
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import {
@@ -7,8 +7,8 @@ import {
   type TestProjectInlineConfiguration,
 } from 'vitest/config';
 
-// Vitest leaves one core to itself, which on a machine with two means one file at a time, although most tests wait for
-// something most of the time.
+// Vitest reserves one core for itself. On a machine with two cores, it would run one file at a time, although most tests
+// spend most of their time waiting.
 const PARALLEL = { maxWorkers: Math.max(2, availableParallelism() - 1) };
 
 const UNIT = {
@@ -18,17 +18,17 @@ const UNIT = {
   ...PARALLEL,
 };
 
-// Whole servers, databases and the machine's ports: one file at a time, after everything else.
+// These tests use whole servers, databases and the machine's ports: one file at a time, after everything else.
 const END_TO_END = {
   include: ['**/*.test.ts'],
-  // Tests wait for conditions, which come later on a machine that has much else to do.
+  // Tests wait for conditions, which take longer on a busy machine.
   testTimeout: 600_000,
   hookTimeout: 300_000,
   fileParallelism: false,
   sequence: { groupOrder: 2 },
 };
 
-// A server and a browser for each file.
+// Each file has its own server and browser.
 const PAGE = {
   include: UNIT.include,
   testTimeout: END_TO_END.testTimeout,
@@ -38,7 +38,7 @@ const PAGE = {
   ...PARALLEL,
 };
 
-// Faults that take long: `pnpm test:faults`.
+// Fault tests that take long: `pnpm test:faults`.
 const NIGHTLY = process.env['FAULTS'] === 'all' ? ['faults/*.nightly.ts'] : [];
 
 type ProjectOptions = NonNullable<TestProjectInlineConfiguration['test']>;

@@ -1,4 +1,4 @@
-// Which part of the server may import which. Run inside this package: `pnpm check:deps`.
+// The allowed imports between the parts of the server. To check them, run `pnpm check:deps` in this package.
 const DRIVERS = '(^|/)node_modules/(mongodb|ioredis|pyodide|undici)/|^node:sqlite$|^sqlite$';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -14,14 +14,15 @@ module.exports = {
     },
     {
       name: 'no-circular',
-      comment: 'Two files that need each other are one, or lack a third; types count too.',
+      comment:
+        'Files must not import each other in a cycle, not even types: merge them, or extract a third file.',
       severity: 'error',
       from: {},
       to: { circular: true },
     },
     {
       name: 'only-adapters-touch-drivers',
-      comment: 'Databases, Redis, Python and outgoing HTTP are behind their contracts.',
+      comment: 'Databases, Redis, Python and outgoing HTTP are used only behind their contracts.',
       severity: 'error',
       from: {
         pathNot: '^src/(store|backplane|scripts|step-bodies)/(?!records/)[^/]+/|^src/step-bodies/',
@@ -30,37 +31,38 @@ module.exports = {
     },
     {
       name: 'only-compose-names-adapters',
-      comment: 'Everybody else knows the contract: store.ts, backplane.ts, script-runtime.ts.',
+      comment:
+        'All other code imports only the contract: store.ts, backplane.ts, script-runtime.ts.',
       severity: 'error',
       from: {
         path: '^src/',
         pathNot: '^src/(compose\\.ts|store/|backplane/|scripts/)',
       },
-      // What is stored is part of the contract.
+      // The stored records are part of the contract.
       to: { path: '^src/(store|backplane|scripts)/(?!records/)[^/]+/' },
     },
     {
       name: 'adapters-stay-apart',
       comment:
-        'An adapter knows its own contract, not its siblings; what they share lies beside the contract.',
+        'An adapter imports its own contract, not its siblings; shared code is beside the contract.',
       severity: 'error',
       from: { path: '^src/(store|backplane|scripts)/([^/]+)/' },
       to: {
         path: '^src/(store|backplane|scripts)/(?!records/)[^/]+/',
-        // What is known about expressions before any interpreter sees them is no adapter.
+        // The analysis of expressions needs no interpreter, so it is not an adapter.
         pathNot: '^src/$1/$2/|^src/scripts/expressions/',
       },
     },
     {
       name: 'runtime-does-not-know-http',
-      comment: 'The API calls the host; nothing below knows that there is an API.',
+      comment: 'The API calls the host; no other part imports the API.',
       severity: 'error',
       from: { path: '^src/(runtime|store|backplane|scripts|step-bodies)/' },
       to: { path: '^src/(api|generated)/|(^|/)node_modules/(express|@tsoa/runtime)/' },
     },
     {
       name: 'src-not-to-test',
-      comment: 'What is shipped does not lean on tests.',
+      comment: 'Shipped code must not import tests.',
       severity: 'error',
       from: { path: '^src/' },
       to: { path: '^test/|(^|/)node_modules/(vitest|fast-check|testcontainers)/' },

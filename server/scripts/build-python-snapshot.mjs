@@ -1,6 +1,6 @@
 /**
- * Makes the memory snapshot that Python starts from (see src/scripts/pyodide/snapshot.ts), unless it is there already.
- * Run by the build, after the server was compiled. Older snapshots are removed.
+ * Creates the memory snapshot from which Python starts (see src/scripts/pyodide/snapshot.ts), unless it exists. The
+ * build runs this after compiling the server. Removes older snapshots.
  */
 import { readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
