@@ -1917,7 +1917,7 @@ export interface operations {
                     "application/yaml": components["schemas"]["ActivityQueueList"];
                 };
             };
-            /** @description There is no valid token, where the server asks for one */
+            /** @description The token is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1992,7 +1992,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no valid token, where the server asks for one */
+            /** @description The token is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2091,7 +2091,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no valid token, where the server asks for one */
+            /** @description The token is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2212,7 +2212,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no valid token, where the server asks for one */
+            /** @description The token is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2269,7 +2269,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description There is no valid token, where the server asks for one */
+            /** @description The token is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2370,7 +2370,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no valid token, where the server asks for one */
+            /** @description The token is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2439,7 +2439,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no valid token, where the server asks for one */
+            /** @description The token is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2531,7 +2531,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no valid token, where the server asks for one */
+            /** @description The token is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2640,7 +2640,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no valid token, where the server asks for one */
+            /** @description The token is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2773,7 +2773,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no valid token, where the server asks for one */
+            /** @description The token is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2883,7 +2883,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no valid token, where the server asks for one */
+            /** @description The token is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2978,7 +2978,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no valid token, where the server asks for one */
+            /** @description The token is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3088,7 +3088,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no valid token, where the server asks for one */
+            /** @description The token is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3160,7 +3160,7 @@ export interface operations {
                     "application/yaml": components["schemas"]["StoredEvent"];
                 };
             };
-            /** @description There is no valid token, where the server asks for one */
+            /** @description The token is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3262,7 +3262,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no valid token, where the server asks for one */
+            /** @description The token is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3384,7 +3384,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no valid token, where the server asks for one */
+            /** @description The token is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3522,7 +3522,7 @@ export interface operations {
                     "application/yaml": components["schemas"]["NodePage"];
                 };
             };
-            /** @description There is no valid token, where the server asks for one */
+            /** @description The token is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3603,7 +3603,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no valid token, where the server asks for one */
+            /** @description The token is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3665,7 +3665,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no valid token, where the server asks for one */
+            /** @description The token is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3754,7 +3754,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no valid token, where the server asks for one */
+            /** @description The token is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3865,7 +3865,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no valid token, where the server asks for one */
+            /** @description The token is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3935,7 +3935,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no valid token, where the server asks for one */
+            /** @description The token is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4050,7 +4050,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no valid token, where the server asks for one */
+            /** @description The token is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4125,7 +4125,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no valid token, where the server asks for one */
+            /** @description The token is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4241,7 +4241,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no valid token, where the server asks for one */
+            /** @description The token is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4366,7 +4366,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no valid token, where the server asks for one */
+            /** @description The token is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4493,7 +4493,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no valid token, where the server asks for one */
+            /** @description The token is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4574,7 +4574,7 @@ export interface operations {
                     "application/yaml": components["schemas"]["WorkflowActionList"];
                 };
             };
-            /** @description There is no valid token, where the server asks for one */
+            /** @description The token is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4694,7 +4694,7 @@ export interface operations {
                     "application/yaml": components["schemas"]["Explanation"];
                 };
             };
-            /** @description There is no valid token, where the server asks for one */
+            /** @description The token is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4791,7 +4791,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no valid token, where the server asks for one */
+            /** @description The token is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4879,7 +4879,7 @@ export interface operations {
                     "application/yaml": components["schemas"]["ControlledWorkflow"];
                 };
             };
-            /** @description There is no valid token, where the server asks for one */
+            /** @description The token is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5021,7 +5021,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no valid token, where the server asks for one */
+            /** @description The token is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5107,7 +5107,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no valid token, where the server asks for one */
+            /** @description The token is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5217,7 +5217,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no valid token, where the server asks for one */
+            /** @description The token is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5341,7 +5341,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no valid token, where the server asks for one */
+            /** @description The token is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
