@@ -1,11 +1,11 @@
 /**
- * The syntax that a pure expression may consist of: names of nodes as the parser gives them, tokens, and the spelling of
- * literals. Whatever is not listed makes an expression impure (C1, C4 in classify-expression.ts).
+ * The syntax that a pure expression may consist of: the parser's names of nodes, tokens, and the spelling of literals.
+ * Anything not listed makes an expression impure (C1, C4 in classify-expression.ts).
  */
 export const IDENTIFIER = /^[A-Za-z][A-Za-z0-9_]*$/;
-/** Printable ASCII, line ends, and letters of other scripts, which are checked to be inside of texts. */
+/** Printable ASCII, line ends, and other characters, which a later check allows in string literals only. */
 export const KNOWN_CHARACTERS = /^[\n\x20-\x7e\u00a0-\uffff]*$/;
-/** One line, one kind of quote, no prefix. */
+/** On one line, with one kind of quote, without a prefix. */
 export const SIMPLE_STRING = /^(?:"(?!"")[^"\n]*"|'(?!'')[^'\n]*'|""|'')$/;
 export const ESCAPED_STRING =
   /^(?:"(?!"")(?:[^"\\\n]|\\[^\n])*"|'(?!'')(?:[^'\\\n]|\\[^\n])*'|""|'')$/;
