@@ -18,7 +18,7 @@ import { setField, type Json, type JsonObject } from '../engine/values/json.js';
 import type { EffectResult } from '../engine/flow/messages.js';
 import { InputError } from '../engine/primitives/primitive.js';
 import type { Logger } from '../base/logger.js';
-import { memoryCost } from '../base/memory-cost.js';
+import { memoryCost } from '../engine/values/memory-cost.js';
 import { createAddressPolicy, type AddressPolicy } from './http-request/address-policy.js';
 import type { AddressPolicyOptions } from './http-request/address-policy.js';
 import { AnswerBodyError, decodeBody, readBytes, tooLarge } from './http-request/answer-body.js';

@@ -1,7 +1,7 @@
 /** The memory budget: what a text costs, who gets a share of a pool, and which instances are in memory. */
 import { describe, expect, it } from 'vitest';
 import { InstanceMemory } from '../../src/runtime/memory/instance-memory.js';
-import { FollowedCost, memoryCost } from '../../src/base/memory-cost.js';
+import { FollowedCost, memoryCost } from '../../src/engine/values/memory-cost.js';
 import { MemoryPool } from '../../src/runtime/memory/memory-pool.js';
 
 /** Lets promises that are settled run on. */

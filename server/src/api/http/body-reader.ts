@@ -7,7 +7,7 @@
 import type { Request, RequestHandler } from 'express';
 import type { Json } from '../../engine/values/json.js';
 import { AppError } from '../../base/errors.js';
-import { memoryCost } from '../../base/memory-cost.js';
+import { memoryCost } from '../../engine/values/memory-cost.js';
 import type { ApiLimits } from './api-limits.js';
 import { parseJson } from './json-format.js';
 import { jsonLocator } from './json-position.js';

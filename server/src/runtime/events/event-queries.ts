@@ -5,7 +5,7 @@ import { FAR_FUTURE_MS, type Store } from '../../store/store.js';
 import type { EventListItem, EventRecord } from '../../store/records/events.js';
 import { type Page, type PageRequest, decodeCursor, pageOf } from '../operations/paging.js';
 import { nameKeyOf, readExecutionKey } from '../../base/ids.js';
-import { memoryCost } from '../../base/memory-cost.js';
+import { memoryCost } from '../../engine/values/memory-cost.js';
 import type { EventName, EventView, EventWaiterView, StoredEventView } from './event-types.js';
 import type { ReadingGate } from '../memory/reading-gate.js';
 

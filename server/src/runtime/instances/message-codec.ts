@@ -6,7 +6,7 @@ import type { Logger } from '../../base/logger.js';
 import { LONG_EVENT_LENGTH } from '../../store/records/events.js';
 import type { InboxMessage } from '../../store/records/messages.js';
 import type { InstanceRecord } from '../../store/records/instances.js';
-import { memoryCost } from '../../base/memory-cost.js';
+import { memoryCost } from '../../engine/values/memory-cost.js';
 
 /** Refers to an event whose data is too large to be sent in the message. */
 export interface EventReference {

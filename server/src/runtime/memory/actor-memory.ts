@@ -1,5 +1,5 @@
 /** The memory that one instance uses, and whether it may grow without leaving. */
-import { FollowedCost } from '../../base/memory-cost.js';
+import { FollowedCost } from '../../engine/values/memory-cost.js';
 import { messageCost, type ArrivedMessage } from '../instances/message-codec.js';
 
 export class ActorMemory {

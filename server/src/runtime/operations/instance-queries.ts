@@ -16,7 +16,7 @@ import type {
   StepView,
 } from './instance-types.js';
 import { listItem, loadInstance, viewInstance } from './instance-views.js';
-import { memoryCost } from '../../base/memory-cost.js';
+import { memoryCost } from '../../engine/values/memory-cost.js';
 import { decodeCursor, pageOf, type Page } from './paging.js';
 import type { ReadingGate } from '../memory/reading-gate.js';
 import { listSteps } from './step-list.js';

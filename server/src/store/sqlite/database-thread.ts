@@ -6,6 +6,7 @@
  */
 import type { Worker } from 'node:worker_threads';
 import { Queue } from '../../base/queue.js';
+import { SLICE_MS } from '../../base/slices.js';
 import type { OperationArguments, StoreOperation } from '../operations.js';
 import { StoreUnavailableError } from '../store.js';
 import { startThread } from './start-thread.js';
@@ -18,10 +19,10 @@ import type {
 } from './thread-protocol.js';
 
 /**
- * Maximum number of replies settled in one turn of the event loop. The thread may send hundreds at once, and each lets
- * a workflow continue; the event loop serves sockets and timers in between.
+ * Replies settled before the callers that they resume get to work. The thread may send hundreds of replies at once, and each
+ * resumes a workflow.
  */
-const SETTLED_AT_ONCE = 32;
+const SETTLED_AT_ONCE = 16;
 
 interface Waiting {
   readonly resolve: (result: unknown) => void;
@@ -152,14 +153,20 @@ export class DatabaseThread {
   #receive(replies: readonly ThreadReply[]): void {
     const isSettling = !this.#replies.isEmpty;
     for (const reply of replies) this.#replies.push(reply);
-    if (!isSettling) this.#settleSome();
+    if (!isSettling) this.#settleFor(SLICE_MS);
   }
 
-  #settleSome(): void {
-    for (let count = 0; count < SETTLED_AT_ONCE; count += 1) {
-      if (!this.#settleNext()) return;
-    }
-    if (!this.#replies.isEmpty) setImmediate(() => this.#settleSome());
+  /** Sockets and timers are served between slices. Long slices are cheaper: each ends with one message to the thread. */
+  #settleFor(sliceMs: number): void {
+    const end = performance.now() + sliceMs;
+    const settleSome = (): void => {
+      for (let count = 0; count < SETTLED_AT_ONCE; count += 1) {
+        if (!this.#settleNext()) return;
+      }
+      if (performance.now() < end) afterMicrotasks(settleSome);
+      else setImmediate(() => this.#settleFor(SLICE_MS));
+    };
+    settleSome();
   }
 
   #settleNext(): boolean {
@@ -183,6 +190,11 @@ export class DatabaseThread {
     this.#waiting.delete(id);
     return waiting;
   }
+}
+
+/** Calls back when the resumed callers have done what they can do now. A tick alone would come before them. */
+function afterMicrotasks(callback: () => void): void {
+  queueMicrotask(() => process.nextTick(callback));
 }
 
 function errorOf({ unavailable, message }: ThreadFailure): Error {
