@@ -1,4 +1,4 @@
-/** The environment as users write it, and the sentences they get when it is wrong. */
+/** The environment as users write it, and the messages for invalid values. */
 import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig, visibleEnvironment } from '../src/config/read-config.js';
 import { SETTINGS } from '../src/config/settings.js';

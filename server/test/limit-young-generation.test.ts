@@ -1,6 +1,6 @@
 /**
- * Goal: V8's memory for new objects stays small, whatever happens; it would be 128 MB otherwise.
- * Method: a process of its own that makes far more objects than fit, and holds on to them for a while.
+ * Goal: V8's memory for new objects stays small; it would be 128 MB otherwise.
+ * Method: a process that creates far more objects than fit, and keeps them for a while.
  */
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** The log keeps secrets out and carries the fields of child loggers. */
+/** The log redacts secrets and contains the fields of child loggers. */
 import { describe, expect, it } from 'vitest';
 import { createLogger, type LogLevel } from '../src/base/logger.js';
 

@@ -1,6 +1,7 @@
 /**
- * Goal: however many long works there are, whoever waits for a turn of the event loop waits for one slice of one of them.
- * Method: turns of the loop are counted beside the works, and each part notes the turn in which it ran.
+ * Goal: however many long computations there are, anyone waiting for a turn of the event loop waits for only one slice
+ * of one of them.
+ * Method: counts the turns of the loop beside the computations; each part records the turn in which it ran.
  */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { inSlices, nextSlice, NotWantedError } from '../src/base/slices.js';

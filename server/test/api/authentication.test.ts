@@ -1,6 +1,6 @@
 /**
- * Access: every operation of the description is called without a token, with each scope, and with broken tokens. What it
- * says about scopes is what happens.
+ * Access control: calls every operation of the API description without a token, with each scope, and with broken
+ * tokens. The description must state the scopes correctly.
  */
 import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -133,12 +133,12 @@ describe('bearer tokens', () => {
       await makeToken({ key: OTHER_RSA.privateKey }),
       await makeToken({ algorithm: 'RS512' }),
       await makeToken({ algorithm: 'PS256' }),
-      // The public key as a shared secret: the classic confusion of algorithms.
+      // The public key as a shared secret: the classic algorithm confusion.
       await makeToken({ algorithm: 'HS256', key: secret }),
       `${unsigned}.`,
       'x.y.z',
       good.slice(0, -6),
-      // A header that says where the key is to be found is not listened to.
+      // A header that says where to find the key is ignored.
       await makeToken({ key: OTHER_RSA.privateKey, header: { kid: '../../../dev/null' } }),
       await makeToken({ key: OTHER_RSA.privateKey, header: { jku: 'http://127.0.0.1:9/keys' } }),
       await makeToken({
@@ -164,7 +164,7 @@ describe('bearer tokens', () => {
       return `${text}.${sign('sha256', Buffer.from(text), privateKey).toString('base64url')}`;
     };
     const verify = createTokenVerifier({ ...AUTH, publicKey: pem(publicKey) });
-    // JSON reads it as infinity.
+    // JSON parses it as infinity.
     await expect(verify(signed(`{"scope":"conductor:admin","exp":1e999}`))).rejects.toThrow(
       /valid for longer/,
     );
@@ -235,7 +235,7 @@ describe('the scopes of the operations', () => {
   );
   const ROLES = ['author', 'controller', 'viewer', 'worker', 'admin'].map((r) => `conductor:${r}`);
 
-  /** Past the door, the scripted host fails: anything but 401 and 403 means that the door was open. */
+  /** After the access check the scripted host fails: any status except 401 and 403 means that access was granted. */
   const isLetIn = (status: number) => status !== 401 && status !== 403;
 
   it.each(operations)('allow $scopes to call $method $path', async ({ method, path, scopes }) => {

@@ -12,13 +12,13 @@ import {
 
 const { baseUrl, call, define, ended, freshName, start } = contractServer();
 
-describe('events', () => {
+describe('the event endpoint', () => {
   it.each([
     ['an object', { json: { yes: true } }, { yes: true }],
     ['null', { json: null }, null],
     ['a YAML scalar', { yaml: '2026-05-04' }, '2026-05-04'],
     ['a list', { yaml: '[1, x]' }, [1, 'x']],
-  ])('carry %s', async (_what, body, answer) => {
+  ])('accepts %s', async (_what, body, answer) => {
     const key = freshName('k');
     const { workflowId } = await start(await define([WAIT]), { key });
     const published = await call(`POST /api/event/answered/${key}`, body);
@@ -30,7 +30,7 @@ describe('events', () => {
     expect(await ended(workflowId)).toMatchObject({ status: 'Complete', data: { answer } });
   });
 
-  it('may come before anybody waits', async () => {
+  it('accepts an event that no run is waiting for', async () => {
     const key = freshName('größe/ü');
     const definition = await define([
       { id: 'd', stepType: 'Delay', inputs: { Period: '1' }, nextStepId: 'ask' },
@@ -42,14 +42,14 @@ describe('events', () => {
     expect(await ended(workflowId)).toMatchObject({ status: 'Complete', data: { answer: 1 } });
   });
 
-  it('cannot be read from a broken body', async () => {
+  it('rejects an unreadable body', async () => {
     const { status, body } = await call('POST /api/event/a/b', { yaml: 'a: [' });
     expect([status, body['code'], body['line']]).toEqual([400, 'unreadable_body', 1]);
   });
 });
 
-describe('activities', () => {
-  it('are handed out, answered once, and answered again', async () => {
+describe('the activity endpoints', () => {
+  it('hand out work, accept a result, and accept it again', async () => {
     const name = freshName('act');
     const { workflowId } = await start(await define([activityStep(name)]), { n: 5 });
     const pulled = await call<WorkItem>(`GET /api/activity/${name}?workerId=me&timeout=10`);
@@ -76,7 +76,7 @@ describe('activities', () => {
     });
   });
 
-  it('answer a waiting poll the moment that there is work', async () => {
+  it('answer a waiting poll as soon as work appears', async () => {
     const name = freshName('act');
     const definition = await define([activityStep(name)]);
     const poll = call<WorkItem>(`GET /api/activity/${name}?timeout=20`);
@@ -86,14 +86,14 @@ describe('activities', () => {
     expect(performance.now() - began).toBeLessThan(2_000);
   });
 
-  it('answer 404 when the time of a poll is over', async () => {
+  it('answer 404 when the timeout of a poll has passed', async () => {
     const began = performance.now();
     const { status, body } = await call(`GET /api/activity/${freshName('act')}?timeout=1`);
     expect([status, body['code']]).toEqual([404, 'no_work']);
     expect(performance.now() - began).toBeGreaterThan(950);
   });
 
-  it('fail their step with what the worker says', async () => {
+  it('fail the step with the error that the worker reports', async () => {
     const name = freshName('act');
     const { workflowId } = await start(await define([activityStep(name)]), { n: 5 });
     const { body } = await call<WorkItem>(`GET /api/activity/${name}?timeout=10`);
@@ -106,7 +106,7 @@ describe('activities', () => {
     expect(steps.items).toMatchObject([{ stepId: 'work', error: { data: reason } }]);
   });
 
-  it('are leased, extended, and given back', async () => {
+  it('lease a work item, extend the lease and release the item', async () => {
     const name = freshName('act');
     const { workflowId } = await start(await define([activityStep(name)]), { n: 5 });
     const first = await call<WorkItem>(`GET /api/activity/${name}?timeout=10&lease=60`);
@@ -132,7 +132,7 @@ describe('activities', () => {
     expect(await ended(workflowId)).toMatchObject({ status: 'Complete', data: { result: null } });
   });
 
-  it('lose nothing to a poller that hangs up', async () => {
+  it('lose no work item when a worker disconnects during a poll', async () => {
     const name = freshName('act');
     const definition = await define([activityStep(name)]);
     const hangUp = new AbortController();
@@ -141,7 +141,7 @@ describe('activities', () => {
         () => null,
       ),
     );
-    // A second poll of another name is answered after the server has seen the first ones.
+    // A second poll for another name is answered after the server has received the first ones.
     await call(`GET /api/activity/${freshName('other')}`);
     hangUp.abort();
     await Promise.all(polls);
@@ -150,13 +150,16 @@ describe('activities', () => {
     expect([status, body['workflowId']]).toEqual([200, workflowId]);
   });
 
-  it.each(['nonsense', 'a.b', '%2F', 'x'.repeat(3_000)])('know no token %s', async (token) => {
-    expect((await call(`POST /api/activity/success/${token}`)).status).toBe(404);
-  });
+  it.each(['nonsense', 'a.b', '%2F', 'x'.repeat(3_000)])(
+    'reject the unknown token %s',
+    async (token) => {
+      expect((await call(`POST /api/activity/success/${token}`)).status).toBe(404);
+    },
+  );
 });
 
-describe('repeated requests with one Idempotency-Key', () => {
-  it('start one workflow', async () => {
+describe('requests repeated with the same Idempotency-Key', () => {
+  it('start one run', async () => {
     const id = await define([GREET]);
     const headers = { 'idempotency-key': freshName('key') };
     const line = `POST /api/workflow/${id}`;

@@ -1,6 +1,6 @@
 /**
- * The contract over HTTP, call by call, against the whole server: embedded store, real Python, nothing replaced. Every
- * call is seen to succeed once and to fail in each way that the contract names.
+ * The HTTP contract, call by call, against the whole server: embedded store and real Python, nothing mocked. Every call
+ * succeeds once and fails in each documented way.
  */
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -15,8 +15,8 @@ import type { JsonBody } from './support/real-server.js';
 
 const { baseUrl, call, define, ended, freshName, start } = contractServer();
 
-describe('definitions', () => {
-  it('get the next version each time they are posted', async () => {
+describe('the definition endpoints', () => {
+  it('assign the next version to each posted definition', async () => {
     const id = freshName('d');
     const first = await call('POST /api/definition', { json: { id, steps: [GREET] } });
     expect([first.status, first.body]).toEqual([201, { id, version: 1, warnings: [] }]);
@@ -33,7 +33,7 @@ describe('definitions', () => {
     expect(older.body).toMatchObject({ version: 1, steps: [{ outputs: GREET.outputs }] });
   });
 
-  it('are refused with every problem, its pointer and its place', async () => {
+  it('reject a document with every problem, its pointer and its position', async () => {
     const yaml = [
       'Id: broken',
       'Steps:',
@@ -60,7 +60,7 @@ describe('definitions', () => {
     expect((await call('GET /api/definition/broken')).status).toBe(404);
   });
 
-  it('can be checked without being stored', async () => {
+  it('validate a document without storing it', async () => {
     const id = freshName('d');
     const good = await call('POST /api/definition/validate', { json: { id, steps: [GREET] } });
     expect([good.status, good.body]).toEqual([200, { valid: true, errors: [], warnings: [] }]);
@@ -70,7 +70,7 @@ describe('definitions', () => {
     expect((await call(`GET /api/definition/${id}`)).status).toBe(404);
   });
 
-  it('are listed in pages', async () => {
+  it('list definitions in pages', async () => {
     const ids = [await define([GREET]), await define([GREET]), await define([GREET])];
     const seen: unknown[] = [];
     let cursor: string | null = null;
@@ -86,7 +86,7 @@ describe('definitions', () => {
     expect(new Set(seen).size).toBe(seen.length);
   });
 
-  it('that are not there are 404', async () => {
+  it('answer 404 for an unknown definition', async () => {
     const id = await define([GREET]);
     for (const path of ['nope', `${id}?version=9`]) {
       const { status, body } = await call(`GET /api/definition/${path}`);
@@ -95,8 +95,8 @@ describe('definitions', () => {
   });
 });
 
-describe('workflows', () => {
-  it('start, run and end', async () => {
+describe('the workflow endpoints', () => {
+  it('start a run that completes', async () => {
     const id = await define([GREET]);
     const started = await call<Workflow>(`POST /api/workflow/${id}?reference=mine`, {
       yaml: 'name: Ada',
@@ -117,13 +117,13 @@ describe('workflows', () => {
     expect(workflow['endTime']).toMatch(/Z$/);
   });
 
-  it('start with {} without a body', async () => {
+  it('start a run with {} if there is no body', async () => {
     const id = await define([{ id: 'a', stepType: 'NoOp' }]);
     const { status, body } = await call<Workflow>(`POST /api/workflow/${id}`);
     expect([status, body.data]).toEqual([201, {}]);
   });
 
-  it('keep data as it was sent', async () => {
+  it('return data as it was sent', async () => {
     const id = await define([{ id: 'a', stepType: 'NoOp' }]);
     const text = '{"B":1,"__proto__":{"x":[null]},"a.b":{"$gt":""},"n":9007199254740992,"f":1.5}';
     const response = await fetch(`${baseUrl()}/api/workflow/${id}`, {
@@ -136,14 +136,14 @@ describe('workflows', () => {
     expect((await call(`GET /api/workflow/${workflowId}`)).text).toContain(`"data":${text}`);
   });
 
-  it('do not start on an unknown definition or with data that is not an object', async () => {
+  it('reject a start with an unknown definition or with data that is not an object', async () => {
     const unknown = await call('POST /api/workflow/nope', { json: {} });
     expect([unknown.status, unknown.body['code']]).toEqual([404, 'definition_not_found']);
     const id = await define([GREET]);
     expect((await call(`POST /api/workflow/${id}`, { json: [1] })).status).toBe(400);
   });
 
-  it('that are not there are 404, whatever is asked of them', async () => {
+  it('answer 404 for an unknown run on every endpoint', async () => {
     const lines = [
       'GET /api/workflow/nope',
       'GET /api/workflow/nope?wait=1',
@@ -158,7 +158,7 @@ describe('workflows', () => {
     }
   });
 
-  it('can be waited for until the time is over', async () => {
+  it('wait for the end of a run until the timeout', async () => {
     const { workflowId } = await start(await define([WAIT]), { key: freshName('k') });
     const began = performance.now();
     const { status, body } = await call<Workflow>(`GET /api/workflow/${workflowId}?wait=1`);
@@ -166,7 +166,7 @@ describe('workflows', () => {
     expect(performance.now() - began).toBeGreaterThan(950);
   });
 
-  it('are suspended, resumed and terminated, each where the status allows it', async () => {
+  it('suspend, resume and terminate a run if its status allows it', async () => {
     const key = freshName('k');
     const { workflowId } = await start(await define([WAIT]), { key });
     const at = (action: string) => call<Workflow>(`PUT /api/workflow/${workflowId}/${action}`);
@@ -183,21 +183,21 @@ describe('workflows', () => {
     const terminated = await call<Workflow>(line);
     expect([terminated.status, terminated.body.status]).toEqual([200, 'Terminated']);
     expect(terminated.body['endTime']).toMatch(/Z$/);
-    // The node that runs it writes once more when it hears of the end.
+    // The node that runs it writes once more when it is notified of the end.
     const again = await call(line);
     const { lastChangeTime } = again.body;
     expect(again.body).toEqual({ ...terminated.body, lastChangeTime });
     expect((await at('suspend')).status).toBe(400);
   });
 
-  it('that are complete stay complete', async () => {
+  it('keep a completed run Complete', async () => {
     const { workflowId } = await start(await define([GREET]), { name: 'A' });
     await ended(workflowId);
     const { status, body } = await call<Workflow>(`DELETE /api/workflow/${workflowId}`);
     expect([status, body.status]).toEqual([200, 'Complete']);
   });
 
-  it('are listed newest first, by what is asked for', async () => {
+  it('list runs newest first, filtered', async () => {
     const id = await define([GREET]);
     const started: string[] = [];
     for (const name of ['a', 'b', 'c']) started.push((await start(id, { name })).workflowId);
@@ -219,7 +219,7 @@ describe('workflows', () => {
     expect((await call('GET /api/workflow?cursor=nonsense')).status).toBe(400);
   });
 
-  it('show what ran and what is open', async () => {
+  it('show completed and open steps', async () => {
     const key = freshName('k');
     const steps = [{ id: 'first', stepType: 'NoOp', nextStepId: 'ask' }, WAIT];
     const { workflowId } = await start(await define(steps), { key });
@@ -237,7 +237,7 @@ describe('workflows', () => {
       ]);
   });
 
-  it('show the error that suspended them', async () => {
+  it('show the error that suspended a run', async () => {
     const steps = [{ id: 'bad', stepType: 'NoOp', outputs: { x: 'data.nothing' } }];
     const id = await define(steps, { defaultErrorBehavior: 'Suspend' });
     const { workflowId } = await start(id);
@@ -253,8 +253,8 @@ describe('workflows', () => {
   });
 });
 
-describe('custom steps', () => {
-  it('are stored, used, listed and shown', async () => {
+describe('the custom step endpoints', () => {
+  it('store, use, list and return a script', async () => {
     const name = freshName('add');
     const script = 'total = a + b\n';
     const first = await call(`POST /api/step/${name}`, { python: 'total = 0' });
@@ -279,20 +279,20 @@ describe('custom steps', () => {
     expect(await ended(workflowId)).toMatchObject({ data: { sum: 42 } });
   });
 
-  it('are refused with the line of a syntax error', async () => {
+  it('reject a script with the line of its syntax error', async () => {
     const { status, body } = await call('POST /api/step/bad', { python: 'a = 1\nb = = 2\n' });
     expect([status, body['code'], body['line']]).toEqual([400, 'invalid_script', 2]);
     expect((await call('GET /api/step/bad')).status).toBe(404);
   });
 
-  it('cannot take the name of a built-in step, in any casing', async () => {
+  it('reject the name of a built-in step type, in any casing', async () => {
     const { status, body } = await call('POST /api/step/emitLOG', { python: 'a = 1' });
     expect([status, body['code']]).toEqual([409, 'reserved_step_name']);
   });
 });
 
-describe('the server', () => {
-  it('tells what it is', async () => {
+describe('the server endpoints', () => {
+  it('describe the server', async () => {
     const { status, body } = await call('GET /api/info');
     expect(status).toBe(200);
     expect(Object.keys(body).sort()).toEqual([
@@ -309,7 +309,7 @@ describe('the server', () => {
     expect(body).toMatchObject({ store: 'sqlite', backplane: 'local' });
   });
 
-  it('is live and ready, and counts', async () => {
+  it('report liveness, readiness and metrics', async () => {
     expect((await call('GET /health/live')).status).toBe(200);
     expect((await call('GET /health/ready')).body).toEqual({ ready: true, reasons: [] });
     const metrics = await call('GET /metrics');
@@ -317,7 +317,7 @@ describe('the server', () => {
     expect(metrics.text).toMatch(/^# HELP /m);
   });
 
-  it('answers in YAML with the same names', async () => {
+  it('answer in YAML with the same names', async () => {
     const { workflowId } = await start(await define([GREET]), { name: 'A' });
     const json = await ended(workflowId);
     const { text, headers } = await call(`GET /api/workflow/${workflowId}`, {

@@ -1,4 +1,4 @@
-/** Idempotency-Key: two requests have one hash exactly when they ask for the same. */
+/** Idempotency-Key: two requests have the same hash exactly if they request the same. */
 import { describe, expect, it } from 'vitest';
 import type { IdempotencyKey } from '../../src/runtime/operations/idempotency-key.js';
 import type { StartRequest } from '../../src/runtime/operations/instance-types.js';

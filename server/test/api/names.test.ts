@@ -1,4 +1,4 @@
-/** Names in paths: decoded, bounded, and free of what would confuse a log or a terminal. */
+/** Names in paths: decoded, limited, and free of characters that could confuse a log or a terminal. */
 import { describe, expect, it } from 'vitest';
 import { problemOf, startApi } from './support/api-server.js';
 
@@ -15,7 +15,7 @@ describe('names in paths', () => {
     ['x'.repeat(200), 'y'.repeat(512)],
   ])('reach the host decoded: %j and %j', async (name, key) => {
     const api = await startApi({ host: publishing });
-    // A path segment of dots is removed by every client; encoded it is kept.
+    // Every client removes a path segment of dots; an encoded one is kept.
     const encoded = (text: string) => encodeURIComponent(text).replaceAll('.', '%252E');
     const path = `/api/event/${encoded(name)}/${encoded(key)}`;
     expect((await api.post(path, 'null', 'application/json')).status).toBe(202);

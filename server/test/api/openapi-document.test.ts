@@ -1,4 +1,4 @@
-/** The published description: complete, valid, and true to its own examples. */
+/** The published API description: complete, valid, and consistent with its own examples. */
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
@@ -154,7 +154,7 @@ describe('openapi.json', () => {
   });
 });
 
-/** As the document sorts: by path, and within a path as the controller lists its methods. */
+/** In the order of the document: by path, and within a path as the controller lists its methods. */
 function byPath(a: string, b: string): number {
   const [pathA, pathB] = [a.split(' ')[1]!, b.split(' ')[1]!];
   return pathA < pathB ? -1 : pathA > pathB ? 1 : 0;

@@ -1,4 +1,4 @@
-/** Places of JSON pointers in the texts that were posted, by both readers. */
+/** Positions of JSON pointers in posted documents, found by both readers. */
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_API_LIMITS } from '../../src/api/http/api-limits.js';
 import { jsonLocator } from '../../src/api/http/json-position.js';
@@ -54,7 +54,7 @@ describe('a position in JSON', () => {
       const pointer = `${'/1'.repeat(depth - 1)}/${250_000 - index}`;
       expect(locate(pointer)?.column).toBeGreaterThan(700_000);
     }
-    // Looking at everything again for each level or pointer would take some ten seconds.
+    // A new search for each level or pointer would take about ten seconds.
     expect(process.cpuUsage(before).user / 1000).toBeLessThan(3000);
   });
 });

@@ -1,4 +1,4 @@
-/** What the server tells about itself: info, probes, metrics, and the description of its API. */
+/** What the server reports about itself: info, probes, metrics, and the description of its API. */
 import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

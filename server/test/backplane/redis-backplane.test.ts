@@ -1,6 +1,6 @@
 /**
- * Hints between nodes over a real Redis in a container, which is also paused and fed with garbage. Waiting is for what is
- * heard, with vitest's deadline.
+ * Hints between nodes over a real Redis in a container, which is also paused and fed with garbage. The tests wait for
+ * received hints, with vitest's deadline.
  */
 import { Redis } from 'ioredis';
 import { afterAll, describe, expect, it, vi } from 'vitest';
@@ -106,7 +106,7 @@ describe.skipIf(redis === null)('the Redis backplane', () => {
     await Promise.all([a.start(), b.start()]);
     const admin = new Redis(own.url, { lazyConnect: true, retryStrategy: () => null });
     await admin.connect();
-    // The connections of both nodes are cut by the server; it stays, so that its port does.
+    // The server cuts the connections of both nodes; it keeps running, so that its port does not change.
     await vi.waitFor(() => {
       expect(a.healthy && b.healthy).toBe(true);
     });

@@ -1,9 +1,9 @@
-/** Turns: bounded, in order, and all of them for one instance that is tried alone. */
+/** Turns: limited, in order, and all of them for one instance on trial. */
 import { expect, it } from 'vitest';
 import { LoadGate } from '../../src/runtime/memory/load-gate.js';
 import { Turns } from '../../src/base/turns.js';
 
-/** Lets promises that are settled run on. */
+/** Lets settled promises run on. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 it('turns: takeAll gives all turns to one instance once nobody else holds one, while the others wait', async () => {
@@ -22,7 +22,7 @@ it('turns: takeAll gives all turns to one instance once nobody else holds one, w
   expect(order).toEqual([]);
   endFirst();
   const endAlone = await alone;
-  // Its own turns are part of what it has.
+  // Its own turns are part of the ones that it holds.
   (await turns.take('suspect', 'suspect'))();
   await settle();
   expect(order).toEqual(['suspect']);
@@ -64,7 +64,7 @@ it('the load gate admits loads by number and by size, and always at least one', 
   first.end();
   first.end();
   await settle();
-  // The next counts as long as the longest lately, so it goes alone.
+  // The next load is estimated by the longest recent one, so it runs alone.
   expect(admitted).toBe(1);
   for (const [index, permit] of waiting.entries()) {
     (await permit).end();

@@ -12,7 +12,7 @@ const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-384' });
 
-/** What each call needs; with the scope the answer is the status given, without it 403. */
+/** The required scope of each call; with it the status is the given one, without it 403. */
 const CALLS = [
   ['POST', '/api/definition', ['author'], 415],
   ['POST', '/api/definition/validate', ['author'], 415],
@@ -29,7 +29,7 @@ const CALLS = [
   ['GET', '/api/workflow/x/steps', ['viewer'], 404],
   ['GET', '/api/workflow/x/explain', ['viewer'], 404],
   ['GET', '/api/node', ['viewer'], 200],
-  // A filter that is refused: with a good one the stream would go on for as long as the token lasts.
+  // An invalid filter: with a valid one the stream would stay open as long as the token is valid.
   ['GET', '/api/stream?workflowId=%00', ['viewer'], 400],
   ['GET', '/api/workflow/x/audit', ['viewer'], 404],
   ['PUT', '/api/workflow/x/retry', ['controller'], 404],

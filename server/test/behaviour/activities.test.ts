@@ -10,7 +10,7 @@ import { activity, chain, mark, step } from './support/steps.js';
 
 const NEVER = '9999-12-31T23:59:59.9999999';
 
-/** How many polls wait at the server, as its metrics tell. */
+/** The number of waiting polls, from the metrics. */
 async function pollers(client: Client): Promise<number> {
   const { text } = await client.get('/metrics');
   return Number(/^stepwright_pollers (\d+)$/m.exec(text)?.[1]);
@@ -255,7 +255,7 @@ everyStore(
           activity('ask', name, {}, { ErrorBehavior: 'Retry', RetryInterval: '00:00:00.2' }),
         ]);
         const { token } = await client.work(name);
-        // Before the call: its answer may come late.
+        // Before the call, because its response may be late.
         const failedAt = Date.now();
         await client.fail(token, { message: 'no paper', tray: 2 });
         const retrying = await client

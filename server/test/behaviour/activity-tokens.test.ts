@@ -83,7 +83,7 @@ everyStore(
         const { body } = await client.terminate(id);
         const late = await client.post(`/api/activity/success/${token}`, 1);
         expect([202, 404]).toContain(late.status);
-        // Its node cleans up after the end was written, which changes nothing else.
+        // Its node commits once more after the end was written, which changes nothing else.
         expect(await client.workflow(id)).toEqual({
           ...body,
           lastChangeTime: expect.any(String) as string,
@@ -101,7 +101,7 @@ everyStore(
         expect(first.tokenExpiry).toMatch(/Z$/);
         expect(expiresInMs).toBeLessThanOrEqual(1000);
         expect((await client.pull(name)).status).toBe(404);
-        // This poll is parked while the lease runs out.
+        // This poll is parked while the lease expires.
         const second = await client.work(name, '&lease=60');
         expect(second).toMatchObject({ workflowId: id, attempt: 2 });
         expect((await client.post(`/api/activity/success/${first.token}`, 1)).status).toBe(404);
@@ -135,7 +135,7 @@ everyStore(
         const from = Date.now();
         const extended = await beat(leased.token);
         expect(extended.status, extended.text).toBe(200);
-        // The clocks of the test and the server are one, but for their rounding.
+        // The test and the server use the same clock, except for rounding.
         expect(Date.parse(extended.body.tokenExpiry)).toBeGreaterThanOrEqual(from + 59_000);
         expect(Date.parse(extended.body.tokenExpiry)).toBeLessThanOrEqual(Date.now() + 61_000);
         await client.call('DELETE', `/api/activity/${leased.token}`);

@@ -1,4 +1,4 @@
-/** What nobody should send: clear errors in bounded time, and the server goes on. */
+/** Invalid requests: a clear error in limited time, and the server continues. */
 import { createConnection } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { Problem } from '../../src/api/wire/models/problem.js';
@@ -23,7 +23,7 @@ const BILLION_LAUGHS = ['a: &a [1,1,1,1,1,1,1,1,1]']
   )
   .join('\n');
 
-/** Path of a call with a body, the body, its type, and the status and code of the refusal. */
+/** Path of a call with a body, the body, its media type, and the status and code of the rejection. */
 const REFUSED: readonly (readonly [string, string, string, number, string])[] = [
   [
     'JSON of more than 1 MiB',
@@ -131,7 +131,7 @@ everyStore(
             ),
           ],
         },
-        // The body itself has no more than 100 levels.
+        // The body itself has at most 100 levels.
         'unreadable_body|too_deep',
       ],
       ['a step id of 1000 characters', { Steps: [mark('x'.repeat(1000))] }, 'name_too_long'],
@@ -238,7 +238,7 @@ everyStore('unusual names and keys', (at) => {
         name,
       );
       await client.untilWaiting(id, 'wait');
-      // URLs resolve dot segments away, so that one has to be written in another way.
+      // URLs resolve dot segments, so that such a name must be written in another way.
       if (name === '..') {
         await client.terminate(id);
         continue;

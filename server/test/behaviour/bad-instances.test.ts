@@ -1,4 +1,4 @@
-/** Instances that misbehave: each ends in a state that says why, in bounded time, while others go on. */
+/** Misbehaving instances: each ends in a state with a reason, in limited time, while others continue. */
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/engine/values/json.js';
 import { fresh, type Client } from './support/client.js';
@@ -16,7 +16,7 @@ const ENVIRONMENT = {
   instance_bytes_max: '3000000',
 };
 
-/** Longer than any limit, with what a busy machine takes to start an interpreter. */
+/** Longer than any limit, including the time in which a busy machine starts an interpreter. */
 const BOUND_MS = 15_000;
 
 interface BadStep {
@@ -77,7 +77,9 @@ const SCRIPTS: readonly BadStep[] = [
   { does: 'an endless output', source: 'while True: print("x" * 1000)', type: /Timeout|Output/ },
 ];
 
-/** Small workflows, one after another, as long as something else goes on; answers how long the slowest took. */
+/**
+ * Runs small workflows, one after another, while something else is in progress; returns the duration of the slowest.
+ */
 async function othersWhile(client: Client, something: Promise<unknown>): Promise<number> {
   const definition = await client.define(
     chain(
@@ -134,7 +136,7 @@ everyStore(
       });
     });
   },
-  // Which store is behind it makes no difference to Python.
+  // The store makes no difference to Python.
   { dialects: [CAMEL_JSON], stores: ['sqlite'], environment: ENVIRONMENT, ownPython: true },
 );
 
@@ -190,7 +192,7 @@ everyStore(
               ],
             },
           ),
-          // Items are opened as they get their turn, so that the number of open steps need not be what is too much first.
+          // Items are opened gradually, so that the limit on open steps need not be the first one to be exceeded.
           /^(StepLimit|OpenStepLimit|InstanceTooLarge)$/,
         ],
         [
@@ -239,7 +241,7 @@ everyStore(
         ],
         { list: Array.from({ length: 5 }, () => value) },
       );
-      // Each of the five waits holds its item: a megabyte with the list, which may be.
+      // Each of the five waits holds its item: one megabyte including the list, which is allowed.
       await client.untilWaiting(id, 'wait');
       const bad = await client.defineAndStart(
         [

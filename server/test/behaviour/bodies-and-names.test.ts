@@ -1,4 +1,4 @@
-/** Bodies, answers, names and errors. */
+/** Bodies, responses, names and errors. */
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { Problem } from '../../src/api/wire/models/problem.js';
@@ -19,7 +19,7 @@ everyStore('bodies and names', (at) => {
     });
 
   describe('requests', () => {
-    it('come as JSON or YAML under each of their names, with parameters', async () => {
+    it('are accepted as JSON or YAML under each of their media types, with parameters', async () => {
       const definition = await at.client.define([step('a', 'NoOp')]);
       for (const type of [
         JSON_TYPE,
@@ -48,7 +48,7 @@ everyStore('bodies and names', (at) => {
       'application/x-www-form-urlencoded',
       'multipart/form-data',
       'text/x-python',
-    ])('as %s are 415', async (type) => {
+    ])('as %s are rejected with 415', async (type) => {
       const definition = await at.client.define([step('a', 'NoOp')]);
       for (const path of [
         `/api/workflow/${definition}`,
@@ -61,7 +61,7 @@ everyStore('bodies and names', (at) => {
       }
     });
 
-    it('for scripts come as text/x-python only', async () => {
+    it('are accepted for scripts only as text/x-python', async () => {
       const { client } = at;
       for (const type of [JSON_TYPE, YAML, 'text/plain']) {
         expect(
@@ -80,7 +80,7 @@ everyStore('bodies and names', (at) => {
     const data = async (text: string) =>
       (await start(await at.client.define([step('a', 'NoOp')]), text, YAML)).body.data;
 
-    it('is 1.2: yes and no are text, as are times and dates', async () => {
+    it('is version 1.2: yes, no, times and dates are strings', async () => {
       expect(
         await data(
           'a: yes\nb: no\nc: 12:30:00\nd: 2020-01-01\ne: 0o17\nf: 1e3\ng: ~\nh: "5"\ni: on',
@@ -98,7 +98,7 @@ everyStore('bodies and names', (at) => {
       });
     });
 
-    it('has aliases, in bounds', async () => {
+    it('may have aliases, within limits', async () => {
       expect(await data('a: &x {k: 1}\nb: *x')).toEqual({ a: { k: 1 }, b: { k: 1 } });
     });
 
@@ -107,11 +107,11 @@ everyStore('bodies and names', (at) => {
       ['a tag of Python', 'a: !!python/object:x {}'],
       ['a duplicate key', 'a: 1\na: 2'],
       ['several documents', 'a: 1\n---\nb: 2'],
-      ['broken text', 'a: [1'],
+      ['malformed text', 'a: [1'],
       ['a tab as indentation', 'a:\n\tb: 1'],
       ['infinity', 'a: .inf'],
       ['no number', 'a: .nan'],
-    ])('with %s is 400', async (_, text) => {
+    ])('with %s is rejected with 400', async (_, text) => {
       const answer = await at.client.call<Problem>(
         'POST',
         `/api/workflow/${await at.client.define([step('a', 'NoOp')])}`,
@@ -122,7 +122,7 @@ everyStore('bodies and names', (at) => {
     });
   });
 
-  describe('answers', () => {
+  describe('responses', () => {
     it.each([
       [undefined, JSON_TYPE],
       ['*/*', JSON_TYPE],
@@ -133,7 +133,7 @@ everyStore('bodies and names', (at) => {
       ['text/yaml', 'text/yaml'],
       ['application/json;q=0.5, text/yaml', 'text/yaml'],
       ['application/yaml;q=0.5, application/json', JSON_TYPE],
-    ])('to Accept %s come as %s', async (accept, type) => {
+    ])('have the media type %s for Accept: %s', async (accept, type) => {
       const answer = await at.client.call('GET', '/api/info', {
         headers: accept === undefined ? {} : { accept },
       });
@@ -146,7 +146,7 @@ everyStore('bodies and names', (at) => {
       expect(Object.keys(body)).toContain('machineName');
     });
 
-    it('have the same names in YAML, and data as it was', async () => {
+    it('have the same names in YAML, and unchanged data', async () => {
       const definition = await at.client.define([step('a', 'NoOp')]);
       const value = { Big: 1e21, Text: 'no', Nothing: null, '1': [], deep: { Über: '- x: 1' } };
       const answer = await start(definition, JSON.stringify(value), JSON_TYPE, YAML);
@@ -161,7 +161,7 @@ everyStore('bodies and names', (at) => {
       expect(Object.keys(body)).toEqual(Object.keys(json.body));
     });
 
-    it('have times in ISO 8601 UTC', async () => {
+    it('have timestamps in ISO 8601 UTC', async () => {
       const workflow = await at.client.run([step('a', 'NoOp')]);
       for (const time of [workflow.startTime, workflow.endTime!]) {
         expect(time).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -170,7 +170,7 @@ everyStore('bodies and names', (at) => {
   });
 
   describe('names', () => {
-    it('of data, steps, custom steps and graphs keep their spelling', async () => {
+    it('of data, steps, custom steps and maps keep their spelling', async () => {
       const { client } = at;
       const script = await client.script('Out = Value\nout = value');
       const { data } = await client.run(
@@ -200,7 +200,7 @@ everyStore('bodies and names', (at) => {
     });
 
     it.each(['Foreach', 'ForEach', 'foreach', 'FOREACH', 'forEach'])(
-      'of step types count in any casing: %s',
+      'of step types are case-insensitive: %s',
       async (type) => {
         const { data } = await at.client.run([
           {
@@ -214,7 +214,7 @@ everyStore('bodies and names', (at) => {
       },
     );
 
-    it('of members count in any casing', async () => {
+    it('of members are case-insensitive', async () => {
       const { client } = at;
       const id = fresh('casing');
       const answer = await client.post('/api/definition', {
@@ -228,7 +228,7 @@ everyStore('bodies and names', (at) => {
       expect((await client.ended(await client.start(id))).data).toEqual({ x: 1 });
     });
 
-    it('given twice in two casings are refused', async () => {
+    it('given twice in different casings are rejected', async () => {
       const answer = await at.client.post<Problem>('/api/definition', {
         Id: fresh('twice'),
         id: 'other',
@@ -251,7 +251,7 @@ everyStore('bodies and names', (at) => {
       for (const member of ['type', 'title', 'detail']) expect(answer.body[member]).toMatch(/\w/);
     });
 
-    it('of a document have a pointer, a line and a column for each problem', async () => {
+    it('in a document have a pointer, a line and a column for each problem', async () => {
       const { client } = at;
       const answer = await client.postDefinition({
         Id: fresh('wrong'),
@@ -272,7 +272,7 @@ everyStore('bodies and names', (at) => {
       );
     });
 
-    it('of a broken body say where it breaks', async () => {
+    it('in the syntax of a body include the position', async () => {
       const answer = await at.client.call<Problem>('POST', '/api/definition', {
         body: '{\n"Id": "x",\n"Steps": [}\n',
         type: JSON_TYPE,
@@ -282,7 +282,7 @@ everyStore('bodies and names', (at) => {
       expect(answer.text).toMatch(/"line":3/);
     });
 
-    it('leak nothing internal', async () => {
+    it('expose no internals', async () => {
       for (const path of [
         '/api/workflow/%00',
         '/api/nothing',

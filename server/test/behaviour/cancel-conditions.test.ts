@@ -1,13 +1,15 @@
-/** A true CancelCondition acts at the next commit at the latest, however long the pass took that made it true. */
+/**
+ * A true CancelCondition takes effect at the next commit at the latest, however long the pass took that made it true.
+ */
 import { expect, it } from 'vitest';
 import type { JsonObject } from '../../src/engine/values/json.js';
 import { everyStore } from './support/every-store.js';
 import { chain, compute, mark, step } from './support/steps.js';
 
-/** Longer than a pass may take (50 ms), so that the pass is over when `stop` is known. */
+/** Longer than a pass may take (50 ms), so that the pass is over when `stop` is set. */
 const SLOW_TRUE = 'sum(1 for _ in range(800000)) > 0';
 
-/** Ends only when its condition acts: nobody publishes the event. */
+/** Ends only if its condition takes effect: nobody publishes the event. */
 const endless = (rest: JsonObject = {}): JsonObject =>
   step(
     'endless',

@@ -1,4 +1,4 @@
-/** Settings, read once and checked at the start. The server runs as a process here. */
+/** Settings, read once and checked at the start. Here the server runs as a process. */
 import { generateKeyPairSync } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -14,7 +14,7 @@ const publicKey = generateKeyPairSync('rsa', { modulusLength: 2048 })
   .publicKey.export({ type: 'spki', format: 'der' })
   .toString('base64');
 
-/** What the log says, one object a line. */
+/** The log lines, parsed from JSON. */
 function logOf(output: string): readonly Record<string, unknown>[] {
   return output
     .split('\n')
@@ -151,7 +151,7 @@ describe('the server process', () => {
       DATA_DIR: await temporaryFolder(),
       ...environment,
     });
-    // All of the log is there once the process has ended.
+    // The log is complete once the process has ended.
     await server.stop();
     const warnings = logOf(server.output).filter(({ level }) => level === 'warn');
     expect(warnings.some(({ msg }) => /auth/.test(String(msg)))).toBe(warns);

@@ -1,7 +1,7 @@
 /**
- * Goal: what docs/cookbook.md promises happens. Method: each recipe is posted as it is printed and then runs with real
- * workers and a real service, which fail in the way that the recipe is about. Pauses between retries are cut short by the
- * call that operators have for it.
+ * Goal: the recipes of docs/cookbook.md work as described.
+ * Method: each recipe is posted as printed and then runs with real workers and a real service, which fail as the recipe
+ * assumes. Pauses between retries are cut short by the call for operators.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -23,7 +23,7 @@ const RECIPES = new Map(
   ]),
 );
 
-/** What each recipe is tried with, by its id. */
+/** The test of each recipe, by its id. */
 const TRIALS: Readonly<Record<string, (client: Client) => Promise<void>>> = {
   'charge-or-fail': async (client) => {
     const id = await client.start('charge-or-fail', { total: 5 });
@@ -111,7 +111,7 @@ const TRIALS: Readonly<Record<string, (client: Client) => Promise<void>>> = {
   },
 };
 
-/** Answers every work item with a failure, without the pauses between, until the workflow is where it should be. */
+/** Fails every work item, without the pauses in between, until the run has reached the expected state. */
 async function failUntil(
   client: Client,
   id: string,
@@ -132,7 +132,7 @@ async function attemptsOf(client: Client, id: string, stepId: string): Promise<n
   return Math.max(...steps.filter((step) => step.stepId === stepId).map(({ attempt }) => attempt));
 }
 
-/** A service that gives these answers, one after the other, and then the last one again. */
+/** A service with these responses, one after the other, and then the last one again. */
 async function openShop(statuses: readonly number[]): Promise<string> {
   let calls = 0;
   const service = createServer((request, response) => {

@@ -1,4 +1,4 @@
-/** What a definition may be, and how one that may not is refused. */
+/** Valid and invalid definitions, and how invalid ones are rejected. */
 import { describe, expect, it } from 'vitest';
 import type { RegisteredDefinition } from '../../src/api/wire/models/definition.js';
 import type { Json, JsonObject } from '../../src/engine/values/json.js';

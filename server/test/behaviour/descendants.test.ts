@@ -1,4 +1,4 @@
-/** `descendants_max`: how many workflows may be open that one workflow started, directly or by others. */
+/** `descendants_max`: how many open runs one run may have started, directly or indirectly. */
 import { expect, it } from 'vitest';
 import type { Explanation } from '../../src/api/wire/models/explanation.js';
 import { serverForTests } from '../security/support/secured-server.js';
@@ -25,7 +25,7 @@ it('a run with the maximum number of descendants fails the step that would start
   const id = await client.start(top);
   const first = await client.untilStep(id, 'first', ({ status }) => status === 'Complete');
   const child = first!.childWorkflowId!;
-  // The child of the child counts as well.
+  // The child of the child counts too.
   const inner = await client.untilStep(child, 'inner', ({ status }) => status === 'Complete');
   await client.publish('go', 'k', null);
 
@@ -39,14 +39,14 @@ it('a run with the maximum number of descendants fails the step that would start
   expect(body.summary).toContain('descendants_max');
   const metrics = await client.get('/metrics');
   expect(metrics.text).toMatch(/^stepwright_descendants_refused_total 1$/m);
-  // Another workflow has a budget of its own.
+  // Another run has its own limit.
   const other = await client.start(middle);
   await client.untilStep(other, 'inner', ({ status }) => status === 'Complete');
 
   await client.terminate(inner!.childWorkflowId!);
   expect((await client.call('PUT', `/api/workflow/${id}/retry`)).status).toBe(200);
   expect((await client.ended(id)).outcome).toBe('Succeeded');
-  // Its descendants go on without it, and count still.
+  // Its descendants continue without it, and still count.
   const again = (await client.steps(id)).filter(({ stepId }) => stepId === 'second').at(-1);
   expect(await client.workflow(again!.childWorkflowId!)).toMatchObject({ status: 'Runnable' });
 });

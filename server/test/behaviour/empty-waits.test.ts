@@ -1,4 +1,4 @@
-/** Loops over what looks like a wait and is none: timers that are due when they are set, and calls that are never made. */
+/** Loops that only seem to wait: timers that are due at once, and calls that are never made. */
 import { expect, it } from 'vitest';
 import { CAMEL_JSON } from './support/dialects.js';
 import { everyStore } from './support/every-store.js';
@@ -60,6 +60,6 @@ everyStore(
       expect(lastError).toMatchObject({ type: 'StepLimit' });
     });
   },
-  // Each turn is a commit: few of them are enough.
+  // Each iteration is a commit: a few of them are enough.
   { dialects: [CAMEL_JSON], environment: { steps_without_wait_max: '20' } },
 );

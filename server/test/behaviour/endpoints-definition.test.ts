@@ -1,4 +1,4 @@
-/** The calls about definitions and custom steps. */
+/** The calls for definitions and custom steps. */
 import { describe, expect, it } from 'vitest';
 import type {
   DefinitionCheck,

@@ -1,4 +1,4 @@
-/** What the server tells about itself. */
+/** The calls about the server itself. */
 import { expect, it } from 'vitest';
 import type { ServerInfo } from '../../src/api/wire/models/info.js';
 import { everyStore } from './support/every-store.js';

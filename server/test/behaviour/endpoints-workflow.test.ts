@@ -1,4 +1,4 @@
-/** The calls about workflow instances. */
+/** The calls for runs. */
 import { describe, expect, it } from 'vitest';
 import type { Problem } from '../../src/api/wire/models/problem.js';
 import type { Workflow, WorkflowPage } from '../../src/api/wire/models/workflow.js';
@@ -147,7 +147,7 @@ everyStore(
           400,
           'status_conflict',
         ]);
-        // While the Delay would have fired, nothing happens.
+        // Nothing happens at the time when the Delay would have fired.
         expect((await client.get<Workflow>(`/api/workflow/${id}?wait=1`)).body).toMatchObject({
           status: 'Suspended',
           data: {},

@@ -1,4 +1,4 @@
-/** What fails, what is kept of it, and what happens then. */
+/** Failures: their causes, what is recorded, and what follows. */
 import { describe, expect, it } from 'vitest';
 import { itRuns } from './support/cases.js';
 import { everyStore } from './support/every-store.js';

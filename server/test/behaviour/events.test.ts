@@ -252,7 +252,7 @@ everyStore('events', (at) => {
       const { deliveredTo } = await client.publish(name, 'k', 1);
       return { done: deliveredTo === 0, value: deliveredTo };
     });
-    // Its node cleans up after the end was written, which changes nothing else.
+    // Its node commits once more after the end was written, which changes nothing else.
     expect(await client.workflow(id)).toEqual({
       ...body,
       lastChangeTime: expect.any(String) as string,

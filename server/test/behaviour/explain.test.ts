@@ -1,4 +1,4 @@
-/** GET /api/workflow/{id}/explain: every kind of wait, brought about on a whole server, and the words for it. */
+/** GET /api/workflow/{id}/explain: every kind of wait, produced on a whole server, and its description. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -40,7 +40,7 @@ function explains(at: Surroundings): void {
       return { done: holds(value), value };
     });
 
-  it.concurrent.for(EXPLAINED_WAITS)('says of $of', async ({ arrange, reason, summary }) => {
+  it.concurrent.for(EXPLAINED_WAITS)('describes $of', async ({ arrange, reason, summary }) => {
     const id = await arrange(at.client, silentUrl);
     const { text, ...members } = reason;
     const seen = await until(id, ({ reasons }) => text.test(reasons[0]?.text ?? ''));
@@ -50,7 +50,7 @@ function explains(at: Surroundings): void {
     if (summary !== undefined) expect(seen.summary).toMatch(summary);
   });
 
-  it('tells what a suspended workflow will go on with', async () => {
+  it('tells what a suspended run will continue with', async () => {
     const event = fresh('held');
     const name = fresh('deferred');
     const steps = [
@@ -70,7 +70,7 @@ function explains(at: Surroundings): void {
     });
   });
 
-  it('gives a reason for each branch, and counts those that are too many', async () => {
+  it('gives a reason for each branch, and counts branches beyond the limit', async () => {
     const name = fresh('crowd');
     const nap = step('nap', 'Delay', { Period: DAY });
     const branches = [[nap], [activity('work', name)], [failing('bad', { RetryInterval: 600 })]];
@@ -87,7 +87,7 @@ function explains(at: Surroundings): void {
     expect(seen.summary).toMatch(/\(and 69 more\)$/);
   });
 
-  it('knows workers that wait, on the heartbeat', async () => {
+  it('counts waiting workers at the heartbeat', async () => {
     const name = fresh('polled');
     const id = await at.client.defineAndStart([activity('work', name)]);
     await at.client.untilWaiting(id, 'work');
@@ -104,8 +104,8 @@ function explains(at: Surroundings): void {
     await Promise.all(polls);
   });
 
-  describe('of what the server cannot run', () => {
-    /** An instance of the store like the one that waits, but for this. */
+  describe('for a run that the server cannot run', () => {
+    /** A stored instance like the waiting one, except for these members. */
     const planted = async (
       changes: Partial<InstanceRecord>,
       edit: (state: Record<string, unknown>) => void = () => undefined,
@@ -123,7 +123,7 @@ function explains(at: Surroundings): void {
     };
     const inAnHour = Date.now() + 3_600_000;
 
-    it('says that it was set aside, and why', async () => {
+    it('says that it is in quarantine, and why', async () => {
       const lastError = {
         stepId: '',
         pointerId: 0,
@@ -144,7 +144,7 @@ function explains(at: Surroundings): void {
     it.each([
       [{ state: 'rubbish' }, /its stored state cannot be read/],
       [{ schemaVersion: 99 }, /a newer version of the server wrote this run/],
-    ])('says it of one with %j', async (changes, text) => {
+    ])('says the same for one with %j', async (changes, text) => {
       const { reasons } = await planted({ ...changes, status: 'Suspended', wakeAt: null });
       expect(reasons).toHaveLength(1);
       expect(reasons[0]).toMatchObject({
@@ -162,7 +162,7 @@ function explains(at: Surroundings): void {
       expect(reasons[0]?.text).toMatch(/is due, but node gone is gone; another node/);
     });
 
-    it('finds something to say of one in which nothing is open', async () => {
+    it('has a summary even if nothing is open', async () => {
       const { reasons } = await planted({ owner: 'gone', wakeAt: inAnHour }, (state) => {
         state['pointers'] = [];
       });
@@ -172,7 +172,7 @@ function explains(at: Surroundings): void {
   });
 }
 
-/** The store of the server, which only the memory store has to itself. */
+/** The store of the server, which only the memory store does not share. */
 async function withStore<Result>(
   { kind, store }: Surroundings,
   work: (store: Store) => Promise<Result>,

@@ -17,7 +17,7 @@ const DATA: JsonObject = {
   Über: 'ü',
 };
 
-/** Expression, and what it gives with DATA. */
+/** Expression, and its value with DATA. */
 const VALUES: readonly (readonly [string, Json])[] = [
   ['data.n', 7],
   ['data["n"]', 7],
@@ -97,7 +97,7 @@ const VALUES: readonly (readonly [string, Json])[] = [
 everyStore('expressions', (at) => {
   it('return what Python returns', async () => {
     const { client } = at;
-    // `data` itself comes last: as an output it would see what those before it wrote, so it has a step of its own.
+    // `data` itself comes last: as an output it would include what those before it wrote, so it has a step of its own.
     const rows = VALUES.slice(0, -1);
     const Outputs = Object.fromEntries(rows.map(([source], index) => [`r${index}`, source]));
     const { data } = await client.run(

@@ -1,4 +1,4 @@
-/** Every failed attempt is a log line and is counted. */
+/** Every failed attempt is logged and counted. */
 import { expect, it } from 'vitest';
 import { eventually } from './support/eventually.js';
 import { everyStore } from './support/every-store.js';

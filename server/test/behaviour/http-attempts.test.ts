@@ -1,4 +1,4 @@
-/** HttpRequests that are repeated: one key for all attempts, SucceedOn, Retry-After. */
+/** Repeated HttpRequests: one key for all attempts, SucceedOn, Retry-After. */
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/engine/values/json.js';
 import { useCallee } from './support/callee.js';
@@ -11,12 +11,12 @@ interface Call {
   readonly at: number;
 }
 
-/** What was asked for, by path. */
+/** The requests received, by path. */
 const calls = new Map<string, Call[]>();
 
 /**
- * Answers by the path `/name/<statuses>/<retry-after>`: one status after another, the last one for ever; 0 closes the
- * connection without an answer.
+ * Responds to the path `/name/<statuses>/<retry-after>`: one status after another, the last one forever; 0 closes the
+ * connection without a response.
  */
 const callee = useCallee((request, response) => {
   const path = request.url ?? '';

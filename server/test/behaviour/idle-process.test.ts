@@ -1,7 +1,7 @@
 /**
- * Goal: a server that has nothing to do costs next to nothing, and loads nothing that it does not use.
- * Method: the built server as a process of its own, with counts that do not depend on the machine: modules that were
- * loaded, and how often its main thread went to sleep again.
+ * Goal: an idle server costs next to nothing, and loads nothing that it does not use.
+ * Method: the built server as its own process, with counts that do not depend on the machine: loaded modules, and how
+ * often its main thread went to sleep again.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import { eventually } from './support/eventually.js';
 import { startProcess, temporaryFolder } from './support/server-process.js';
 import { chain, step } from './support/steps.js';
 
-/** Appends the address of each module that is loaded. */
+/** Appends the URL of each module that is loaded. */
 const hookFor = (list: string): string => `
   import { appendFileSync } from 'node:fs';
   import { registerHooks } from 'node:module';
@@ -36,7 +36,7 @@ async function startWithList(environment: Readonly<Record<string, string>> = {})
     NODE_OPTIONS: `--import ${pathToFileURL(hook).href}`,
     ...environment,
   });
-  /** The package of each module, or the file where it is one of ours. */
+  /** The package of each module, or the file if it is part of the server. */
   const packages = (): ReadonlySet<string> => {
     const urls = readFileSync(list, 'utf8').split('\n');
     return new Set(
@@ -85,7 +85,7 @@ describe.skipIf(!existsSync('/proc/self/status'))('an idle server', () => {
       return { done: status === 200, value: status };
     });
     const before = sleepsOf(server.pid);
-    // Counting for a while is what this is about; there is nothing to wait for.
+    // Counting for a while is the purpose; there is no condition to wait for.
     await new Promise((resolve) => setTimeout(resolve, OBSERVED_SECONDS * 1000));
     const perSecond = (sleepsOf(server.pid) - before) / OBSERVED_SECONDS;
     expect(perSecond).toBeGreaterThan(0);
@@ -93,7 +93,7 @@ describe.skipIf(!existsSync('/proc/self/status'))('an idle server', () => {
   });
 });
 
-/** How often the main thread has gone to sleep by itself: being pushed aside by others is not counted. */
+/** How often the main thread has gone to sleep voluntarily: preemption does not count. */
 function sleepsOf(pid: number): number {
   const status = readFileSync(`/proc/${pid}/task/${pid}/status`, 'utf8');
   return Number(/^voluntary_ctxt_switches:\s+(\d+)$/m.exec(status)?.[1]);

@@ -1,6 +1,6 @@
 /**
- * What was taken is kept: when Outputs or selection fail after a step has its event, its result or its answer, a retry or
- * a resume evaluates them again with the same one.
+ * Results are kept: when Outputs or a selector fail after a step has its event, result or response, a retry or a resume
+ * evaluates them again with the same one.
  */
 import { describe, expect, it } from 'vitest';
 import type { Workflow, WorkflowPage } from '../../src/api/wire/models/workflow.js';
@@ -20,15 +20,15 @@ const callee = useCallee((request, response) => {
 
 interface Kind {
   readonly kind: string;
-  /** What the step is, and what `step` then holds under which name. */
+  /** The step, and the content of `step` afterwards. */
   make(
     client: Client,
     name: string,
   ): Promise<{ readonly step: JsonObject; readonly value: string }>;
-  /** Gives it what it waits for. */
+  /** Delivers what the step is waiting for. */
   answer(client: Client, name: string): Promise<unknown>;
   readonly gives: unknown;
-  /** Nothing is asked for a second time. */
+  /** Nothing is requested a second time. */
   once(client: Client, name: string): Promise<void>;
 }
 

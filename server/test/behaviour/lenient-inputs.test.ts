@@ -1,4 +1,4 @@
-/** What users write instead of the one canonical form, and what it means. */
+/** Alternative spellings of the canonical forms, and their meaning. */
 import { describe, expect, it } from 'vitest';
 import { itRuns } from './support/cases.js';
 import { fresh } from './support/client.js';

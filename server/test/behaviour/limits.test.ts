@@ -1,4 +1,4 @@
-/** Overload and lost stores: what is refused says so and when to come again; what was accepted goes on. */
+/** Overload and unavailable stores: a rejection says when to retry; accepted work continues. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Problem } from '../../src/api/wire/models/problem.js';
 import type { WorkItem } from '../../src/api/wire/models/activity.js';
@@ -124,7 +124,7 @@ describe('an unavailable store', () => {
       expect(answer.text).not.toContain('down for the test');
     }
     expect((await client.get('/health/live')).status).toBe(200);
-    // The Delay fires while the store is away.
+    // The Delay fires while the store is unavailable.
     const dueAt = Date.parse(waiting!.waitsFor!.until!);
     await eventually(async () => ({ done: Date.now() > dueAt + 100, value: dueAt }));
     store.isDown = false;

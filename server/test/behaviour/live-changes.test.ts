@@ -1,4 +1,4 @@
-/** GET /api/stream against whole servers: what is told, across nodes with Redis, and at the end of a server. */
+/** GET /api/stream with whole servers: the reported changes, across nodes with Redis, and at the end of a server. */
 import { afterAll, describe, expect, it } from 'vitest';
 import { startRedis } from '../support/redis-container.js';
 import { Client } from './support/client.js';
@@ -41,7 +41,7 @@ everyStore(
       const top = await at.client.define([
         step('sub', 'SubWorkflow', { DefinitionId: `"${child}"` }),
       ]);
-      // Which of the two is told of first is nobody's business.
+      // The order of the two is not defined.
       const ofChild = await LiveChanges.open(at.server.url, `?definitionId=${child}`);
       const ofTop = await LiveChanges.open(at.server.url, `?definitionId=${top}`);
       const workflowId = await at.client.start(top);
@@ -67,7 +67,7 @@ everyStore(
 
     it('leaves no resources behind when the listener disconnects', async () => {
       const live = await Promise.all([1, 2, 3].map(() => LiveChanges.open(at.server.url)));
-      // Those of the cases before may still be on their way out.
+      // Listeners of earlier cases may still be disconnecting.
       await expect.poll(() => listeners(at.client)).toBe(3);
       for (const one of live) one.close();
       await expect.poll(() => listeners(at.client)).toBe(0);
@@ -112,7 +112,7 @@ describe('on another node', async () => {
     { timeout: 60_000 },
     async () => {
       const [here, there] = await twoNodes({});
-      // A node knows of another one with its next heartbeats.
+      // A node learns of another one with its next heartbeats.
       await new Client(there.url).define([mark('a')]);
       const live = await LiveChanges.open(here.url);
       await live.until(({ event }) => event === 'lag', 30_000);

@@ -1,4 +1,4 @@
-/** GET /api/node: the node that answers, how busy it is, and one that is gone. */
+/** GET /api/node: the node that responds, its load, and a dead node. */
 import { expect, it } from 'vitest';
 import type { NodePage } from '../../src/api/wire/models/node.js';
 import { eventually } from './support/eventually.js';

@@ -1,4 +1,4 @@
-/** Retry settings mean retry, Fail, and errors that are not retried. */
+/** Retry settings imply Retry; Fail; errors that are not retried. */
 import { describe, expect, it } from 'vitest';
 import { itRuns } from './support/cases.js';
 import { fresh } from './support/client.js';

@@ -1,4 +1,4 @@
-/** Integers of any size and all floats travel exactly through every door. Bodies are texts, compared as texts. */
+/** Integers of any size and all floats are preserved exactly everywhere. Bodies are texts, compared as texts. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ import { activity, chain, compute, step } from './support/steps.js';
 const LONG = `-${'9'.repeat(1000)}`;
 const TOO_LONG = '7'.repeat(1001);
 
-/** Everything that a reader with one kind of number gets wrong. */
+/** Everything that a parser with only one kind of number gets wrong. */
 const MEMBERS: readonly (readonly [name: string, number: string, type: 'int' | 'float'])[] = [
   ['id', '12345678901234567890', 'int'],
   ['odd', '-9007199254740993', 'int'],
@@ -112,7 +112,7 @@ everyStore(
       await at.restart();
       const result = await post(at.client, `/api/activity/success/${token}`, NUMBERS);
       expect(result.status, result.text).toBe(202);
-      // The key is the integer as text, with all of its digits.
+      // The key is the integer as a string, with all of its digits.
       const path = `/api/event/${eventName}/12345678901234567890`;
       const event = exact(await post(at.client, path, NUMBERS));
       const { data, status } = await ended(id);

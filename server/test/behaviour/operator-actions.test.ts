@@ -1,4 +1,4 @@
-/** What operators do to workflows that do not go on, and what is noted of it. */
+/** What operators do with runs that do not advance, and what is recorded of it. */
 import { expect, it } from 'vitest';
 import { fresh } from './support/client.js';
 import { CAMEL_JSON } from './support/dialects.js';

@@ -1,4 +1,4 @@
-/** What operators look at: versions, events and who waits for them, the queues of activities. */
+/** What operators look at: versions, events and the runs waiting for them, the queues of activities. */
 import { expect, it } from 'vitest';
 import { fresh } from './support/client.js';
 import { CAMEL_JSON } from './support/dialects.js';

@@ -1,4 +1,4 @@
-/** How a workflow ended, which error it shows then, and lists by outcome and by parent. */
+/** How a run ended, which error it has then, and lists by outcome and by parent. */
 import { describe, expect, it } from 'vitest';
 import type { WorkflowOutcome, WorkflowPage } from '../../src/api/wire/models/workflow.js';
 import type { Client } from './support/client.js';

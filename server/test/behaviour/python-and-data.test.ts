@@ -8,7 +8,7 @@ import { chain, compute, step } from './support/steps.js';
 const RECORD: JsonObject = { items: [1], keys: 'k', values: 2, get: 3, other: { items: 4 } };
 
 everyStore('Python and data', (at) => {
-  /** What a custom step leaves, with `x` as its input. */
+  /** The final data of a custom step, with `x` as its input. */
   const runScript = async (source: string, x: Json): Promise<Readonly<Record<string, unknown>>> => {
     const name = await at.client.script(source);
     const custom = step('s', name, { x: 'data.x' }, { Outputs: { out: 'step.out' } });

@@ -1,4 +1,4 @@
-/** Servers that stop or die in the middle of each kind of wait: the next one on the same store goes on. */
+/** Servers that stop or die during each kind of wait: the next one on the same store continues. */
 import { describe, expect, it } from 'vitest';
 import type { Workflow } from '../../src/api/wire/models/workflow.js';
 import { Client, fresh } from './support/client.js';
@@ -11,7 +11,7 @@ import { endsWell, WAITS } from './support/waits.js';
 everyStore(
   'a server that restarts',
   (at) => {
-    // All of them together: one restart for all is as good as one for each, and much quicker.
+    // All of them together: one restart for all tests the same as one for each, and is much quicker.
     it('continues every kind of wait', async () => {
       const begun = await Promise.all(WAITS.map((wait) => wait.begin(at.client)));
       await at.restart();

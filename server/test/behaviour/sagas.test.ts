@@ -1,4 +1,4 @@
-/** Sagas, and cancelling. */
+/** Sagas and cancellation. */
 import { describe, expect, it } from 'vitest';
 import { itRuns } from './support/cases.js';
 import { fresh } from './support/client.js';

@@ -1,4 +1,4 @@
-/** A limit is met by the bytes of a value in UTF-8, whatever the script of its texts, and at every door alike. */
+/** A limit applies to the size of a value in bytes of UTF-8, whatever the characters, and is the same everywhere. */
 import { describe, expect, it } from 'vitest';
 import type { Workflow } from '../../src/api/wire/models/workflow.js';
 import type { JsonObject } from '../../src/engine/values/json.js';
@@ -8,7 +8,7 @@ import { CAMEL_JSON } from './support/dialects.js';
 import { everyStore } from './support/every-store.js';
 import { compute, step } from './support/steps.js';
 
-/** Divisible by the bytes of each character; together with what surrounds it below the limit of a body. */
+/** Divisible by the bytes of each character; including its surroundings below the limit of a body. */
 const BYTES = 1_000_008;
 
 const CHARACTERS = ['x', 'é', '漢', '😀'];
@@ -24,7 +24,7 @@ const callee = useCallee((request, response) => {
 });
 const STOPS = { ErrorBehavior: 'Terminate' };
 
-/** Whether it is the very text, without printing a megabyte where it is not. */
+/** Compares the text without printing a megabyte if it differs. */
 function expectText(value: unknown, text: string): void {
   expect(typeof value === 'string' ? value.length : value).toBe(text.length);
   expect(value === text).toBe(true);

@@ -6,9 +6,9 @@ import { everyStore } from './support/every-store.js';
 import { compute, mark, step } from './support/steps.js';
 
 everyStore(
-  'a definition with everything in it',
+  'a definition that uses every member',
   (at) => {
-    it('means the same in every spelling', async () => {
+    it('behaves the same in every spelling', async () => {
       const { client } = at;
       const id = fresh('everything');
       const posted = await client.postDefinition<{ version: number; warnings: unknown[] }>({

@@ -1,4 +1,4 @@
-/** The steps of a loop, from the newest on and one step at a time. */
+/** The steps of a loop, newest first and one step at a time. */
 import { expect, it } from 'vitest';
 import type { StepExecutionPage } from '../../src/api/wire/models/workflow.js';
 import { everyStore } from './support/every-store.js';

@@ -1,4 +1,4 @@
-/** If, While, Foreach, Parallel, Sequence, and what they hold. */
+/** If, While, Foreach, Parallel, Sequence, and the steps inside them. */
 import { describe, expect, it } from 'vitest';
 import { itFails, itRuns } from './support/cases.js';
 import { fresh } from './support/client.js';
@@ -120,7 +120,7 @@ everyStore('containers', (at) => {
             'While',
             { Condition: 'data.n < 2' },
             {
-              // In the turn the condition is false for a moment, which nobody must see.
+              // During the iteration the condition is false for a moment, which must not be evaluated.
               Do: [
                 chain(compute('up', { n: 'data.n + 10' }), compute('down', { n: 'data.n - 9' })),
               ],

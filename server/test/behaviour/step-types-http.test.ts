@@ -15,7 +15,7 @@ interface Received {
 
 const received: Received[] = [];
 
-/** Answers with what the path asks for: `/status/404`, `/text`, `/hang`, `/null`, `/broken`; anything else is echoed. */
+/** Responds as the path says: `/status/404`, `/text`, `/hang`, `/null`, `/broken`; anything else is echoed. */
 const callee = useCallee((request, response) => {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));

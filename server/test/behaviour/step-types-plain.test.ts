@@ -1,4 +1,4 @@
-/** EmitLog, NoOp, Decide, custom steps, and what follows a step. */
+/** EmitLog, NoOp, Decide, custom steps, and the successors of a step. */
 import { describe, expect, it } from 'vitest';
 import { itFails, itRuns } from './support/cases.js';
 import { fresh } from './support/client.js';

@@ -277,7 +277,7 @@ async function actionsOf(client: Client, id: string): Promise<readonly unknown[]
   return (await client.get<{ items: unknown[] }>(`/api/workflow/${id}/audit`)).body.items;
 }
 
-/** The instance that the step `sub` waits for. Its id is known a moment before it is started. */
+/** The instance that the step `sub` is waiting for. Its id is known a moment before it is started. */
 async function childOf(client: Client, id: string): Promise<string> {
   const waiting = await client.untilWaiting(id, 'sub');
   expect(waiting!.waitsFor).toMatchObject({ kind: 'workflow' });

@@ -1,4 +1,4 @@
-/** Delay, Schedule, Recur; and that no timer fires early or much too late. */
+/** Delay, Schedule, Recur; no timer fires early or much too late. */
 import { describe, expect, it } from 'vitest';
 import { itFails, itRuns } from './support/cases.js';
 import { everyStore } from './support/every-store.js';

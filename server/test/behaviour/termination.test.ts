@@ -1,4 +1,4 @@
-/** The end with clean-up. */
+/** Termination with compensation. */
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/engine/values/json.js';
 import type { Answer, Client } from './support/client.js';
@@ -56,7 +56,7 @@ function suite(at: Surroundings): void {
         '-a Complete',
       ]);
       expect((await explain(id)).summary).toMatch(/^terminated by .* \(with compensation\)/);
-      // It has ended, so that nothing changes.
+      // The run has ended, so that nothing changes.
       expect((await terminate(id)).body).toMatchObject(TERMINATED);
       expect((await at.client.ended(id)).data).toEqual(workflow.data);
     });
@@ -106,7 +106,7 @@ function suite(at: Surroundings): void {
   });
 
   describe('while it is in progress', () => {
-    /** Compensation waits for a worker, once for each of two steps. */
+    /** The compensation waits for a worker, once for each of two steps. */
     const begin = async (): Promise<{ id: string; name: string }> => {
       const name = fresh('undo');
       const undoes = (Id: string) => mark(Id, { CompensateWith: [activity(`-${Id}`, name)] });

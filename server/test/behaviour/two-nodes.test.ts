@@ -1,4 +1,4 @@
-/** Two processes on one embedded store, without Redis: what one has accepted, the other knows. */
+/** Two processes on one embedded store, without Redis: each knows what the other has accepted. */
 import { expect, it } from 'vitest';
 import type { DefinitionDocument } from '../../src/api/wire/models/definition.js';
 import type { Workflow } from '../../src/api/wire/models/workflow.js';
@@ -23,7 +23,7 @@ async function twoNodes(): Promise<{
 it('two nodes act as one server, and each continues the work of the other', async () => {
   const { a, b, nodes } = await twoNodes();
 
-  // Versions: posted on both at once they differ; each starts new instances on the newest at once.
+  // Versions posted on both nodes at the same time differ; each node uses the newest at once for new runs.
   const Id = fresh('shared');
   const posted = await Promise.all(
     [a, b, a, b].map((client) =>
@@ -40,14 +40,14 @@ it('two nodes act as one server, and each continues the work of the other', asyn
     );
   }
 
-  // A script that is replaced on one runs on the other.
+  // A script that is replaced on one node runs on the other.
   const script = await a.script('v = 1');
   const uses = await b.define([step('s', script, {}, { Outputs: { v: 'step.v' } })]);
   expect((await b.ended(await b.start(uses))).data).toEqual({ v: 1 });
   await a.call('POST', `/api/step/${script}`, { body: 'v = 2', type: 'text/x-python' });
   expect((await b.ended(await b.start(uses))).data).toEqual({ v: 2 });
 
-  // A poll that waits on one gets work of the other, and its result may come back to either.
+  // A poll that waits on one node gets work from the other, and its result can be sent to either.
   const work = fresh('work');
   const poll = b.work(work);
   const asked = await a.defineAndStart(
@@ -59,7 +59,7 @@ it('two nodes act as one server, and each continues the work of the other', asyn
   await b.succeed(item.token, 1);
   expect((await waiting).body).toMatchObject({ status: 'Complete', data: { trail: ['after'] } });
 
-  // An event that is published on one wakes an instance of the other; control works from either.
+  // An event published on one node wakes a run on the other; control actions work on either.
   const name = fresh('event');
   const listens = await a.defineAndStart([
     step(
@@ -75,7 +75,7 @@ it('two nodes act as one server, and each continues the work of the other', asyn
   expect((await a.control(listens, 'resume')).body.status).toBe('Runnable');
   expect((await b.ended(listens)).data).toEqual({ e: 'from b' });
 
-  // One that dies leaves its instances to the other.
+  // A node that dies leaves its instances to the other.
   const timer = await a.defineAndStart(chain(step('wait', 'Delay', { Period: 1 }), mark('after')));
   const held = await a.defineAndStart([
     step('ask', 'Activity', { ActivityName: `"${work}"` }, { Outputs: { r: 'step.Result' } }),

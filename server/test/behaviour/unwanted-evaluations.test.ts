@@ -1,7 +1,7 @@
 /**
- * Goal: Python works for nobody who does not want the answer any more. What a run has asked it for is called off when the
- * run is suspended, terminated, late, or left by a node that stops; and nothing shows that there was an evaluation.
- * Method: expressions without end, and a limit on their time that no test waits for.
+ * Goal: Python does no work whose result is no longer needed. The evaluations of a run are cancelled when the run is
+ * suspended, terminated, timed out, or left by a node that stops; and they leave no trace.
+ * Method: infinite expressions, with a time limit that no test waits for.
  */
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { JsonObject } from '../../src/engine/values/json.js';
@@ -14,13 +14,13 @@ import { startServer } from './support/server.js';
 import { chain, compute, mark, step } from './support/steps.js';
 
 const ENDLESS = 'sum(1 for _ in iter(int, 1))';
-/** The limit on an expression is far beyond the time of any test. */
+/** The time limit of an expression is far longer than any test. */
 const ENVIRONMENT = { expression_timeout_ms: '120000', python_processes: '1', python_spares: '0' };
 
 /** An interpreter starts slowly on a busy machine. */
 const PATIENCE = { timeout: 60_000, interval: 20 };
 
-/** On a busy machine an interrupt may hit a process between two calls, which costs it. */
+/** On a busy machine an interrupt may hit a process between two calls, which then has to be replaced. */
 const REPLACED_MAX = 1;
 
 type Gauge = 'busy' | 'queued' | 'replaced' | 'timeouts';
@@ -30,14 +30,14 @@ async function gauge(client: Client, name: Gauge): Promise<number> {
   return Number(new RegExp(`^stepwright_python_${name} (\\d+)$`, 'm').exec(text)?.[1]);
 }
 
-/** Until Python has this many calls, running and waiting. */
+/** Waits until Python has this many calls, running and waiting. */
 async function untilAsked(client: Client, calls: number): Promise<void> {
   await expect
     .poll(async () => (await gauge(client, 'busy')) + (await gauge(client, 'queued')), PATIENCE)
     .toBe(calls);
 }
 
-/** Steps at whose inputs, outputs, choice of what follows, or cancel condition Python is busy for ever. */
+/** Steps with an infinite evaluation in their inputs, outputs, selectors or cancel condition. */
 const ENDLESS_STEPS: Readonly<Record<string, JsonObject>> = {
   inputs: step('s', 'EmitLog', { Message: ENDLESS }),
   outputs: compute('s', { x: ENDLESS }),

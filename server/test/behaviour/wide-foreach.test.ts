@@ -1,4 +1,4 @@
-/** A Foreach in parallel with very many items ends, and other instances go on meanwhile. */
+/** A parallel Foreach with very many items ends, and other runs continue in the meantime. */
 import { expect, it } from 'vitest';
 import { everyStore } from './support/every-store.js';
 import { chain, compute, mark, step } from './support/steps.js';

@@ -1,4 +1,4 @@
-/** Activity: work that is offered to workers, their results, and when it is offered again or withdrawn. */
+/** Activity: work offered to workers, their results, and when it is offered again or withdrawn. */
 import { expect, it } from 'vitest';
 import { inOrder } from './support/define.js';
 import { scenarios } from './support/scenario.js';

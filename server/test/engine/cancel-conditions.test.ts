@@ -1,4 +1,4 @@
-/** CancelCondition: a step that ends because its condition is true, with everything inside of it. */
+/** CancelCondition: a step that is cancelled because its condition is true, with everything inside it. */
 import { expect, it } from 'vitest';
 import { inOrder, type StepSource } from './support/define.js';
 import { scenarios } from './support/scenario.js';
@@ -16,7 +16,7 @@ import {
   type StepMembers,
 } from './support/steps.js';
 
-/** A path that sets `data.stop` when the test says so. */
+/** A branch that sets `data.stop` when the test says so. */
 const stopper: readonly StepSource[] = [work('stopper', { outputs: { stop: 'true' } })];
 const whenStopped = { cancelCondition: 'data.stop' } as const;
 
@@ -137,7 +137,7 @@ scenarios('a cancel condition', (start) => {
       'stopper Complete',
       'a Cancelled #2',
     ]);
-    // Its error was never made good, and stays for whoever looks at the ended instance.
+    // Its error was never resolved, and stays visible on the ended instance.
     expect(driver.instance).toMatchObject({ outcome: 'Succeeded', lastError: { stepId: 'a' } });
   });
 

@@ -1,4 +1,4 @@
-/** CompensateWith outside of sagas: a chain runs, then the path goes on. */
+/** CompensateWith outside sagas: a chain runs, then the branch continues. */
 import { expect, it } from 'vitest';
 import { inOrder } from './support/define.js';
 import { scenarios } from './support/scenario.js';

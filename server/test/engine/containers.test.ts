@@ -11,7 +11,7 @@ scenarios('If', (start) => {
     { condition: "'text'", expected: ['inside', 'if', 'after'] },
     { condition: 'false', expected: ['if', 'after'] },
     { condition: '[]', expected: ['if', 'after'] },
-  ])('runs Do when $condition is true by Python truth', ({ condition, expected }) => {
+  ])('runs Do if $condition is true in Python', ({ condition, expected }) => {
     const driver = start([
       {
         id: 'if',
@@ -26,7 +26,7 @@ scenarios('If', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('runs all sequences of Do side by side and waits for the slowest', () => {
+  it('runs all sequences of Do in parallel and waits for the slowest', () => {
     const driver = start([
       {
         id: 'if',
@@ -44,7 +44,7 @@ scenarios('If', (start) => {
     expect(driver.ran).toEqual(['fast', 'slow', 'late', 'if', 'after']);
   });
 
-  it('applies its outputs and selectors after what is inside', () => {
+  it('applies its outputs and selectors after the steps inside have ended', () => {
     const driver = start(
       [
         {
@@ -63,7 +63,7 @@ scenarios('If', (start) => {
     expect(driver.data).toEqual({ n: 1, seen: 1 });
   });
 
-  it('is done at once where Do is empty', () => {
+  it('completes at once if Do is empty', () => {
     const driver = start([{ id: 'if', stepType: 'If', inputs: { condition: 'true' } }]);
     expect(driver.ran).toEqual(['if']);
   });
@@ -88,7 +88,7 @@ scenarios('While', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('begins the next turn only when every sequence of Do has ended', () => {
+  it('starts the next iteration only when every sequence of Do has ended', () => {
     const driver = start(
       [
         {
@@ -107,7 +107,7 @@ scenarios('While', (start) => {
     expect(driver.ran).toEqual(['count', 'slow', 'count', 'slow', 'while']);
   });
 
-  it('does not shut out others while it turns without anything inside', () => {
+  it('lets other work run while it iterates over an empty Do', () => {
     const driver = start(
       [
         { ...noOp('fork'), selectNextStep: { while: 'true', stop: 'true' } },
@@ -121,12 +121,12 @@ scenarios('While', (start) => {
     expect(driver.ran).toContain('while');
   });
 
-  it('is one line of the history, however often it turns', () => {
+  it('has one record in the history, however many iterations it runs', () => {
     const driver = start([loop('data.n < 4'), noOp('after')], { data: { n: 0 } });
     expect(driver.ran.filter((stepId) => stepId === 'while')).toHaveLength(1);
   });
 
-  it('turns for ever where its condition stays true, which the server bounds', () => {
+  it('iterates without end while its condition stays true, until the server intervenes', () => {
     const forever = () => start([loop('true'), noOp('after')], { data: { n: 0 }, stepsMax: 500 });
     expect(forever).toThrow(EndlessLoopError);
   });
@@ -151,12 +151,12 @@ scenarios('Parallel and Sequence', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it.each(['Parallel', 'Sequence'])('%s is done at once where Do is empty', (stepType) => {
+  it.each(['Parallel', 'Sequence'])('%s completes at once if Do is empty', (stepType) => {
     const driver = start([{ id: 'box', stepType, nextStepId: 'after' }, noOp('after')]);
     expect(driver.ran).toEqual(['box', 'after']);
   });
 
-  it('waits for every path inside, selected ones included', () => {
+  it('waits for every branch inside, including selected ones', () => {
     const driver = start([
       {
         id: 'box',
@@ -176,7 +176,7 @@ scenarios('Parallel and Sequence', (start) => {
     expect(driver.ran).toEqual(['fork', 'x', 'y', 'box', 'after']);
   });
 
-  it('joins through every level in one go when the innermost path ends', () => {
+  it('completes every level at once when the innermost branch ends', () => {
     const box = (id: string, inside: StepSource): StepSource => ({
       id,
       stepType: 'Sequence',

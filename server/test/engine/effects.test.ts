@@ -1,4 +1,4 @@
-/** Bodies that run outside of the engine: HttpRequest, custom steps, SubWorkflow. */
+/** Step bodies that run outside the engine: HttpRequest, custom steps, SubWorkflow. */
 import { expect, it } from 'vitest';
 import { inOrder, type StepSource } from './support/define.js';
 import { scenarios, type Start } from './support/scenario.js';
@@ -163,7 +163,7 @@ scenarios('a SubWorkflow step', (start) => {
         message: `run w.1.1 ended with the outcome ${outcome}: step pay failed: no money`,
         data: { workflowId: 'w.1.1', outcome, error },
       });
-      // Tried again, it starts another one.
+      // A retry starts another child.
       driver.resume();
       expect(driver.effect('sub')).toMatchObject({ attempt: 2 });
       for (const accepted of [[outcome], [outcome.toUpperCase()], `'${outcome}'`]) {
@@ -209,7 +209,7 @@ scenarios('a SubWorkflow step', (start) => {
     const driver = start([subWorkflow('sub', { errorBehavior: 'Suspend' })]);
     driver.failEffect(driver.effect('sub'), { type: 'NotFound', message: 'no such definition' });
     expect(driver.instance.lastError?.type).toBe('NotFound');
-    // Nothing was started, so there is nothing to end.
+    // No child was started, so there is none to terminate.
     expect(driver.instance.outbox).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 /**
- * Random definitions and random courses of events. The driver checks the invariants of `pointer.ts` after every entry
- * into the engine; here is what must hold over a whole life. ENGINE_PROPERTY_RUNS sets how many lives each property sees;
- * a failure prints the seed and path with which fast-check repeats it.
+ * Random definitions and random sequences of events. The driver checks the invariants of `pointer.ts` after every call
+ * of the engine; this file checks what must hold for a whole run. ENGINE_PROPERTY_RUNS sets the number of runs for each
+ * property; a failure prints the seed and path with which fast-check repeats it.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ import { answerEverything, Course, happenings } from './support/random-course.js
 import { RANDOM_DATA, randomDefinition } from './support/random-definition.js';
 
 const numRuns = Number(process.env['ENGINE_PROPERTY_RUNS'] ?? 700);
-/** Some milliseconds each; a machine that has other things to do may need much longer. */
+/** Takes some milliseconds each; a busy machine may need much longer. */
 const timeout = 30_000 + numRuns * 300;
 
 const numbers = fc.array(fc.nat(999), { minLength: 20, maxLength: 250, size: 'max' });
@@ -36,7 +36,7 @@ function live(
   return { driver, world, course: new Course(driver) };
 }
 
-/** A definition that forks more than it ends is no counterexample; it is left out. */
+/** A definition that forks more branches than it ends is not a counterexample; it is skipped. */
 function ignoringExplosions(property: () => void): void {
   try {
     property();
@@ -123,7 +123,7 @@ describe('any instance', { timeout }, () => {
   });
 });
 
-/** An ended instance shows an error exactly when something failed that never succeeded later. */
+/** An ended instance has an error exactly if something failed that never succeeded later. */
 function checkOutcome({ instance, records, status }: EngineDriver): void {
   const { lastError, outcome } = instance;
   const failures = records.filter((record) => record.status === 'Failed');

@@ -8,7 +8,7 @@ import { START_MS } from './support/engine-driver.js';
 import { scenarios } from './support/scenario.js';
 import { box, delay, foreach, fork, noOp, waitFor } from './support/steps.js';
 
-/** A wait that writes what it got to the end of `data.got`. */
+/** A wait that appends the data of its event to `data.got`. */
 function take(id: string, inputs: Record<string, unknown> = {}): StepSource {
   return waitFor(id, {
     inputs: { eventName: "'news'", ...inputs },

@@ -1,9 +1,12 @@
-/** Goal: no door for user data goes around exact-json.ts. Method: who parses or writes JSON otherwise is listed here. */
+/**
+ * Goal: all user data passes through exact-json.ts.
+ * Method: lists the files that parse or write JSON in another way.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
 const SOURCES = new URL('../../src/', import.meta.url);
-/** These read and write only what is the server's own, names, or single texts that are quoted. */
+/** These read and write only data of the server itself, names, or single strings that are quoted. */
 const OWN_JSON = [
   'api/controllers/schema.controller.ts',
   'api/http/json-position.ts',

@@ -4,7 +4,7 @@ import { inOrder, type StepSource } from './support/define.js';
 import { scenarios } from './support/scenario.js';
 import { delay, foreach, noOp, waitFor } from './support/steps.js';
 
-/** Writes a value to the end of `data.trail`. */
+/** Appends a value to `data.trail`. */
 const trace = (id: string, value: string): StepSource => ({
   id,
   stepType: 'NoOp',
@@ -22,7 +22,7 @@ scenarios('Foreach', (start) => {
   });
   const items = (list: readonly number[]) => ({ data: { items: list, trail: [] } });
 
-  it('runs Do for all items at once', () => {
+  it('runs Do for all items in parallel', () => {
     const driver = start(
       [
         each({}, ...inOrder(delay('wait', 5), trace('tell', '[context.Item, context.Index]'))),
@@ -40,7 +40,7 @@ scenarios('Foreach', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('refuses more items side by side than the document of an instance can hold', () => {
+  it('rejects more parallel items than the document of an instance can hold', () => {
     const many = items(Array.from({ length: 20_001 }, (_, n) => n));
     const driver = start([each({}, noOp('inside')), noOp('after')], many);
     expect(driver.instance.lastError?.message).toContain('at most 20000 can run in parallel');
@@ -69,7 +69,7 @@ scenarios('Foreach', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('keeps the items of the moment in which it was reached', () => {
+  it('keeps the items that it had when it started', () => {
     const driver = start(
       [
         each(
@@ -86,12 +86,12 @@ scenarios('Foreach', (start) => {
     expect(driver.data['trail']).toEqual([1, 2, 3]);
   });
 
-  it.each([true, false])('goes on at once without items (RunParallel %s)', (runParallel) => {
+  it.each([true, false])('continues at once without items (RunParallel %s)', (runParallel) => {
     const driver = start([each({ runParallel }, noOp('inside')), noOp('after')], items([]));
     expect(driver.ran).toEqual(['foreach', 'after']);
   });
 
-  it.each([true, false])('goes on at once without steps (RunParallel %s)', (runParallel) => {
+  it.each([true, false])('continues at once without steps (RunParallel %s)', (runParallel) => {
     const driver = start([each({ runParallel }), noOp('after')], items([1]));
     expect(driver.ran).toEqual(['foreach', 'after']);
   });
@@ -110,7 +110,7 @@ scenarios('Foreach', (start) => {
     expect(driver.data['trail']).toEqual(['x1', 'y1', 'x2', 'y2']);
   });
 
-  it('shows the item to the steps of an If and of all that is nested in it', () => {
+  it('exposes the item to the steps of an If and to everything nested in it', () => {
     const inner: StepSource = {
       id: 'if',
       stepType: 'If',
@@ -127,7 +127,7 @@ scenarios('Foreach', (start) => {
     expect(driver.data['trail']).toEqual([2, 3, 2, 3]);
   });
 
-  it('shows the innermost item, and the outer one again after the inner loop', () => {
+  it('exposes the innermost item, and the outer one again after the inner loop', () => {
     const driver = start(
       [
         {
@@ -151,7 +151,7 @@ scenarios('Foreach', (start) => {
     expect(driver.data['trail']).toEqual(['a1', 'a2', ['a', 0], 'b1', 'b2', ['b', 1]]);
   });
 
-  it('shows no item outside of a loop', () => {
+  it('exposes no item outside a loop', () => {
     const driver = start(
       [
         {
@@ -168,7 +168,7 @@ scenarios('Foreach', (start) => {
     expect(driver.data['trail']).toEqual([[null, null]]);
   });
 
-  it('takes the keys of an object, as Python does', () => {
+  it('iterates over the keys of an object, as Python does', () => {
     const driver = start(
       [
         {
@@ -183,7 +183,7 @@ scenarios('Foreach', (start) => {
     expect(driver.data['trail']).toEqual(['x', 'y']);
   });
 
-  it('passes on null as an item', () => {
+  it('passes null as an item', () => {
     const driver = start(
       [
         {
@@ -203,7 +203,7 @@ scenarios('Foreach', (start) => {
   });
 
   it.each(['context.Step.Attempt === 1', 'context.Step.Attempt > 1'])(
-    'that is tried again begins with the first item, also when it runs otherwise then (%s)',
+    'that is retried starts with the first item, even if RunParallel has changed (%s)',
     (runParallel) => {
       const inside = [
         noOp('tell', { outputs: { trail: '[...data.trail, context.Item]' }, nextStepId: 'wait' }),
@@ -224,7 +224,7 @@ scenarios('Foreach', (start) => {
     },
   );
 
-  it('fails where the collection is none', () => {
+  it('fails if the collection is not iterable', () => {
     const driver = start(
       [
         {
@@ -242,7 +242,7 @@ scenarios('Foreach', (start) => {
     expect(driver.instance.lastError?.message).toContain('Collection');
   });
 
-  it('shows item and index in the history', () => {
+  it('records item and index in the history', () => {
     const driver = start([each({}, noOp('inside')), noOp('after')], items([5, 6]));
     const inside = driver.records.filter(({ stepId }) => stepId === 'inside');
     expect(inside.map(({ item, index }) => [item, index])).toEqual([

@@ -1,4 +1,4 @@
-/** E9: what a step has got is kept when its outputs or selectors fail; only these are tried again. */
+/** E9: the result of a step is kept when its outputs or selectors fail; only these are evaluated again. */
 import { describe, expect, it } from 'vitest';
 import type { StepSource } from './support/define.js';
 import type { EngineDriver } from './support/engine-driver.js';
@@ -13,7 +13,7 @@ import {
   type StepMembers,
 } from './support/steps.js';
 
-/** Fails until the test says otherwise. */
+/** Fails until the test sets `world.broken` to false. */
 const fragile = { got: 'world.broken ? data.none : step' } as const;
 
 const KINDS: readonly {

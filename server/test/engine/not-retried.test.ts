@@ -1,4 +1,6 @@
-/** What is retried, and what is not: retry settings without an ErrorBehavior, Fail, and errors that stay the same. */
+/**
+ * What is retried and what is not: retry settings without an ErrorBehavior, Fail, and errors that are not retryable.
+ */
 import { expect, it } from 'vitest';
 import { inOrder } from './support/define.js';
 import { scenarios } from './support/scenario.js';
@@ -11,7 +13,7 @@ function fail(id: string, members: StepMembers = {}) {
   return { id, stepType: 'Fail', inputs: { message: "'over the limit'" }, ...members };
 }
 
-/** A saga of a paid step and the tested one. */
+/** A saga with a completed step `pay` and the tested step. */
 function sagaOf(tested: ReturnType<typeof work>, members: StepMembers = {}) {
   const paid = noOp('pay', { compensateWith: [trace('-pay')] });
   return inOrder(box('saga', inOrder(paid, tested), { saga: true, ...members }), trace('after'));

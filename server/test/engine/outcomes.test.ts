@@ -1,4 +1,4 @@
-/** How an instance ended, and which error it shows afterwards. */
+/** How an instance ended, and which error it has afterwards. */
 import { describe, expect, it } from 'vitest';
 import { readState, writeState } from '../../src/engine/model/snapshot.js';
 import type { StepMembers } from './support/steps.js';
@@ -8,7 +8,7 @@ import { box, delay, failing, fork, noOp, trace, waitFor, work } from './support
 
 const noTrail = { data: { trail: [] } };
 const undo: StepMembers = { compensateWith: [noOp('undo')] };
-/** Fails until `data.ok` is there. */
+/** Fails until `data.ok` exists. */
 const flaky = (id: string, members: StepMembers = {}) =>
   noOp(id, { outputs: { seen: 'data.ok.length' }, errorBehavior: 'Suspend', ...members });
 

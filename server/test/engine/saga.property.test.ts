@@ -1,6 +1,6 @@
 /**
- * Random sagas against a model: whatever is nested, however its branches interleave and wherever it fails, exactly what
- * completed is undone, once, level by level outwards from the failure and latest first on each level (E8).
+ * Random sagas compared with a model: for any nesting, any interleaving of branches and any failure, exactly the
+ * completed steps are compensated, once, level by level outwards from the failure and newest first on each level (E8).
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ import { EngineDriver } from './support/engine-driver.js';
 import { box, noOp, trace, work } from './support/steps.js';
 
 const numRuns = Number(process.env['ENGINE_PROPERTY_RUNS'] ?? 700);
-/** Some milliseconds each; a machine that has other things to do may need much longer. */
+/** Takes some milliseconds each; a busy machine may need much longer. */
 const timeout = 30_000 + numRuns * 300;
 
 interface Node {
@@ -48,7 +48,7 @@ class SagaBuilder {
   }
 }
 
-/** What must be undone, in order, when `failed` fails after `completed` have completed in this order. */
+/** What must be compensated, in order, when `failed` fails after `completed` have completed in this order. */
 function expectedTrail(nodes: SagaBuilder['nodes'], completed: readonly string[], failed: string) {
   const trail: string[] = [];
   const undo = (id: string): void => {

@@ -16,8 +16,8 @@ import {
 
 const noTrail = { data: { trail: [] } };
 
-scenarios('a saga in trouble', (start) => {
-  it('that runs into its Timeout is undone, then its ErrorBehavior decides', () => {
+scenarios('a failing saga', (start) => {
+  it('that times out is compensated, then its ErrorBehavior applies', () => {
     const driver = start(
       [
         saga(inOrder(undoable('a'), waitFor('never')), {
@@ -34,7 +34,7 @@ scenarios('a saga in trouble', (start) => {
     expect(driver.instance.lastError?.type).toBe('Timeout');
   });
 
-  it('that runs into its Timeout before anything completed is still undone by its own chain', () => {
+  it('that times out before anything completed is still compensated by its own chain', () => {
     const driver = start(
       [
         saga([waitFor('never')], {
@@ -53,7 +53,7 @@ scenarios('a saga in trouble', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('has no Timeout for its compensation, and a whole one for each restart', () => {
+  it('has no Timeout for its compensation, and a full one for each retry', () => {
     const driver = start(
       [
         saga([waitFor('x', { compensateWith: [delay('-x', 60)] })], {
@@ -73,7 +73,7 @@ scenarios('a saga in trouble', (start) => {
     expect(driver.open).toEqual(['saga compensating', '-saga sleeping']);
   });
 
-  it('goes on with the other compensations when one of them gives up', () => {
+  it('continues with the other compensations when one of them is abandoned', () => {
     const driver = start(
       [
         saga(
@@ -91,7 +91,7 @@ scenarios('a saga in trouble', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('waits for a compensation that is retried before it goes on with the next', () => {
+  it('waits for a compensation that is retried before it starts the next', () => {
     const driver = start(
       [
         saga(
@@ -112,7 +112,7 @@ scenarios('a saga in trouble', (start) => {
     expect(driver.data['trail']).toEqual(['-a', '-saga']);
   });
 
-  it('may have a saga in a compensation, which is undone for itself', () => {
+  it('can have a saga in a compensation, which is compensated on its own', () => {
     const undo = box('undoSaga', inOrder(undoable('u'), failing('v')), { saga: true });
     const driver = start(
       [saga(inOrder(undoable('a'), noOp('b', { compensateWith: [undo] }), failing('c')))],

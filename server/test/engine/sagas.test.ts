@@ -1,4 +1,4 @@
-/** Sagas: all of it, or all undone in reverse order. */
+/** Sagas: everything completes, or everything is compensated in reverse order. */
 import { expect, it } from 'vitest';
 import { inOrder, type StepSource } from './support/define.js';
 import { scenarios } from './support/scenario.js';
@@ -25,7 +25,7 @@ scenarios('a saga', (start) => {
     expect(driver.ran).toEqual(['a', 'saga', 'after']);
   });
 
-  it('undoes the failing step, then what completed in reverse order, then itself, and goes on', () => {
+  it('compensates the failed step, then the completed steps in reverse order, then itself, and continues', () => {
     const steps = inOrder(
       undoable('a'),
       undoable('b'),
@@ -40,7 +40,7 @@ scenarios('a saga', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('runs chains one after another, each to its end', () => {
+  it('runs one chain after another, each to its end', () => {
     const slow = (id: string): StepSource =>
       noOp(id, {
         compensateWith: inOrder(trace(`-${id}1`), delay(`-${id}2`, 5), trace(`-${id}3`)),
@@ -54,7 +54,7 @@ scenarios('a saga', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('with parallel branches undoes by the time of completion, and cancels what still runs', () => {
+  it('with parallel branches compensates by time of completion, and cancels running steps', () => {
     const driver = start(
       [
         saga([
@@ -72,7 +72,7 @@ scenarios('a saga', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('does not undo a step that was still running: it did not complete', () => {
+  it('does not compensate a step that was still running', () => {
     const driver = start(
       [saga([[work('running', { compensateWith: [trace('-running')] })], [failing('a')]])],
       noTrail,
@@ -81,7 +81,7 @@ scenarios('a saga', (start) => {
     expect(driver.effects).toEqual([]);
   });
 
-  it('undoes a container that was still open around the failure after what ran inside of it', () => {
+  it('compensates a container that was open around the failure after the steps inside it', () => {
     const inside = box('inner', inOrder(undoable('x'), failing('y')), {
       compensateWith: [trace('-inner')],
     });
@@ -89,7 +89,7 @@ scenarios('a saga', (start) => {
     expect(driver.data['trail']).toEqual(['-x', '-inner', '-a', '-saga']);
   });
 
-  it('undoes a container that had completed before what ran inside of it', () => {
+  it('compensates a completed container before the steps inside it', () => {
     const inside = box('inner', inOrder(undoable('x'), undoable('y')), {
       compensateWith: [trace('-inner')],
     });
@@ -97,14 +97,14 @@ scenarios('a saga', (start) => {
     expect(driver.data['trail']).toEqual(['-inner', '-y', '-x', '-saga']);
   });
 
-  it('undoes what completed in an open saga inside of it', () => {
+  it('compensates the completed steps of an open saga inside it', () => {
     const inner = box('inner', inOrder(undoable('x'), waitFor('y')), { saga: true });
     const driver = start([saga([[inner], inOrder(delay('later', 1), failing('b'))])], noTrail);
     driver.advance(1);
     expect(driver.data['trail']).toEqual(['-x', '-saga']);
   });
 
-  it('undoes what a saga inside of it had not undone yet', () => {
+  it('compensates what a saga inside it had not compensated yet', () => {
     const slow = noOp('slow', { compensateWith: [delay('-slow', 5), trace('-slow2')] });
     const inner = box('inner', inOrder(undoable('w'), slow, undoable('x'), failing('y')), {
       saga: true,
@@ -117,14 +117,14 @@ scenarios('a saga', (start) => {
     expect(driver.data['trail']).toEqual(['-x', '-w', '-inner', '-saga']);
   });
 
-  it('undoes every execution of a step in a loop, with its item', () => {
+  it('compensates every execution of a step in a loop, with its item', () => {
     const undo = noOp('undo', { outputs: { trail: '[...data.trail, context.Item]' } });
     const each = foreach('each', '[1, 2, 3]', [noOp('a', { compensateWith: [undo] })]);
     const driver = start([saga(inOrder(each, failing('b')), {})], noTrail);
     expect(driver.data['trail']).toEqual([3, 2, 1]);
   });
 
-  it('undoes what completed in every attempt of a container that was tried again', () => {
+  it('compensates the completed steps of every attempt of a container that was retried', () => {
     const inner = box('inner', inOrder(undoable('x'), waitFor('y')), {
       timeout: 5,
       errorBehavior: 'Retry',
@@ -137,12 +137,12 @@ scenarios('a saga', (start) => {
     expect(driver.data['trail']).toEqual(['-x', '-x', '-saga']);
   });
 
-  it('goes on behind itself when nothing in it can be compensated', () => {
+  it('continues with its next step if nothing in it can be compensated', () => {
     const driver = start(inOrder(saga([failing('a')], {}), trace('after')), noTrail);
     expect(driver.data['trail']).toEqual(['after']);
   });
 
-  it('does not lose what follows a container that it is in', () => {
+  it('inside a container lets the container complete and its next step run', () => {
     const driver = start(
       inOrder(box('outer', inOrder(saga([failing('a')], {}), trace('next'))), trace('after')),
       noTrail,
@@ -150,7 +150,7 @@ scenarios('a saga', (start) => {
     expect(driver.data['trail']).toEqual(['next', 'after']);
   });
 
-  it('lets a step in it with its own Retry try again first, and undoes once that is used up', () => {
+  it('lets a step with its own Retry exhaust its retries before it compensates', () => {
     const retry = {
       errorBehavior: 'Retry',
       retryInterval: 1,
@@ -165,7 +165,7 @@ scenarios('a saga', (start) => {
     expect(driver.data['trail']).toEqual(['-a', '-saga']);
   });
 
-  it('works on any container: a loop as a saga undoes all of its turns', () => {
+  it('can be any container: a loop as a saga compensates all of its iterations', () => {
     const undo = noOp('undo', { outputs: { trail: "[...data.trail, '-' + data.n]" } });
     const driver = start(
       [
@@ -186,7 +186,7 @@ scenarios('a saga', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('works on a step that has nothing inside: it is undone by its own chain', () => {
+  it('can be a step without a Do, which is compensated by its own chain', () => {
     const driver = start(
       inOrder(
         work('a', {
@@ -206,7 +206,7 @@ scenarios('a saga', (start) => {
     expect(driver.data['trail']).toEqual(['-a', 'after']);
   });
 
-  it('knows steps that ended in the background', () => {
+  it('includes steps that ended in the background', () => {
     const recur: StepSource = {
       id: 'recur',
       stepType: 'Recur',
@@ -224,7 +224,7 @@ scenarios('a saga', (start) => {
   });
 });
 
-scenarios('after a saga was undone', (start) => {
+scenarios('after a saga was compensated', (start) => {
   const steps = (members: StepMembers): StepSource[] => [
     saga(inOrder(undoable('a'), work('b', { compensateWith: [trace('-b')] })), {
       compensateWith: [trace('-saga')],
@@ -232,7 +232,7 @@ scenarios('after a saga was undone', (start) => {
     }),
   ];
 
-  it('ErrorBehavior Retry restarts it whole', () => {
+  it('ErrorBehavior Retry runs the whole saga again', () => {
     const driver = start(steps({ errorBehavior: 'Retry', retryInterval: 30 }), noTrail);
     driver.failEffect(driver.effect('b'));
     expect(driver.data['trail']).toEqual(['-b', '-a', '-saga']);
@@ -246,7 +246,7 @@ scenarios('after a saga was undone', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('a second failure undoes only what the second attempt did', () => {
+  it('a second failure compensates only the second attempt', () => {
     const driver = start(steps({ errorBehavior: 'Retry', retryInterval: 30 }), noTrail);
     driver.failEffect(driver.effect('b'));
     driver.advance(30);
@@ -254,7 +254,7 @@ scenarios('after a saga was undone', (start) => {
     expect(driver.data['trail']).toEqual(['-b', '-a', '-saga', '-b', '-a', '-saga']);
   });
 
-  it('MaxRetries bounds how often, and OnRetriesExhausted follows', () => {
+  it('MaxRetries limits the retries, and OnRetriesExhausted follows', () => {
     const driver = start(
       steps({
         errorBehavior: 'Retry',
@@ -271,7 +271,7 @@ scenarios('after a saga was undone', (start) => {
     expect(driver.status).toBe('Terminated');
   });
 
-  it('ErrorBehavior Suspend suspends, and the resume restarts it whole', () => {
+  it('ErrorBehavior Suspend suspends, and the resume runs the whole saga again', () => {
     const driver = start(steps({ errorBehavior: 'Suspend' }), noTrail);
     driver.failEffect(driver.effect('b'));
     expect(driver.status).toBe('Suspended');
@@ -282,7 +282,7 @@ scenarios('after a saga was undone', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('ErrorBehavior Terminate terminates, with the error as the reason', () => {
+  it('ErrorBehavior Terminate terminates with the error as the reason', () => {
     const driver = start(steps({ errorBehavior: 'Terminate' }), noTrail);
     driver.failEffect(driver.effect('b'));
     expect(driver.data['trail']).toEqual(['-b', '-a', '-saga']);
@@ -296,7 +296,7 @@ scenarios('nested sagas', (start) => {
   const inner = (members: StepMembers, ...inside: readonly StepSource[]): StepSource =>
     box('inner', inOrder(...inside), { saga: true, ...members });
 
-  it('the inner one alone is undone, and what follows it runs', () => {
+  it('compensate only the inner one, and run its next steps', () => {
     const driver = start(
       [
         saga(
@@ -313,7 +313,7 @@ scenarios('nested sagas', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('an inner one that had completed is undone with the outer one', () => {
+  it('compensate a completed inner one together with the outer one', () => {
     const driver = start(
       [
         saga(
@@ -329,7 +329,7 @@ scenarios('nested sagas', (start) => {
     expect(driver.data['trail']).toEqual(['-inner', '-y', '-x', '-a', '-saga']);
   });
 
-  it('an inner one that was undone is not undone again with the outer one', () => {
+  it('do not compensate the inner one again together with the outer one', () => {
     const driver = start(
       [
         saga(

@@ -1,4 +1,4 @@
-/** How paths run: next steps, selected steps, several paths, jumps. */
+/** How branches run: next steps, selected steps, several branches, jumps. */
 import { expect, it } from 'vitest';
 import { inOrder } from './support/define.js';
 import { EndlessLoopError } from './support/engine-driver.js';
@@ -136,7 +136,7 @@ scenarios('branches', (start) => {
       noOp('after'),
       noOp('shared'),
     ]);
-    // The jump stays within the container: it has joined only when the path has ended.
+    // The jump stays within the container, which completes only when the branch has ended.
     expect(driver.ran).toEqual(['inside', 'shared', 'box', 'after']);
   });
 

@@ -1,6 +1,6 @@
 /**
- * Nobody outside of `engine/definitions` and `engine/primitives` asks for a step type by its name: what the rest of the
- * server has to know of a type is in the table of step types.
+ * Only `engine/definitions` and `engine/primitives` refer to step types by name: the table of step types contains
+ * everything that the rest of the server must know about them.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-/** Timeout of a step: how long one attempt may take, whatever it waits for. */
+/** Timeout of a step: how long one attempt may take, in any kind of wait. */
 import { expect, it } from 'vitest';
 import { inOrder, type StepSource } from './support/define.js';
 import { scenarios } from './support/scenario.js';

@@ -1,4 +1,7 @@
-/** A parallel Foreach with more items than are opened at once: it costs the same per item, and all run side by side. */
+/**
+ * A parallel Foreach with more items than are opened at once: its cost per item is constant, and all items run in
+ * parallel.
+ */
 import { describe, expect, it } from 'vitest';
 import { cancelStep, takeCancelChecks } from '../../src/engine/failure/cancel.js';
 import { failStep } from '../../src/engine/failure/fail-step.js';
@@ -15,7 +18,7 @@ import { delay, foreach, noOp, work } from './support/steps.js';
 const ITEMS = 1300;
 
 /**
- * Drives a run without the checks of `EngineDriver`, which look at every pointer after every step. The inputs of steps
+ * Drives a run without the checks of `EngineDriver`, which visit every pointer after every step. The inputs of steps
  * come from a table.
  */
 class PlainDriver {
@@ -31,7 +34,7 @@ class PlainDriver {
     this.run = startRun(define(steps), options, 0);
   }
 
-  /** @param outputs what the step gives; null: it fails */
+  /** @param outputs the outputs of the step; null: it fails */
   pump(outputs: (stepId: string, index: number) => Json = () => 1, reloadEach = Infinity): this {
     for (let steps = 1; ; steps += 1) {
       for (const { pointer } of takeCancelChecks(this.run)) {

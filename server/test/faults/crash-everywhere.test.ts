@@ -1,11 +1,11 @@
 /**
- * T-01: the server is killed (SIGKILL) right before a store call, for every store call of a mixed workload, and started
- * again on the same file. Each time the workload must end exactly as it does without a crash.
+ * T-01: the server is killed (SIGKILL) right before a store call, for every store call of a mixed workload, and
+ * restarted on the same file. The workload must always end exactly as it does without a crash.
  *
- * A call is named by its operation and its place among the calls of that operation: unlike a number over all operations, that
- * names the same moment in every run, whatever timers and heartbeats did in between.
+ * A call is identified by its operation and its index among the calls of that operation: unlike an index over all
+ * operations, this identifies the same moment in every run, whatever timers and heartbeats did in between.
  *
- * The server is the built one, in a process of its own. A call that finds no server starts it again.
+ * The server is the built one, in its own process. A call that finds no server restarts it.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,7 +40,7 @@ async function runWithCrash(crashAt: string | null): Promise<Outcome> {
   const server = new ServerProcess({
     DATA_DIR: folder,
     PYTHON_SPARES: '0',
-    // A step that fails because a busy machine is slow would be another run than the one without a crash.
+    // A step that fails because a busy machine is slow would make the run differ from the one without a crash.
     EXPRESSION_TIMEOUT_MS: '60000',
   });
   const address = (): Promise<string> => server.url(crashAt);
@@ -70,7 +70,7 @@ function check(outcome: Outcome): void {
   const counts: Record<string, number> = {};
   for (const { stepId } of outcome.steps) counts[stepId] = (counts[stepId] ?? 0) + 1;
   expect(counts).toEqual(EXPECTED_STEPS);
-  // One execution, however often it was repeated: every call carried the same key.
+  // One execution, however often it was repeated: every call had the same key.
   expect(outcome.ledgerCalls.size).toBe(1);
 }
 
@@ -98,7 +98,7 @@ describe('a server that is killed before any store call', () => {
       }
     };
     await Promise.all(Array.from({ length: SIDE_BY_SIDE }, runner));
-    // The crashes did happen. Of scans and the like a run may need fewer than the first one did.
+    // The crashes did happen. A run may need fewer scans and the like than the first one.
     for (const operation of [
       'insertDefinition',
       'insertInstance',

@@ -1,4 +1,6 @@
-/** The code map of ARCHITECTURE.md names every folder of the server's sources, and no folder or file that is not there. */
+/**
+ * The code map of ARCHITECTURE.md names every folder of the server's sources, and only folders and files that exist.
+ */
 import { describe, expect, it } from 'vitest';
 import { textOf, TRACKED } from './tracked-files.js';
 
@@ -12,9 +14,9 @@ const folders = new Set(
 );
 
 interface Entry {
-  /** Where it stands in the tree. */
+  /** Its path in the tree. */
   readonly folder: string;
-  /** What is said beside it. */
+  /** The description beside it. */
   readonly text: string;
 }
 
@@ -47,7 +49,7 @@ named.delete(SOURCE);
 describe('the code map', () => {
   it('names every folder', () => {
     expect(folders.size).toBeGreaterThan(30);
-    // A folder that only holds folders is named with them.
+    // A folder that contains only folders is named with them.
     expect([...folders].filter((folder) => !named.has(folder))).toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-/** docs/configuration.md is the table of settings; this keeps it so. Run with UPDATE_DOCS=1 to write it anew. */
+/** Checks that docs/configuration.md is the table of settings. Run with UPDATE_DOCS=1 to update it. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { SETTINGS, type Setting } from '../../src/config/settings.js';

@@ -1,6 +1,7 @@
 /**
- * Goal: the files in deploy/ and the Dockerfile can be used as they are. Method: they are read as YAML and text; images
- * are pinned, names that refer to each other match, and no port is published beyond the machine without access control.
+ * Goal: the files in deploy/ and the Dockerfile work as they are.
+ * Method: reads them as YAML and text; images are pinned, names that refer to each other match, and no port is
+ * published beyond the machine without access control.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -32,7 +33,7 @@ function readManifests(): readonly Manifest[] {
 
 const manifests = readManifests();
 
-/** What stands at a path such as `spec.ports.0.name` of the only manifest of a kind. */
+/** The value at a path such as `spec.ports.0.name` of the only manifest of a kind. */
 function valueIn(kind: string, path: string): unknown {
   const [manifest, ...others] = manifests.filter((each) => each.kind === kind);
   expect(others, kind).toEqual([]);

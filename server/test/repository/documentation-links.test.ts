@@ -1,4 +1,4 @@
-/** Links between the documents of the project lead somewhere. */
+/** Links between the documents of the project have existing targets. */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,6 +1,6 @@
 /**
- * Invariants are defined in the head of the file that keeps them, as a line ` *  E4 …`, and cited by their number elsewhere.
- * Each is defined once in the whole repository, and what is cited is defined.
+ * Invariants are defined in the header of the file that maintains them, as a line ` *  E4 …`, and cited by their number
+ * elsewhere. Each one is defined once in the whole repository, and every cited one is defined.
  */
 import { describe, expect, it } from 'vitest';
 import {
@@ -24,7 +24,7 @@ for (const line of comments) {
 }
 const letters = [...new Set([...definitions.keys()].map((id) => id.replace(/\d+$/, '')))];
 
-/** Not in a path, a colour, a number or a name that goes on. */
+/** Not within a path, a color, a number or a longer name. */
 const CITATION = new RegExp(
   `(?<![\\w%#./'"\`+-])(?:${letters.join('|')})\\d{1,2}(?![\\w%.-]\\w)`,
   'g',

@@ -1,6 +1,6 @@
 /**
- * Comments and documents name what is there: a source file, a function, a member. What was renamed or removed is found here.
- * A name counts when it cannot be mistaken: a file by its ending, other names when they stand in backticks.
+ * Comments and documents name things that exist: a source file, a function, a member. This finds references to renamed
+ * and removed ones. A name is checked if it is unambiguous: a file by its extension, other names in backticks.
  */
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ import {
   type Line,
 } from './tracked-files.js';
 
-/** Files that users write, or that a tool makes. */
+/** Files that users write, or that a tool creates. */
 const OF_OTHERS = new Set(['bench.mjs', 'buy.ts', 'app/api/quote/route.ts', './x.ts']);
 
 const comments = SOURCES.flatMap((file) => linesOfComments(file));
@@ -48,7 +48,7 @@ const words = new Set(
   ].flatMap((code) => code.match(/[\p{L}_$][\p{L}\p{N}_$]*/gu) ?? []),
 );
 
-/** `server/src/engine/`, `scripts/pyodide/`: what begins like a folder of the repository, or of the server. */
+/** `server/src/engine/`, `scripts/pyodide/`: paths that start like a folder of the repository, or of the server. */
 const FOLDER = /`((?:[\w.-]+\/)+)`/g;
 const FOLDERS = new Set(TRACKED.flatMap((file) => file.split('/').slice(0, -1)));
 

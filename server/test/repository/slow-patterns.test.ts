@@ -1,6 +1,6 @@
 /**
- * No regular expression of the server or the SDKs takes more than linear time: recheck looks at every one in their
- * sources, exactly (as an automaton) where it can, and else by searching for an attack.
+ * No regular expression of the server or the SDKs takes more than linear time: recheck analyses every one in their
+ * sources, exactly (as an automaton) where possible, and otherwise by searching for an attack.
  */
 import { readFileSync, globSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,13 +12,13 @@ const ROOT = join(import.meta.dirname, '..', '..', '..');
 const FOLDERS = ['server/src', 'sdk/src', 'worker-sdk/src'];
 const CHECK_TIMEOUT_MS = 120_000;
 
-/** Built at run time from what is not in the source: each has a reason why it is harmless. */
+/** Built at run time from values that are not in the source: each has a reason why it is harmless. */
 const DYNAMIC: readonly string[] = [
   // Paths of our own routes; `[^/]+` between slashes.
   'server/src/api/http/unmatched.ts',
   // A Python name between word boundaries.
   'server/src/engine/definitions/late-warnings.ts',
-  // A random mark of letters and digits, and what stands between it and a quote.
+  // A random mark of letters and digits, and the text between it and a quote.
   'sdk/src/exact-json.ts',
 ];
 
@@ -28,7 +28,7 @@ interface Pattern {
   readonly flags: string;
 }
 
-/** The text of an expression that is made of constants of the same file; null for anything else. */
+/** The value of an expression that consists of constants in the same file; null for anything else. */
 function constantText(node: ts.Expression, file: ts.SourceFile): string | null {
   if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node)) return node.text;
   if (ts.isTaggedTemplateExpression(node) && node.tag.getText(file) === 'String.raw') {

@@ -1,4 +1,4 @@
-/** The files of the repository and the comments in them, for the checks beside this file. */
+/** The files of the repository and the comments in them, for the checks in this folder. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -7,7 +7,7 @@ import ts from 'typescript';
 
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** Paths relative to the root: what git tracks, and what it would track after `git add`. */
+/** Paths relative to the root: the files that git tracks, or would track after `git add`. */
 export const TRACKED: readonly string[] = execFileSync(
   'git',
   ['ls-files', '-z', '--cached', '--others', '--exclude-standard'],
@@ -26,7 +26,7 @@ export function textOf(file: string): string {
   return text;
 }
 
-/** A line of text that people read: of a comment, or of a document. */
+/** A line of prose: of a comment, or of a document. */
 export interface Line {
   readonly file: string;
   /** Counted from 1. */
@@ -39,10 +39,10 @@ export const place = ({ file, number }: Line): string => `${file}:${number}`;
 const isScript = (file: string): boolean => /\.(ts|tsx|mjs|cjs)$/.test(file);
 const isGenerated = (file: string): boolean => file.includes('/generated/');
 
-/** Code that people wrote, in TypeScript and JavaScript. */
+/** Hand-written code in TypeScript and JavaScript. */
 export const SOURCES = TRACKED.filter((file) => isScript(file) && !isGenerated(file));
 
-/** A change log tells of things that are gone. */
+/** A change log describes things that no longer exist. */
 export const DOCUMENTS = TRACKED.filter(
   (file) => file.endsWith('.md') && !file.endsWith('CHANGELOG.md'),
 );
@@ -53,7 +53,7 @@ export function linesOfDocument(file: string): readonly Line[] {
     .map((text, index) => ({ file, number: index + 1, text }));
 }
 
-/** The comments of a source, line by line, as they stand there. */
+/** The comments of a source, line by line, unchanged. */
 export function linesOfComments(file: string): readonly Line[] {
   return split(file).comments;
 }
@@ -91,7 +91,7 @@ function split(file: string): Parts {
   return result;
 }
 
-/** In their order. A comment stands before a token; what is in a string or a template is none. */
+/** In their order. A comment precedes a token; text in a string or a template is not a comment. */
 function rangesOfComments(source: ts.SourceFile, text: string): readonly ts.CommentRange[] {
   const found = new Map<number, ts.CommentRange>();
   const visit = (node: ts.Node): void => {

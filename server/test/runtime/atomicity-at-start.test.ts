@@ -10,11 +10,12 @@ import type { Host } from '../../src/runtime/host.js';
 import type { Store } from '../../src/store/store.js';
 import { sharedPython } from '../behaviour/support/server.js';
 
-/** The verdict of the probe is the only thing that differs from a sound store. */
+/** The result of the probe is the only difference to a correct store. */
 const notAtomic = (store: Store): Store => ({
   ...store,
   probeAtomicity: () => Promise.resolve(false),
-  // A node with the number of one's own process is one's former life, so these seem to be in another that lives.
+  // A node with the number of this process would count as its former life, so these appear to be in another live
+  // process.
   listNodes: async () => (await store.listNodes()).map((node) => ({ ...node, pid: process.ppid })),
 });
 
@@ -71,7 +72,7 @@ describe('a store that is not atomic', () => {
     await expect(refused).rejects.toThrow('is already using it');
     expect(first.readiness().ready).toBe(true);
     await first.stop();
-    // Only a record of a node that lives stands in the way.
+    // Only a record of a live node prevents the start.
     await expect(start(notAtomic)).resolves.toBeDefined();
   });
 

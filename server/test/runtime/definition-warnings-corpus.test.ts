@@ -1,6 +1,7 @@
 /**
- * Goal: warnings are true. Method: every definition of the documentation and the examples is checked, and none may have a
- * warning; a check that cries wolf fails here first.
+ * Goal: warnings are correct.
+ * Method: checks every definition in the documentation and the examples; none may have a warning. A check with false
+ * positives fails here first.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -21,7 +22,7 @@ function filesBelow(folder: string, extension: RegExp): readonly string[] {
     .map((name) => `${folder}/${name}`);
 }
 
-/** The definitions in a text; what is no YAML, or no whole definition, is not one. */
+/** The definitions in a text; text that is not YAML, or not a whole definition, is skipped. */
 function definitionsIn(place: string, text: string): readonly Found[] {
   const documents = parseAllDocuments(text, { schema: 'core' });
   if (!Array.isArray(documents)) return [];
@@ -43,7 +44,7 @@ const inTexts = [
   'README.md',
 ].flatMap((file) => {
   const text = readFileSync(new URL(file, ROOT), 'utf8');
-  // Blocks of shell hold definitions between `<<EOF` and `EOF`.
+  // Shell blocks contain definitions between `<<EOF` and `EOF`.
   const blocks = [...text.matchAll(/^ *```(?:yaml|json)\n(.*?)^ *```$|<<'?EOF'?\n(.*?)^EOF$/gms)];
   return blocks.flatMap((match) => {
     const line = text.slice(0, match.index).split('\n').length;
@@ -59,7 +60,7 @@ describe('the definitions in the documentation and the examples', () => {
 
   it.each([...inFiles, ...inTexts])('have no warnings: $place', async ({ document }) => {
     const { errors, warnings } = await checkDocument(document);
-    // Whether it is valid at all is the matter of other tests; what is not has no meaning to doubt.
+    // Other tests check whether it is valid; an invalid one cannot be checked for warnings.
     if (errors.length === 0) expect(warnings).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-/** What is odd about a definition, by code and place, and what of that kind is fine. */
+/** Questionable definitions, by code and position, and similar ones that are fine. */
 import { describe, expect, it } from 'vitest';
 import { documentWith, documentWithInputs } from '../engine/definitions/documents.js';
 import { checkDocument } from './support/checked-definition.js';

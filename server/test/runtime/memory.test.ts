@@ -1,10 +1,10 @@
-/** The memory budget: what a text costs, who gets a share of a pool, and which instances are in memory. */
+/** The memory budget: the cost of a text, the shares of a pool, and which instances are in memory. */
 import { describe, expect, it } from 'vitest';
 import { InstanceMemory } from '../../src/runtime/memory/instance-memory.js';
 import { FollowedCost, memoryCost } from '../../src/engine/values/memory-cost.js';
 import { MemoryPool } from '../../src/runtime/memory/memory-pool.js';
 
-/** Lets promises that are settled run on. */
+/** Lets settled promises run on. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 const KB = 1024;
 
@@ -18,7 +18,7 @@ describe('the memory cost of a JSON text', () => {
       const copies: unknown[] = [];
       const before = process.memoryUsage().heapUsed;
       for (let copy = 0; copy < 20; copy += 1) copies.push(JSON.parse(text));
-      // Nothing here is garbage but what was there before, which can only make it less.
+      // Only earlier objects can be garbage-collected here, which makes the difference smaller.
       const taken = (process.memoryUsage().heapUsed - before) / copies.length;
       expect(memoryCost(text)).toBeGreaterThan(taken * 0.9);
     },
@@ -55,7 +55,7 @@ describe('a memory pool', () => {
     large?.release();
     large?.release();
     await settle();
-    // `c` would fit, but `b` came before.
+    // `c` would fit, but `b` came first.
     expect(order).toEqual(['a']);
     expect(pool.used).toBe(60);
     (await waiting[0])?.resize(10);
@@ -98,7 +98,7 @@ describe('the memory budget of instances', () => {
     for (const id of ['b', 'c', 'd']) memory.parked(id);
     expect(memory.tryEnter(comer('e', 350 * KB))).toBe(true);
     expect(evicted).toEqual(['b']);
-    // What is at work stays.
+    // A working instance stays.
     expect(memory.tryEnter(comer('f', 900 * KB))).toBe(false);
     expect(evicted).toEqual(['b', 'c', 'd']);
   });
@@ -108,7 +108,7 @@ describe('the memory budget of instances', () => {
     expect(memory.tryEnter(comer('large', 1024 * KB))).toBe(true);
     expect(memory.tryEnter(comer('another', 100 * KB))).toBe(false);
     expect(memory.tryEnter(comer('small', KB))).toBe(true);
-    // It has become large.
+    // The instance has become large.
     memory.set('small', 100 * KB);
     memory.forget('large');
     expect(memory.used).toBeLessThan(110 * KB);
@@ -122,7 +122,7 @@ describe('the memory budget of instances', () => {
     memory.tryEnter(comer('waits', KB));
     expect(memory.mayGrow('waits', 500 * KB)).toBe(false);
     memory.forget('waits');
-    // It is small still, but comes for more.
+    // It is still small, but returns for more.
     expect(memory.tryEnter(comer('waits', KB))).toBe(false);
     const entering = memory.enter(comer('waits', KB));
     await settle();
@@ -164,7 +164,7 @@ describe('the memory budget of instances', () => {
     }
     expect(memory.tryEnter(comer('65 others', 100, 'other'))).toBe(false);
     expect(memory.tryEnter(comer('of a client', 100))).toBe(true);
-    // Those who were let in beyond the limit leave first.
+    // Instances admitted beyond the limit leave first.
     for (let n = 0; n < 64; n += 1) memory.parked(`other ${n}`);
     await settle();
     expect(memory.waiting).toBe(1);

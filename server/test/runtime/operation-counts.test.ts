@@ -1,6 +1,6 @@
 /**
- * Goal: what a workflow costs the store stays what it was designed to cost, whatever is changed later.
- * Method: a whole server on SQLite, and on MongoDB where there is one, with everything counted that reaches the store.
+ * Goal: the store operations of a run stay what they were designed to be.
+ * Method: a whole server on SQLite, and on MongoDB if available; counts everything that reaches the store.
  */
 import { randomUUID } from 'node:crypto';
 import { MongoClient } from 'mongodb';
@@ -16,7 +16,7 @@ import { chain, compute, step } from '../behaviour/support/steps.js';
 import { STORE_KINDS } from '../behaviour/support/stores.js';
 import { mongoForTests } from '../support/mongo-container.js';
 
-/** What a node does from time to time whether or not there is work; the idle case counts it too. */
+/** The periodic operations of a node, with or without work; the idle case counts them too. */
 const HOUSEKEEPING: ReadonlySet<string> = new Set([
   'putNode',
   'listNodes',
@@ -41,7 +41,7 @@ interface OpenedStore {
 interface Counted {
   readonly kind: Store['kind'];
   readonly available: boolean;
-  /** A store that notes the commands which it sends, and how it is removed. */
+  /** A store that records the commands which it sends, and how to remove it. */
   readonly open: (commands: string[]) => Promise<OpenedStore>;
 }
 
@@ -100,7 +100,7 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
     await remove();
   });
 
-  /** What reached the store while something was done, without the housekeeping that came between. */
+  /** The store operations during an action, without concurrent housekeeping. */
   const during = async (
     something: () => Promise<unknown>,
   ): Promise<{
@@ -120,7 +120,7 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
     };
   };
 
-  /** The least of several tries: housekeeping also sends commands, which cannot be told from the others by name. */
+  /** The minimum of several attempts: housekeeping also sends commands, which cannot be distinguished by name. */
   const fewest = async (
     something: () => Promise<unknown>,
     wanted: ReadonlySet<string>,
@@ -177,13 +177,14 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
         await roundTrip();
         const { reads, writes } = await during(roundTrip);
         expect(writes.length).toBeLessThanOrEqual(7);
-        // Who waits for the end may be too late for it, and looks once. The other read is of the metrics.
+        // The caller that waits for the end may be too late for it, and then reads once. The other read is for the
+        // metrics.
         const looks = reads.filter((read) => read !== 'statistics');
         expect(looks.length, looks.join(' ')).toBeLessThanOrEqual(1);
         if (kind === 'mongo') {
           expect((await fewest(roundTrip, MONGO_WRITES)).length).toBeLessThanOrEqual(7);
           if (waits) return;
-          // And the look of a worker for an item, and for the instance of that.
+          // And a worker's search for an item, and for its instance.
           expect((await fewest(roundTrip, MONGO_READS)).length).toBeLessThanOrEqual(3);
         }
       },
@@ -208,7 +209,7 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
       await roundTrip();
       const { reads, writes } = await during(roundTrip);
       expect(writes.length).toBeLessThanOrEqual(5);
-      // The events that were there before, who waits for this one, and the end.
+      // Reads the earlier events, the subscriptions for this one, and the end.
       expect(reads.length, reads.join(' ')).toBeLessThanOrEqual(3);
     });
 
@@ -227,17 +228,18 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
       expect(ended).toMatchObject({ status: 'Complete', data: { n: 10_000 } });
       const made = calls.slice(callsBefore);
       const commits = commitsOf(made, id);
-      // How many turns a commit covers depends on the machine; that each of them is in the history once does not.
+      // The number of iterations per commit depends on the machine; that each is in the history once does not.
       const [inserted] = made.filter(({ name }) => name === 'insertInstance');
-      // The first turns are taken before the insert.
+      // The first iterations run before the insertion.
       const writes = [inserted!.args[0] as InsertInstance, ...commits];
       const records = writes.reduce((sum, { side }) => sum + side.history.length, 0);
       expect(records).toBeGreaterThan(9900);
       expect(records).toBeLessThanOrEqual(10_001);
       expect(commits.length).toBeLessThan(2000);
-      // The loop itself asks for nothing else: what is left is the start, waiting for the end, and the node's heartbeat.
+      // The loop itself needs no other operations: the rest is the start, the wait for the end, and the heartbeat of
+      // the node.
       expect(made.length - commits.length).toBeLessThan(100);
-      // The newest 64 records and the open pointers, however many turns there were before.
+      // The newest 64 records and the open pointers, however many iterations there were before.
       expect(Math.max(...commits.map(({ state }) => state.length))).toBeLessThan(20_000);
     });
 
@@ -268,7 +270,7 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
       };
       const few = await run(500);
       const many = await run(5000);
-      // Ten times the items in at most ten times the writes, with room for a machine that is busy just then.
+      // Ten times the items in at most ten times the writes, with tolerance for a busy machine.
       expect(many).toBeLessThanOrEqual(20 * (few + 1));
       expect(many).toBeLessThan(1000);
     });
@@ -300,7 +302,7 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
         return { done: text.includes('\nstepwright_pollers 50\n'), value: text.slice(0, 200) };
       });
       const callsBefore = calls.length;
-      // Counting for a while is what this is about; there is nothing to wait for.
+      // Counting for a while is the purpose; there is no condition to wait for.
       await new Promise((resolve) => setTimeout(resolve, IDLE_SECONDS * 1000));
       const seen = calls.slice(callsBefore);
       expect(seen.length).toBeGreaterThan(0);
@@ -311,7 +313,7 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
   });
 });
 
-/** As long as the longest of the frequent tasks, so that each of them shows. */
+/** As long as the longest interval of the frequent tasks, so that each of them occurs. */
 const IDLE_SECONDS = 16;
 
 async function untilEnded(
@@ -327,7 +329,9 @@ async function untilEnded(
   return client.ended(id);
 }
 
-/** By the distance between two calls of each kind: a count would depend on which of them just fall into the time. */
+/**
+ * By the interval between two calls of each kind: a count would depend on which of them happen to fall into the time.
+ */
 function ratePerSecond(seen: readonly TimedCall[]): number {
   const names = new Set(seen.map(({ name }) => name));
   return [...names].reduce((sum, wanted) => {

@@ -24,8 +24,8 @@ export function describeScriptRuntime(
     describeExpressions(test);
     describeCustomScripts(test);
 
-    describe('many calls at once', () => {
-      it('of one definition hold up no other one, and leave the queue when they are aborted', async () => {
+    describe('many concurrent calls', () => {
+      it('of one definition do not delay another, and leave the queue when they are aborted', async () => {
         const abort = new AbortController();
         const ended: string[] = [];
         const evaluate = async (source: string, definitionId: string, signal?: AbortSignal) => {
@@ -56,7 +56,7 @@ export function describeScriptRuntime(
     });
 
     describe('checkSyntax', () => {
-      it('finds nothing wrong with what is right', async () => {
+      it('finds no problem in valid source', async () => {
         expect(await test.runtime.checkSyntax('expression', ['data.a', 'a +\nb', ' 1 '])).toEqual(
           [],
         );
@@ -66,7 +66,7 @@ export function describeScriptRuntime(
         expect(await test.runtime.checkSyntax('script', [])).toEqual([]);
       });
 
-      it('names source, line and column', async () => {
+      it('reports source, line and column', async () => {
         const problems = await test.runtime.checkSyntax('script', [
           'x = 1',
           'a = 1\nb = (',
@@ -78,7 +78,7 @@ export function describeScriptRuntime(
         ]);
       });
 
-      it('gives places in an expression as it was written', async () => {
+      it('reports positions in an expression as it was written', async () => {
         const problems = await test.runtime.checkSyntax('expression', [
           '  1 +* 2',
           '\n\n  a\n +* 2',
@@ -93,7 +93,7 @@ export function describeScriptRuntime(
         ]);
       });
 
-      it('survives sources that are too much for a parser', async () => {
+      it('handles sources that are too complex for the parser', async () => {
         const problems = await test.runtime.checkSyntax('expression', [
           '1',
           `${'('.repeat(5000)}1${')'.repeat(5000)}`,
@@ -104,18 +104,18 @@ export function describeScriptRuntime(
         expect(await valueOf('sum([1, 1])')).toBe(2);
       });
 
-      it('runs nothing', async () => {
+      it('runs no code', async () => {
         expect(await test.runtime.checkSyntax('script', ['while True: pass'])).toEqual([]);
       });
     });
 
-    describe('life', () => {
-      it('is ready after the first answer, and counts', () => {
+    describe('the life cycle', () => {
+      it('is ready after the first call, and counts calls', () => {
         expect(test.runtime.ready).toBe(true);
         expect(test.runtime.statistics()).toMatchObject({ busy: 0, queued: 0 });
       });
 
-      it('answers constants, plain paths and simple operators synchronously', () => {
+      it('evaluates constants, plain paths and simple operators synchronously', () => {
         const variables = { data: DATA, context: CONTEXT };
         const sources = [
           '"x"',

@@ -1,4 +1,4 @@
-/** A test that cannot fail is worth nothing: with one safeguard taken away, a few seeds find that something is wrong. */
+/** A test that cannot fail proves nothing: without one safeguard, a few seeds find a violation. */
 import { describe, expect, it, vi } from 'vitest';
 import { simulate } from './support/simulation.js';
 import { SPOILERS } from './support/spoilers.js';
@@ -13,7 +13,7 @@ vi.mock('../../src/base/ids.js', async (importOriginal) => {
 
 const SEEDS_MAX = 4000;
 
-/** Where the search begins, to be quick: shortly before a seed that once noticed it. */
+/** Where to start the search, to save time: shortly before a seed that once found a violation. */
 const FIRST_SEEDS: Readonly<Record<string, number>> = {
   'a node that lost an instance can still commit it (epoch and revision)': 370,
   'a commit overwrites messages that it has not seen (inSeq)': 170,

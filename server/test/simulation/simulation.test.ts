@@ -1,8 +1,8 @@
 /**
  * T-34: whole nodes on one store, with crashes, faults, lost and repeated messages and wrong clocks, all from a seed.
  *
- * SIMULATION_SEED=n runs one seed again; SIMULATION_SEEDS=count runs so many, however long that takes, from
- * SIMULATION_FIRST on.
+ * SIMULATION_SEED=n runs one seed again; SIMULATION_SEEDS=count runs that many, however long that takes, starting at
+ * SIMULATION_FIRST.
  */
 import { describe, expect, it, vi } from 'vitest';
 import { simulate } from './support/simulation.js';
@@ -23,13 +23,13 @@ function setting(name: string): number | null {
   return text === undefined || text === '' ? null : Number(text);
 }
 
-/** How often nodes died, or an operation failed, before or after which store operations. */
+/** How often nodes died, or an operation failed, before or after which store operation. */
 function coverage(points: ReadonlyMap<string, number>): string {
   const lines = [...points].sort(([left], [right]) => (left < right ? -1 : 1));
   return lines.map(([point, times]) => `${point}: ${times}`).join('\n');
 }
 
-/** Seeds that found a bug once, each with what it was. */
+/** Seeds that once found a bug, each with a description. */
 const FOUND: readonly (readonly [number, string])[] = [
   [14, 'a repeated start kept its node from ever taking the instance over'],
   [35, 'a node that was stopping took over and left'],

@@ -1,4 +1,4 @@
-/** Custom steps on the real Python runtime: which script runs, what it gets, and what becomes of its end. */
+/** Custom steps on the real Python runtime: which script runs, what it gets, and how it ends. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LogFields, Logger } from '../../src/base/logger.js';
 import { createPyodideRuntime } from '../../src/scripts/pyodide/pyodide-script-runtime.js';

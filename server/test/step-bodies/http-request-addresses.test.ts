@@ -1,6 +1,6 @@
 /**
- * Which addresses HttpRequest steps reach: names are resolved by a function of the test, so that private and metadata
- * addresses, and names that change their address, are tested without a network. What may be called is on 127.0.0.1.
+ * Which addresses HttpRequest steps can reach: a function of the test resolves names, so that private and metadata
+ * addresses, and names that change their address, are tested without a network. The permitted servers are on 127.0.0.1.
  */
 import { describe, expect, it } from 'vitest';
 import type { AddressLookup } from '../../src/step-bodies/http-request/pinned-connector.js';
@@ -8,7 +8,7 @@ import { contextOf, failureOf, occurrence, useCalls, valuesOf } from './support/
 
 const { serve, body } = useCalls();
 
-/** Answers the lists one after another; the last one stays. */
+/** Returns the lists one after another; the last one stays. */
 function lookupOf(...answers: readonly (readonly string[])[]) {
   const asked: string[] = [];
   const lookup: AddressLookup = async (hostname) => {
@@ -105,7 +105,7 @@ describe('a host name', () => {
     expect(valuesOf(await http.run(inputs, contextOf()))['ResponseBody']).toBe('ok');
     expect(failureOf(await http.run(inputs, contextOf())).type).toBe('AddressRefused');
     expect(valuesOf(await http.run(inputs, contextOf()))['ResponseBody']).toBe('ok');
-    // One question for each connection: there is no second answer that could be another one.
+    // One lookup for each connection: a second one could return another address.
     expect(asked).toEqual(['a.test', 'a.test', 'a.test']);
     expect(server.connections).toBe(2);
   });

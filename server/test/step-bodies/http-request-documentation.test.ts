@@ -1,4 +1,4 @@
-/** docs/http-request.md says what is so: its example is a valid definition, and its defaults are those of the code. */
+/** docs/http-request.md is correct: its example is a valid definition, and its defaults are those of the code. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';

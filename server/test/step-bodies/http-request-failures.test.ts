@@ -5,10 +5,10 @@ import { contextOf, failureOf, occurrence, useCalls, valuesOf } from './support/
 
 const { serve, serveTcp, body } = useCalls();
 
-describe('an answer that is too large', () => {
+describe('a response that is too large', () => {
   const cap = { responseBytesMax: 10_000 };
 
-  it('keeps its code when it says how long it is, and is not read', async () => {
+  it('keeps its status if it declares its length, and is not read', async () => {
     const closed = occurrence();
     const server = await serve((_request, response) => {
       response.on('close', () => closed.happen());
@@ -21,7 +21,7 @@ describe('an answer that is too large', () => {
     await closed.happened;
   });
 
-  it('is cut off, and its connection closed, when it does not end', async () => {
+  it('is cut off, and its connection closed, if it does not end', async () => {
     const closed = occurrence();
     const server = await serve((_request, response) => {
       response.on('close', () => closed.happen());
@@ -36,7 +36,7 @@ describe('an answer that is too large', () => {
     await closed.happened;
   });
 
-  it('is cut off when it becomes too large by decompression', async () => {
+  it('is cut off if it becomes too large by decompression', async () => {
     const bomb = gzipSync(Buffer.alloc(9_000_000));
     const server = await serve((_request, response) => {
       response.writeHead(200, { 'Content-Encoding': 'gzip', 'Content-Length': bomb.length });
@@ -48,15 +48,15 @@ describe('an answer that is too large', () => {
     expect(values['ErrorMessage']).toMatch(/larger than 10000 bytes/);
   });
 
-  it('is no trouble up to the limit', async () => {
+  it('is accepted up to the limit', async () => {
     const server = await serve((_request, response) => response.end('x'.repeat(10_000)));
     const values = valuesOf(await body(cap).run({ BaseUrl: server.url }, contextOf()));
     expect(values['ResponseBody']).toHaveLength(10_000);
   });
 });
 
-describe('a server that misbehaves', () => {
-  it('refuses the connection: no answer', async () => {
+describe('a misbehaving server', () => {
+  it('refuses the connection: no response', async () => {
     const server = await serve((_request, response) => response.end());
     await server.close();
     const values = valuesOf(await body().run({ BaseUrl: server.url }, contextOf()));
@@ -69,7 +69,7 @@ describe('a server that misbehaves', () => {
     });
   });
 
-  it('does not exist: no answer', async () => {
+  it('does not exist: no response', async () => {
     const lookup = async () => {
       throw Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' });
     };
@@ -80,7 +80,7 @@ describe('a server that misbehaves', () => {
     expect(values['ErrorMessage']).toMatch(/the host was not found/);
   });
 
-  it('never answers: no answer at the time limit, and its connection is closed', async () => {
+  it('never responds: no response at the time limit, and the connection is closed', async () => {
     const closed = occurrence();
     const server = await serveTcp((socket) => {
       socket.on('close', () => closed.happen()).resume();
@@ -97,7 +97,7 @@ describe('a server that misbehaves', () => {
     await closed.happened;
   });
 
-  it('never answers: the time limit of the server holds where the step has none', async () => {
+  it('never responds: the time limit of the server applies if the step has none', async () => {
     const server = await serveTcp((socket) => socket.resume());
     const values = valuesOf(
       await body({ timeoutMs: 100 }).run({ BaseUrl: server.url }, contextOf()),
@@ -105,7 +105,7 @@ describe('a server that misbehaves', () => {
     expect(values['ErrorMessage']).toMatch(/longer than 100 ms/);
   });
 
-  it('trickles: the time limit holds, and the code is kept', async () => {
+  it('sends the body slowly: the time limit applies, and the status is kept', async () => {
     const server = await serve((_request, response) => {
       response.writeHead(200);
       const timer = setInterval(() => response.write('x'), 10);
@@ -116,7 +116,7 @@ describe('a server that misbehaves', () => {
     expect(values['ErrorMessage']).toMatch(/response arrived, but it took longer than 300 ms/);
   });
 
-  it('trickles a compressed body: the time limit holds', async () => {
+  it('sends a compressed body slowly: the time limit applies', async () => {
     const closed = occurrence();
     const server = await serve((_request, response) => {
       response.writeHead(200, { 'Content-Encoding': 'gzip' });
@@ -129,7 +129,7 @@ describe('a server that misbehaves', () => {
     await closed.happened;
   });
 
-  it('trickles its header fields: the time limit holds', async () => {
+  it('sends the headers slowly: the time limit applies', async () => {
     const server = await serveTcp((socket) => {
       socket.write('HTTP/1.1 200 OK\r\n');
       const timer = setInterval(() => socket.write('X: 1\r\n'), 10);
@@ -140,24 +140,29 @@ describe('a server that misbehaves', () => {
   });
 
   it.each([
-    ['closes at once', '', 0, /closed before the response/],
-    ['closes within the fields', 'HTTP/1.1 200 OK\r\nX-A: ', 0, /closed before the response|HTTP/],
+    ['closes the connection at once', '', 0, /closed before the response/],
     [
-      'closes within the body',
+      'closes the connection within the headers',
+      'HTTP/1.1 200 OK\r\nX-A: ',
+      0,
+      /closed before the response|HTTP/,
+    ],
+    [
+      'closes the connection within the body',
       'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf',
       200,
       /response arrived, but the connection was closed/,
     ],
     [
-      'closes within a chunk',
+      'closes the connection within a chunk',
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nha',
       200,
       /response arrived, but the connection was closed/,
     ],
     ['does not speak HTTP', 'SSH-2.0-OpenSSH_9.6\r\n', 0, /not valid HTTP/],
-    ['sends endless fields', `HTTP/1.1 200 OK\r\n${'X: y\r\n'.repeat(20_000)}`, 0, /too large/],
+    ['sends endless headers', `HTTP/1.1 200 OK\r\n${'X: y\r\n'.repeat(20_000)}`, 0, /too large/],
     [
-      'says two lengths',
+      'sends two lengths',
       'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx',
       0,
       /does not match its Content-Length|not valid HTTP/,
@@ -172,7 +177,7 @@ describe('a server that misbehaves', () => {
     expect(values['ErrorMessage']).toMatch(message);
   });
 
-  it('answers early hints first: the answer counts', async () => {
+  it('sends early hints first: the final response counts', async () => {
     const server = await serveTcp((socket) => {
       socket.once('data', () =>
         socket.end(
@@ -184,7 +189,7 @@ describe('a server that misbehaves', () => {
     expect(values).toMatchObject({ ResponseCode: 200, ResponseBody: 'ok' });
   });
 
-  it('does not hold up calls to other servers', async () => {
+  it('does not delay calls to other servers', async () => {
     const stuck = await serveTcp((socket) => socket.resume());
     const good = await serve((_request, response) => response.end('ok'));
     const http = body({ connectionsPerHost: 2 });

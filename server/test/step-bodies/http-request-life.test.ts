@@ -6,7 +6,7 @@ import { createLogRecorder } from './support/log-recorder.js';
 const { serve, serveTcp, body } = useCalls();
 
 describe('redirects', () => {
-  it('are followed, with method and body where the status keeps them', async () => {
+  it('are followed, keeping method and body if the status says so', async () => {
     const server = await serve((request, response) => {
       if (request.url === '/a') response.writeHead(308, { Location: '/b' }).end();
       else if (request.url === '/b') response.writeHead(303, { Location: 'c?d=1' }).end('ignored');
@@ -26,7 +26,7 @@ describe('redirects', () => {
     ]);
   });
 
-  it('are followed five times and no more', async () => {
+  it('are followed at most five times', async () => {
     const server = await serve((request, response) => {
       const left = Number(request.url?.slice(1));
       if (left === 0) response.end('there');
@@ -40,7 +40,7 @@ describe('redirects', () => {
     expect(server.requests).toHaveLength(12);
   });
 
-  it('take no credentials to another origin', async () => {
+  it('pass no credentials to another origin', async () => {
     const target = await serve((_request, response) => response.end('there'));
     const server = await serve((_request, response) => {
       response.writeHead(307, { Location: `${target.url}/x` }).end();
@@ -64,7 +64,7 @@ describe('redirects', () => {
     expect(target.requests[0]?.headers.host).toBe(`127.0.0.1:${target.port}`);
   });
 
-  it('count towards the time limit together', async () => {
+  it('share one time limit', async () => {
     const server = await serve((_request, response) => {
       setTimeout(() => response.writeHead(302, { Location: '/' }).end(), 90);
     });
@@ -75,7 +75,7 @@ describe('redirects', () => {
 });
 
 describe('many calls', () => {
-  it('have at most so many under way at one host, and all get there', async () => {
+  it('to one host are limited, and all of them succeed', async () => {
     let underWay = 0;
     let most = 0;
     const waiting: (() => void)[] = [];
@@ -86,7 +86,7 @@ describe('many calls', () => {
         underWay -= 1;
         response.end('ok');
       });
-      // The third one never comes while two are held: release when as many have come as can.
+      // The third one never arrives while two are held: release when as many have arrived as can.
       if (waiting.length === 2 || server.requests.length === 9) {
         setImmediate(() => waiting.splice(0).forEach((release) => release()));
       }
@@ -100,17 +100,17 @@ describe('many calls', () => {
     expect(server.connections).toBe(2);
   });
 
-  it('use a connection again', async () => {
+  it('reuse connections', async () => {
     const server = await serve((_request, response) => response.end('ok'));
     const http = body();
     for (let i = 0; i < 5; i += 1) valuesOf(await http.run({ BaseUrl: server.url }, contextOf()));
-    // A call that follows at once may find the first connection not yet free.
+    // A call that follows at once may find the first connection still in use.
     expect(server.connections).toBeLessThan(3);
   });
 });
 
-describe('a call whose result is unwanted', () => {
-  it('ends at once as aborted while it waits for the answer', async () => {
+describe('a call whose result is no longer needed', () => {
+  it('ends at once as aborted while it waits for the response', async () => {
     const arrived = occurrence();
     const closed = occurrence();
     const server = await serveTcp((socket) => {
@@ -125,7 +125,7 @@ describe('a call whose result is unwanted', () => {
     await closed.happened;
   });
 
-  it('ends at once as aborted while it reads the answer', async () => {
+  it('ends at once as aborted while it reads the response', async () => {
     const size = 64 * 1024 * 1024;
     const readInPart = occurrence();
     const closed = occurrence();
@@ -133,7 +133,7 @@ describe('a call whose result is unwanted', () => {
       socket.on('close', () => closed.happen());
       socket.once('data', () => {
         socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${size}\r\n\r\n`);
-        // More than the buffers between us hold: when this is gone, the caller has read a part of it.
+        // More than the buffers in between hold: when this is sent, the caller has read a part of it.
         socket.write(Buffer.alloc(size / 2), () => readInPart.happen());
       });
     });
@@ -148,7 +148,7 @@ describe('a call whose result is unwanted', () => {
     await closed.happened;
   });
 
-  it('is not sent at all when it is unwanted from the start', async () => {
+  it('is not sent if its result is not needed from the start', async () => {
     const server = await serve((_request, response) => response.end());
     const signal = AbortSignal.abort();
     const result = await body().run({ BaseUrl: server.url }, contextOf({ signal }));
@@ -156,7 +156,7 @@ describe('a call whose result is unwanted', () => {
     expect(server.connections).toBe(0);
   });
 
-  it('ends as aborted when the body is closed, and so do later ones', async () => {
+  it('ends as aborted when the step body is closed, like later ones', async () => {
     const arrived = occurrence();
     const server = await serve(() => arrived.happen());
     const http = body();
@@ -171,7 +171,7 @@ describe('a call whose result is unwanted', () => {
 });
 
 describe('the log', () => {
-  it('notes at the start that inner addresses can be called, and only then', () => {
+  it('warns at the start if internal addresses can be called, and only then', () => {
     const loose = createLogRecorder();
     body({ logger: loose.logger });
     expect(loose.lines).toHaveLength(1);
@@ -181,7 +181,7 @@ describe('the log', () => {
     expect(strict.lines).toEqual([]);
   });
 
-  it('has a line for each call, without what may be secret', async () => {
+  it('has a line for each call, without possible secrets', async () => {
     const server = await serve((_request, response) => response.end());
     const { lines, logger } = createLogRecorder();
     await body({ logger }).run(

@@ -1,4 +1,4 @@
-/** HttpRequest steps over TLS: the certificate must be the one of the name in the URL, whatever address is pinned. */
+/** HttpRequest steps over TLS: the certificate must belong to the name in the URL, whatever address is used. */
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AddressLookup } from '../../src/step-bodies/http-request/pinned-connector.js';

@@ -5,10 +5,10 @@ import { contextOf, failureOf, useCalls, valuesOf } from './support/call.js';
 
 const { serve, body } = useCalls();
 
-describe('what is sent', () => {
+describe('an HTTP request', () => {
   const echo = () => serve((_request, response) => response.end());
 
-  it('is a GET for JSON with the key of the execution, unless the inputs say otherwise', async () => {
+  it('is a GET that accepts JSON, with the key of the execution, unless the inputs differ', async () => {
     const server = await echo();
     await body().run({ BaseUrl: server.url }, contextOf());
     expect(server.requests[0]).toMatchObject({ method: 'GET', url: '/', body: '' });
@@ -35,7 +35,7 @@ describe('what is sent', () => {
     },
   );
 
-  it('has the path of BaseUrl and Resource, and the parameters', async () => {
+  it('combines BaseUrl, Resource and the parameters', async () => {
     const server = await echo();
     await body().run(
       {
@@ -48,7 +48,7 @@ describe('what is sent', () => {
     expect(server.requests[0]?.url).toBe('/v1/orders?open=true&id=1&id=2&name=a%20b');
   });
 
-  it('has the headers of the author, also in place of ours', async () => {
+  it('has the headers of the author, which can replace the default ones', async () => {
     const server = await echo();
     const headers = { 'IDEMPOTENCY-KEY': 'mine', Accept: 'text/csv', 'X-N': 1, 'X-B': false };
     await body().run({ BaseUrl: server.url, Headers: headers }, contextOf());
@@ -96,7 +96,7 @@ describe('what is sent', () => {
     expect(server.requests[0]?.body).toBe('grant_type=client_credentials&scope=a%20b&scope=c%26d');
   });
 
-  it('has the body of a GET and a DELETE too', async () => {
+  it('also has a body with GET and DELETE', async () => {
     const server = await echo();
     for (const method of ['GET', 'DELETE']) {
       await body().run({ BaseUrl: server.url, Method: method, Body: { a: 1 } }, contextOf());
@@ -105,7 +105,7 @@ describe('what is sent', () => {
   });
 });
 
-describe('wrong inputs', () => {
+describe('invalid inputs', () => {
   it.each([
     [{}, /BaseUrl is missing/],
     [{ BaseUrl: 'api' }, /BaseUrl/],
@@ -131,15 +131,15 @@ describe('wrong inputs', () => {
     [{ BaseUrl: 'http://api', Timeout: 'soon' }, /Timeout/],
     [{ BaseUrl: 'http://api', Timeout: 0 }, /Timeout/],
     [{ BaseUrl: 'http://api', Timeout: -1 }, /Timeout/],
-  ])('are a failure: %j', async (inputs, message) => {
+  ])('fail the step: %j', async (inputs, message) => {
     const failure = failureOf(await body().run(inputs, contextOf()));
     expect(failure.type).toBe('InputError');
     expect(failure.message).toMatch(message);
   });
 });
 
-describe('the answer', () => {
-  it.each([200, 201, 204, 299])('%i is successful', async (status) => {
+describe('an HTTP response', () => {
+  it.each([200, 201, 204, 299])('with status %i is successful', async (status) => {
     const server = await serve((_request, response) => response.writeHead(status).end());
     const values = valuesOf(await body().run({ BaseUrl: server.url }, contextOf()));
     expect(values).toMatchObject({ ResponseCode: status, IsSuccessful: true, ErrorMessage: null });
@@ -147,7 +147,7 @@ describe('the answer', () => {
   });
 
   it.each([300, 304, 400, 404, 418, 500, 503])(
-    '%i is a result that is not successful',
+    'with status %i is a result, but not successful',
     async (status) => {
       const server = await serve((_request, response) => response.writeHead(status).end());
       const values = valuesOf(await body().run({ BaseUrl: server.url }, contextOf()));
@@ -159,7 +159,7 @@ describe('the answer', () => {
     },
   );
 
-  it('is parsed where it is JSON, with the headers in lower case', async () => {
+  it('is parsed if it is JSON, and has header names in lower case', async () => {
     const server = await serve((_request, response) => {
       response.setHeader('Content-Type', 'application/json; charset=utf-8');
       response.setHeader('X-Rate', '5');
@@ -180,7 +180,7 @@ describe('the answer', () => {
     });
   });
 
-  it('stays text where it is text, or JSON with an integer that is too long', async () => {
+  it('stays a string if it is text, or JSON with an integer that is too long', async () => {
     const text = `{"id":${'9'.repeat(1001)}}`;
     const server = await serve((request, response) => {
       response.setHeader('Content-Type', request.url === '/t' ? 'text/plain' : 'application/json');
@@ -201,7 +201,7 @@ describe('the answer', () => {
     expect(values['ResponseBody']).toEqual({ a: 1 });
   });
 
-  it('to a HEAD has no body, whatever its fields promise', async () => {
+  it('to HEAD has no body, whatever its headers say', async () => {
     const server = await serve((_request, response) => {
       response.writeHead(200, {
         'Content-Type': 'application/json',

@@ -1,8 +1,9 @@
 /**
  * The contract suite: every adapter of the store passes it.
  *
- * Goal: the sentences of store.ts, one by one, and what happens when many callers want the same thing at once.
- * Method: an adapter's test gives a fixture that opens store objects on fresh data; the cases talk to the contract only.
+ * Goal: the statements of store.ts, one by one, and concurrent callers that want the same thing.
+ * Method: the test of an adapter provides a fixture that opens store objects on fresh data; the cases use only the
+ * contract.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/store/store.js';
@@ -22,14 +23,14 @@ import { describeSideRecords } from './conformance/side-records.js';
 export interface StoreFixture {
   /** Started, on the same data as all others of this fixture. */
   readonly store: Store;
-  /** Another store object on the same data, as another node has it. The same one each time; `close` stops it. */
+  /** Another store object on the same data, as another node has it. Always the same one; `close` stops it. */
   open(): Promise<Store>;
   /** Removes all data; runs before every case. */
   clear(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What the sections of the suite work with; read inside of a case. */
+/** What the sections of the suite use; read inside a case. */
 export interface StoreUnderTest {
   readonly store: Store;
   open(): Promise<Store>;

@@ -1,4 +1,4 @@
-/** Goal: the store in memory keeps the contract, and needs no event loop turn to do what it is asked. */
+/** Goal: the memory store keeps the contract, and completes its operations without a turn of the event loop. */
 import { describe, expect, it } from 'vitest';
 import { createMemoryStore } from '../../src/store/memory/memory-store.js';
 import type { Store } from '../../src/store/store.js';

@@ -1,13 +1,13 @@
-/** A bulk write whose connection broke is wrapped by the driver like an answer of the server; it must not pass for one. */
+/** The driver wraps a bulk write whose connection broke like a response of the server; it must not count as one. */
 import { MongoBulkWriteError, MongoNetworkError, type BulkWriteResult } from 'mongodb';
 import { expect, it } from 'vitest';
 import { duplicatesOf, storeErrorOf } from '../../src/store/mongo/mongo-errors.js';
 import { StoreUnavailableError } from '../../src/store/store.js';
 
-/** As the driver makes it, in its module `bulk/common`. */
+/** As the driver creates it, in its module `bulk/common`. */
 function brokenBulkWrite(): MongoBulkWriteError {
   const cause = new MongoNetworkError('read ECONNRESET');
-  // The result is not looked at; a real one cannot be made outside of the driver.
+  // The result is not read; a real one cannot be created outside the driver.
   const result = {} as unknown as BulkWriteResult;
   return new MongoBulkWriteError(cause, result);
 }

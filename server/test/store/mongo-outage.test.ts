@@ -1,6 +1,7 @@
 /**
- * Goal: a database that is away, hangs or comes back is met with StoreUnavailableError in time, and with nothing lost.
- * Method: a container of its own is frozen, thawed and stopped under the store.
+ * Goal: if a database is unavailable, hangs or comes back, operations fail with StoreUnavailableError in time, and
+ * nothing is lost.
+ * Method: a separate container is paused, resumed and stopped under the store.
  */
 import { getContainerRuntimeClient } from 'testcontainers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -36,7 +37,7 @@ const runsContainers =
 
 describe.skipIf(!runsContainers)('createMongoStore with a failing server', () => {
   let server: Awaited<ReturnType<typeof startMongoContainer>>;
-  /** The same container, where it can be stopped from running for a while. */
+  /** The same container, if it can be paused. */
   let frozen: { pause(): Promise<unknown>; unpause(): Promise<unknown> };
   beforeAll(async () => {
     server = await startMongoContainer();
@@ -64,7 +65,7 @@ describe.skipIf(!runsContainers)('createMongoStore with a failing server', () =>
       expect(error).toBeInstanceOf(StoreUnavailableError);
       expect(afterMs).toBeLessThan(GIVES_UP_WITHIN_MS);
     }
-    // Unknown until it is read back (rule S5): the commit never left, or arrives now. A later one wins in any case.
+    // Unknown until it is read back (rule S5): the commit was never sent, or arrives now. A later one wins in any case.
     await expect
       .poll(async () => {
         const record = await store.getInstance('hang').catch(() => null);
@@ -124,7 +125,7 @@ describe.skipIf(!runsContainers)('createMongoStore with a failing server', () =>
       expect(error).toBeInstanceOf(StoreUnavailableError);
       expect(afterMs).toBeLessThan(GIVES_UP_WITHIN_MS);
     }
-    // After a while only one goes on looking for the server. The others do not wait behind it.
+    // After a while, only one keeps searching for the server. The others do not wait for it.
     const firstToFail = (): Promise<string> =>
       Promise.race([
         failure(store.getInstance('x')).then(() => 'the one that looks'),

@@ -1,7 +1,8 @@
 /**
- * Goal: what a commit needs beside its instance is there afterwards, though another commit of the same pass loses and
- * takes its own back at that very moment (two nodes run one instance while one of them is taken for dead).
- * Method: a real server; the loser takes back between the two writes with which the winner replaces what it found.
+ * Goal: the side records of a commit exist afterwards, even if another commit of the same pass loses and removes its
+ * own at that very moment (two nodes run one instance while one of them is presumed dead).
+ * Method: a real server; the loser removes its records between the two writes with which the winner replaces what it
+ * found.
  */
 import { randomUUID } from 'node:crypto';
 import { MongoClient } from 'mongodb';
@@ -43,7 +44,7 @@ describe.skipIf(mongo === null)('side records of two concurrent commits', () => 
     return { ...parts, candidates, readServerTime, lazyWrites, countedInserts };
   }
 
-  /** The collection, with something that happens before each bulk write. */
+  /** The collection, with a hook before each bulk write. */
   function before<Target extends object>(target: Target, happens: () => Promise<void>): Target {
     return new Proxy(target, {
       get: (_target, name) => {
@@ -84,7 +85,7 @@ describe.skipIf(mongo === null)('side records of two concurrent commits', () => 
     expect(await counts()).toEqual([1, 1, 1]);
     const item = await collections.activities.findOne();
     expect(item).toMatchObject({ name: 'ship', attempt: 0, done: false, tokenHash: null });
-    // What it inserted in place of the loser's is its own to take back.
+    // It may remove the records that it inserted in place of the loser's.
     await takeBack(context, winners, SIDE);
     expect(await counts()).toEqual([0, 0, 0]);
   });

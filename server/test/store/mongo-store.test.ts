@@ -1,6 +1,8 @@
 /**
- * Goal: the store on MongoDB keeps the contract, with few commands, and gives up in time when the server is away.
- * Method: a real server, in a container or named by TEST_DBHOST; without one these cases are skipped, loudly.
+ * Goal: the store on MongoDB keeps the contract, with few commands, and gives up in time when the server is
+ * unavailable.
+ * Method: a real server, in a container or named by TEST_DBHOST; without one these cases are skipped with a prominent
+ * message.
  */
 import { randomUUID } from 'node:crypto';
 import { BSON, MongoClient, type Db } from 'mongodb';
@@ -20,7 +22,7 @@ const url = mongo?.url ?? '';
 describe.skipIf(mongo === null)('with a server', () => {
   describeStore('the MongoDB store', async (): Promise<StoreFixture> => {
     const databaseName = `store-${randomUUID()}`;
-    // Two processes test on this machine at once; the limits for people are not what is tested here.
+    // Two processes run tests on this machine; the timeouts for production are not under test here.
     const options = { url, databaseName, operationTimeoutMs: 20_000 };
     const stores = [createMongoStore(options), createMongoStore(options)] as const;
     const [store, other] = stores;
@@ -33,7 +35,7 @@ describe.skipIf(mongo === null)('with a server', () => {
         return other;
       },
       clear: async () => {
-        // Stopping sends the lazy writes of the case before; the ids in them are used again.
+        // Stopping sends the deferred writes of the previous case, whose ids are used again.
         await Promise.all(stores.map((opened) => opened.stop()));
         for (const collection of await database.collections()) await collection.deleteMany({});
         await store.start();
@@ -54,7 +56,7 @@ const WRITE_COMMANDS: ReadonlySet<string> = new Set([
   'findAndModify',
 ]);
 
-/** A store on a database of its own; `commands` fills as it works. */
+/** A store on its own database; `commands` fills as it works. */
 async function openStore(changes: Partial<MongoStoreOptions> = {}) {
   const commands: string[] = [];
   const databaseName = `store-${randomUUID()}`;
@@ -193,7 +195,7 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
       expect(await find({ parentId: null })).toEqual(['own', 'w']);
       expect(await store.getInstance('w.1.1')).toMatchObject({ rootId: 'w' });
       expect(await store.getInstance('own')).toMatchObject({ rootId: null });
-      // A node of the earlier version may end others meanwhile.
+      // A node of the earlier version may end other instances in the meantime.
       await database.collection('instances').updateMany({}, { $unset: { outcome: '' } });
       expect(await store.getInstance('w.2.1')).toMatchObject({ outcome: 'Failed' });
     }));
@@ -211,7 +213,7 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
       }
       await expect.poll(() => commands.includes('delete')).toBe(true);
       const deletes = commands.filter((name) => name === 'delete').length;
-      // At most one for each time that the gathering lasts; 20 commits one after the other take longer than one.
+      // At most one per batching interval; 20 sequential commits take longer than one interval.
       expect(deletes).toBeLessThan(10);
     }));
 
@@ -235,7 +237,7 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
     }));
 
   describe('after a process died between side records and commit', () => {
-    /** What such a process leaves behind. */
+    /** The state that such a process leaves behind. */
     async function leaveBehind(store: Store, database: Db, epoch: number): Promise<void> {
       const orphan = instanceOf('orphan', { epoch });
       await store.insertInstance({

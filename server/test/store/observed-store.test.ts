@@ -1,4 +1,4 @@
-/** Goal: an observer sees every operation, and can stand in its way before and after it happens. */
+/** Goal: an observer sees every operation, and can intervene before and after it. */
 import { describe, expect, it } from 'vitest';
 import { createMemoryStore } from '../../src/store/memory/memory-store.js';
 import {

@@ -1,4 +1,4 @@
-/** Records for store tests: complete ones, of which a test names only what it is about. */
+/** Records for store tests: complete ones, of which a test sets only the relevant members. */
 import type { ActivityClaim, NewActivityRecord } from '../../src/store/records/activities.js';
 import type { EventRecord } from '../../src/store/records/events.js';
 import type {
@@ -39,7 +39,7 @@ export function instanceOf(id: string, changes: Partial<InstanceRecord> = {}): I
   };
 }
 
-/** A commit that fits the record as it is. */
+/** A commit that matches the current record. */
 export function commitOf(
   record: Pick<InstanceRecord, 'id' | 'epoch' | 'inSeq' | 'revision'>,
   changes: Partial<InstanceCommit> = {},

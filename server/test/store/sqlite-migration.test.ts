@@ -1,4 +1,4 @@
-/** Goal: a file that an earlier version of the server wrote opens, and loses nothing. */
+/** Goal: a file that an earlier version of the server wrote can be opened, and loses nothing. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -10,7 +10,7 @@ import { eventOf, instanceOf } from './records.js';
 const directory = await mkdtemp(join(tmpdir(), 'stepwright-migration-'));
 afterAll(() => rm(directory, { recursive: true }));
 
-/** The objects of a database, as SQLite remembers them. */
+/** The objects of a database, as SQLite stores them. */
 function schemaOf(path: string): unknown {
   const connection = new DatabaseSync(path);
   const objects = connection

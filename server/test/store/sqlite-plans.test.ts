@@ -1,6 +1,6 @@
 /**
- * Goal: every statement of the embedded store is served by an index (rule S7).
- * Method: run all operations on a connection that remembers their statements, and ask SQLite how it would run each.
+ * Goal: every statement of the embedded store uses an index (rule S7).
+ * Method: runs all operations on a connection that records their statements, and asks SQLite how it would run each.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { SQLITE_OPERATIONS } from '../../src/store/sqlite/operations/operation-t
 import type { Row } from '../../src/store/sqlite/row.js';
 import { activityOf, claimBy, commitOf, eventOf, instanceOf, NO_SIDE } from './records.js';
 
-/** All that was run; not in the object, because its constructor runs statements already. */
+/** All statements that were run; not in the object, because its constructor already runs statements. */
 const recorded = new Set<string>();
 
 class RecordingDatabase extends Database {
@@ -33,9 +33,9 @@ class RecordingDatabase extends Database {
   }
 }
 
-/** Numbers for people who look at /metrics; they count, so they read. */
+/** Numbers for people who read /metrics; they count, so they read rows. */
 const COUNTS = [/COUNT\(\*\)/];
-/** These sort no more than one page, or one inbox. */
+/** These sort at most one page, or one inbox. */
 const BOUNDED_SORTS = [/^WITH newest/, /UNION ALL/, /FROM inbox/];
 const FILTERS: readonly InstanceFilter[] = [
   {},
@@ -174,7 +174,7 @@ describe('the statements of the SQLite store', () => {
       .prepare(`EXPLAIN QUERY PLAN ${sql}`)
       .all()
       .map(({ detail }) => String(detail));
-    // Walking an index in the order of a list is what a list with a limit does.
+    // A list with a limit walks an index in its order.
     const scans = steps.filter((step) =>
       /^SCAN (?!newest|\(subquery-|instances USING (COVERING )?INDEX)/.test(step),
     );

@@ -1,6 +1,6 @@
 /**
  * Goal: what the embedded store has acknowledged survives the death of its process, and processes share a file.
- * Method: real child processes that print what was acknowledged to them.
+ * Method: real child processes that print what was acknowledged.
  */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
@@ -91,7 +91,7 @@ describe('a SQLite store in another process', () => {
     );
     expect(outputs.flat().filter((line) => !line.startsWith('ok '))).toEqual([]);
     await withStore(path, async (store) => {
-      // 300 versions without gaps, each of another writer's body.
+      // 300 consecutive versions, each with the body of another writer.
       expect((await store.getDefinition('shared', 'latest'))?.version).toBe(300);
       const bodies = new Set<string | undefined>();
       for (let version = 1; version <= 300; version += 1) {

@@ -178,7 +178,7 @@ describe('createSqliteStore', () => {
         'fulfilled',
         'fulfilled',
       ]);
-      // The one that failed left nothing, and the others happened once.
+      // The failed one left nothing, and the others were carried out once.
       expect(await store.findSubscriptions('k', 9, null, 5)).toEqual([]);
       expect((await store.getInstance('i'))?.revision).toBe(2);
       expect(await store.getInstance('first')).not.toBeNull();
@@ -199,7 +199,7 @@ describe('createSqliteStore', () => {
         while (performance.now() < end);
         return record;
       };
-      // One list of requests makes one list of replies.
+      // One list of requests gives one list of replies.
       const [first, ...others] = Array.from({ length: 400 }, () =>
         store.getInstance('i').then(work),
       );

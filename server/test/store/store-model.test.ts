@@ -1,7 +1,7 @@
 /**
- * Goal: the embedded store answers what the memory store answers, whatever is asked in whatever order.
- * Method: random sequences of operations over few ids and times, so that they meet; both stores get the same, and every
- * answer and everything that can be read at the end must be equal.
+ * Goal: the embedded store returns what the memory store returns, for any sequence of operations.
+ * Method: random sequences of operations over few ids and times, so that they interact; both stores get the same, and
+ * every result and everything that can be read at the end must be equal.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ import { anyOperation } from './support/random-operations.js';
 const RUNS = 150;
 const OPERATIONS_MAX = 60;
 
-/** Everything that the contract lets us see. */
+/** Everything that the contract exposes. */
 async function contents(store: Store): Promise<unknown> {
   const ids = ['i', 'j', 'k'];
   return {
@@ -34,7 +34,7 @@ async function contents(store: Store): Promise<unknown> {
     nodes: await store.listNodes(),
     unsettled: await store.findUnsettledActivities(100, 10),
     statistics: await store.statistics(),
-    // Taking everything shows every item that is left, in the order of the queue.
+    // Claiming everything shows every remaining item, in the order of the queue.
     queue: await emptyQueue(store),
   };
 }
@@ -65,17 +65,21 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-it('the SQLite store answers like the memory store', { timeout: 120_000 }, async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(anyOperation, { maxLength: OPERATIONS_MAX, size: 'max' }),
-      async (steps) => {
-        const memory = createMemoryStore();
-        connection.exec(`BEGIN IMMEDIATE; ${emptyTables} COMMIT`);
-        for (const run of steps) expect(await run(sqlite)).toEqual(await run(memory));
-        expect(await contents(sqlite)).toEqual(await contents(memory));
-      },
-    ),
-    { numRuns: RUNS },
-  );
-});
+it(
+  'the SQLite store returns the same results as the memory store',
+  { timeout: 120_000 },
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(anyOperation, { maxLength: OPERATIONS_MAX, size: 'max' }),
+        async (steps) => {
+          const memory = createMemoryStore();
+          connection.exec(`BEGIN IMMEDIATE; ${emptyTables} COMMIT`);
+          for (const run of steps) expect(await run(sqlite)).toEqual(await run(memory));
+          expect(await contents(sqlite)).toEqual(await contents(memory));
+        },
+      ),
+      { numRuns: RUNS },
+    );
+  },
+);

@@ -1,8 +1,8 @@
 /**
- * One MongoDB for a whole test run, started when the first test file asks for it.
+ * One MongoDB for a whole test run, started when the first test file requests it.
  *
  * Vitest runs this file's `setup` in its main process (see `globalSetup` in vitest.config.ts). Test files run in other
- * processes and ask it over HTTP on the loopback. `TEST_DBHOST` names a server that is there already.
+ * processes and request it over HTTP on the loopback. `TEST_DBHOST` names an existing server.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -17,7 +17,7 @@ declare module 'vitest' {
   }
 }
 
-/** What the main process answers. */
+/** The response of the main process. */
 type BrokerAnswer = { readonly url: string } | { readonly problem: string };
 
 const IMAGE = 'mongo:7';
@@ -25,19 +25,19 @@ const PORT = 27017;
 const READY_TIMEOUT_MS = 60_000;
 
 /**
- * A server for tests, each of which takes a database name of its own; null when this machine has none, which is said
- * loudly, because the tests that ask are then skipped.
+ * A server for tests, each of which uses its own database name; null if this machine has none, with a prominent
+ * message, because the tests that need it are then skipped.
  */
 export async function mongoForTests(): Promise<{ readonly url: string } | null> {
   const response = await fetch(inject('mongoBrokerUrl'));
-  // The answer comes from `setup` below.
+  // The response comes from `setup` below.
   const answer = (await response.json()) as BrokerAnswer;
   if ('url' in answer) return answer;
   console.warn(`\n*** MongoDB is NOT COVERED by this test run: ${answer.problem} ***\n`);
   return null;
 }
 
-/** A server in a container, for a test that stops or freezes it; the caller stops it in the end. */
+/** A server in a container, for a test that stops or pauses it; the caller stops it at the end. */
 export async function startMongoContainer(): Promise<{
   readonly url: string;
   readonly container: StartedTestContainer;

@@ -1,16 +1,16 @@
-/** A Redis of a test's own, in a container; or the one that TEST_REDIS names. */
+/** A Redis of the test's own, in a container; or the one that TEST_REDIS names. */
 import { GenericContainer, Wait, type StartedTestContainer } from 'testcontainers';
 
 export interface TestRedis {
   readonly url: string;
-  /** Stops and starts the server; null where it is not ours to stop. */
+  /** Stops and starts the server; null if it is not ours to stop. */
   readonly container: StartedTestContainer | null;
   stop(): Promise<void>;
 }
 
 const PORT = 6379;
 
-/** Null where this machine has none, which is said loudly, because the tests that ask are then skipped. */
+/** Null if this machine has none, with a prominent message, because the tests that need it are then skipped. */
 export async function startRedis(): Promise<TestRedis | null> {
   const given = process.env['TEST_REDIS'];
   if (given !== undefined) {

@@ -1,6 +1,6 @@
 /**
- * The built server as a process of its own: what only a process can show, and what tests, benchmarks and faults of all
- * packages drive. It gets exactly the given environment beside PATH and HOME, so that nobody's shell changes a result.
+ * The built server in its own process: for tests of the process itself, and for tests, benchmarks and faults of all
+ * packages. It gets exactly the given environment plus PATH and HOME, so that no shell setting changes a result.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -18,7 +18,7 @@ export interface EndedServer {
 }
 
 export interface SpawnOptions {
-  /** The main file of another build; left out: of this one. */
+  /** The main file of another build; if omitted: of this one. */
   readonly main?: string | undefined;
   /** Arguments for Node itself. */
   readonly nodeOptions?: readonly string[];
@@ -27,7 +27,7 @@ export interface SpawnOptions {
 export class SpawnedServer {
   readonly #child: ChildProcess;
   readonly #exited: Promise<void>;
-  /** Later than `exited`: all of its output is there. */
+  /** Later than `exited`: its output is complete. */
   readonly #closed: Promise<void>;
   #output = '';
   #url = '';
@@ -49,14 +49,14 @@ export class SpawnedServer {
     this.#closed = new Promise((resolve) => child.once('close', () => resolve()));
   }
 
-  /** Starts a server; resolves when it listens. */
+  /** Starts a server; resolves when it is listening. */
   static async start(environment: Environment, options: SpawnOptions = {}): Promise<SpawnedServer> {
     const server = new SpawnedServer(environment, options);
     await server.#listens();
     return server;
   }
 
-  /** Runs a server that is expected to end by itself. */
+  /** Runs a server that is expected to exit by itself. */
   static async runToTheEnd(environment: Environment): Promise<EndedServer> {
     const server = new SpawnedServer(environment, {});
     const deadline = setTimeout(() => server.#child.kill('SIGKILL'), START_TIMEOUT_MS);
@@ -83,7 +83,7 @@ export class SpawnedServer {
     return this.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Null while it runs, and when a signal ended it. */
+  /** Null while it is running, and if a signal ended it. */
   get exitCode(): number | null {
     return this.#child.exitCode;
   }
@@ -94,14 +94,14 @@ export class SpawnedServer {
     return this.#exited;
   }
 
-  /** SIGTERM, as operators do it: it drains. Resolves with the exit code. */
+  /** SIGTERM, as operators send it: the server drains. Resolves with the exit code. */
   async stop(): Promise<number | null> {
     this.#signal('SIGTERM');
     await this.#closed;
     return this.exitCode;
   }
 
-  /** As a machine that sleeps, or a very long collection of garbage. */
+  /** Like a machine that sleeps, or a very long garbage collection. */
   pause(): void {
     this.#child.kill('SIGSTOP');
   }

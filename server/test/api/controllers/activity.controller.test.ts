@@ -1,4 +1,4 @@
-/** Activities over HTTP: the limits of a poll, the token's expiry, and work whose poller has gone. */
+/** Activities over HTTP: the limits of a poll, the expiry of a token, and work whose poller has disconnected. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
@@ -148,7 +148,7 @@ describe('GET /api/activity/{name}', () => {
 
   it('releases an item whose response could not be delivered', async () => {
     const released = deferred<string>();
-    // Far more than the buffers of a connection hold, to a reader that reads nothing.
+    // Far more than the buffers of a connection hold, for a client that does not read.
     const parameters = 'x'.repeat(50_000_000);
     const api = await startApi({
       host: {

@@ -1,4 +1,4 @@
-/** Custom steps over HTTP: scripts travel as text. */
+/** Custom steps over HTTP: scripts are sent as text. */
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/base/errors.js';
 import { problemOf, startApi } from '../support/api-server.js';

@@ -1,4 +1,4 @@
-/** Definitions over HTTP: the document is passed on untouched, and problems come back with their place in it. */
+/** Definitions over HTTP: the document is passed on unchanged, and problems are reported with their position in it. */
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/base/errors.js';
 import { problemOf, startApi } from '../support/api-server.js';

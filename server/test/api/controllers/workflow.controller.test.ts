@@ -1,4 +1,4 @@
-/** What a call about workflows becomes: one call of the host, and its answer on the wire. */
+/** Maps calls about workflows to calls of the host, and the results to responses. */
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/base/errors.js';
 import { problemOf, startApi } from '../support/api-server.js';

@@ -1,4 +1,4 @@
-/** Which format an answer has: JSON unless the caller prefers YAML. */
+/** The format of a response: JSON unless the client prefers YAML. */
 import { parse } from 'yaml';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/engine/values/json.js';
@@ -27,7 +27,7 @@ describe('responses', () => {
     ['nonsense', JSON_TYPE],
   ])('to Accept: %s have the media type %s', async (accept, type) => {
     const api = await startApi({ host: { 'instances.get': async () => SOME_INSTANCE } });
-    // fetch sends */* by itself; an empty value stands for none.
+    // fetch sends */* by itself; an empty value stands for no header.
     const headers = accept === null ? { accept: '' } : { accept };
     const response = await api.fetch('/api/workflow/w1', { headers });
     expect(response.headers.get('content-type')).toBe(type);
@@ -63,7 +63,7 @@ describe('responses', () => {
   });
 
   it('are JSON if they are too long for YAML', async () => {
-    // Each of few values brings the indentation of a hundred levels.
+    // Each of a few values adds the indentation of a hundred levels.
     let deep: Json = Array.from({ length: 60_000 }, () => 1);
     for (let depth = 0; depth < 90; depth += 1) deep = [deep];
     const data = { deep };

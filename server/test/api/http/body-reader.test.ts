@@ -1,4 +1,6 @@
-/** How a body becomes the value that the host gets: media types, limits, emptiness, and data that is left as it was. */
+/**
+ * How a body becomes the value that the host gets: media types, limits, empty bodies, and data that must not change.
+ */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -229,7 +231,7 @@ describe('a client that disconnects during a body', () => {
   });
 });
 
-/** What a server answers to these lines until it ends the connection. */
+/** Returns what a server responds to these lines until it closes the connection. */
 function rawExchange(port: number, lines: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = '';

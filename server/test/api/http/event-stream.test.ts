@@ -1,4 +1,6 @@
-/** GET /api/stream over HTTP: its events, and what becomes of callers that are slow, gone, too many or out of time. */
+/**
+ * GET /api/stream over HTTP: its events, and clients that are slow, disconnected, too many or whose token has expired.
+ */
 import { connect } from 'node:net';
 import { generateKeyPairSync } from 'node:crypto';
 import { SignJWT } from 'jose';
@@ -22,7 +24,7 @@ const CHANGE = {
   failureTime: null,
 } as const;
 
-/** Gives these batches, then waits until it is closed; `null` in the list ends the stream. */
+/** Yields these batches, then waits until it is closed; `null` in the list ends the stream. */
 function listener(batches: readonly (ChangeBatch | null)[]): ChangeListener & {
   asked: number;
   closed: number;
@@ -107,7 +109,7 @@ describe('GET /api/stream', () => {
     onTestFinished(() => void socket.destroy());
     socket.pause();
     socket.write('GET /api/stream HTTP/1.1\r\nHost: localhost\r\n\r\n');
-    // It writes until the buffers of the connection are full, and then asks for nothing more.
+    // It writes until the buffers of the connection are full, and then requests no more.
     let asked = -1;
     await expect
       .poll(

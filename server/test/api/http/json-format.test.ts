@@ -1,6 +1,6 @@
 /**
- * JSON bodies: what is taken, what is refused, and where the message says the error is. The search for the error is held
- * against the platform's parser on random texts: both must agree on what is JSON.
+ * JSON bodies: what is accepted, what is rejected, and the position of the error. The error finder is compared with the
+ * platform's parser on random texts: both must agree on what is JSON.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -97,7 +97,7 @@ describe('parseJson', () => {
     for (const text of hostile) {
       const began = process.cpuUsage();
       expect(refusal(text).code).toBe('unreadable_body');
-      // Time of the processor, as the machine may be busy with something else.
+      // CPU time, because the machine may be busy.
       expect(process.cpuUsage(began).user / 1_000).toBeLessThan(500);
     }
   });

@@ -1,4 +1,4 @@
-/** Errors: each is a problem document, whatever went wrong and whatever the caller accepts. */
+/** Errors: each is a problem document, whatever the cause and whatever the client accepts. */
 import { describe, expect, it } from 'vitest';
 import { PROBLEM_KINDS } from '../../../src/api/http/problem-details.js';
 import { AppError, type ErrorCode } from '../../../src/base/errors.js';

@@ -1,4 +1,4 @@
-/** Parameters of the query: in any casing, each once, and what is wrong with them in plain words. */
+/** Query parameters: in any casing, each once, with clear messages for invalid ones. */
 import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** YAML bodies: the core schema of YAML 1.2 and nothing that could hurt. */
+/** YAML bodies: the core schema of YAML 1.2 and nothing unsafe. */
 import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { describe, expect, it } from 'vitest';
@@ -149,7 +149,7 @@ describe('parseYaml', () => {
     for (const bomb of bombs) {
       const began = process.cpuUsage();
       expect(refusal(bomb).code, bomb.slice(0, 20)).toBe('unreadable_body');
-      // Time of the processor, as the machine may be busy with something else.
+      // CPU time, because the machine may be busy.
       const { user, system } = process.cpuUsage(began);
       expect((user + system) / 1_000, bomb.slice(0, 20)).toBeLessThan(1_000);
     }

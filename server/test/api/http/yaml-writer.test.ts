@@ -1,4 +1,7 @@
-/** Goal: every parser of YAML reads our answers as they were meant. Method: a table of traps, and random values. */
+/**
+ * Goal: every YAML parser reads our responses as intended.
+ * Method: a table of pitfalls, and random values.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -8,7 +11,7 @@ import { writeYaml, writeYamlParts } from '../../../src/api/http/yaml-writer.js'
 import type { Json } from '../../../src/engine/values/json.js';
 import { allParts, LONG_VALUES } from '../../engine/support/long-values.js';
 
-/** Texts that some parser takes for something else, breaks apart, or does not take at all. */
+/** Strings that some parser misreads, splits or rejects. */
 const TRAPS = [
   '',
   ' ',
@@ -137,7 +140,7 @@ function jsonValues(): fc.Arbitrary<Json> {
   })).value;
 }
 
-/** With the library, in the version that is asked for. */
+/** Parses with the library, as the given version of YAML. */
 function readBack(text: string, version: '1.1' | '1.2'): unknown {
   return parse(text, {
     version,
@@ -147,7 +150,7 @@ function readBack(text: string, version: '1.1' | '1.2'): unknown {
   }) as unknown;
 }
 
-/** With every integer as a bigint, as the library reads them, so that a float that became an integer is noticed. */
+/** Reads every integer as a bigint, as the library does, so that a float that became an integer is noticed. */
 function integersAsBigint(value: Json): unknown {
   if (typeof value === 'number') {
     return Number.isSafeInteger(value) && !Object.is(value, -0) ? BigInt(value) : value;

@@ -1,4 +1,4 @@
-/** The application on a port of its own, for tests that speak HTTP with it. */
+/** The application on its own port, for tests over HTTP. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
@@ -16,7 +16,7 @@ export interface ApiServer {
   readonly logLines: readonly Record<string, unknown>[];
   readonly server: Server;
   fetch(path: string, init?: RequestInit): Promise<Response>;
-  /** POST with a body and its type. */
+  /** POST with a body and its media type. */
   post(path: string, body: string | Uint8Array, type: string | null): Promise<Response>;
 }
 

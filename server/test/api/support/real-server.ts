@@ -1,4 +1,4 @@
-/** The whole server in this process, on the embedded store in a folder of its own, with real Python. */
+/** The whole server in this process, on the embedded store in its own folder, with real Python. */
 import { createServer } from 'node:http';
 import { mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
@@ -26,7 +26,7 @@ export interface CallOptions {
 
 export interface RealServer {
   readonly url: string;
-  /** `POST /api/definition`; the body is parsed where the answer is JSON. */
+  /** `POST /api/definition`; parses the body if the response is JSON. */
   call<Body = JsonBody>(line: string, options?: CallOptions): Promise<Answer<Body>>;
   stop(): Promise<void>;
 }
@@ -75,7 +75,7 @@ async function call<Body>(
   });
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.includes('json') === true;
-  // What the test expects of the answer is what it then checks.
+  // The test checks its expectations of the response afterwards.
   const body = (isJson ? JSON.parse(text) : undefined) as Body;
   return { status: response.status, headers: response.headers, text, body };
 }

@@ -1,6 +1,6 @@
 /**
- * A host for tests of what the API does with a call: it answers what the test wrote down and keeps what it was asked.
- * What the real host does is tested with the real host.
+ * A host for tests of the API layer: it returns what the test defines and records its calls. The real host has its own
+ * tests.
  */
 import type { Host } from '../../../src/runtime/host.js';
 import type { InstanceView } from '../../../src/runtime/operations/instance-types.js';
@@ -35,7 +35,7 @@ export interface ScriptedHost {
 
 const OWN_METHODS: ReadonlySet<string> = new Set<OwnMethod>(['info', 'readiness', 'metrics']);
 
-/** A call that the test did not write down fails the request with 500, and so the test. */
+/** A call that the test does not define fails the request with 500, and so the test. */
 export function scriptedHost(answers: HostAnswers): ScriptedHost {
   const calls: HostCall[] = [];
   const answering =

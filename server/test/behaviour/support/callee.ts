@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll } from 'vitest';
 
 export interface Callee {
-  /** Where it listens, once tests run. */
+  /** Its address, once tests are running. */
   readonly url: string;
 }
 
-/** Listens on a port of its own while the tests of the file run. */
+/** Listens on its own port while the tests of the file run. */
 export function useCallee(listener: RequestListener): Callee {
   const server = createServer(listener);
   beforeAll(async () => {

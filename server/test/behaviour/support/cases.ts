@@ -1,4 +1,4 @@
-/** Tables of workflows: what they are, what they start with, what they leave behind. */
+/** Tables of workflows: their steps, their initial data and their results. */
 import { expect, it } from 'vitest';
 import type { Workflow } from '../../../src/api/wire/models/workflow.js';
 import type { JsonObject } from '../../../src/engine/values/json.js';
@@ -11,12 +11,12 @@ export interface Case {
   readonly data?: JsonObject;
   /** All of the data at the end. */
   readonly gives?: JsonObject;
-  /** What ran, as `id Status`, in order. */
+  /** The steps that ran, as `id Status`, in order. */
   readonly trace?: readonly string[];
   readonly status?: Workflow['status'];
 }
 
-/** Runs each case to its end. They run side by side, as many of them wait for timers. */
+/** Runs each case to its end. They run in parallel, because many of them wait for timers. */
 export function itRuns(at: Surroundings, cases: readonly Case[]): void {
   it.concurrent.for(cases)('$does', async ({ data = {}, gives, status, steps, trace }) => {
     const id = await at.client.defineAndStart(steps, data);
@@ -36,7 +36,7 @@ export interface FailingCase {
   readonly message: RegExp;
 }
 
-/** Runs each step, which must fail with that message; the workflow is suspended by it. */
+/** Runs each step, which must fail with that message and suspends its run. */
 export function itFails(at: Surroundings, cases: readonly FailingCase[]): void {
   it.concurrent.for(cases)('$does', async ({ data = {}, message, step, type }) => {
     const { client } = at;

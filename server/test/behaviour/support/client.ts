@@ -1,4 +1,4 @@
-/** What an outside user does, over HTTP and nothing else. */
+/** The actions of an external client, over HTTP only. */
 import { expect } from 'vitest';
 import type { WorkItem } from '../../../src/api/wire/models/activity.js';
 import type { Problem } from '../../../src/api/wire/models/problem.js';
@@ -15,7 +15,7 @@ export interface Answer<Body = unknown> {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body, where it is JSON. */
+  /** The parsed body, if it is JSON. */
   readonly body: Body;
 }
 
@@ -26,7 +26,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Longer than any case takes, shorter than the time limit of a test. */
+/** Longer than any case takes, shorter than the timeout of a test. */
 const END_WAIT_SECONDS = 20;
 
 let made = 0;
@@ -69,7 +69,7 @@ export class Client {
     return this.call('GET', path);
   }
 
-  /** POST of a value in the client's dialect. */
+  /** POST of a value in the client's format. */
   post<Body = unknown>(
     path: string,
     value: Json,
@@ -85,7 +85,7 @@ export class Client {
     return this.post('/api/definition', this.dialect.spell(definition));
   }
 
-  /** Stores a definition of these steps (or a whole one without an id) under an id of its own, which it answers. */
+  /** Stores a definition of these steps (or a whole one without an id) under a new id, which it returns. */
   async define(steps: readonly JsonObject[] | JsonObject): Promise<string> {
     const Id = fresh('definition');
     const rest = Array.isArray(steps) ? { Steps: steps as Json[] } : (steps as JsonObject);
@@ -111,7 +111,7 @@ export class Client {
     return this.start(await this.define(steps), data);
   }
 
-  /** Stores, starts, and waits for the end. */
+  /** Stores the definition, starts a run and waits for its end. */
   async run(steps: readonly JsonObject[] | JsonObject, data: JsonObject = {}): Promise<Workflow> {
     return this.ended(await this.defineAndStart(steps, data));
   }
@@ -122,7 +122,7 @@ export class Client {
     return answer.body;
   }
 
-  /** The instance once it has ended; fails when it does not end. */
+  /** The run once it has ended; fails if it does not end. */
   async ended(id: string): Promise<Workflow> {
     const path = `/api/workflow/${id}?wait=${END_WAIT_SECONDS}`;
     const { body: workflow, status, text } = await this.get<Workflow>(path);
@@ -134,7 +134,7 @@ export class Client {
     return workflow;
   }
 
-  /** Everything that ran or is open, all pages. */
+  /** All steps that have run or are open, from all pages. */
   async steps(id: string): Promise<readonly StepExecution[]> {
     const all: StepExecution[] = [];
     let cursor: string | null = '';
@@ -148,12 +148,12 @@ export class Client {
     return all;
   }
 
-  /** `id Status` of what ran, in order. */
+  /** `id Status` of the steps that ran, in order. */
   async trace(id: string): Promise<readonly string[]> {
     return (await this.steps(id)).map(({ stepId, status }) => `${stepId} ${status}`);
   }
 
-  /** The instance once it looks like this. */
+  /** The run once the condition holds. */
   untilWorkflow(id: string, holds: (workflow: Workflow) => boolean): Promise<Workflow> {
     return eventually(async () => {
       const workflow = await this.workflow(id);
@@ -161,7 +161,7 @@ export class Client {
     });
   }
 
-  /** The newest execution of the step once it looks like this. */
+  /** The newest execution of the step once the condition holds. */
   untilStep(
     id: string,
     stepId: string,
@@ -202,7 +202,7 @@ export class Client {
     return this.get(`/api/activity/${encodeURIComponent(name)}${query}`);
   }
 
-  /** A work item, which must come. */
+  /** A work item; fails if there is none. */
   async work(name: string, query = ''): Promise<WorkItem> {
     const answer = await this.pull(name, `?timeout=${END_WAIT_SECONDS}${query}`);
     expect(answer.status, answer.text).toBe(200);

@@ -11,7 +11,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../../src/engine/va
 export interface Dialect {
   readonly name: string;
   readonly mediaType: string;
-  /** Any value as a body of this type. */
+  /** Any value as a body of this media type. */
   write(value: Json): string;
   /** A definition in this casing. */
   spell(definition: JsonObject): JsonObject;
@@ -44,7 +44,7 @@ function spellMembers(definition: JsonObject, casing: Casing): JsonObject {
   ]);
 }
 
-/** A list of steps, or a list of such lists. What is no list of steps at all is a test's wrong document: left as it is. */
+/** A list of steps, or a list of such lists. Anything else is an invalid document of a test: unchanged. */
 function spellSteps(steps: Json, casing: Casing): Json {
   if (Array.isArray(steps)) return steps.map((item: Json) => spellSteps(item, casing));
   if (!isJsonObject(steps)) return steps;

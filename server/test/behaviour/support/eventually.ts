@@ -1,8 +1,8 @@
-/** Waiting for something that the server cannot announce: asked again and again, until a deadline. */
+/** Waits for conditions that the server does not announce: checks repeatedly, until a deadline. */
 const PAUSE_MS = 20;
 const DEADLINE_MS = 20_000;
 
-/** The value of the first look that is done. @throws Error that shows the last look when the time is over */
+/** The value of the first check that is done. @throws Error with the last value when the deadline passes */
 export async function eventually<Value>(
   look: () => Promise<{ readonly done: boolean; readonly value: Value }>,
 ): Promise<Value> {

@@ -1,24 +1,24 @@
-/** Runs the cases of a subject on every store, in two opposite dialects. */
+/** Runs the cases of a subject on every store, with two opposite dialects. */
 import { afterAll, beforeAll, describe } from 'vitest';
 import { Client } from './client.js';
 import { CAMEL_JSON, PASCAL_YAML, type Dialect } from './dialects.js';
 import { startServer, type TestServer } from './server.js';
 import { STORE_KINDS, type StoreKind, type TestStore } from './stores.js';
 
-/** What a case can use once it runs. */
+/** What a case can use while it runs. */
 export interface Surroundings {
   readonly kind: StoreKind['kind'];
   readonly client: Client;
   readonly server: TestServer;
   readonly store: TestStore;
-  /** Stops the server and starts another one on the same store; `client` and `server` are then the new ones. */
+  /** Stops the server and starts another one on the same store; then `client` and `server` are the new ones. */
   restart(): Promise<void>;
 }
 
 export interface EveryStoreOptions {
-  /** `alternating`: one for each store, for suites that take their time and say nothing about bodies. */
+  /** `alternating`: one for each store, for slow suites that do not test bodies. */
   readonly dialects?: readonly Dialect[] | 'alternating';
-  /** Left out: all. */
+  /** If omitted: all. */
   readonly stores?: readonly StoreKind['kind'][];
   readonly environment?: Readonly<Record<string, string>>;
   readonly ownPython?: boolean;

@@ -17,7 +17,7 @@ export const DAY = '86400';
 export const waitFor = (id: string, name: string, rest: JsonObject = {}): JsonObject =>
   step(id, 'WaitFor', { EventName: `'${name}'`, EventKey: "'42'", ...rest });
 
-/** A definition whose failures suspend. */
+/** A definition whose failures suspend the run. */
 export const suspending = (...Steps: JsonObject[]): JsonObject => ({
   DefaultErrorBehavior: 'Suspend',
   Steps,

@@ -1,4 +1,4 @@
-/** A reader of /api/stream that knows nothing but the format of server-sent events. */
+/** A reader of /api/stream that supports only the format of server-sent events. */
 import { expect } from 'vitest';
 import type { JsonObject } from '../../../src/engine/values/json.js';
 
@@ -8,7 +8,7 @@ export interface LiveChange {
 }
 
 export class LiveChanges {
-  /** `closed` when the server ended the stream, `broken` when the connection did. */
+  /** `closed` if the server ended the stream, `broken` if the connection failed. */
   readonly ended: Promise<'closed' | 'broken'>;
   readonly #hangUp: AbortController;
   readonly #heard: LiveChange[] = [];
@@ -21,7 +21,7 @@ export class LiveChanges {
     );
   }
 
-  /** Resolves when the server listens for changes. */
+  /** Resolves when the server is listening for changes. */
   static async open(url: string, query = ''): Promise<LiveChanges> {
     const hangUp = new AbortController();
     const response = await fetch(`${url}/api/stream${query}`, { signal: hangUp.signal });
@@ -30,7 +30,7 @@ export class LiveChanges {
     return new LiveChanges(response.body, hangUp);
   }
 
-  /** The first change that looks like this; it and all before it are forgotten. */
+  /** The first change that matches; it and all earlier ones are removed. */
   async until(holds: (change: LiveChange) => boolean, timeout = 15_000): Promise<LiveChange> {
     let found = -1;
     await expect

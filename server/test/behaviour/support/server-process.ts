@@ -1,4 +1,4 @@
-/** A server in a process of its own for one test, for what only a process can show: start-up, logs, sudden death. */
+/** A server in its own process for one test, for start-up, logs and sudden death. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -12,7 +12,7 @@ export async function temporaryFolder(): Promise<string> {
   return folder;
 }
 
-/** Starts the server and waits until it listens; it is ended after the test at the latest. */
+/** Starts the server and waits until it listens; the server ends after the test at the latest. */
 export async function startProcess(
   environment: Readonly<Record<string, string>>,
 ): Promise<SpawnedServer> {

@@ -1,4 +1,4 @@
-/** A whole server on a port of its own: real store, real Python, everything but the process around it. */
+/** A whole server on its own port: real store, real Python, everything except its own process. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll } from 'vitest';
@@ -11,20 +11,20 @@ import type { Store } from '../../../src/store/store.js';
 
 export interface TestServer {
   readonly url: string;
-  /** Every line that it logged, parsed. */
+  /** Every log line, parsed. */
   readonly logLines: readonly Record<string, unknown>[];
-  /** As SIGTERM does it: calls in hand are answered, then the store is closed. */
+  /** Like SIGTERM: pending calls are answered, then the store is closed. */
   stop(): Promise<void>;
 }
 
 export interface TestServerOptions {
   readonly store: Store;
-  /** Settings, by the names of the environment variables. */
+  /** Settings, by the names of their environment variables. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly wrapStore?: (store: Store) => Store;
-  /** Python as the settings say, instead of the one that all servers of a test file share. */
+  /** A Python runtime with these settings, instead of the one that all servers of a test file share. */
   readonly ownPython?: boolean;
-  /** Which lines of its log are kept; all, when left out. */
+  /** The log lines that are kept; all if omitted. */
   readonly keepsLine?: (line: Record<string, unknown>) => boolean;
 }
 
@@ -65,12 +65,12 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
   };
 }
 
-/** What `environment` shows in the expressions of every server that shares the interpreter. */
+/** The content of `environment` in the expressions of every server that shares the interpreter. */
 export const VISIBLE_ENVIRONMENT = { GREETING: 'Hello', TEST_ZONE: 'blue' } as const;
 
 let python: ScriptRuntime | null = null;
 
-/** One real interpreter for all servers of a test file: starting it costs a second, and none of them changes it. */
+/** One real interpreter for all servers of a test file: starting it takes a second, and no server modifies it. */
 export function sharedPython(): ScriptRuntime {
   python ??= createPyodideRuntime({
     spares: 0,
@@ -84,7 +84,7 @@ export function sharedPython(): ScriptRuntime {
     },
     waitUntilReady: () => runtime.waitUntilReady(),
     start: () => runtime.start(),
-    // The servers come and go; it stays until the file is done.
+    // Servers start and stop; the interpreter stays until the file is done.
     stop: () => Promise.resolve(),
     evaluate: (...args) => runtime.evaluate(...args),
     runScript: (...args) => runtime.runScript(...args),

@@ -1,9 +1,9 @@
-/** Steps as tests write them: the member names of the original, ids given, the rest as needed. */
+/** Steps as tests write them: with Conductor's member names and given ids. */
 import type { JsonObject } from '../../../src/engine/values/json.js';
 
 export type Steps = readonly JsonObject[];
 
-/** A step of a type. */
+/** A step of this type. */
 export function step(
   Id: string,
   StepType: string,
@@ -13,17 +13,17 @@ export function step(
   return { Id, StepType, ...(Object.keys(Inputs).length === 0 ? {} : { Inputs }), ...rest };
 }
 
-/** A step that does nothing but write these fields. */
+/** A step that only writes these fields. */
 export function compute(Id: string, Outputs: JsonObject, rest: JsonObject = {}): JsonObject {
   return { Id, StepType: 'NoOp', Outputs, ...rest };
 }
 
-/** Appends its id to `data.trail`, so that the order of what ran is in the data. */
+/** Appends its id to `data.trail`, so that the data contains the order of the steps. */
 export function mark(Id: string, rest: JsonObject = {}): JsonObject {
   return compute(Id, { trail: `data.get("trail", []) + ["${Id}"]` }, rest);
 }
 
-/** Each step is followed by the next one. */
+/** Each step has the next one as its NextStepId. */
 export function chain(...steps: readonly JsonObject[]): JsonObject[] {
   return steps.map((each, index) => {
     const next = steps[index + 1];
@@ -31,12 +31,12 @@ export function chain(...steps: readonly JsonObject[]): JsonObject[] {
   });
 }
 
-/** Fails whenever it runs: there is no such field. */
+/** Fails whenever it runs: the field does not exist. */
 export function failing(Id: string, rest: JsonObject = {}): JsonObject {
   return compute(Id, { never: 'data.missing_field' }, rest);
 }
 
-/** Asks the workers of a name, and keeps their answer in `data.result`. */
+/** Offers work to the workers of a name, and stores the result in `data.result`. */
 export function activity(
   Id: string,
   name: string,

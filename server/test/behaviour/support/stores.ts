@@ -1,4 +1,4 @@
-/** The stores that every behaviour is tried on, each opened anew for every server that runs on it. */
+/** The stores on which every behavior is tested, each opened anew for every server that runs on it. */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,14 +11,14 @@ import type { Store } from '../../../src/store/store.js';
 import { mongoForTests } from '../../support/mongo-container.js';
 
 export interface TestStore {
-  /** What is stored stays from one to the next, as for servers that are started one after the other. */
+  /** The stored data is kept from one server to the next. */
   open(): Store;
   remove(): Promise<void>;
 }
 
 export interface StoreKind {
   readonly kind: Store['kind'];
-  /** False where this machine has no such database; mongoForTests says so loudly. */
+  /** False if this machine has no such database; mongoForTests logs that prominently. */
   readonly available: boolean;
   create(): Promise<TestStore>;
 }
@@ -52,7 +52,7 @@ export const STORE_KINDS: readonly StoreKind[] = [
       const url = mongo?.url ?? '';
       const databaseName = `behaviour-${randomUUID()}`;
       return {
-        // Several processes test on one machine at once; the limits for people are not what is tested here.
+        // Several processes run tests on one machine; the timeouts for production are not under test here.
         open: () => createMongoStore({ url, databaseName, operationTimeoutMs: 20_000 }),
         async remove() {
           const client = new MongoClient(url);

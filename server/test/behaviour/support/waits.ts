@@ -1,4 +1,4 @@
-/** One workflow in the middle of each kind of wait, and what has to come for it to end: for tests of restarts. */
+/** One run in each kind of wait, and what ends the wait: for tests of restarts. */
 import { expect } from 'vitest';
 import type { Workflow } from '../../../src/api/wire/models/workflow.js';
 import type { Json, JsonObject } from '../../../src/engine/values/json.js';
@@ -8,15 +8,15 @@ import { chain, compute, mark, step, type Steps } from './steps.js';
 
 export interface Wait {
   readonly does: string;
-  /** Starts it and comes back when it waits. */
+  /** Starts the run and resolves when it is waiting. */
   begin(client: Client): Promise<BegunWait>;
 }
 
 export interface BegunWait {
   readonly id: string;
-  /** The error that was undone is still shown at the end. */
+  /** The compensated error is still there at the end. */
   readonly isCompensated?: true;
-  /** Called on the server that came after: does what is needed and answers what the data must then be. */
+  /** Called on the next server: does what is needed and returns the expected data. */
   end(client: Client): Promise<JsonObject>;
 }
 
@@ -52,7 +52,7 @@ const isWaiting = (stepId: string) => (client: Client, id: string) =>
 const work = (result: Json) => async (client: Client, _: string, name: string) =>
   client.succeed((await client.work(name)).token, result);
 
-/** Tokens of items that were handed out before the restart, by workflow. */
+/** Tokens of items that were handed out before the restart, by run. */
 const tokens = new Map<string, string>();
 
 const SHAPES: readonly Shape[] = [
@@ -235,7 +235,7 @@ const SHAPES: readonly Shape[] = [
   },
 ];
 
-/** Another instance that is waited for. It needs two definitions, so it is not in the table. */
+/** A child that is waited for. It needs two definitions, so it is not in the table. */
 const subWorkflow: Wait = {
   does: 'a SubWorkflow',
   async begin(client) {
@@ -280,7 +280,7 @@ export const WAITS: readonly Wait[] = [
   subWorkflow,
 ];
 
-/** Ends it, and compares what it came to. */
+/** Ends the wait, and compares the result. */
 export async function endsWell(client: Client, begun: BegunWait): Promise<Workflow> {
   const gives = await begun.end(client);
   const ended = await client.ended(begun.id);

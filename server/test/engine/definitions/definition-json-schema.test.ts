@@ -1,7 +1,7 @@
 /**
- * Goal: editors accept what the server accepts, and mark what they can see is wrong.
- * Method: the schema against random valid documents in random casing and against a table of mistakes; the file in docs/
- * against the function (write it anew with `vitest -u`).
+ * Goal: editors accept what the server accepts, and mark the mistakes that they can detect.
+ * Method: validates random valid documents in random casing and a table of mistakes with the schema; compares the file
+ * in docs/ with the function (update it with `vitest -u`).
  */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { globSync, readFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ interface Described {
 
 const ROOT = new URL('../../../../', import.meta.url);
 
-/** `member: meaning` of each row of a table, without what is there for the eye. */
+/** `member: meaning` of each row of a table, without markup. */
 function meanings(section: string): readonly string[] {
   const rows = [...section.matchAll(/^\| `(\w+)` +\|[^|]*\|([^|]*)\|$/gm)];
   return rows.map(

@@ -18,7 +18,7 @@ const WARNED: readonly DocumentCase[] = [
     found: ['unknown_member /Author', 'unknown_member /Steps/0/NextStep'],
   },
   {
-    title: 'steps that nothing leads to',
+    title: 'unreachable steps',
     document: documentWith(
       {
         Id: 'a',
@@ -35,7 +35,7 @@ const WARNED: readonly DocumentCase[] = [
     ],
   },
   {
-    title: 'no step that SelectNextStep, Do, CompensateWith or a jump leads to',
+    title: 'no step that SelectNextStep, Do, CompensateWith or a backward jump reaches',
     document: documentWith(
       {
         Id: 'a',
@@ -51,7 +51,7 @@ const WARNED: readonly DocumentCase[] = [
     found: [],
   },
   {
-    title: 'containers with nothing in them',
+    title: 'empty containers',
     document: documentWith(
       { Id: 'a', StepType: 'Sequence', NextStepId: 'b' },
       { Id: 'b', StepType: 'Parallel', Do: [[], []] },
@@ -59,12 +59,12 @@ const WARNED: readonly DocumentCase[] = [
     found: ['empty_do /Steps/0', 'empty_do /Steps/1/Do'],
   },
   {
-    title: 'Do on a step that does not run it',
+    title: 'Do on a step whose type ignores it',
     document: documentWithStep({ Do: [{ Id: 'b', StepType: 'NoOp' }] }),
     found: ['unused_do /Steps/0/Do', 'unreachable_step /Steps/0/Do/0'],
   },
   {
-    title: 'lone names that are variables or constants',
+    title: 'bare names that are neither variables nor constants',
     document: documentWithInputs('custom', {
       a: 'data',
       b: 'context',
@@ -83,7 +83,7 @@ const WARNED: readonly DocumentCase[] = [
     ],
   },
   {
-    title: 'constants that are hardly meant',
+    title: 'constants that are probably mistakes',
     document: documentWith(
       { Id: 'a', StepType: 'EmitLog', Inputs: { Message: 1, Level: "'Loud'" }, NextStepId: 'b' },
       {
@@ -96,7 +96,7 @@ const WARNED: readonly DocumentCase[] = [
     found: ['doubtful_value /Steps/0/Inputs/Level', 'doubtful_value /Steps/1/Inputs/Condition'],
   },
   {
-    title: 'lists under a key with @',
+    title: 'lists under a key that starts with @',
     document: documentWithInputs('custom', { g: { '@list': ['data.a'] } }),
     found: ['not_evaluated /Steps/0/Inputs/g/@list'],
   },
@@ -137,7 +137,7 @@ describe('parseDefinition — messages', () => {
       documentWithInputs('Delay', { Period: "'soon'" }),
       'Period: expected a duration (a number of seconds, "hh:mm:ss", "d.hh:mm:ss" or an ISO 8601 duration such as "PT5S"; up to 100 years), but got the string "soon".',
     ],
-  ])('help to put it right (%#)', (document, message) => {
+  ])('say how to fix the problem (%#)', (document, message) => {
     expect(messageOf(document)).toBe(message);
   });
 });

@@ -1,6 +1,7 @@
 /**
- * Goal: docs/definitions.md says what is so. Method: every YAML example in it is read as a definition (a list of steps,
- * or the members of one step, is put into one), and every name that the code knows is looked for in its section.
+ * Goal: docs/definitions.md is correct.
+ * Method: reads every YAML example in it as a definition (a list of steps, or the members of one step, are completed to
+ * one), and searches its section for every name that the code knows.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -36,7 +37,7 @@ function toDocument(example: unknown): unknown {
   return 'Steps' in members ? members : documentWithStep({ StepType: 'custom', ...members });
 }
 
-/** The text from a heading to the next one of its level or above. */
+/** The text from a heading to the next one of the same or a higher level. */
 function section(heading: string): string {
   const level = heading.indexOf(' ');
   const [, after] = reference.split(`\n${heading}\n`);

@@ -12,7 +12,7 @@ export function documentWith(...steps: readonly unknown[]): Record<string, unkno
   return { Id: 'test', Steps: steps };
 }
 
-/** A definition with one step `a` that has these members besides. */
+/** A definition with one step `a` that also has these members. */
 export function documentWithStep(members: Record<string, unknown>): Record<string, unknown> {
   return documentWith({ Id: 'a', StepType: 'NoOp', ...members });
 }
@@ -33,7 +33,7 @@ export function parseStepA(document: unknown): StepDefinition {
   return parseValid(document).steps.get('a')!;
 }
 
-/** Problems as `code pointer`, which is what tables of cases compare. */
+/** Problems as `code pointer`, for comparison in tables of cases. */
 export function errorsOf(parsed: ParsedDefinition): string[] {
   return parsed.errors.map(({ code, pointer }) => `${code} ${pointer}`);
 }

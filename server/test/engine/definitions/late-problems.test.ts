@@ -1,4 +1,4 @@
-/** What a document is told that parsing alone finds no fault with. */
+/** Problems of a document that parsing alone does not find. */
 import { describe, expect, it } from 'vitest';
 import { notPython, unknownStepType } from '../../../src/engine/definitions/late-problems.js';
 

@@ -1,6 +1,6 @@
 /**
- * Goal: D1 to D5 of parse-definition.ts for documents that nobody thought of.
- * Method: random valid documents that are transformed, random wild ones, and a few built to be costly.
+ * Goal: D1 to D5 of parse-definition.ts for unforeseen documents.
+ * Method: random valid documents that are transformed, random invalid ones, and a few that are built to be costly.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ import {
 import { documentWith, documentWithInputs, errorsOf, parseValid } from './documents.js';
 import { anyCasing, recaseDocument, validDocument, wildDocument } from './random-documents.js';
 
-/** What a pointer leads to; fails where it leads nowhere. */
+/** The value at a pointer; fails if there is none. */
 function resolve(document: unknown, pointer: string): unknown {
   let value = document;
   for (const segment of pointer.split('/').slice(1)) {
@@ -115,7 +115,7 @@ describe('parseDefinition — costly documents', () => {
   });
 
   it('stops at values that YAML aliases multiply', () => {
-    // Thirty levels, each naming the one before twice: what 30 lines of YAML can hold stands for 2^30 values.
+    // Thirty levels, each naming the one before twice: 30 lines of YAML stand for 2^30 values.
     const doubled = nest(30, (inner) => [inner, inner]);
     const parsed = parseDefinition(documentWithInputs('custom', { x: doubled }));
     expect(parsed.errors.map(({ code }) => code)).toEqual(['too_large']);
@@ -127,7 +127,7 @@ describe('parseDefinition — costly documents', () => {
       const all = Array.from({ length: 100 }, () => sequence);
       return { Id: 'a', StepType: 'Sequence', Do: all, CompensateWith: sequence };
     });
-    // 100^40 steps, of which no more are looked at than are allowed; the rest costs one look for each list.
+    // 100^40 steps, of which only the allowed number is visited; the rest costs one visit per list.
     const { errors } = parseDefinition(documentWith(step), { maxSteps: 50 });
     const codes = new Set(errors.map(({ code }) => code));
     expect(codes).toEqual(new Set(['wrong_type', 'duplicate_step_id', 'too_many_steps']));
@@ -152,7 +152,7 @@ describe('parseDefinition — costly documents', () => {
     });
     const start = performance.now();
     const parsed = parseDefinition(document);
-    // Measured: 30 ms. Anything that grows faster than the document would take minutes.
+    // Measured: 30 ms. A cost that grows faster than the document would take minutes.
     expect(performance.now() - start).toBeLessThan(20_000);
     expect(parsed.errors).toHaveLength(101);
     expect(parsed.warnings).toHaveLength(101);

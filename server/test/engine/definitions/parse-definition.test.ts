@@ -1,6 +1,6 @@
 /**
- * Goal: a posted document becomes the definition that the engine runs, whatever its casing.
- * Method: documents with what is expected of them; refusals are in refused-documents.test.ts, values in
+ * Goal: a posted document becomes the definition that the engine runs, in any casing.
+ * Method: documents with their expected definitions; rejected ones are in refused-documents.test.ts, values in
  * parse-input-value.test.ts, properties in parse-definition.properties.test.ts.
  */
 import { describe, expect, it } from 'vitest';

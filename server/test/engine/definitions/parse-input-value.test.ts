@@ -1,4 +1,7 @@
-/** Goal: IV1 to IV3 of parse-input-value.ts. Method: a table of posted values and what becomes of them. */
+/**
+ * Goal: IV1 to IV3 of parse-input-value.ts.
+ * Method: a table of posted values and the expected results.
+ */
 import { describe, expect, it } from 'vitest';
 import type { InputValue } from '../../../src/engine/model/definition.js';
 import type { Json } from '../../../src/engine/values/json.js';

@@ -1,4 +1,4 @@
-/** Random documents: valid ones to transform, and wild ones that have little to do with a definition. */
+/** Random documents: valid ones to transform, and invalid ones that hardly resemble a definition. */
 import fc from 'fast-check';
 import { findStepType } from '../../../src/engine/definitions/step-types.js';
 import { DEFINITION_MEMBERS, STEP_MEMBERS } from '../../../src/engine/definitions/step-members.js';
@@ -22,7 +22,7 @@ const value = fc.oneof(
 );
 const expression = fc.constantFrom('data.x', '1 + 1', 'not data.done');
 
-/** Step types with inputs that each of them takes. */
+/** Step types with the inputs that each of them has. */
 const typeAndInputs = fc.oneof(
   fc.record({ Message: value }).map((inputs) => ({ type: 'EmitLog', inputs })),
   fc.record({ Condition: expression }).map((inputs) => ({ type: 'While', inputs })),
@@ -95,7 +95,7 @@ function countSteps(steps: readonly RandomStep[]): number {
   );
 }
 
-/** Ids are given by counting, so that they are unique and every reference has a target. */
+/** Ids are numbered, so that they are unique and every reference has a target. */
 function toDocument(steps: readonly RandomStep[]): Record<string, unknown> {
   const count = countSteps(steps);
   let given = 0;
@@ -120,7 +120,7 @@ export const validDocument: fc.Arbitrary<Record<string, unknown>> = fc
 
 export type Recase = (text: string) => string;
 
-/** Another casing of all that has one: members, step types, and inputs of built-in steps. */
+/** Changes the casing of everything that is case-insensitive: members, step types, and inputs of built-in steps. */
 function recaseStep(source: unknown, recase: Recase): unknown {
   const step = source as Record<string, unknown>;
   const type = step['StepType'] as string;
@@ -168,7 +168,7 @@ const memberName = fc.constantFrom(
   'toString',
 );
 
-/** Anything that JSON can say, with member names that mostly mean something, so that it gets far into the parser. */
+/** Any JSON value, mostly with known member names, so that it gets far into the parser. */
 export const wildDocument: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
   value: fc.oneof(
     { depthSize: 'medium', withCrossShrink: true },

@@ -1,6 +1,7 @@
 /**
  * Goal: everything that is wrong with a document is told, with a stable code and the place in the document as it was
- * posted. Method: one table of documents and their errors.
+ * posted.
+ * Method: one table of documents and their errors.
  */
 import { describe, expect, it } from 'vitest';
 import { parseDefinition } from '../../../src/engine/definitions/parse-definition.js';
@@ -14,10 +15,10 @@ import {
 } from './documents.js';
 
 const REFUSED: readonly DocumentCase[] = [
-  { title: 'no object', document: [1], found: ['wrong_type '] },
+  { title: 'a document that is not an object', document: [1], found: ['wrong_type '] },
   { title: 'null', document: null, found: ['wrong_type '] },
-  { title: 'nothing at all', document: {}, found: ['missing_id ', 'no_steps '] },
-  { title: 'no Id', document: { Steps: [NO_OP] }, found: ['missing_id '] },
+  { title: 'an empty document', document: {}, found: ['missing_id ', 'no_steps '] },
+  { title: 'a missing Id', document: { Steps: [NO_OP] }, found: ['missing_id '] },
   { title: 'a null Id', document: { ID: null, Steps: [NO_OP] }, found: ['missing_id /ID'] },
   { title: 'a blank Id', document: { Id: ' ', Steps: [NO_OP] }, found: ['missing_id /Id'] },
   {
@@ -37,20 +38,20 @@ const REFUSED: readonly DocumentCase[] = [
     found: ['invalid_value /Id'],
   },
   {
-    title: 'half a surrogate pair in an Id',
+    title: 'a lone surrogate in an Id',
     document: { Id: 'a\ud800', Steps: [NO_OP] },
     found: ['invalid_value /Id'],
   },
   {
-    title: 'an Id that no URL can name',
+    title: 'an Id that cannot be used in a URL',
     document: { Id: '..', Steps: [NO_OP] },
     found: ['invalid_value /Id'],
   },
-  { title: 'no Steps', document: { Id: 'w' }, found: ['no_steps '] },
+  { title: 'missing Steps', document: { Id: 'w' }, found: ['no_steps '] },
   { title: 'empty Steps', document: { Id: 'w', steps: [] }, found: ['no_steps /steps'] },
   { title: 'Steps that are a map', document: { Id: 'w', Steps: {} }, found: ['wrong_type /Steps'] },
   {
-    title: 'steps that are no maps',
+    title: 'steps that are not maps',
     document: { Id: 'w', Steps: [null, 'NoOp', [NO_OP]] },
     found: ['wrong_type /Steps/0', 'wrong_type /Steps/1', 'wrong_type /Steps/2'],
   },
@@ -60,7 +61,7 @@ const REFUSED: readonly DocumentCase[] = [
     found: ['wrong_type /Description'],
   },
   {
-    title: 'defaults of the definition that are wrong',
+    title: 'invalid defaults of the definition',
     document: {
       ...documentWithStep({}),
       DefaultErrorBehavior: 'Ignore',
@@ -69,27 +70,27 @@ const REFUSED: readonly DocumentCase[] = [
     found: ['invalid_value /DefaultErrorBehavior', 'wrong_type /DefaultErrorRetryInterval'],
   },
   {
-    title: 'two spellings of one member',
+    title: 'a member given in two spellings',
     document: { Id: 'w', id: 'w', ID: null, Steps: [{ ...NO_OP, stepType: 'NoOp' }] },
     found: ['duplicate_member /id', 'duplicate_member /ID', 'duplicate_member /Steps/0/stepType'],
   },
   {
-    title: 'a step without Id and type',
+    title: 'a step without Id and step type',
     document: documentWith(NO_OP, {}),
     found: ['missing_step_id /Steps/1', 'missing_step_type /Steps/1'],
   },
   {
-    title: 'a step with blank Id and type',
+    title: 'a step with blank Id and step type',
     document: documentWith({ Id: '', StepType: '\t' }),
     found: ['missing_step_id /Steps/0/Id', 'missing_step_type /Steps/0/StepType'],
   },
   {
-    title: 'a step whose Id and type are maps',
+    title: 'a step whose Id and step type are maps',
     document: documentWith({ Id: {}, StepType: {} }),
     found: ['wrong_type /Steps/0/Id', 'wrong_type /Steps/0/StepType'],
   },
   {
-    title: 'step ids that are taken, by nested and compensation steps too',
+    title: 'duplicate step ids, including those of nested and compensation steps',
     document: documentWith(
       {
         ...NO_OP,
@@ -102,7 +103,7 @@ const REFUSED: readonly DocumentCase[] = [
     found: ['duplicate_step_id /Steps/0/CompensateWith/0/Id', 'duplicate_step_id /Steps/1/Id'],
   },
   {
-    title: 'a step id that is too long, and only that though it is named elsewhere',
+    title: 'a step id that is too long, with one error although other steps refer to it',
     document: documentWith(
       { ...NO_OP, NextStepId: 'x'.repeat(201) },
       { Id: 'x'.repeat(201), StepType: 'NoOp' },
@@ -110,7 +111,7 @@ const REFUSED: readonly DocumentCase[] = [
     found: ['name_too_long /Steps/0/NextStepId', 'name_too_long /Steps/1/Id'],
   },
   {
-    title: 'a custom step name that cannot be one',
+    title: 'an invalid name of a custom step',
     document: documentWith(
       { Id: 'a', StepType: 'x'.repeat(201), NextStepId: 'b' },
       { Id: 'b', StepType: 'x\u001by' },
@@ -135,7 +136,7 @@ const REFUSED: readonly DocumentCase[] = [
     found: ['wrong_type /Steps/0/NextStepId'],
   },
   {
-    title: 'an unknown input of a built-in step, and the one that is missing',
+    title: 'an unknown input of a built-in step and a missing one',
     document: documentWithInputs('EmitLog', { Mesage: '1', 'x~y': '1' }),
     found: [
       'unknown_input /Steps/0/Inputs/Mesage',
@@ -161,12 +162,12 @@ const REFUSED: readonly DocumentCase[] = [
     ],
   },
   {
-    title: 'any input of a step that has none',
+    title: 'any input of a step type without inputs',
     document: documentWithInputs('NoOp', { Message: '1' }),
     found: ['unknown_input /Steps/0/Inputs/Message'],
   },
   {
-    title: 'maps that are something else',
+    title: 'other values where maps are expected',
     document: documentWithStep({ Inputs: [], Outputs: 'x', SelectNextStep: 5 }),
     found: [
       'wrong_type /Steps/0/SelectNextStep',
@@ -180,7 +181,7 @@ const REFUSED: readonly DocumentCase[] = [
     found: ['wrong_type /Steps/0/SelectNextStep/a', 'wrong_type /Steps/0/CancelCondition'],
   },
   {
-    title: 'an output with evaluated parts, which are for inputs',
+    title: 'an output with evaluated parts, which only inputs may have',
     document: documentWithStep({ Outputs: { o: { '@x': 'step.y' }, p: [{ '@x': 'step.y' }] } }),
     found: ['wrong_type /Steps/0/Outputs/o', 'wrong_type /Steps/0/Outputs/p'],
   },
@@ -190,7 +191,7 @@ const REFUSED: readonly DocumentCase[] = [
     found: ['invalid_value /Steps/0/Inputs/a', 'invalid_value /Steps/0/Inputs/b/c/0'],
   },
   {
-    title: 'values that JSON does not have',
+    title: 'values that JSON cannot represent',
     document: documentWithInputs('custom', { a: Symbol('a'), b: [undefined], c: () => 1 }),
     found: [
       'wrong_type /Steps/0/Inputs/a',
@@ -199,12 +200,12 @@ const REFUSED: readonly DocumentCase[] = [
     ],
   },
   {
-    title: 'graph keys that collide or are empty after the @',
+    title: 'keys of a map that collide or are empty after the @',
     document: documentWithInputs('custom', { g: { x: 1, '@x': 'data.x', '@': 'data.y' } }),
     found: ['duplicate_member /Steps/0/Inputs/g/@x', 'invalid_value /Steps/0/Inputs/g/@'],
   },
   {
-    title: 'constants that a built-in input can never take',
+    title: 'constants that are invalid for a built-in input',
     document: documentWith(
       { Id: 'a', StepType: 'Delay', Inputs: { Period: true }, NextStepId: 'b' },
       { Id: 'b', StepType: 'Delay', Inputs: { Period: '"soon"' }, NextStepId: 'c' },
@@ -293,7 +294,7 @@ const REFUSED: readonly DocumentCase[] = [
     ],
   },
   {
-    title: 'Do and CompensateWith that are no lists',
+    title: 'Do and CompensateWith that are not lists',
     document: documentWithStep({ StepType: 'Sequence', Do: NO_OP, CompensateWith: 'b' }),
     found: ['wrong_type /Steps/0/Do', 'wrong_type /Steps/0/CompensateWith'],
   },
@@ -306,7 +307,7 @@ const REFUSED: readonly DocumentCase[] = [
     found: ['wrong_type /Steps/0/Do/1', 'wrong_type /Steps/0/Do/2'],
   },
   {
-    title: 'more steps than are allowed',
+    title: 'too many steps',
     document: documentWith(
       { ...NO_OP, StepType: 'Sequence', Do: [[{ ...NO_OP, Id: 'b' }]], NextStepId: 'c' },
       { ...NO_OP, Id: 'c' },
@@ -316,7 +317,7 @@ const REFUSED: readonly DocumentCase[] = [
     found: ['too_many_steps /Steps/1', 'unknown_next_step /Steps/0/NextStepId'],
   },
   {
-    title: 'containers that are nested too deep, by Do or CompensateWith',
+    title: 'containers that are nested too deeply in Do or CompensateWith',
     document: documentWithStep({
       StepType: 'Sequence',
       Do: [
@@ -334,20 +335,20 @@ const REFUSED: readonly DocumentCase[] = [
     found: ['too_deep /Steps/0/Do/0/0/Do', 'too_deep /Steps/0/Do/0/0/CompensateWith'],
   },
   {
-    title: 'more values than are allowed',
+    title: 'too many values',
     document: documentWithInputs('custom', { a: [1, 2, 3, 4, 5, 6, 7, 8, 9] }),
     options: { maxValues: 12 },
     found: ['too_large /Steps/0/Inputs/a/3'],
   },
   {
-    title: 'more members than are allowed, none of which is read',
+    title: 'too many members, before reading any of them',
     document: documentWithInputs('custom', { a: { '@b': '1', '@': '1', c: Infinity, d: 4, e: 5 } }),
     options: { maxValues: 12 },
     found: ['too_large /Steps/0/Inputs/a/d'],
   },
 ];
 
-describe('parseDefinition — refuses', () => {
+describe('parseDefinition — rejects', () => {
   it.each(REFUSED)('$title', ({ document, options, found }) => {
     const parsed = parseDefinition(document, options);
     expect(errorsOf(parsed)).toEqual(found);
@@ -355,7 +356,7 @@ describe('parseDefinition — refuses', () => {
     expect(parsed.canonical).toBeNull();
   });
 
-  it('no more than a hundred errors at length', () => {
+  it('at most a hundred errors in detail', () => {
     const steps = Array.from({ length: 150 }, () => ({ StepType: 'NoOp' }));
     const { errors } = parseDefinition(documentWith(...steps));
     expect(errors).toHaveLength(101);

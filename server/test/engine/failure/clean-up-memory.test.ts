@@ -14,8 +14,8 @@ import { define } from '../support/define.js';
 import { START_MS } from '../support/engine-driver.js';
 import { undoable } from '../support/steps.js';
 
-describe('the steps that an instance remembers for a clean-up', () => {
-  /** An instance in which one step completed this often, each time with another item. */
+describe('the completed steps that an instance records for a clean-up', () => {
+  /** An instance in which one step has completed this often, each time with a different item. */
   const completedOften = (count: number, itemOf: (index: number) => Json): Run => {
     const definition = define([undoable('a')]);
     const start = { id: 'w', data: {}, reference: null, parent: null };
@@ -27,7 +27,7 @@ describe('the steps that an instance remembers for a clean-up', () => {
     return run;
   };
 
-  it('are the newest ones, and the others are counted', () => {
+  it('are the newest ones, and the dropped ones are counted', () => {
     const run = completedOften(COMPLETED_STEPS_MAX + 3, (index) => index);
     beginCleanUp(run, 'Runnable');
     const { cleanUp } = run.instance;
@@ -48,10 +48,10 @@ describe('the steps that an instance remembers for a clean-up', () => {
 });
 
 describe('the progress of a clean-up', () => {
-  it('counts chains that have ended', () => {
+  it('counts the chains that have ended', () => {
     const entry = { stepId: 'a', within: [] };
     const at = (next: number) => ({ plan: [entry, entry], next, forgotten: 0 });
-    // What was under way before counts for nothing.
+    // Steps that were in progress before do not count.
     expect(compensatedCount(at(0), 3)).toBe(0);
     expect(compensatedCount(at(1), 1)).toBe(0);
     expect(compensatedCount(at(1), 0)).toBe(1);

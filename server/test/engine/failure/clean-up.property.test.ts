@@ -1,6 +1,6 @@
 /**
- * Random definitions and courses of events, cleaned up at any moment: each step that completed is undone once, the newest
- * first, open containers after what ran inside of them, and the instance is Terminated (E10).
+ * Random definitions and sequences of events, cleaned up at any moment: each completed step is compensated once, newest
+ * first, open containers after the steps inside them, and the instance is Terminated (E10).
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -12,12 +12,12 @@ import { RANDOM_DATA, randomDefinition } from '../support/random-definition.js';
 import { box, trace, work } from '../support/steps.js';
 
 const numRuns = Number(process.env['ENGINE_PROPERTY_RUNS'] ?? 300);
-/** Some milliseconds each; a machine that has other things to do may need much longer. */
+/** Takes some milliseconds each; a busy machine may need much longer. */
 const timeout = 30_000 + numRuns * 300;
 
 const numbers = fc.array(fc.nat(999), { minLength: 5, maxLength: 120, size: 'max' });
 
-/** Steps that can be undone, in containers of which some are sagas. */
+/** Steps that can be compensated, in containers of which some are sagas. */
 class UndoableSteps {
   /** The containers around each step. */
   readonly around = new Map<string, readonly string[]>();
@@ -68,7 +68,7 @@ describe('a clean-up', { timeout }, () => {
           .map(({ stepId }) => stepId);
         driver.cleanUp();
 
-        // Trails are lists of `-<id>` by their definition above.
+        // Trails are lists of `-<id>` by the definition above.
         const undone = (driver.data['trail'] as string[]).map((text) => text.slice(1));
         expect(undone.filter((id) => !open.includes(id))).toEqual(completed.toReversed());
         expect(undone.filter((id) => open.includes(id)).toSorted()).toEqual(open.toSorted());
@@ -109,7 +109,7 @@ describe('a clean-up', { timeout }, () => {
           }
           expect(lives[0]!.records).toEqual(lives[1]!.records);
         } catch (error) {
-          // A definition that forks more than it ends is no counterexample; it is left out.
+          // A definition that forks more branches than it ends is not a counterexample; it is skipped.
           if (error instanceof EndlessLoopError) fc.pre(false);
           throw error;
         }

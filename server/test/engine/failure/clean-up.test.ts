@@ -1,4 +1,4 @@
-/** Termination with clean-up: what was done is compensated, newest first, and then the instance is Terminated. */
+/** Termination with compensation: compensates the completed steps, newest first, then terminates the instance. */
 import { expect, it } from 'vitest';
 import { inOrder, type StepSource } from '../support/define.js';
 import type { EngineDriver } from '../support/engine-driver.js';
@@ -28,7 +28,7 @@ function ended(driver: EngineDriver): void {
 }
 
 scenarios('a clean-up', (start) => {
-  it('undoes what completed, newest first, and terminates the instance', () => {
+  it('compensates completed steps, newest first, and terminates the instance', () => {
     const steps = inOrder(undoable('a'), noOp('plain'), undoable('b'), waitFor('w'), undoable('c'));
     const driver = start(steps, noTrail);
     driver.cleanUp();
@@ -37,14 +37,14 @@ scenarios('a clean-up', (start) => {
     ended(driver);
   });
 
-  it('of an instance with nothing to undo is its end', () => {
+  it('ends an instance with nothing to compensate at once', () => {
     const driver = start([waitFor('w')]);
     driver.cleanUp();
     expect(driver.history).toEqual(['w Cancelled']);
     ended(driver);
   });
 
-  it('cancels whatever waits or is under way first', () => {
+  it('first cancels all waits and running effects', () => {
     const paths = [[waitFor('e')], [activity('a')], [work('x')], [delay('d', 5)]];
     const undo = noOp('u', { compensateWith: [waitFor('undoing')] });
     const driver = start(inOrder(undo, box('all', paths)), noTrail);
@@ -57,7 +57,7 @@ scenarios('a clean-up', (start) => {
     ended(driver);
   });
 
-  it('does not undo what has not completed, unless it has its result', () => {
+  it('does not compensate incomplete steps, unless they have their result', () => {
     const steps = [
       [work('running', { compensateWith: [trace('-running')] })],
       [failing('outputs', { errorBehavior: 'Retry', compensateWith: [trace('-outputs')] })],
@@ -70,7 +70,7 @@ scenarios('a clean-up', (start) => {
     ended(driver);
   });
 
-  it('undoes open sagas and containers after what completed in them', () => {
+  it('compensates open sagas and containers after the completed steps inside them', () => {
     const inner = box('inner', inOrder(undoable('c'), waitFor('w')), {
       compensateWith: [trace('-inner')],
     });
@@ -84,7 +84,7 @@ scenarios('a clean-up', (start) => {
     ended(driver);
   });
 
-  it('undoes sagas that have completed, and what completed in them', () => {
+  it('compensates completed sagas and the completed steps inside them', () => {
     const saga = box('saga', inOrder(undoable('b'), undoable('c')), {
       saga: true,
       compensateWith: [trace('-saga')],
@@ -94,7 +94,7 @@ scenarios('a clean-up', (start) => {
     expect(driver.data['trail']).toEqual(['-d', '-saga', '-c', '-b', '-a']);
   });
 
-  it('undoes in the order of completion across branches and sagas', () => {
+  it('compensates in reverse order of completion across branches and sagas', () => {
     const branch = (id: string, inside: readonly StepSource[]): readonly StepSource[] => [
       box(id, inside, { saga: true }),
     ];
@@ -118,7 +118,7 @@ scenarios('a clean-up', (start) => {
     expect(driver.data['trail']).toEqual(['-r3', '-l3', '-r1', '-l1']);
   });
 
-  it('undoes each turn of a loop with its item', () => {
+  it('compensates each iteration of a loop with its item', () => {
     const undo = noOp('undo', { outputs: { trail: '[...data.trail, context.Item]' } });
     const each = foreach('each', '[1, 2, 3]', [noOp('a', { compensateWith: [undo] })]);
     const driver = start(inOrder(each, waitFor('w')), noTrail);
@@ -126,7 +126,7 @@ scenarios('a clean-up', (start) => {
     expect(driver.data['trail']).toEqual([3, 2, 1]);
   });
 
-  it('runs chains one after another, each to its end', () => {
+  it('runs one chain after another, each to its end', () => {
     const slow = (id: string): StepSource =>
       noOp(id, {
         compensateWith: inOrder(trace(`-${id}1`), delay(`-${id}2`, 5), trace(`-${id}3`)),
@@ -143,7 +143,7 @@ scenarios('a clean-up', (start) => {
     ended(driver);
   });
 
-  it('does not begin again while it is under way', () => {
+  it('does not start again while it is in progress', () => {
     const steps = inOrder(noOp('a', { compensateWith: [delay('-a', 5)] }), waitFor('w'));
     const driver = start(steps);
     driver.cleanUp();
@@ -154,7 +154,7 @@ scenarios('a clean-up', (start) => {
     ended(driver);
   });
 
-  it('gives way to a termination without it', () => {
+  it('is ended by a termination without compensation', () => {
     const steps = inOrder(noOp('a', { compensateWith: [delay('-a', 5)] }), waitFor('w'));
     const driver = start(steps);
     driver.cleanUp();
@@ -179,7 +179,7 @@ scenarios('a clean-up', (start) => {
     ended(driver);
   });
 
-  it('resumes a suspended instance, in which nothing else goes on', () => {
+  it('resumes a suspended instance but runs nothing except the compensation', () => {
     const steps = inOrder(
       undoable('a'),
       failing('b', { errorBehavior: 'Suspend' }),
@@ -209,7 +209,7 @@ scenarios('a compensation step that fails during a clean-up', (start) => {
     ended(driver);
   });
 
-  it('suspends the instance where it says so, and runs again when that is resumed', () => {
+  it('suspends the instance if its ErrorBehavior is Suspend, and runs again after the resume', () => {
     const driver = start(steps({ errorBehavior: 'Suspend' }), noTrail);
     driver.cleanUp();
     driver.failEffect(driver.effect('-b'));
@@ -220,7 +220,7 @@ scenarios('a compensation step that fails during a clean-up', (start) => {
     ended(driver);
   });
 
-  it('ends the instance as Failed where it says so', () => {
+  it('ends the instance as Failed if its ErrorBehavior is Terminate', () => {
     const driver = start(steps({ errorBehavior: 'Terminate' }), noTrail);
     driver.cleanUp();
     driver.failEffect(driver.effect('-b'));
@@ -229,7 +229,7 @@ scenarios('a compensation step that fails during a clean-up', (start) => {
     expect({ outcome, status }).toEqual({ outcome: 'Failed', status: 'Terminated' });
   });
 
-  it('is given up where it says so, and the next chain follows', () => {
+  it('is abandoned if its ErrorBehavior is Compensate, and the next chain follows', () => {
     const driver = start(steps({ errorBehavior: 'Compensate' }), noTrail);
     driver.cleanUp();
     driver.failEffect(driver.effect('-b'));
@@ -246,7 +246,7 @@ scenarios('a clean-up during a compensation', (start) => {
       { saga: true, compensateWith: [trace('-saga')], ...members },
     );
 
-  it('lets it end first, and undoes nothing twice', () => {
+  it('lets the compensation end first, and compensates nothing twice', () => {
     const driver = start(inOrder(undoable('a'), failedSaga(), trace('never')), noTrail);
     expect(driver.open).toEqual(['saga compensating', '-b sleeping']);
     driver.cleanUp();
@@ -257,7 +257,7 @@ scenarios('a clean-up during a compensation', (start) => {
     ended(driver);
   });
 
-  it('does not let the saga begin again', () => {
+  it('prevents a retry of the saga', () => {
     const driver = start([failedSaga({ errorBehavior: 'Retry' })], noTrail);
     driver.cleanUp();
     driver.advance(500);
@@ -265,7 +265,7 @@ scenarios('a clean-up during a compensation', (start) => {
     expect(driver.status).toBe('Terminated');
   });
 
-  it('ends the containers around it, and undoes them after it', () => {
+  it('cancels the containers around the saga, and compensates them after it', () => {
     const outer = box('outer', [inOrder(undoable('x'), failedSaga()), [waitFor('w')]], {
       compensateWith: [trace('-outer')],
       nextStepId: 'never',
@@ -283,8 +283,8 @@ scenarios('a clean-up during a compensation', (start) => {
   });
 });
 
-scenarios('what was cancelled or failed before a clean-up', (start) => {
-  it('has been done all the same where it had completed', () => {
+scenarios('a step that was cancelled or failed before a clean-up', (start) => {
+  it('still has its completed steps compensated', () => {
     const saga = box('saga', inOrder(undoable('b'), trace('c'), waitFor('w')), {
       saga: true,
       cancelCondition: 'data.trail.length > 0',
@@ -297,7 +297,7 @@ scenarios('what was cancelled or failed before a clean-up', (start) => {
     expect(driver.data['trail']).toEqual(['c', '-b']);
   });
 
-  it('is not undone again where it was compensated', () => {
+  it('is not compensated a second time', () => {
     const saga = box('saga', inOrder(undoable('b'), failing('c')), { saga: true });
     const driver = start(inOrder(undoable('a'), saga, waitFor('w')), noTrail);
     expect(driver.data['trail']).toEqual(['-b']);
@@ -306,7 +306,7 @@ scenarios('what was cancelled or failed before a clean-up', (start) => {
   });
 });
 
-scenarios('a clean-up with a child', (start) => {
+scenarios('a clean-up of an instance with a child', (start) => {
   const steps = [
     ...inOrder(
       undoable('a'),
@@ -315,7 +315,7 @@ scenarios('a clean-up with a child', (start) => {
     ),
   ];
 
-  it('cleans up the child first, and waits for its end', () => {
+  it('first cleans up the child, and waits until it has ended', () => {
     const driver = start(steps, noTrail);
     driver.endEffect(driver.effect('child'));
     driver.cleanUp();
@@ -328,7 +328,7 @@ scenarios('a clean-up with a child', (start) => {
     ended(driver);
   });
 
-  it('undoes a child that had completed meanwhile as its step says', () => {
+  it('compensates the SubWorkflow step if the child has completed in the meantime', () => {
     const driver = start(steps, noTrail);
     driver.endEffect(driver.effect('child'));
     driver.cleanUp();
@@ -337,7 +337,7 @@ scenarios('a clean-up with a child', (start) => {
     ended(driver);
   });
 
-  it('cleans up one that is being started once it is there', () => {
+  it('cleans up a child that is still being started once it has started', () => {
     const driver = start(steps, noTrail);
     driver.cleanUp();
     expect(driver.instance.outbox).toEqual([]);
@@ -348,7 +348,7 @@ scenarios('a clean-up with a child', (start) => {
     ended(driver);
   });
 
-  it('that cannot be started goes on without it', () => {
+  it('continues without a child that cannot be started', () => {
     const driver = start(steps, noTrail);
     driver.cleanUp();
     driver.failEffect(driver.effect('child'));
@@ -356,7 +356,7 @@ scenarios('a clean-up with a child', (start) => {
     ended(driver);
   });
 
-  it('terminates one that nobody would have waited for', () => {
+  it('terminates a child that the parent does not wait for', () => {
     const inputs = { wait: false };
     const driver = start(inOrder(undoable('a'), subWorkflow('child', { inputs })), noTrail);
     driver.cleanUp();

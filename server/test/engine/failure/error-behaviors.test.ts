@@ -8,7 +8,7 @@ scenarios('a step error', (start) => {
   it.each([
     { place: 'an input that cannot be evaluated', step: { inputs: { message: 'data.none.x' } } },
     {
-      place: 'an input of the wrong kind',
+      place: 'an input of the wrong type',
       step: { inputs: { message: '1', level: 'data.level' } },
     },
     { place: 'an output', step: { inputs: { message: '1' }, outputs: { x: 'data.none' } } },
@@ -16,7 +16,7 @@ scenarios('a step error', (start) => {
       place: 'a selector',
       step: { inputs: { message: '1' }, selectNextStep: { after: 'data.none' } },
     },
-  ])('comes from $place and is kept in the history', ({ step }) => {
+  ])('in $place is recorded in the history', ({ step }) => {
     const driver = start(
       [{ id: 'a', stepType: 'EmitLog', errorBehavior: 'Suspend', ...step }, noOp('after')],
       { data: { level: 'loud' } },
@@ -27,7 +27,7 @@ scenarios('a step error', (start) => {
     expect(driver.status).toBe('Suspended');
   });
 
-  it('writes none of the outputs of the step', () => {
+  it('applies none of the outputs of the step', () => {
     const driver = start(
       [noOp('a', { errorBehavior: 'Suspend', outputs: { x: '1', y: 'data.none' } })],
       { data: {} },
@@ -35,7 +35,7 @@ scenarios('a step error', (start) => {
     expect(driver.data).toEqual({});
   });
 
-  it('in a selector takes back the outputs as well: they are applied together', () => {
+  it('in a selector also reverts the outputs, because both are applied together', () => {
     const driver = start([
       noOp('a', {
         errorBehavior: 'Suspend',
@@ -47,7 +47,7 @@ scenarios('a step error', (start) => {
     expect(driver.data).toEqual({});
   });
 
-  it('cuts messages that would make the instance large', () => {
+  it('has its message truncated to limit the size of the instance', () => {
     const driver = start([work('a', { errorBehavior: 'Suspend' })]);
     const failure = { type: 'Huge', message: 'm'.repeat(9999), traceback: 't'.repeat(9999) };
     driver.failEffect(driver.effect('a'), failure);
@@ -55,7 +55,7 @@ scenarios('a step error', (start) => {
     expect(driver.instance.lastError?.traceback).toHaveLength(4096);
   });
 
-  it('is lastError only until its step succeeds', () => {
+  it('is lastError only until the step succeeds', () => {
     const driver = start(inOrder(work('a', { retryInterval: 5 }), waitFor('end')));
     driver.failEffect(driver.effect('a'));
     expect(driver.instance.lastError).toMatchObject({ stepId: 'a', message: 'it failed' });
@@ -65,7 +65,7 @@ scenarios('a step error', (start) => {
     expect(driver.instance.lastError).toBeNull();
   });
 
-  it('is not waited for any longer when somebody wants it tried again now', () => {
+  it('is followed by an immediate attempt when a client requests a retry now', () => {
     const driver = start([
       fork('f', 'a', 'b', 'c'),
       work('a', { retryInterval: 500 }),
@@ -83,7 +83,7 @@ scenarios('a step error', (start) => {
     expect(driver.pointer('a').state).toMatchObject({ until: driver.now + 500_000 });
   });
 
-  it('is lastError only until its step is cancelled', () => {
+  it('is lastError only until the step is cancelled', () => {
     const driver = start([
       fork('f', 'a', 'b'),
       work('a', { cancelCondition: 'data.stop' }),
@@ -97,7 +97,7 @@ scenarios('a step error', (start) => {
     expect(driver.instance.lastError).toBeNull();
   });
 
-  it('shows again as lastError once the newer one of another step is solved', () => {
+  it('becomes lastError again once the newer error of another step is resolved', () => {
     const driver = start([
       fork('f', 'a', 'b', 'c'),
       work('a', { retryInterval: 100 }),
@@ -124,7 +124,7 @@ scenarios('a step error', (start) => {
 scenarios('Suspend', (start) => {
   const steps = inOrder(work('a', { errorBehavior: 'Suspend' }), noOp('after'));
 
-  it('stops the instance until it is resumed, then runs the step again', () => {
+  it('stops the instance until the resume, then runs the step again', () => {
     const driver = start(steps);
     driver.failEffect(driver.effect('a'));
     expect(driver.status).toBe('Suspended');
@@ -146,7 +146,7 @@ scenarios('Suspend', (start) => {
     expect(driver.instance.lastError).toBeNull();
   });
 
-  it('lets the step begin anew at the resume: neither its Timeout nor its start is older', () => {
+  it('restarts the step at the resume: its start time and Timeout are reset', () => {
     const driver = start([work('a', { errorBehavior: 'Suspend', timeout: 10 })]);
     driver.advance(10);
     expect(driver.history).toEqual(['a Failed']);
@@ -161,7 +161,7 @@ scenarios('Suspend', (start) => {
     expect(endTime - startTime).toBe(9000);
   });
 
-  it('stops the other paths too, which go on where they were', () => {
+  it('also stops the other branches, which later continue where they were', () => {
     const driver = start([
       fork('f', 'a', 'b'),
       work('a', { errorBehavior: 'Suspend' }),
@@ -178,7 +178,7 @@ scenarios('Suspend', (start) => {
 });
 
 scenarios('Terminate', (start) => {
-  it('ends the instance with everything in it, and keeps the reason', () => {
+  it('ends the instance with everything in it, and keeps the error as the reason', () => {
     const driver = start([
       fork('f', 'a', 'b', 'c', 'd'),
       work('a', { errorBehavior: 'Terminate' }),
@@ -205,14 +205,14 @@ scenarios('Terminate', (start) => {
   });
 });
 
-scenarios('the behaviour of an error', (start) => {
-  it.each(['Retry', 'Suspend', 'Terminate'])("is the definition's without another: %s", (name) => {
+scenarios('the error behavior of a step', (start) => {
+  it.each(['Retry', 'Suspend', 'Terminate'])('is the default of the definition: %s', (name) => {
     const driver = start([failing('a')], { defaultErrorBehavior: name });
     const status = { Retry: 'Runnable', Suspend: 'Suspended', Terminate: 'Terminated' }[name];
     expect(driver.status).toBe(status);
   });
 
-  it("is the step's own before anything else", () => {
+  it('is first of all its own ErrorBehavior', () => {
     const own = failing('a', { errorBehavior: 'Terminate', compensateWith: [noOp('undo')] });
     const driver = start([box('saga', [own], { saga: true })], { defaultErrorBehavior: 'Suspend' });
     expect(driver.status).toBe('Terminated');
@@ -222,7 +222,7 @@ scenarios('the behaviour of an error', (start) => {
   it.each([
     { where: 'the step', a: { compensateWith: [noOp('undo')] }, around: {} },
     { where: 'a container around it', a: {}, around: { compensateWith: [noOp('undo')] } },
-  ])('is Compensate where $where can be compensated', ({ a, around }) => {
+  ])('is Compensate if $where has CompensateWith', ({ a, around }) => {
     const driver = start([box('box', [failing('a', a)], around)], {
       defaultErrorBehavior: 'Terminate',
     });
@@ -230,7 +230,7 @@ scenarios('the behaviour of an error', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('is Compensate inside a saga, also without anything to compensate', () => {
+  it('is Compensate inside a saga, even with nothing to compensate', () => {
     const driver = start(
       inOrder(box('saga', inOrder(failing('a'), noOp('skipped')), { saga: true }), noOp('after')),
       { defaultErrorBehavior: 'Terminate' },
@@ -239,7 +239,7 @@ scenarios('the behaviour of an error', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('Compensate without anything to compensate goes on with the next step and what is selected', () => {
+  it('continues with the next step and the selected steps if Compensate has nothing to compensate', () => {
     const driver = start([
       failing('a', {
         errorBehavior: 'Compensate',

@@ -18,11 +18,15 @@ scenarios('Retry', (start) => {
   });
 
   it.each([
-    { name: "the step's interval", step: { retryInterval: 5 }, seconds: 5 },
-    { name: "the step's as text", step: { retryInterval: '00:02:00' }, seconds: 120 },
-    { name: "the definition's where the step has none", step: {}, seconds: 7 },
+    { name: 'the interval of the step', step: { retryInterval: 5 }, seconds: 5 },
+    {
+      name: 'the interval of the step given as a string',
+      step: { retryInterval: '00:02:00' },
+      seconds: 120,
+    },
+    { name: 'the interval of the definition if the step has none', step: {}, seconds: 7 },
     { name: 'an interval of days', step: { retryInterval: '3.00:00:00' }, seconds: 259_200 },
-  ])('waits $name', ({ step, seconds }) => {
+  ])('waits for $name', ({ step, seconds }) => {
     const driver = start([work('a', step)], { defaultErrorRetryInterval: 7 });
     driver.failEffect(driver.effect('a'));
     driver.advance(seconds - 0.001);
@@ -31,7 +35,7 @@ scenarios('Retry', (start) => {
     expect(driver.effects).toHaveLength(1);
   });
 
-  it('evaluates the inputs anew and tells the attempt', () => {
+  it('evaluates the inputs again and exposes the attempt number', () => {
     const driver = start(
       [
         fork('f', 'a', 'change'),
@@ -46,7 +50,7 @@ scenarios('Retry', (start) => {
     expect(driver.effect('a').inputs).toEqual({ n: 2, attempt: 2 });
   });
 
-  it('goes on for ever without MaxRetries', () => {
+  it('continues forever without MaxRetries', () => {
     const driver = start([work('a', { retryInterval: 1 })]);
     for (let attempt = 1; attempt <= 100; attempt += 1) {
       driver.failEffect(driver.effect('a'));
@@ -56,7 +60,7 @@ scenarios('Retry', (start) => {
     expect(driver.history.at(-1)).toBe('a Complete #101');
   });
 
-  it('pauses longer each time with RetryBackoff, but not longer than a day', () => {
+  it('multiplies the pause by RetryBackoff each time, up to one day', () => {
     const driver = start([work('a', { retryInterval: 3600, retryBackoff: 3 })]);
     const pauses: number[] = [];
     for (let retry = 0; retry < 5; retry += 1) {
@@ -68,7 +72,7 @@ scenarios('Retry', (start) => {
     expect(pauses).toEqual([1, 3, 9, 24, 24]);
   });
 
-  it('pauses up to RetryJitter longer, differently for each step and attempt, and the same when it is told again', () => {
+  it('adds up to RetryJitter to the pause, differently for each step and attempt but repeatably', () => {
     const count = 200;
     const pausesOf = (): number[] => {
       const steps = Array.from({ length: count }, (_, at) =>
@@ -93,7 +97,7 @@ scenarios('Retry', (start) => {
     expect(pausesOf()).toEqual(pauses);
   });
 
-  it('without an interval has none ten times, and then 100 ms, however often and with whatever back-off', () => {
+  it('with an interval of 0 retries ten times at once, then every 100 ms, whatever RetryBackoff says', () => {
     const driver = start([work('a', { retryInterval: 0, retryBackoff: 1000 })]);
     for (let retry = 0; retry < 10; retry += 1) driver.failEffect(driver.effect('a'));
     for (let retry = 10; retry < 200; retry += 1) {
@@ -108,7 +112,7 @@ scenarios('Retry', (start) => {
     { onRetriesExhausted: 'Suspend', status: 'Suspended', ran: [] },
     { onRetriesExhausted: 'Terminate', status: 'Terminated', ran: [] },
     { onRetriesExhausted: 'Compensate', status: 'Complete', ran: ['undo', 'after'] },
-  ])('past MaxRetries does what OnRetriesExhausted says: $onRetriesExhausted', (expected) => {
+  ])('after MaxRetries does what OnRetriesExhausted says: $onRetriesExhausted', (expected) => {
     const { onRetriesExhausted } = expected;
     const retry = { errorBehavior: 'Retry', retryInterval: 1, maxRetries: 2, onRetriesExhausted };
     const driver = start(
@@ -123,7 +127,7 @@ scenarios('Retry', (start) => {
     expect(driver.ran).toEqual(expected.ran);
   });
 
-  it('past MaxRetries suspends by default, and a resume brings all retries back', () => {
+  it('suspends by default after MaxRetries, and a resume restores all retries', () => {
     const driver = start([work('a', { retryInterval: 1, maxRetries: 1 })]);
     driver.failEffect(driver.effect('a'));
     driver.advance(1);
@@ -138,13 +142,13 @@ scenarios('Retry', (start) => {
     expect(driver.history.at(-1)).toBe('a Failed #4');
   });
 
-  it('with MaxRetries 0 does not try again', () => {
+  it('never runs again with MaxRetries 0', () => {
     const driver = start([work('a', { maxRetries: 0 })]);
     driver.failEffect(driver.effect('a'));
     expect(driver.status).toBe('Suspended');
   });
 
-  it('leaves other paths alone', () => {
+  it('leaves other branches alone', () => {
     const driver = start([
       fork('f', 'a', 'b'),
       work('a', { retryInterval: 60 }),
@@ -157,7 +161,7 @@ scenarios('Retry', (start) => {
     expect(driver.open).toEqual(['a sleeping']);
   });
 
-  it('of a container begins it anew, after everything inside was cancelled', () => {
+  it('of a container cancels everything inside, then runs the container again', () => {
     const driver = start([
       box('box', [[waitFor('x')], [work('y')]], {
         timeout: 10,

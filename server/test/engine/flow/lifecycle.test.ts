@@ -1,4 +1,4 @@
-/** Suspend, resume and terminate, in every kind of wait; the history; the end. */
+/** Suspend, resume and terminate in every kind of wait; the history; the end of a run. */
 import { describe, expect, it } from 'vitest';
 import { failStep } from '../../../src/engine/failure/fail-step.js';
 import { applyStatus, haltRun, startRun, takeUpRun } from '../../../src/engine/flow/lifecycle.js';

@@ -1,4 +1,4 @@
-/** Which events an instance has taken, and from where on stored ones may still be wanted. */
+/** The events that an instance has taken, and from which time on stored ones may still be needed. */
 import { describe, expect, it } from 'vitest';
 import type { EventPosition } from '../../../src/engine/model/instance.js';
 import { startRun } from '../../../src/engine/flow/lifecycle.js';

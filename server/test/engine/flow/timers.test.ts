@@ -1,4 +1,4 @@
-/** Steps that wait for time: Delay, Schedule, Recur; in front and in the background. */
+/** Steps that wait for time: Delay, Schedule, Recur; in the foreground and in the background. */
 import { expect, it } from 'vitest';
 import { inOrder, type StepSource } from '../support/define.js';
 import { scenarios } from '../support/scenario.js';
@@ -31,7 +31,7 @@ scenarios('Delay', (start) => {
   it('fires late if nobody checked in time', () => {
     const driver = start(inOrder(delay('d', 5), delay('e', 5)));
     driver.oversleep(60);
-    // The second delay counts from when the first one was over for the engine.
+    // The second delay starts when the engine processed the end of the first one.
     expect(driver.open).toEqual(['e sleeping']);
     driver.advance(4.999);
     expect(driver.status).toBe('Runnable');

@@ -18,7 +18,7 @@ describe('the id of a child', () => {
     let id = ROOT;
     for (let generation = 0; generation < 1000; generation += 1) {
       id = childIdOf(id, { id: 123_456, attempt: 1 });
-      // Every call takes an id of up to 200 characters, and an activity's token one of up to 300 bytes.
+      // Every call accepts an id of up to 200 characters, and the token of an activity may have up to 300 bytes.
       expect(id.length).toBeLessThanOrEqual(120);
       ids.add(id);
     }
@@ -34,7 +34,7 @@ describe('the id of a child', () => {
 });
 
 describe('workflows that start themselves', () => {
-  /** How many start one another, the first included, before one fails; at most `max`. */
+  /** The number of generations, including the first, before a start fails; at most `max`. */
   function generations(wait: boolean, max: number): { count: number; failure: string | null } {
     let parent: ParentLink | null = null;
     let id = ROOT;

@@ -1,4 +1,4 @@
-/** An instance as text: nothing is lost, and what is no instance is refused. */
+/** An instance as text: nothing is lost, and invalid text is rejected. */
 import { describe, expect, it } from 'vitest';
 import { startRun } from '../../../src/engine/flow/lifecycle.js';
 import { createRun } from '../../../src/engine/flow/run.js';

@@ -1,4 +1,4 @@
-/** The invariants E1 to E8 of `pointer.ts`, as far as they can be seen from one moment of a run and the moment before. */
+/** Checks the invariants E1 to E8 of `pointer.ts`, as far as two successive states of a run show them. */
 import { isEnded } from '../../../src/engine/model/instance.js';
 import type { StepRecord } from '../../../src/engine/model/step-record.js';
 import type { Pointer } from '../../../src/engine/model/pointer.js';
@@ -65,7 +65,7 @@ function checkStatus(run: Run): void {
   if (!instance.pointers.has(lastError.pointerId)) broken('lastError matters', lastError);
 }
 
-/** E5: what one pointer leaves in the history, over a whole run. */
+/** E5: the records that one pointer leaves in the history, over a whole run. */
 export class RecordCheck {
   readonly #latest = new Map<number, StepRecord>();
 
@@ -78,7 +78,7 @@ export class RecordCheck {
     this.#latest.set(record.pointerId, record);
   }
 
-  /** Once nothing is open, everything that was opened has its record. */
+  /** Once nothing is open, every opened pointer has its record. */
   checkAllRecorded(openedCount: number): void {
     if (this.#latest.size !== openedCount) {
       broken('E5: every pointer leaves a record', { recorded: this.#latest.size, openedCount });
@@ -86,7 +86,7 @@ export class RecordCheck {
   }
 }
 
-/** E8: nothing of one compensation is open any more when the next one begins. */
+/** E8: nothing of one compensation is open when the next one begins. */
 export class CompensationCheck {
   /** Children of each compensating pointer, by the place of its plan that they belong to. */
   readonly #children = new Map<string, ReadonlySet<number>>();
@@ -105,7 +105,7 @@ export class CompensationCheck {
   }
 }
 
-/** An attempt fails at most once, and may be compensated or cancelled after that; whatever ended has ended. */
+/** An attempt fails at most once, and may be compensated or cancelled after that; an ended pointer stays ended. */
 function mayFollow(before: StepRecord, record: StepRecord): boolean {
   const isNextAttempt = record.attempt > before.attempt;
   if (isNextAttempt) return before.status === 'Failed' || before.status === 'Compensated';

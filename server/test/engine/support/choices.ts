@@ -1,4 +1,4 @@
-/** Decisions from a list of random numbers. Where the list is used up every decision is the first, simplest one. */
+/** Decisions from a list of random numbers. When the list is used up, every decision is the first, simplest one. */
 export class Choices {
   readonly #numbers: readonly number[];
   #used = 0;
@@ -14,7 +14,7 @@ export class Choices {
     return number % bound;
   }
 
-  /** True with this probability; false when nothing is left to decide with. */
+  /** True with this probability; false when the list is used up. */
   percent(probability: number): boolean {
     return this.below(100) >= 100 - probability;
   }

@@ -1,8 +1,8 @@
-/** Definitions for tests, through the same parser that posted documents go through. */
+/** Definitions for tests, through the same parser as posted documents. */
 import type { WorkflowDefinition } from '../../../src/engine/model/definition.js';
 import { parseDefinition } from '../../../src/engine/definitions/parse-definition.js';
 
-/** A step as it stands in a document; expressions are JavaScript here, see `evaluate.ts`. */
+/** A step as in a document; its expressions are JavaScript here, see `evaluate.ts`. */
 export interface StepSource {
   readonly id: string;
   readonly stepType: string;
@@ -43,7 +43,7 @@ export function define(
   return parsed.definition;
 }
 
-/** Steps of a sequence in which each one names the next. */
+/** Steps of a sequence, each with the next one as its NextStepId. */
 export function inOrder(...steps: readonly StepSource[]): readonly StepSource[] {
   return steps.map((step, index) => {
     const next = steps[index + 1];

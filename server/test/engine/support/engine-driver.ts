@@ -35,20 +35,20 @@ import { isTrue, runStep } from './run-step.js';
 import { RunView } from './run-view.js';
 import { type World } from './evaluate.js';
 
-/** 2030-01-01T00:00:00Z; instances start here unless the test says otherwise. */
+/** 2030-01-01T00:00:00Z; instances start here unless the test sets another time. */
 export const START_MS = Date.UTC(2030, 0, 1);
 
 export interface DriverOptions {
   readonly data?: JsonObject;
-  /** The variable `world` of expressions: what the test changes behind the engine's back. */
+  /** The variable `world` of expressions, which the test changes without the engine. */
   readonly world?: World;
-  /** Whether the instance is written and read back; asked after every entry into the engine. */
+  /** Whether the instance is written and read back; called after every call of the engine. */
   readonly reload?: () => boolean;
-  /** More steps without a wait than this end the test: the definition loops for ever. */
+  /** More steps without a wait than this end the test: the definition loops forever. */
   readonly stepsMax?: number;
 }
 
-/** Raised where a definition runs on without ever waiting. */
+/** Thrown if a definition runs on without ever waiting. */
 export class EndlessLoopError extends Error {
   override readonly name = 'EndlessLoopError' as const;
 }
@@ -56,7 +56,7 @@ export class EndlessLoopError extends Error {
 export class EngineDriver extends RunView {
   readonly definition: WorkflowDefinition;
   readonly logMessages: Json[] = [];
-  /** How often the engine asked for a commit before anything else. */
+  /** How often the engine requested a commit before continuing. */
   commitsDue = 0;
   readonly #world: World;
   readonly #reload: () => boolean;
@@ -73,7 +73,7 @@ export class EngineDriver extends RunView {
     this.#world = options.world ?? {};
     this.#reload = options.reload ?? (() => false);
     this.#stepsMax = options.stepsMax ?? 2000;
-    // An instance owns its data; a test may start several with the same.
+    // An instance owns its data; a test may start several instances with the same data.
     const data = structuredClone(options.data ?? {});
     const start = { id: 'w', data, reference: null, parent: null };
     this.#run = startRun(definition, start, START_MS);
@@ -92,7 +92,7 @@ export class EngineDriver extends RunView {
 
   // ------------------------------------------------------------ what happens outside
 
-  /** Publishes an event: it is stored, and delivered where somebody waits. */
+  /** Publishes an event: stores it, and delivers it to open waits. */
   publish(
     name: string,
     key: string,
@@ -111,7 +111,7 @@ export class EngineDriver extends RunView {
     return event;
   }
 
-  /** Stores an event without telling anybody, as one that was published before. */
+  /** Stores an event without delivering it, like one that was published earlier. */
   store(name: string, key: string, data: Json, at: number): void {
     this.outside.store({ name, key, publishedAt: at, data });
   }
@@ -120,7 +120,7 @@ export class EngineDriver extends RunView {
     if (isEnded(this.instance)) return;
     this.#enter(() => {
       applyMessage(this.#run, message);
-      // The end of another instance may overtake the answer to its start, which then means nothing any more.
+      // The end of a child may overtake the confirmation of its start, which is ignored then.
       if (message.kind === 'child' && this.#hasFinished(message.pointerId)) {
         this.outside.forgetEffect(message.pointerId);
       }
@@ -162,7 +162,7 @@ export class EngineDriver extends RunView {
     this.deliver({ kind: 'child', pointerId: id, attempt, workflowId, ...end });
   }
 
-  /** Time goes by; everything fires when it is due. */
+  /** Advances the time; everything fires when it is due. */
   advance(seconds: number): void {
     const target = this.now + seconds * 1000;
     for (
@@ -176,7 +176,7 @@ export class EngineDriver extends RunView {
     this.#run.now = target;
   }
 
-  /** Time goes by while nobody looks: what became due meanwhile fires afterwards. */
+  /** Advances the time without checks in between: what became due in the meantime fires afterwards. */
   oversleep(seconds: number): void {
     this.#run.now += seconds * 1000;
     this.pump();
@@ -194,7 +194,7 @@ export class EngineDriver extends RunView {
     this.#control('Terminated');
   }
 
-  /** Terminated with clean-up; a suspended instance is resumed for it. */
+  /** Terminates with compensation; a suspended instance is resumed for it. */
   cleanUp(): void {
     if (isEnded(this.instance)) return;
     this.#enter(() => {
@@ -203,7 +203,7 @@ export class EngineDriver extends RunView {
     this.pump();
   }
 
-  /** Another node takes the instance over: what was in memory is gone. */
+  /** Another node takes over the instance, without the state that was in memory. */
   reload(): void {
     this.#continueWith(readState(columnsOf(this.instance), this.#text));
     this.pump();
@@ -211,7 +211,7 @@ export class EngineDriver extends RunView {
 
   // ------------------------------------------------------------ as a server would
 
-  /** Lets the engine work until everything waits. */
+  /** Lets the engine work until everything is waiting. */
   pump(): void {
     this.#fireTimers();
     while (this.#work()) {
@@ -224,7 +224,7 @@ export class EngineDriver extends RunView {
     this.#checkRest();
   }
 
-  /** What holds once everything waits. */
+  /** The conditions that hold once everything is waiting. */
   #checkRest(): void {
     for (const pointer of this.pointers) {
       const { cancelCondition } = this.definition.steps.get(pointer.stepId)!;
@@ -236,7 +236,7 @@ export class EngineDriver extends RunView {
     }
   }
 
-  /** Does the next thing that can be done; false when everything waits. */
+  /** Does the next possible thing; false if everything is waiting. */
   #work(): boolean {
     if (
       this.#checkCancelConditions() ||
@@ -244,7 +244,7 @@ export class EngineDriver extends RunView {
       this.#lookForEvents()
     )
       return true;
-    // Timers without a length are due at once; a server would come back to them immediately.
+    // Timers of zero length are due at once; a server would process them immediately.
     return this.#fireTimers();
   }
 
@@ -274,7 +274,7 @@ export class EngineDriver extends RunView {
     return isTrue(this.#run, pointer, condition, this.#world);
   }
 
-  /** What a server does once a subscription is in the store: events may have been published before. */
+  /** What a server does once a subscription is stored: search for events that were published earlier. */
   #lookForEvents(): boolean {
     for (const pointer of this.pointers) {
       const { state } = pointer;

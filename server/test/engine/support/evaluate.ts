@@ -1,6 +1,6 @@
 /**
- * Stands in for Python, which the engine never sees: the expressions of engine tests are JavaScript, so that these tests
- * need no interpreter and take microseconds.
+ * Replaces Python, which the engine never uses directly: the expressions of engine tests are JavaScript, so that these
+ * tests need no interpreter and take microseconds.
  */
 import { compileFunction } from 'node:vm';
 import { toBoolean } from '../../../src/engine/values/convert-input.js';
@@ -11,12 +11,12 @@ import { setField, type Json, type JsonObject } from '../../../src/engine/values
 import type { Pointer } from '../../../src/engine/model/pointer.js';
 import type { StepResult, StepWork } from '../../../src/engine/flow/step-work.js';
 
-/** An expression that threw, or gave nothing. */
+/** An expression threw an error or returned undefined. */
 export class EvaluationError extends Error {
   override readonly name = 'EvaluationError' as const;
 }
 
-/** Whatever a test lets expressions know besides `data`, `context` and `step`. */
+/** The variables that a test adds to `data`, `context` and `step`. */
 export type World = Readonly<Record<string, unknown>>;
 
 interface Variables {

@@ -1,9 +1,9 @@
-/** Values that are long in one place or in several, from small ones that are hard to write. */
+/** Long values, generated from small ones that are hard to write. */
 import fc from 'fast-check';
 import { readJson, writeJson } from '../../../src/engine/values/exact-json.js';
 import type { Json } from '../../../src/engine/values/json.js';
 
-/** Numbers that need exact writing, characters that need escapes, and names that are special to JavaScript. */
+/** Numbers that need exact writing, characters that need escapes, and names that are special in JavaScript. */
 const LEAF = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json>,
   fc.constantFrom<Json>(2n ** 70n, 1e16, -0, 1e-7, 'a"\\\n[{,:', '', [], {}, '\ud800'),
@@ -14,7 +14,7 @@ function many(value: Json, count: number): Json[] {
   return Array.from({ length: count }, () => value);
 }
 
-/** Set as own fields whatever their names are, as the reader does. */
+/** Set as own fields whatever their names, as the reader does. */
 function objectOf(entries: readonly (readonly [string, Json])[]): Json {
   const members = entries.map(([name, value]) => `${JSON.stringify(name)}:${writeJson(value)}`);
   return readJson(`{${members.join(',')}}`);
@@ -40,7 +40,7 @@ export const LONG_VALUES: fc.Arbitrary<Json> = fc.letrec<{ long: Json; node: Jso
   ),
 })).node;
 
-/** All parts of it, and how many there were. */
+/** All parts of it, and their number. */
 export function allParts<Result>(parts: Generator<undefined, Result>): {
   readonly result: Result;
   readonly count: number;

@@ -15,7 +15,7 @@ import {
 import type { Json, JsonObject } from '../../../src/engine/values/json.js';
 import { broken } from './check-invariants.js';
 
-/** Something that runs outside: the body of an HttpRequest or custom step, or the start of another instance. */
+/** Something that runs outside the engine: the body of an HttpRequest or custom step, or the start of a child. */
 export interface Effect {
   readonly stepId: string;
   readonly pointerId: number;
@@ -24,14 +24,14 @@ export interface Effect {
 }
 
 export class Outside {
-  /** What was ever asked for, in order: subscriptions, activities, effects by execution key. */
+  /** Everything that was ever requested, in order: subscriptions, activities, effects by execution key. */
   readonly asked = new Set<string>();
   readonly subscriptions = new Set<string>();
   readonly activities = new Map<string, ActivityOffer>();
   readonly #effects = new Map<number, Effect>();
   readonly #events: EventMessage[] = [];
 
-  /** By pointer, because a node that takes the instance over starts them in that order. */
+  /** By pointer, because a node that takes over the instance starts them in that order. */
   get effects(): readonly Effect[] {
     return [...this.#effects.values()].sort((a, b) => a.pointerId - b.pointerId);
   }
@@ -74,7 +74,7 @@ export class Outside {
     this.#effects.delete(pointerId);
   }
 
-  /** They died with the node that ran them; the new one has to be told to start them again. */
+  /** They ended with the node that ran them; the new node must be told to start them again. */
   forgetEffects(): void {
     this.#effects.clear();
   }

@@ -1,4 +1,4 @@
-/** What may happen to an instance from outside, as data: the same course can be taken with several drivers. */
+/** Random external events as data, so that several drivers can follow the same course. */
 import fc from 'fast-check';
 import { isEnded } from '../../../src/engine/model/instance.js';
 import type { ActivityOffer } from '../../../src/engine/flow/run.js';
@@ -26,7 +26,7 @@ const KINDS = [
 
 export interface Happening {
   readonly kind: (typeof KINDS)[number];
-  /** Which one, how long: whatever the kind has to decide. */
+  /** Random numbers for the choices of each kind, such as which one and how long. */
   readonly pick: number;
   readonly succeeds: boolean;
 }
@@ -128,7 +128,7 @@ export class Course {
   }
 }
 
-/** Answers everything that the instance waits for until it has ended. */
+/** Responds to everything that the instance is waiting for until it has ended. */
 export function answerEverything(driver: EngineDriver): void {
   for (let answers = 0; !isEnded(driver.instance); answers += 1) {
     if (answers > 5000) throw new Error(`it never ends: ${driver.open.join(', ')}`);

@@ -1,11 +1,11 @@
 /**
- * Random definitions in which everything can happen, and which end all the same once nothing fails any more.
+ * Random definitions in which anything can happen, and which still end once nothing fails any more.
  *
- * What keeps them finite:
- *   - loops burn `data.fuel`: While and Recur run while there is some, and jumps backwards need some;
- *   - all other jumps lead forwards in the document;
- *   - expressions fail only while `world.healthy` is false;
- *   - a step that has a Timeout, or contains some, is retried a bounded number of times.
+ * They are finite because:
+ * - loops burn `data.fuel`: While and Recur run while there is some, and backward jumps need some;
+ * - all other jumps lead forwards in the document;
+ * - expressions fail only while `world.healthy` is false;
+ * - a step that has a Timeout, or contains one, has a limited number of retries.
  */
 import type { Choices } from './choices.js';
 import type { DefinitionMembers, StepSource } from './define.js';
@@ -61,7 +61,7 @@ const CONTAINERS = ['Sequence', 'Parallel', 'If', 'Foreach', 'While', 'Schedule'
 class Builder {
   readonly mayTerminate: boolean;
   readonly #choices: Choices;
-  /** In the order of the document. */
+  /** In document order. */
   readonly #steps: MutableStep[] = [];
 
   constructor(choices: Choices) {
@@ -81,7 +81,7 @@ class Builder {
     return steps;
   }
 
-  /** Lets some steps go on elsewhere: forwards at will, backwards at the price of fuel. */
+  /** Adds jumps to some steps: forwards freely, backwards at the cost of fuel. */
   addJumps(): void {
     for (const [index, step] of this.#steps.entries()) {
       const after = this.#steps.slice(index + 1);
@@ -157,7 +157,7 @@ class Builder {
     }
   }
 
-  /** An Activity whose time is over fails, and fails again: only where no answer comes at all. */
+  /** An Activity that timed out fails again and again: only if no answer ever comes. */
   #timeoutInput(): Record<string, unknown> {
     return this.#choices.percent(20) ? { timeout: 1 + this.#choices.below(30) } : {};
   }
@@ -182,14 +182,14 @@ class Builder {
     if (choices.percent(20)) step.timeout = 1 + choices.below(20);
     const mustEnd = step.timeout !== undefined || isContainer;
     const behaviors: (string | undefined)[] = ['Retry', 'Compensate'];
-    // Without a behaviour of its own a step may be retried for ever.
+    // Without its own ErrorBehavior, a step may be retried forever.
     if (step.timeout === undefined) behaviors.unshift(undefined);
     if (!mustEnd) behaviors.push('Suspend');
     if (this.mayTerminate) behaviors.push('Terminate');
     const behavior = choices.pick(behaviors);
     if (choices.percent(20)) step.nonRetryable = ['ActivityFailed', 'FieldMissing'];
     if (behavior === undefined) {
-      // Retries first, then whatever else would happen.
+      // Retries first, then any other error behavior.
       if (choices.percent(30)) {
         step.maxRetries = choices.below(3);
         step.retryInterval = choices.below(5);

@@ -35,14 +35,14 @@ export abstract class RunView {
     return this.records.filter(({ status }) => status === 'Complete').map(({ stepId }) => stepId);
   }
 
-  /** All that ended, as `step status` or `step status #attempt` where it was not the first. */
+  /** Everything that ended, as `step status`, or `step status #attempt` for later attempts. */
   get history(): readonly string[] {
     return this.records.map(
       ({ stepId, status, attempt }) => `${stepId} ${status}${attempt === 1 ? '' : ` #${attempt}`}`,
     );
   }
 
-  /** Where the instance stands: `step kind` for each open pointer, oldest first. */
+  /** The state of the instance: `step kind` for each open pointer, oldest first. */
   get open(): readonly string[] {
     return this.pointers.map(({ stepId, state }) => `${stepId} ${state.kind}`);
   }
@@ -68,21 +68,21 @@ export abstract class RunView {
     return this.outside.effects;
   }
 
-  /** The one open offer of that name. */
+  /** The only open offer with that name. */
   activity(name: string): ActivityOffer {
     const offers = this.activities.filter((offer) => offer.name === name);
     expect(offers, `open activities named ${name}`).toHaveLength(1);
     return offers[0]!;
   }
 
-  /** The one effect of that step that is under way. */
+  /** The only running effect of that step. */
   effect(stepId: string): Effect {
     const effects = this.effects.filter((effect) => effect.stepId === stepId);
     expect(effects, `effects of ${stepId} under way`).toHaveLength(1);
     return effects[0]!;
   }
 
-  /** The one open pointer at that step. */
+  /** The only open pointer at that step. */
   pointer(stepId: string): Pointer {
     const pointers = this.pointers.filter((pointer) => pointer.stepId === stepId);
     expect(pointers, `open pointers at ${stepId}`).toHaveLength(1);

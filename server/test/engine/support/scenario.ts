@@ -1,9 +1,11 @@
-/** A scenario is run twice: with the instance kept in memory, and with it stored and read back at every step. */
+/**
+ * Runs each scenario twice: with the instance kept in memory, and with the instance stored and read back at every step.
+ */
 import { describe } from 'vitest';
 import { define, type DefinitionMembers, type StepSource } from './define.js';
 import { EngineDriver, type DriverOptions } from './engine-driver.js';
 
-/** Starts an instance of these steps and lets it run until everything waits. */
+/** Starts an instance of these steps and runs it until everything is waiting. */
 export type Start = (
   steps: readonly StepSource[],
   options?: DefinitionMembers & Omit<DriverOptions, 'reload'>,
@@ -22,7 +24,7 @@ export function scenarios(subject: string, body: (start: Start) => void): void {
   });
 }
 
-/** What of the options belongs into the document. */
+/** The options that are members of the document. */
 function membersOf(options: DefinitionMembers): DefinitionMembers {
   const { defaultErrorBehavior, defaultErrorRetryInterval } = options;
   return {

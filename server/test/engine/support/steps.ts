@@ -1,4 +1,4 @@
-/** Short ways to write the steps that many scenarios need. */
+/** Helpers that create the steps of many scenarios. */
 import type { StepSource } from './define.js';
 
 export type StepMembers = Partial<Omit<StepSource, 'id' | 'stepType'>>;
@@ -13,7 +13,7 @@ export function trace(id: string, members: StepMembers = {}): StepSource {
   return noOp(id, { outputs: { trail: `[...data.trail, '${id}']` }, ...members });
 }
 
-/** A custom step: its body is an effect, and the test says how that ends. */
+/** A custom step: its body is an effect, which the test ends. */
 export function work(id: string, members: StepMembers = {}): StepSource {
   return { id, stepType: 'my-step', ...members };
 }
@@ -65,12 +65,12 @@ export function foreach(
   return { id, stepType: 'Foreach', inputs: { collection, ...inputs }, do: inside, ...others };
 }
 
-/** The start of two or more paths. */
+/** Starts two or more branches. */
 export function fork(id: string, ...paths: readonly string[]): StepSource {
   return noOp(id, { selectNextStep: Object.fromEntries(paths.map((path) => [path, 'true'])) });
 }
 
-/** Completes at once, and is undone by `-<id>`. */
+/** Completes at once, and is compensated by `-<id>`. */
 export function undoable(id: string, members: StepMembers = {}): StepSource {
   return noOp(id, { compensateWith: [trace(`-${id}`)], ...members });
 }

@@ -1,6 +1,7 @@
 /**
- * Goal: what expressions give becomes what built-in inputs need, or a sentence that says what was expected and what
- * came. Method: one table per conversion, and one property over all JSON values.
+ * Goal: the values of expressions are converted to what built-in inputs need, or rejected with a message about the
+ * expected and the actual value.
+ * Method: one table per conversion, and one property over all JSON values.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,7 @@
-/** Goal: every written form of a duration gives its milliseconds, and nothing else passes. Method: tables. */
+/**
+ * Goal: every form of a duration is converted to milliseconds, and everything else is rejected.
+ * Method: tables.
+ */
 import { describe, expect, it } from 'vitest';
 import { MAX_DURATION_MS, parseDurationMs } from '../../../src/engine/values/durations.js';
 

@@ -1,4 +1,7 @@
-/** Goal: numbers come out of JSON as they went in. Method: tables, and random values against the text they were made of. */
+/**
+ * Goal: numbers survive a round trip through JSON unchanged.
+ * Method: tables, and random values compared with the text they were made of.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -13,7 +16,7 @@ import type { Json } from '../../../src/engine/values/json.js';
 
 const DIGITS_1000 = '9'.repeat(1000);
 
-/** Values as they stand in data: integers in their one form, floats of all sizes, odd keys, texts full of digits. */
+/** Values as in data: integers in their only form, floats of all sizes, unusual keys, strings full of digits. */
 function jsonValues(): fc.Arbitrary<Json> {
   const integer = fc.bigInt(-(10n ** 40n), 10n ** 40n).map(exactInteger);
   const nearLimit = fc.bigInt(2n ** 53n - 3n, 2n ** 53n + 3n).map(exactInteger);

@@ -1,4 +1,4 @@
-/** Which expressions inputs consist of, and how their values go back into place. */
+/** The expressions that inputs consist of, and how their values are inserted. */
 import { describe, expect, it } from 'vitest';
 import type { InputValue } from '../../../src/engine/model/definition.js';
 import { planInputs, requestOf } from '../../../src/engine/values/expression-plan.js';

@@ -1,4 +1,4 @@
-/** How long values are taken to be. */
+/** The computed length of values. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { writeJson } from '../../../src/engine/values/exact-json.js';

@@ -1,6 +1,6 @@
 /**
- * Goal: what is read and written part by part is what would be read and written at once, to the last character. Method: small
- * values are repeated until they are long, within one another and side by side; and texts with one character wrong.
+ * Goal: reading and writing in parts has exactly the same result as at once.
+ * Method: small values are repeated until they are long, nested and side by side; and texts with one wrong character.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

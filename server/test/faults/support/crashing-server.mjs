@@ -1,6 +1,6 @@
-// A server process that kills itself right before a store call, and otherwise is the built server. CRASH_AT says before
-// which: `insertEvent 2` is the second call of that name.
-// It is made of the build's own composition; what production runs carries no such hook.
+// A server process that kills itself right before a store call, and otherwise is the built server. CRASH_AT selects the
+// call: `insertEvent 2` is the second call of that name. It uses the composition of the build; the production code
+// contains no such hook.
 import { createServer } from 'node:http';
 import { compose } from '../../../dist/compose.js';
 import { readConfig } from '../../../dist/config/read-config.js';
@@ -8,7 +8,7 @@ import { createLogger } from '../../../dist/base/logger.js';
 import { observeStore } from '../../../dist/store/observed-store.js';
 
 const crashAt = process.env.CRASH_AT ?? '';
-/** How often each operation was called. */
+/** The number of calls of each operation. */
 const calls = {};
 
 const server = await compose({
@@ -22,7 +22,7 @@ const server = await compose({
         if (`${name} ${calls[name]}` === crashAt) {
           process.send?.({ crashing: crashAt });
           process.kill(process.pid, 'SIGKILL');
-          // The signal may take a moment; nothing may happen in it.
+          // The signal may take a moment, in which nothing must happen.
           return new Promise(() => undefined);
         }
         return undefined;

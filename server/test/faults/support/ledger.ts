@@ -1,4 +1,4 @@
-/** An HTTP target that remembers every call by its idempotency key. */
+/** An HTTP target that records every call by its idempotency key. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -17,7 +17,7 @@ export class Ledger {
   }
 
   get url(): string {
-    const { port } = this.#server.address() as AddressInfo; // It listens on TCP.
+    const { port } = this.#server.address() as AddressInfo; // The server listens on TCP.
     return `http://127.0.0.1:${port}`;
   }
 

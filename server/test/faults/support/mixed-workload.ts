@@ -1,13 +1,13 @@
 /**
- * A scripted mixed workload: every kind of step that writes, driven by calls that are repeated until they are answered.
+ * A scripted mixed workload: every kind of step that writes, driven by calls that are repeated until they succeed.
  *
- * Every call carries an idempotency key or can be repeated by nature, as a client's would, so that a server that dies in
- * the middle of one costs a repetition and nothing else.
+ * Every call has an idempotency key or is idempotent by nature, as a client's would be, so that a server that dies
+ * during a call only costs a repetition.
  */
 import { setTimeout } from 'node:timers/promises';
 import type { Ledger } from './ledger.js';
 
-/** Between two tries of a call, so that a server that cannot start is not started in a tight loop. */
+/** The pause between two attempts of a call, so that a server that cannot start is not restarted in a tight loop. */
 const RETRY_PAUSE_MS = 20;
 
 export const DEFINITIONS: readonly object[] = [
@@ -100,7 +100,7 @@ export const DEFINITIONS: readonly object[] = [
   },
 ];
 
-/** What the data of the instance must be in the end, whatever happened on the way. */
+/** The expected data of the instance at the end, whatever happened on the way. */
 export const EXPECTED = {
   begun: true,
   answer: 200,
@@ -113,7 +113,7 @@ export const EXPECTED = {
   ended: true,
 } as const;
 
-/** Which steps are in the history, how often, in the end. */
+/** The expected number of records of each step in the history. */
 export const EXPECTED_STEPS: Readonly<Record<string, number>> = {
   begin: 1,
   call: 1,
@@ -134,7 +134,7 @@ export const EXPECTED_STEPS: Readonly<Record<string, number>> = {
 
 type Address = () => Promise<string>;
 
-/** Runs the workload to its end and answers the ended instance. */
+/** Runs the workload to its end and returns the ended instance. */
 export async function runMixedWorkload(address: Address, ledger: Ledger): Promise<Instance> {
   const client = new PersistentClient(address);
   for (const definition of DEFINITIONS) {
@@ -174,7 +174,7 @@ export interface StepRow {
   readonly executionId: number;
 }
 
-/** A client that does not give up: it waits for the server to come back, within a deadline. */
+/** A client that does not give up: it waits until the server is back, within a deadline. */
 export class PersistentClient {
   readonly #address: Address;
   readonly #deadline = Date.now() + 300_000;
@@ -191,7 +191,7 @@ export class PersistentClient {
     return this.#call('POST', path, { body, idempotencyKey, expected: [200, 201, 202] });
   }
 
-  /** A poll whose answer was lost holds the item until its lease ends; then it is handed out again. */
+  /** A poll whose response was lost holds the item until its lease expires; then it is handed out again. */
   async untilFound(path: string): Promise<unknown> {
     for (;;) {
       const found = await this.#call('GET', path, { expected: [200, 404] });
@@ -199,7 +199,7 @@ export class PersistentClient {
     }
   }
 
-  /** Another token may be needed when the answer to the poll, or the lease, was lost. */
+  /** Another token may be needed if the response to the poll, or the lease, was lost. */
   async complete(token: string, result: unknown): Promise<void> {
     await this.#call('POST', `/api/activity/success/${token}`, { body: result, expected: [202] });
   }
@@ -222,7 +222,7 @@ export class PersistentClient {
         if (response.status !== 503)
           throw new UnexpectedAnswer(`${method} ${path}: ${response.status} ${text}`);
       } catch (error) {
-        // A refused or broken connection: the server has died, and the next call starts it again.
+        // A refused or broken connection: the server has died, and the next call restarts it.
         if (error instanceof UnexpectedAnswer) throw error;
       }
       await setTimeout(RETRY_PAUSE_MS);

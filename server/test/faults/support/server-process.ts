@@ -1,10 +1,10 @@
-/** A server process of the tests: started, killed and started again on the same data. */
+/** A server process for tests: started, killed and restarted on the same data. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const ENTRY = fileURLToPath(new URL('./crashing-server.mjs', import.meta.url));
 
-/** How often each store operation was called, by its name. */
+/** The number of calls of each store operation, by its name. */
 export type StoreCalls = Readonly<Record<string, number>>;
 
 interface Report {
@@ -25,7 +25,7 @@ export class ServerProcess {
     this.#environment = environment;
   }
 
-  /** The address of the running server; one that has died is started again, without another crash. */
+  /** The address of the running server; a dead one is restarted, without another crash. */
   url(crashAt: string | null = null): Promise<string> {
     this.#url ??= this.#start(crashAt);
     return this.#url;

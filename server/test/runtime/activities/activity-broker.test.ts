@@ -1,4 +1,4 @@
-/** Polls and the work that they are answered with, on a real store and a clock that the tests move. */
+/** Polls and the work that they get, on a real store and a clock that the tests move. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Logger } from '../../../src/base/logger.js';
 import { ActivityBroker } from '../../../src/runtime/activities/activity-broker.js';
@@ -60,7 +60,7 @@ function startBroker({ waitersMax = 10 } = {}): ActivityBroker {
   return broker;
 }
 
-/** What a poll was answered with: the id of the instance, null for no work; undefined while it waits. */
+/** The result of a poll: the id of the instance, null for no work; undefined while it waits. */
 interface Poll {
   readonly answer: () => string | null | undefined;
   readonly hangUp: () => void;
@@ -95,7 +95,7 @@ async function offerWork(instanceId: string): Promise<NewActivityRecord> {
   return activity;
 }
 
-/** Everything that began has come as far as it can without a timer. */
+/** Everything has advanced as far as it can without a timer. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -137,7 +137,7 @@ describe('a poll', () => {
     const broker = startBroker({ waitersMax: 1 });
     poll(broker);
     await expect(poll(broker).over).rejects.toMatchObject({ code: 'too_many_requests' });
-    // One that does not wait takes nobody's place.
+    // A poll that does not wait occupies no slot.
     expect(await poll(broker, { timeoutMs: 0 }).over).toBeNull();
   });
 
@@ -206,12 +206,12 @@ describe('a worker that has disconnected (AC2)', () => {
     const broker = startBroker();
     await offerWork('i');
     const gone = poll(broker);
-    // The search for it has begun.
+    // The search for work has started.
     expect(claimsAsked).toBe(1);
     gone.hangUp();
     expect(await gone.over).toBeNull();
     expect(await poll(broker).over).toBe('i');
-    // Only what somebody got counts as handed out, and this was not released by a worker.
+    // Only items that a worker got count as handed out, and this one was not released by a worker.
     expect(counted).toEqual(['handed_out']);
   });
 });
@@ -229,7 +229,7 @@ describe('an activity created while a worker is waiting', () => {
     await store.insertInstance({ record: instanceOf('i'), side });
     broker.created([activity]);
     expect(await waiting.over).toBe('i');
-    // It is nobody else's.
+    // No other worker has it.
     expect(await poll(broker, { timeoutMs: 0 }).over).toBeNull();
     // The worker has been answered: releasing its reservation does not make it wait again.
     broker.release('i/1/0');

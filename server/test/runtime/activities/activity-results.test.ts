@@ -1,4 +1,4 @@
-/** Results of activities: what is stored of them is enough to send the same message again. */
+/** Results of activities: the stored part is enough to send the same message again. */
 import { describe, expect, it } from 'vitest';
 import { resentMessage, storedResult } from '../../../src/runtime/activities/activity-results.js';
 

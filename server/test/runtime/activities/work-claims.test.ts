@@ -1,6 +1,6 @@
 /**
- * Claims on work items, on a real store and a clock that the tests move. A node that dies is a `WorkClaims` whose clock
- * stands still for ever: none of its timers fires again.
+ * Claims on work items, on a real store and a clock that the tests move. A dead node is a `WorkClaims` whose clock
+ * stands still forever: none of its timers fires again.
  */
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { LogFields, Logger } from '../../../src/base/logger.js';
@@ -30,7 +30,7 @@ class HandClock implements Clock {
     return this.#timers.size;
   }
 
-  /** Also lets everything happen that the timers began. */
+  /** Also lets everything happen that the timers started. */
   async pass(ms: number): Promise<void> {
     this.#now += ms;
     for (const timer of [...this.#timers]) {
@@ -242,7 +242,7 @@ describe('a work item that cannot be read', () => {
     await offer('bad', 'x');
     const { clock, take } = startNode();
     const taking = take();
-    // The claim is on its way; what follows it is not.
+    // The claim is in progress; the next operation is not.
     isAway = true;
     await expect(taking).rejects.toThrow(StoreUnavailableError);
     isAway = false;

@@ -1,4 +1,4 @@
-/** The change feed by itself, on a clock that the test moves: bounds, coalescing, and what other nodes are told. */
+/** The change feed alone, on a clock that the test moves: limits, coalescing, and hints to other nodes. */
 import { describe, expect, it } from 'vitest';
 import type { ChangeBatch, Hint, WorkflowChange } from '../../../src/backplane/backplane.js';
 import { readHint, writeHint } from '../../../src/backplane/hint-codec.js';
@@ -46,7 +46,7 @@ function instance(id: string, members: Partial<WorkflowInstance> = {}): Workflow
   };
 }
 
-/** The next batch, the clock moved to where the watch gives it. */
+/** The next batch, after moving the clock to the time at which it is delivered. */
 async function next(watch: ChangeListener, waitMs = 60_000): Promise<ChangeBatch | null> {
   const batch = watch.next(waitMs);
   clock.advance(100);
@@ -248,7 +248,7 @@ describe('the change feed between nodes', () => {
     const listening = feed().node;
     const watch = listening.watch({});
     node.heardInterest();
-    // The longest names there can be, every letter of which takes six to write.
+    // The longest possible names; each character takes six characters to write.
     const long = '\ud800'.repeat(200);
     for (let n = 0; n < 120; n += 1) {
       const id = `${n}`.padStart(200, '\ud800');
@@ -293,7 +293,7 @@ describe('the change feed between nodes', () => {
   });
 });
 
-/** Lets promises that are due run. */
+/** Lets pending promises run. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,4 +1,4 @@
-/** What a node keeps of custom steps: those in use, within a bound. */
+/** The custom steps that a node caches: those in use, within a limit. */
 import { expect, it } from 'vitest';
 import {
   StepScripts,

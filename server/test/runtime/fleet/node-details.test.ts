@@ -1,4 +1,4 @@
-/** What nodes tell of themselves in their record: written, read back, and read from rubbish. */
+/** The details that nodes write to their record: written, read back, and read from invalid text. */
 import { describe, expect, it } from 'vitest';
 import {
   POLLED_NAMES_MAX,

@@ -1,4 +1,4 @@
-/** Who counts as gone: a node that was not known yet must not. */
+/** Which nodes are presumed dead: a node that was merely unknown is not. */
 import { describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/base/logger.js';
 import { NodeRegistry } from '../../../src/runtime/fleet/node-registry.js';

@@ -1,4 +1,4 @@
-/** Nodes go by the time of their database, whatever happens to the clocks of their machines. */
+/** Nodes follow the time of their database, whatever happens to the clocks of their machines. */
 import { describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/base/logger.js';
 import { clockOf } from '../../../src/base/clock.js';
@@ -6,7 +6,7 @@ import { SharedClock } from '../../../src/runtime/fleet/shared-clock.js';
 
 const NOON = Date.UTC(2026, 5, 1, 12);
 
-/** A machine whose clock and steady count the test moves. */
+/** A machine whose clock and steady clock the test moves. */
 function machine(): {
   clock: SharedClock;
   wall: number;
@@ -66,7 +66,7 @@ describe('a clock shared by nodes', () => {
 
   it('is as accurate as the fastest response of the database allows', () => {
     const at = machine();
-    // In truth the database is 300 ms ahead.
+    // The database is actually 300 ms ahead.
     at.clock.adjust(NOON + 300 - 900, 1000);
     at.clock.adjust(NOON + 300 - 5, 20);
     at.clock.adjust(NOON + 300 - 1, 2);

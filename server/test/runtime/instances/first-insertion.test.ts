@@ -1,4 +1,4 @@
-/** A new instance is stored once: with what its first pass made of it, or as it began when that takes long. */
+/** A new instance is stored once: with the result of its first pass, or in its initial state if the pass takes long. */
 import { expect, it } from 'vitest';
 import { FirstInsertion, type FirstPass } from '../../../src/runtime/instances/first-insertion.js';
 import { StoreUnavailableError } from '../../../src/store/store.js';
@@ -13,7 +13,7 @@ function scene() {
   return { insertion, stored };
 }
 
-const FIRST_PASS = {} as FirstPass; // Only handed on.
+const FIRST_PASS = {} as FirstPass; // Only passed on.
 
 it('the first insertion stores the result of the first pass', async () => {
   const { insertion, stored } = scene();

@@ -1,6 +1,6 @@
 /**
- * Goal: whatever becomes of a commit, an actor goes on from what the store has, and nothing leaves it before.
- * Method: one actor on a store in memory; each test decides what happens to its commits.
+ * Goal: whatever happens to a commit, an actor continues from what the store has, and nothing leaves it earlier.
+ * Method: one actor on a memory store; each test decides what happens to its commits.
  */
 import { expect, it } from 'vitest';
 import { createLogger } from '../../../src/base/logger.js';
@@ -28,7 +28,7 @@ const CALL: StepSource = {
   inputs: { BaseUrl: "'http://callee/'" },
 };
 
-/** @param commits what becomes of the first commits; later ones are made as they are */
+/** @param commits what happens to the first commits; later ones succeed */
 async function scene(step: StepSource, commits: ((commit: Commit) => ReturnType<Commit>)[] = []) {
   const clock = new ManualClock();
   const store = createMemoryStore();
@@ -78,7 +78,7 @@ async function scene(step: StepSource, commits: ((commit: Commit) => ReturnType<
   const run = takeUpRun(definition, readState(record, record.state), clock.now());
   const actor = new InstanceActor(environment, owner, run, { kind: 'loaded', record });
   const stored = async () => (await store.getInstance('w'))!;
-  /** A message reaches the stored inbox. */
+  /** A message is added to the stored inbox. */
   const post = async () => {
     const event = { id: 'e', name: 'n', key: 'k', publishedAt: 1, data: '1' };
     const message = eventMessage(event);

@@ -7,7 +7,7 @@ import { ManualClock } from '../support/manual-clock.js';
 const GATE_MAX = 8;
 const BESIDE_CLIENTS_MAX = 2;
 
-/** Lets promises that are settled run on. */
+/** Lets settled promises run on. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 function scene() {
@@ -35,7 +35,7 @@ function scene() {
   return {
     clock,
     loads,
-    /** Those that are being read from the store now. */
+    /** The instances that are being read from the store. */
     reading,
     bring: (count: number, lane: LoadLane) => {
       for (let n = 0; n < count; n += 1) {

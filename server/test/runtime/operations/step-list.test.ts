@@ -1,4 +1,4 @@
-/** Goal: the steps of an instance are the same list from both ends and for one step, however long its history is. */
+/** Goal: the list of steps is the same from both ends and for one step, however long the history is. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { WorkflowInstance } from '../../../src/engine/model/instance.js';
 import type { StepRecord } from '../../../src/engine/model/step-record.js';
@@ -10,7 +10,7 @@ import { instanceOf, NO_SIDE } from '../../store/records.js';
 
 const SPILLED = 4500;
 const RECENT = 20;
-/** The last of the records that are in the store. */
+/** The last of the stored records. */
 const RARE = SPILLED - 1;
 
 function record(at: number): StepRecord {
@@ -61,7 +61,7 @@ describe('the list of steps of a run with a long history', () => {
       record: instanceOf('long'),
       side: {
         ...NO_SIDE,
-        // One more than the instance knows: of a commit that was lost.
+        // One more than the instance knows: from a commit that was lost.
         history: Array.from({ length: SPILLED + 1 }, (_, sequence) => ({
           instanceId: 'long',
           sequence,

@@ -1,4 +1,4 @@
-/** Log lines of EmitLog steps: what they look like, how long they are, and how many a definition may write. */
+/** Log lines of EmitLog steps: their format, their maximum length, and how many a definition may write. */
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/engine/values/json.js';
 import { EmittedLines } from '../../../src/runtime/passes/emitted-lines.js';

@@ -1,4 +1,4 @@
-/** The log of failed attempts: a line for each, but no more than one a minute of the same step of the same instance. */
+/** The log of failed attempts: a line for each, but at most one a minute for the same step of the same instance. */
 import { describe, expect, it } from 'vitest';
 import type { WorkflowInstance } from '../../../src/engine/model/instance.js';
 import type { FailedAttempt, NextAction } from '../../../src/engine/flow/run.js';
@@ -7,7 +7,7 @@ import { createLogRecorder } from '../../step-bodies/support/log-recorder.js';
 import { ManualClock } from '../support/manual-clock.js';
 
 function instance(id: string): WorkflowInstance {
-  // The log looks at nothing else.
+  // The log reads no other members.
   return { id, definitionId: 'order', version: 3 } as WorkflowInstance;
 }
 

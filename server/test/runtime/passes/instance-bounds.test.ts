@@ -1,4 +1,4 @@
-/** How large an instance may be: `instance_bytes_max` counts what is stored, in bytes. */
+/** The maximum size of an instance: `instance_bytes_max` counts the stored bytes. */
 import { describe, expect, it } from 'vitest';
 import { startRun } from '../../../src/engine/flow/lifecycle.js';
 import { writeState } from '../../../src/engine/model/snapshot.js';

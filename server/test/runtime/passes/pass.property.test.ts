@@ -1,6 +1,7 @@
 /**
- * Goal: whatever a pass does, and however soon it is cut short, it leaves no cancel condition true and unchecked.
- * Method: random instances, pass by pass, with conditions evaluated again after each of them; passes are slow at random.
+ * Goal: whatever a pass does, and however early it is interrupted, it leaves no cancel condition true and unchecked.
+ * Method: random instances, pass by pass, with all conditions evaluated again after each pass; passes are slow at
+ * random.
  */
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -24,7 +25,7 @@ import { createSimulatedScripts } from '../../simulation/support/simulated-scrip
 
 const numRuns = Number(process.env['ENGINE_PROPERTY_RUNS'] ?? 400);
 const timeout = 30_000 + numRuns * 300;
-/** Enough for any definition that ends; others are left out. */
+/** Enough for any definition that ends; others are skipped. */
 const PASSES_MAX = 400;
 
 afterEach(() => {
@@ -51,7 +52,7 @@ function live(definition: ReturnType<typeof randomDefinition>): Life {
         const error = { type: 'Overloaded', message: 'later' };
         return { ok: false, index: 0, error } satisfies EvaluationResult;
       }
-      // The definitions name what the test changes behind the engine's back; here everything is healthy.
+      // The definitions read a variable that only the test changes; here everything is healthy.
       const healthy = expressions.map((each) =>
         'source' in each
           ? { ...each, source: each.source.replaceAll('world.healthy', 'true') }
@@ -99,7 +100,7 @@ function overlooked(run: Run): readonly string[] {
   });
 }
 
-/** Answers one thing that the instance waits for. */
+/** Responds to one wait of the instance. */
 function answer(run: Run): void {
   for (const pointer of run.instance.pointers.values()) {
     const execution = { pointerId: pointer.id, attempt: pointer.attempt };
@@ -131,7 +132,7 @@ function answer(run: Run): void {
   fireTimers(run);
 }
 
-/** What a commit does; now and then another node goes on with what was stored. */
+/** The effect of a commit; occasionally another node continues from the stored state. */
 function commit(run: Run, takesOver: boolean): Run {
   run.changes = noChanges();
   run.instance.spilled += run.instance.recent.length;
@@ -144,7 +145,7 @@ function commit(run: Run, takesOver: boolean): Run {
   return takeUpRun(run.definition, readState(columns, writeState(run.instance)), run.now);
 }
 
-/** What a refusal of Python would leave behind if it were taken for a failure. */
+/** What a rejection by Python would leave behind if it were treated as a failure. */
 function failures({ changes, instance }: Run): number {
   const records = instance.recent.filter(({ error }) => error?.type === 'Aborted');
   return records.length + changes.failedAttempts.length;
@@ -174,11 +175,11 @@ describe('any pass', { timeout }, () => {
           if (isEnded(run.instance)) return;
           refusals.next = run.queue.size === 0 && chance(10);
           const pending = new PendingEvaluation(environment.clock);
-          // Called off at any point: what was not done is due again.
+          // Cancelled at any point: the unfinished work is due again.
           if (chance(10)) pending.callOff();
           const failuresBefore = failures(run);
           await runPass(run, environment, pending);
-          // One that is suspended has no timer; resuming checks.
+          // A suspended instance has no timer; the resume checks.
           if (run.cancelRecheckAt !== null && run.instance.status === 'Runnable') {
             expect(nextTimer(run) ?? Infinity).toBeLessThanOrEqual(run.cancelRecheckAt);
           } else {

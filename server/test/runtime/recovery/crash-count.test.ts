@@ -1,4 +1,4 @@
-/** What a commit makes of the count of crashes. */
+/** The effect of a commit on the crash count. */
 import { expect, it } from 'vitest';
 import { startRun } from '../../../src/engine/flow/lifecycle.js';
 import { CrashCount } from '../../../src/runtime/recovery/crash-count.js';

@@ -1,4 +1,4 @@
-/** Trials: what ends one, when one may begin, and in which order. */
+/** Trials: when one ends, when one may start, and in which order. */
 import { expect, it } from 'vitest';
 import { createLogger } from '../../../src/base/logger.js';
 import { CrashTrials } from '../../../src/runtime/recovery/crash-trials.js';
@@ -10,7 +10,7 @@ const QUIET_MS = 3000;
 const OUTSIDE_MS = 250;
 const TRIAL_MS_MAX = 10_000;
 
-/** Lets promises that are settled run on. */
+/** Lets settled promises run on. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 interface Options {
@@ -23,7 +23,7 @@ function scene({ nodeId = 'node', ready, waitsOutside = () => false }: Options =
   const clock = new ManualClock();
   const begun: string[] = [];
   const suspectEpochs: (number | null)[] = [];
-  /** As the store was told. */
+  /** As written to the store. */
   const counts: (readonly [string, number])[] = [];
   const trials = new CrashTrials({
     environment: {
@@ -64,7 +64,7 @@ it('a crash trial starts only after the node has been up for a while and Python 
   trials.add('one', null);
   await pass(QUIET_MS + TRIAL_MS_MAX);
   expect(begun).toEqual([]);
-  // A node dies meanwhile.
+  // A node dies in the meantime.
   trials.unquiet();
   boot();
   await pass(QUIET_MS - 1);
@@ -108,7 +108,7 @@ it('a crash trial waits only briefly for a response from outside, and again afte
   const { counts, pass, trials } = scene({ waitsOutside: () => isOutside });
   trials.add('caller', null);
   await pass(QUIET_MS);
-  // At work again when the moment is over: the trial goes on.
+  // Working again when the time is over: the trial continues.
   trials.rests('caller');
   await pass(OUTSIDE_MS);
   expect(counts).toEqual([]);

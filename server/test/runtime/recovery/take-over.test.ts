@@ -1,4 +1,4 @@
-/** Whom a node suspects of the death of another, and when it suspends it. */
+/** Which instances a node suspects after the death of another node, and when it suspends them. */
 import { describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/base/logger.js';
 import { Quarantine } from '../../../src/runtime/recovery/quarantine.js';
@@ -11,12 +11,12 @@ import { ManualClock } from '../support/manual-clock.js';
 const QUIET_MS = 3000;
 const NEWER = 1000;
 
-/** Lets promises that are settled run on. */
+/** Lets settled promises run on. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 interface Options {
   readonly crashesMax?: number;
-  /** How long the dead node can have been at work; null: nothing is known of it any more. */
+  /** How long the dead node can have been working; null: nothing is known of it any more. */
   readonly livedUntil?: number | null;
 }
 
@@ -69,9 +69,9 @@ async function scene(dead: Partial<InstanceRecord>, options: Options = {}) {
   });
   await takeOver.claim(record);
   return {
-    /** What is at work by now. */
+    /** The instances that are active by now. */
     active,
-    /** What was found to be written by a newer server. */
+    /** The instances that a newer server has written. */
     newer,
     forgetNode: () => (livedUntil = null),
     afterQuiet: async () => {

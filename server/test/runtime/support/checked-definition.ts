@@ -1,4 +1,4 @@
-/** Checks a definition with every custom step known and every expression valid, so that only what is odd is found. */
+/** Checks a definition with every custom step known and every expression valid, so that only warnings remain. */
 import { DefinitionChecker } from '../../../src/runtime/definitions/definition-checker.js';
 import { examineExpression } from '../../../src/scripts/expressions/examine-expression.js';
 import type { ParsedDefinition } from '../../../src/engine/definitions/parse-definition.js';

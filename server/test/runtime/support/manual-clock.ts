@@ -15,12 +15,12 @@ export class ManualClock implements Clock {
     return () => this.#callbacks.delete(entry);
   }
 
-  /** How many wait for their time. */
+  /** The number of pending timers. */
   get pending(): number {
     return this.#callbacks.size;
   }
 
-  /** Calls back what becomes due, in order. */
+  /** Fires what becomes due, in order. */
   advance(ms: number): void {
     const until = this.#now + ms;
     for (;;) {

@@ -7,7 +7,7 @@ export function describeExpressions(test: RuntimeUnderTest): void {
   const { evaluateAll, valueOf, errorOf } = test;
 
   describe('the length of an expression', () => {
-    it('is at most 16 KiB as UTF-8, when it is evaluated and when it is checked', async () => {
+    it('is limited to 16 KiB of UTF-8, both when it is evaluated and when it is checked', async () => {
       const longest = `"${'é'.repeat(8_191)}"`;
       expect(await valueOf(longest)).toHaveLength(8_191);
       for (const source of [`${longest} `, `abs(${longest})`, `"${'x'.repeat(1 << 20)}"`]) {
@@ -19,12 +19,12 @@ export function describeExpressions(test: RuntimeUnderTest): void {
       }
     });
 
-    it('is one failure of a batch, at its place', async () => {
+    it('fails only one expression of a batch', async () => {
       const sources = ['1', `"${'x'.repeat(20_000)}"`, '2'];
       expect(await evaluateAll(sources)).toMatchObject({ ok: false, index: 1 });
     });
 
-    it('keeps the order and the places of many long ones', async () => {
+    it('keeps the order and the positions of many long ones', async () => {
       const open = Array.from({ length: 8 }, (_, at) => `"${'x'.repeat(9_000)}${at}".count("x"`);
       const closed = open.map((source) => `${source})`);
       expect(await evaluateAll(closed)).toEqual({ ok: true, values: closed.map(() => 9_000) });
@@ -32,7 +32,7 @@ export function describeExpressions(test: RuntimeUnderTest): void {
       expect(problems.map(({ index }) => index)).toEqual(open.map((_, at) => 8 + at));
     });
 
-    it('has no limit for a constant, whether Python sees it or not', async () => {
+    it('is unlimited for a constant, whether Python reads it or not', async () => {
       const constant = Array.from({ length: 20_000 }, (_, at) => `${at}`);
       const alone = await evaluateAll([{ constant, assignTo: 'list' }]);
       expect(alone).toEqual({ ok: true, values: [constant] });
@@ -49,10 +49,10 @@ export function describeExpressions(test: RuntimeUnderTest): void {
       ['False', false],
       ['a fraction', -1.5],
       ['a long integer', 2n ** 70n],
-      ['a text', '"quotes", \\\\, \n and 漢😀'],
+      ['a string', '"quotes", \\\\, \n and 漢😀'],
       ['an object', { 'a "b"': [null, { c: '\\\\u0041' }] }],
     ])(
-      'gives %s as a constant back as it is, before and after expressions',
+      'does not change %s as a constant, before and after expressions',
       async (_name, constant) => {
         const requests = [{ constant, assignTo: 'x' }, { source: 'repr(1)' }, { constant }];
         expect(await evaluateAll(requests)).toEqual({
@@ -63,7 +63,7 @@ export function describeExpressions(test: RuntimeUnderTest): void {
     );
   });
 
-  describe('expressions as they are written', () => {
+  describe('the source of an expression', () => {
     it.each<[string, Json]>([
       ['  data.count  ', 3],
       ['\n  data.count\n', 3],
@@ -78,7 +78,7 @@ export function describeExpressions(test: RuntimeUnderTest): void {
       ['[\n  1,\n  2\n]', [1, 2]],
       ['1,\n2', [1, 2]],
       ['"""two\nlines"""', 'two\nlines'],
-    ])('reads %j', async (source, expected) => {
+    ])('is accepted: %j', async (source, expected) => {
       expect(await valueOf(source)).toEqual(expected);
     });
 
@@ -93,11 +93,11 @@ export function describeExpressions(test: RuntimeUnderTest): void {
       'x = 1',
       'import os',
       'data.class',
-    ])('reports %j as a syntax error', async (source) => {
+    ])('is rejected as a syntax error: %j', async (source) => {
       expect((await errorOf(source)).type).toBe('SyntaxError');
     });
 
-    it('names the line of the source', async () => {
+    it('has its lines counted in errors', async () => {
       const error = await errorOf('\n\n[1,\n 2,\n 1 / 0]');
       expect(error).toMatchObject({ type: 'ZeroDivisionError', line: 5 });
       expect(await errorOf('\n\n1 +\n2 + +')).toMatchObject({ type: 'SyntaxError' });
@@ -105,19 +105,19 @@ export function describeExpressions(test: RuntimeUnderTest): void {
   });
 
   describe('batches', () => {
-    it('gives one value for each expression, in order', async () => {
+    it('return one value for each expression, in order', async () => {
       const result = await evaluateAll(['1', 'abs(data.count) + 1', '"x"']);
       expect(result).toEqual({ ok: true, values: [1, 4, 'x'] });
     });
 
-    it('gives nothing for nothing', async () => {
+    it('return nothing for no expressions', async () => {
       expect(await evaluateAll([])).toEqual({ ok: true, values: [] });
     });
 
     it.each([
       ['without Python', 'data.count', 'data.a'],
       ['in Python', 'abs(data.count)', 'abs(data.a)'],
-    ])('lets later expressions see assigned values, %s', async (_, first, second) => {
+    ])('let later expressions read assigned values, %s', async (_, first, second) => {
       const data = { count: 3 };
       const result = await evaluateAll(
         [
@@ -131,7 +131,7 @@ export function describeExpressions(test: RuntimeUnderTest): void {
       expect(data).toEqual({ count: 3 });
     });
 
-    it('shows later expressions what will be stored, not what was computed', async () => {
+    it('let later expressions read what will be stored, not what was computed', async () => {
       const result = await evaluateAll([
         { source: '{1, 2}', assignTo: 's' },
         { source: 'datetime(2024, 1, 1)', assignTo: 'd' },
@@ -147,16 +147,16 @@ export function describeExpressions(test: RuntimeUnderTest): void {
       ['in Python', ['1 + 0', '1 / 0', '2 + 0'], 1],
       ['for a value that cannot be stored', ['1', '2', '10 ** 1000', '3'], 2],
       ['for a syntax error', ['1', '(', '3'], 1],
-    ])('stops at the first failure and says which, %s', async (_, sources, index) => {
+    ])('stop at the first failure and name it, %s', async (_, sources, index) => {
       expect(await evaluateAll(sources)).toMatchObject({ ok: false, index });
     });
 
-    it('says which expression took too long', async () => {
+    it('name the expression that timed out', async () => {
       const result = await evaluateAll(['1', '2', 'sum(range(10 ** 12))', '3']);
       expect(result).toMatchObject({ ok: false, index: 2, error: { type: 'Timeout' } });
     });
 
-    it('assigns to a field whatever its name is', async () => {
+    it('assign to fields with any name', async () => {
       const result = await evaluateAll([
         { source: '"evil"', assignTo: '__proto__' },
         'data["__proto__"]',
@@ -166,7 +166,7 @@ export function describeExpressions(test: RuntimeUnderTest): void {
       expect(({} as Record<string, unknown>)['evil']).toBeUndefined();
     });
 
-    it('never changes the variables of the caller', async () => {
+    it('never modify the variables of the caller', async () => {
       const data = { list: [1], object: { a: 1 } };
       await evaluateAll(
         [

@@ -46,7 +46,7 @@ export function describeResults(test: RuntimeUnderTest): void {
       ['"{} {}".format(1, data.Value1)', '1 one'],
       ['"\\ud800"', '\ud800'],
       ['{"__proto__": 1}["__proto__"]', 1],
-    ])('turns %s into JSON', async (source, expected) => {
+    ])('converts %s into JSON', async (source, expected) => {
       expect(await valueOf(source)).toEqual(expected);
       expect(await valueOf(`[${source}][0]`)).toEqual(expected);
     });
@@ -68,20 +68,20 @@ export function describeResults(test: RuntimeUnderTest): void {
       ['{(1, 2): 3}', 'TypeError', /key/],
       ['(lambda l: (l.append(l), l)[1])([])', 'ValueError', /contains itself/],
       ['__import__("functools").reduce(lambda a, _: [a], range(91), 1)', 'ValueError', /nested/],
-    ])('refuses %s with a reason', async (source, type, message) => {
+    ])('rejects %s with a reason', async (source, type, message) => {
       const error = await errorOf(source);
       expect(error.type).toBe(type);
       expect(error.message).toMatch(message);
     });
 
-    it('keeps digits inside of texts', async () => {
+    it('keeps digits in strings', async () => {
       expect(await valueOf('["12345678901234567890", ",[12345678901234567890]"]')).toEqual([
         '12345678901234567890',
         ',[12345678901234567890]',
       ]);
     });
 
-    it('keeps floats floats and integers integers, on the way there and back', async () => {
+    it('keeps floats as floats and integers as integers in both directions', async () => {
       const data = {
         big: 1e20,
         small: 1e-7,
@@ -113,7 +113,7 @@ export function describeResults(test: RuntimeUnderTest): void {
       });
     });
 
-    it('lets the expressions that follow see a number as it will be stored', async () => {
+    it('lets the following expressions read a number as it will be stored', async () => {
       const result = await test.runtime.evaluate(
         [
           { source: 'float(1e16)', assignTo: 'a' },

@@ -31,7 +31,7 @@ export function describeVariables(test: RuntimeUnderTest): void {
       ['data.order.get("missing", data.count)', 3],
       ['data.text', 'äöü 😀 "quoted"\n'],
       ['data', DATA],
-    ])('gives %s', async (source, expected) => {
+    ])('returns %s', async (source, expected) => {
       expect(await valueOf(source)).toEqual(expected);
       // The same through Python's own eyes, where the source could be answered without it.
       expect(await valueOf(`(lambda: ${source})()`)).toEqual(expected);
@@ -61,14 +61,14 @@ export function describeVariables(test: RuntimeUnderTest): void {
       ['datetime(2024, 1, 1).replace(year=2023).year', 2023],
       [`${'-'.repeat(150)}data.order.deep.keys().__len__()`, 1],
     ])(
-      'takes a field for the attribute, and dict methods for the library: %s',
+      'reads a field as the attribute, while library code gets dict methods: %s',
       async (source, expected) => {
         expect(await valueOf(source)).toEqual(expected);
         expect(await valueOf(`(lambda: ${source})()`)).toEqual(expected);
       },
     );
 
-    it('names an attribute that is missing behind a method of dict', async () => {
+    it('names a missing attribute after a method of dict', async () => {
       expect(await errorOf('(5).items')).toMatchObject({
         type: 'AttributeError',
         message: "'int' object has no attribute 'items'",
@@ -85,7 +85,7 @@ export function describeVariables(test: RuntimeUnderTest): void {
       '(lambda d: d.clear())(data)',
       'setattr(data, "count", 9)',
       'context.clear()',
-    ])('changes nothing in place: %s', async (source) => {
+    ])('modifies nothing in place: %s', async (source) => {
       const after = ['data.count', 'data.list', 'data.order', 'context', 'data.new'];
       const result = await test.runtime.evaluate(
         [
@@ -114,13 +114,13 @@ export function describeVariables(test: RuntimeUnderTest): void {
       ['data.list[9]', 'IndexError', /range/],
       ['environment["MISSING"]', 'KeyError', /MISSING/],
       ['unknown', 'NameError', /unknown/],
-    ])('explains %s', async (source, type, message) => {
+    ])('explains the failure of %s', async (source, type, message) => {
       const error = await errorOf(source);
       expect(error.type).toBe(type);
       expect(error.message).toMatch(message);
     });
 
-    it('has step only where one is given', async () => {
+    it('provides step only where there is one', async () => {
       const result = await test.runtime.evaluate([{ source: 'step.x' }], { data: {}, context: {} });
       expect(result).toMatchObject({ ok: false, error: { type: 'NameError' } });
     });
@@ -142,7 +142,7 @@ export function describeVariables(test: RuntimeUnderTest): void {
       ['datetime.fromisoformat("2024-01-01T00:00:00Z").timestamp()', 1704067200],
       ['datetime.strptime("2024-05-06", "%Y-%m-%d").weekday()', 0],
       ['Decimal("1.10") + Decimal("2.2")', 3.3],
-    ])('knows %s without import', async (source, expected) => {
+    ])('are available without an import: %s', async (source, expected) => {
       expect(await valueOf(source)).toEqual(expected);
     });
   });

@@ -1,4 +1,4 @@
-/** Instances that were removed after their retention, as they were then: the checker looks at them too. */
+/** The final state of instances that were purged after their retention: the checker examines them too. */
 import type { HistoryRecord, InstanceRecord } from '../../../src/store/records/instances.js';
 import type { Store } from '../../../src/store/store.js';
 import { hold } from './violation.js';
@@ -18,7 +18,7 @@ export class Archive {
     this.#known.add(id);
   }
 
-  /** The store answers at once (MS1), so everything is read right before and right after the removal. */
+  /** The store completes operations at once (MS1), so everything is read right before and right after the removal. */
   async purge(store: Store, request: Parameters<Store['purge']>[0]): ReturnType<Store['purge']> {
     const reads = [...this.#known].map((id) => ({
       id,

@@ -1,15 +1,16 @@
 /**
- * What must be true when everything has come to rest, and some of it (I5, I7, I8) all the time:
+ * The conditions that hold when everything is at rest, and some of them (I5, I7, I8) at any time:
  *
- *  I1 Every answered start exists once, with the outcome that its model says; its steps ended as often as the model says.
- *  I2 Its data is what the model says.
- *  I3 Every effect that counts was called, none that the history does not explain, none twice where there was no fault.
- *  I4 Each activity has one accepted result, and it is the one in the instance.
- *  I5 Revisions increase, no commit goes back, the history has no gap and nothing twice.
- *  I6 A wait takes one event, and an event is taken once by an instance.
- *  I7 Nothing stays due, unsettled, undelivered or subscribed; what is suspended stays so until it is resumed; ends are
- *     final.
- *  I8 What ended long ago is removed with its history, and nothing else is.
+ * I1 Every acknowledged start exists once, with the outcome in its model; its steps ended as often as the model
+ * predicts.
+ * I2 Its data is what the model predicts.
+ * I3 Every effect that counts was called, none that the history does not explain, none twice without a fault.
+ * I4 Each activity has one accepted result, and it is the one in the instance.
+ * I5 Revisions increase, no commit goes back, the history has no gaps and no duplicates.
+ * I6 A wait takes one event, and an instance takes an event once.
+ * I7 Nothing stays due, unsettled, undelivered or subscribed; a suspended instance stays so until it is resumed; ends
+ * are final.
+ * I8 An instance that ended long ago is purged with its history, and nothing else is.
  */
 import type { StepRecord } from '../../../src/engine/model/step-record.js';
 import { isJsonObject, type JsonObject } from '../../../src/engine/values/json.js';
@@ -28,11 +29,11 @@ interface Ended {
   readonly record: InstanceRecord;
   readonly data: JsonObject;
   readonly steps: readonly StepRecord[];
-  /** It was terminated with compensation, and nothing cut that short. */
+  /** The instance was terminated with compensation, and nothing cut that short. */
   readonly isCleanedUp: boolean;
 }
 
-/** Why the world is not at rest yet; null when it is. */
+/** The reason why the world is not at rest yet; null if it is. */
 export async function unrest(world: World): Promise<string | null> {
   const { scheduler, store } = world;
   const { instances, undeliveredEvents } = await store.statistics();
@@ -95,13 +96,13 @@ function endedOf({ history, record }: Removed): Ended {
     () => `${record.id}: ${history.length}`,
   );
   const spilled = history.map(({ body }) => JSON.parse(body) as StepRecord);
-  // Written by `writeState`.
+  // `writeState` wrote it.
   const recent = state['recent'] as unknown as readonly StepRecord[];
   const isCleanedUp = isJsonObject(state['cleanUp'] ?? null);
   return { record, data: state['data'], steps: [...spilled, ...recent], isCleanedUp };
 }
 
-/** E10: what completed was compensated once, the newest first, and then it was Terminated. */
+/** E10: the completed steps were compensated once, newest first, and then the instance was Terminated. */
 function checkCleanUp({ record, steps }: Ended): void {
   const { id, outcome, status } = record;
   hold(status === 'Terminated' && outcome === 'Terminated', 'E10 it is Terminated', () => id);
@@ -116,7 +117,7 @@ function checkCleanUp({ record, steps }: Ended): void {
   );
 }
 
-/** I1 and I2: it ended as its model says, with the data that its model says. */
+/** I1 and I2: the instance ended as its model predicts, with the predicted data. */
 function checkInstance({ data, record, steps }: Ended, scenario: Scenario): void {
   const { id, definitionId, outcome, status } = record;
   if (outcome === 'Terminated') {
@@ -140,7 +141,7 @@ function checkInstance({ data, record, steps }: Ended, scenario: Scenario): void
   checkCounts(id, steps, { Complete: model.completed });
   checkCounts(id, steps, { Failed: model.failed, Cancelled: model.cancelled });
   for (const [name, value] of Object.entries(model.data)) {
-    // A parent sees the end of its child, which may have been terminated on its own.
+    // A parent sees the end of its child, which a client may have terminated.
     hold(
       data[name] === value,
       'I2 data is what the model says',
@@ -150,7 +151,7 @@ function checkInstance({ data, record, steps }: Ended, scenario: Scenario): void
   if (takesEvents(definitionId, data)) checkEvents(record, data, scenario);
 }
 
-/** I1: each step ended as often in each way as the model says. */
+/** I1: each step ended in each way as often as the model predicts. */
 function checkCounts(
   id: string,
   steps: readonly StepRecord[],
@@ -168,7 +169,7 @@ function checkCounts(
   }
 }
 
-/** I6: each wait took one event, no event was taken twice, and none was made up. */
+/** I6: each wait took one event, no event was taken twice, and none was invented. */
 function checkEvents(
   { definitionId, id }: InstanceRecord,
   data: JsonObject,
@@ -192,7 +193,10 @@ function checkEvents(
   }
 }
 
-/** I5: what has ended is in the history once. A step that failed ends once more with its compensation, done or cut short. */
+/**
+ * I5: an ended execution is in the history once. A failed step ends once more with its compensation, completed or cut
+ * short.
+ */
 function checkHistory({ record, steps }: Ended): void {
   const seen = new Set<string>();
   const failed = new Set<string>();
@@ -207,7 +211,7 @@ function checkHistory({ record, steps }: Ended): void {
   }
 }
 
-/** I4: a result that was accepted is the one that the instance has. */
+/** I4: the accepted result is the one in the instance. */
 function checkResults({ record, steps }: Ended, accepted: AcceptedResults): void {
   for (const { attempt, outputs, pointerId, status, stepId } of steps) {
     const id = `${record.id}/${pointerId}/${attempt}`;
@@ -222,7 +226,7 @@ function checkResults({ record, steps }: Ended, accepted: AcceptedResults): void
   }
 }
 
-/** I3: every effect that counts was called, and nothing was called that no state explains. */
+/** I3: every effect that counts was called, and no call is unexplained by the state. */
 function checkLedger(world: World, ended: ReadonlyMap<string, Ended>): void {
   const { entries } = world.ledger;
   const records = new Map<string, StepRecord>();

@@ -1,4 +1,4 @@
-/** The workflows of simulations, each with what its instances must end with. */
+/** The workflows of simulations, each with the expected result of its runs. */
 import type { Json, JsonObject } from '../../../src/engine/values/json.js';
 import { RESTLESS_WORKFLOWS, RUNAWAY } from './restless.js';
 import { TIMED_WORKFLOWS } from './timed.js';
@@ -6,12 +6,12 @@ import { call, EVENT_INPUTS, number, step, type Workflow } from './workflow.js';
 
 const WORK_INPUTS: JsonObject = { ActivityName: '"work"', Parameters: { '@s': 'data.s' } };
 
-/** Retried like any other; compensated only when its workflow is terminated so. */
+/** Retried like any other; compensated only if its run is terminated with compensation. */
 function undoneBy(id: string): JsonObject {
   return { ErrorBehavior: 'Retry', CompensateWith: [call(id)] };
 }
 
-/** What compensates a step. */
+/** The step that compensates a step. */
 export const UNDONE_BY: ReadonlyMap<string, string> = new Map([
   ...(['1', '2', '3'] as const).map((n) => [`e${n}`, `e${n}-undo`] as const),
   ...(['1', '2'] as const).map((n) => [`s${n}`, `u${n}`] as const),
@@ -279,15 +279,15 @@ export const WORKFLOWS: Readonly<Record<string, Workflow>> = {
   ...TIMED_WORKFLOWS,
 };
 
-/** The seeds of old that found something draw from the workflows of their time, or they would mean something else. */
+/** Old seeds that found a bug draw from the workflows of their time; otherwise they would behave differently. */
 const OLDER_SEEDS_MAX = 10_000;
 
-/** Whether a seed draws from all workflows, also from those that hardly rest. */
+/** Whether a seed draws from all workflows, including those that are rarely at rest. */
 export function isRestless(seed: number): boolean {
   return seed > OLDER_SEEDS_MAX || seed % 10 === 0;
 }
 
-/** Of twenty seeds in a row, those that draw from the workflows of `timed.ts` and remove what has ended soon. */
+/** Of twenty consecutive seeds, those that draw from the workflows of `timed.ts` and purge ended instances soon. */
 const TIMED_SEEDS: ReadonlySet<number> = new Set([1, 5, 8, 12]);
 
 export function isTimed(seed: number): boolean {

@@ -1,9 +1,9 @@
-/** The outside world of step bodies: every call is recorded under its key and attempt, and answered by them. */
+/** The outside world of step bodies: records every call with its key and attempt, which determine the response. */
 import type { Failure } from '../../../src/engine/failure/fail-step.js';
 import type { EffectResult } from '../../../src/engine/flow/messages.js';
 import type { StepBodyContext } from '../../../src/step-bodies/step-body.js';
 
-/** Never gets as far as the outside. */
+/** The call never gets outside. */
 const REFUSED = 'refused';
 
 export interface LedgerEntry {
@@ -24,7 +24,7 @@ export class Ledger {
   }
 
   call({ attempt, idempotencyKey, stepId, workflowId }: StepBodyContext): EffectResult {
-    // The key is that of the execution; each of its attempts is a call of its own.
+    // The key is that of the execution; each of its attempts is a separate call.
     const key = `${idempotencyKey}/${attempt}`;
     let entry = this.entries.get(key);
     if (entry === undefined) {
@@ -38,10 +38,10 @@ export class Ledger {
       : { ok: false, failure: failureOf(stepId) };
   }
 
-  /** The same key has always the same fate: a target that honours keys does not change its mind. */
+  /** The same key always has the same result: a target that honors keys is consistent. */
   #fails(stepId: string, attempt: number, key: string): boolean {
     if (stepId.startsWith('broken') || stepId === REFUSED) return true;
-    // In a saga any failure would undo everything, and the model would have to know where.
+    // In a saga any failure would compensate everything, and the model would have to know where.
     if (/^[su]\d/.test(stepId)) return false;
     if (!this.#failing || attempt > 2) return false;
     let sum = 0;

@@ -1,6 +1,6 @@
 /**
- * The store with a witness: it looks at an instance before and after each write, and holds what must never happen
- * between two states. It stands on the memory store, whose operations happen at once (MS1), so nothing comes between.
+ * The store with a monitor: it reads an instance before and after each write, and checks what must never happen between
+ * two states. It wraps the memory store, whose operations complete at once (MS1), so nothing comes in between.
  */
 import type { InstanceRecord, InstanceStatus } from '../../../src/store/records/instances.js';
 import type { Store } from '../../../src/store/store.js';
@@ -72,7 +72,8 @@ function compare(what: string, before: InstanceRecord | null, after: InstanceRec
   );
   if (before.status === 'Suspended' && after.status !== 'Suspended') {
     const ends = ['resume', 'terminate', 'compensate'];
-    // A step error that ended it before the suspension was heard of stays: nothing is left to be suspended.
+    // A step error that ended the instance before the suspension was applied takes precedence: there is nothing left to
+    // suspend.
     const hasFailed = what === 'commit' && after.outcome === 'Failed';
     hold(ends.includes(what) || hasFailed, 'suspended stays suspended', describe);
   }
@@ -83,7 +84,7 @@ function compare(what: string, before: InstanceRecord | null, after: InstanceRec
 }
 
 function progress(record: InstanceRecord): Progress {
-  // Written by `writeState`.
+  // `writeState` wrote it.
   return JSON.parse(record.state) as Progress;
 }
 

@@ -1,18 +1,21 @@
-/** What a seed makes of a simulation: how many nodes, which faults, how often. Some runs have few faults, some many. */
+/**
+ * The plan of a simulation, derived from its seed: how many nodes, which faults, how often. Some runs have few faults,
+ * some many.
+ */
 import type { Random } from './random.js';
 
 export interface Plan {
   readonly nodes: number;
   readonly scenarios: number;
-  /** Releases of the scheduler before the faults end. */
+  /** The number of releases of the scheduler before the faults end. */
   readonly chaosSteps: number;
-  /** Chances at each release. */
+  /** Probabilities at each release. */
   readonly crash: number;
   readonly stop: number;
   readonly cutOff: number;
   readonly jump: number;
   readonly advance: number;
-  /** Chance that a store call fails before or after it took effect. */
+  /** The probability that a store call fails before or after it took effect. */
   readonly storeFault: number;
   readonly splitAnswers: boolean;
   readonly hintLoss: number;
@@ -21,7 +24,7 @@ export interface Plan {
   readonly sameMachine: boolean;
   readonly hasRedis: boolean;
   readonly slowScripts: number;
-  /** Chance that a pass is cut off because it took too long. */
+  /** The probability that a pass is cut off because it took too long. */
   readonly slowPasses: number;
   readonly failingEffects: boolean;
   readonly parkedMax: number;
@@ -64,17 +67,17 @@ export function planOf(random: Random): Plan {
 }
 
 /**
- * For seeds whose instances are removed soon after their end: clocks agree, as one that is ahead would remove what others
- * still need, and passes are often cut off.
+ * For seeds that purge instances soon after their end: clocks agree, because a fast one would purge what others still
+ * need, and passes are often cut off.
  */
 export function timedPlan(plan: Plan): Plan {
   return { ...plan, jump: 0, skewMs: 0, slowPasses: 0.1 };
 }
 
-/** Chosen by another choice, so that the seeds mean what they meant before there was a limit. */
+/** Chosen by a separate generator, so that older seeds behave as before the limit existed. */
 const MEMORY = [2 ** 30, 16_000, 2 ** 30, 64_000, 2 ** 30];
 
-/** Nothing goes wrong in such a run, so nothing may be done twice. Of two nodes one may take the other for dead. */
+/** Nothing goes wrong in such a run, so nothing may be done twice. With two nodes, one may presume the other dead. */
 export function isUndisturbed(plan: Plan): boolean {
   const { crash, cutOff, jump, nodes, stop, storeFault } = plan;
   return nodes === 1 && crash + cutOff + jump + stop + storeFault === 0;

@@ -1,13 +1,13 @@
-/** Chance that can be repeated: the same seed gives the same numbers. */
+/** Reproducible random numbers: the same seed gives the same numbers. */
 export class Random {
   #state: number;
 
   constructor(seed: number) {
-    // Neighbouring seeds must not begin alike.
+    // Neighboring seeds must not start alike.
     this.#state = Math.imul(seed + 1, 0x9e3779b1) >>> 0;
   }
 
-  /** From 0 up to 1; mulberry32. */
+  /** From 0 to 1, excluding 1; mulberry32. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -20,12 +20,12 @@ export class Random {
     return this.next() < probability;
   }
 
-  /** A whole number from 0, below `bound`. */
+  /** An integer from 0, below `bound`. */
   below(bound: number): number {
     return Math.floor(this.next() * bound);
   }
 
-  /** A whole number, both ends included. */
+  /** An integer, including both ends. */
   between(least: number, most: number): number {
     return least + this.below(most - least + 1);
   }

@@ -1,17 +1,17 @@
 /**
- * Workflows that do much between two waits, or fail before anything was asked of the outside: loops over steps that fail
- * at once, retries without a pause, sub-workflows in loops, and one that never rests and has to be stopped.
+ * Workflows that do much between two waits, or fail before any external call: loops over steps that fail at once,
+ * retries without a pause, sub-workflows in loops, and an infinite one that must be stopped.
  */
 import type { JsonObject } from '../../../src/engine/values/json.js';
 import { call, EVENT_INPUTS, number, step, type Workflow } from './workflow.js';
 
-/** The one that the server has to stop; its client ends it then. */
+/** The one that the server has to stop; then its client terminates it. */
 export const RUNAWAY = 'runaway';
 
-/** Fails at once, for ever. */
+/** Fails at once, forever. */
 const HOPELESS: JsonObject = { Outputs: { never: 'data.missing.field' } };
 
-/** What every child needs to start as the model of its workflow says. */
+/** What every child needs to start as the model of its workflow predicts. */
 const CHILD_DATA: JsonObject = {
   '@s': 'data.s',
   '@key': 'data.key',
@@ -27,7 +27,7 @@ function child(Id: string, rest: JsonObject): JsonObject {
     Inputs: {
       DefinitionId: 'data.child',
       Data: CHILD_DATA,
-      // Some children fail for good; with the default the parent would start them for ever.
+      // Some children fail permanently; with the default the parent would start them forever.
       AcceptOutcome: ['Compensated', 'Failed', 'Terminated'],
     },
     ...rest,
@@ -41,7 +41,7 @@ export const RESTLESS_WORKFLOWS: Readonly<Record<string, Workflow>> = {
       Steps: [
         step('q0', 'Parallel', {
           Do: [
-            // Tried again without a pause until the other branch has what it needs.
+            // Retried without a pause until the other branch has the required data.
             [step('q1', 'NoOp', { RetryInterval: 0, Outputs: { length: 'data.ready.length' } })],
             [
               step('q2', 'Delay', { Inputs: { Period: '0.3' }, NextStepId: 'q3' }),
@@ -137,7 +137,7 @@ export const RESTLESS_WORKFLOWS: Readonly<Record<string, Workflow>> = {
             [
               step('x1', 'While', {
                 Inputs: { Condition: 'data.n > 0' },
-                // It fails before it is made, which is no wait; without a handler the path goes on.
+                // The call fails before it is sent, which is not a wait; without a handler the branch continues.
                 Do: [[call('refused', { ErrorBehavior: 'Compensate' })]],
               }),
             ],

@@ -1,4 +1,4 @@
-/** What clients do in a simulation: they start workflows, publish events, suspend, resume and terminate. */
+/** The clients of a simulation: they start workflows, publish events, suspend, resume and terminate. */
 import { AppError } from '../../../src/base/errors.js';
 import type { JsonObject } from '../../../src/engine/values/json.js';
 import type { Host } from '../../../src/runtime/host.js';
@@ -13,9 +13,9 @@ export class Scenario {
   readonly name: string;
   readonly workflow: Workflow;
   readonly data: JsonObject;
-  /** Ids that a start was answered with. */
+  /** The ids that starts returned. */
   readonly started = new Set<string>();
-  /** Somebody asked for its end, so it may be Terminated. */
+  /** A client requested its end, so it may be Terminated. */
   isTerminated = false;
   /** The data of every event that may have been stored. */
   readonly published = new Set<string>();
@@ -47,7 +47,7 @@ export class Scenario {
 
   async #start(): Promise<string> {
     const { random } = this.#world;
-    // One that nobody knows of, and that does not end by itself, would run for ever.
+    // A run that no client knows, and that does not end by itself, would run forever.
     const hasKey = random.chance(0.6) || this.name === RUNAWAY;
     const first = hasKey ? this.#startKeyed() : this.#startOnce();
     // The same start again, at the same time and perhaps on another node.
@@ -71,7 +71,7 @@ export class Scenario {
     return view.id;
   }
 
-  /** Without a key a client that does not know what happened starts another one. */
+  /** Without a key, a client that does not know the result starts another one. */
   async #startOnce(): Promise<string> {
     const view = await this.#world.persist((host) =>
       host.instances.start({
@@ -106,7 +106,7 @@ export class Scenario {
         );
         return;
       } catch (error) {
-        // It may have happened or not, so another event with a name of its own is sent.
+        // The call may or may not have taken effect, so another event with a new name is sent.
         if (!isUnknown(error)) throw error;
       }
     }
@@ -138,7 +138,7 @@ export class Scenario {
     const view = await ask();
     if (view === null) return;
     if (compensates) {
-      // Asked again it does not begin again.
+      // A repeated request does not start it again.
       await ask();
       return;
     }
@@ -146,7 +146,7 @@ export class Scenario {
     hold(hasEnded, 'terminated is terminated', () => `${id} is ${view.status}`);
   }
 
-  /** The server stops it for all the steps that it ran without a wait; then its client ends it. */
+  /** The server stops the run because of all the steps that it ran without a wait; then its client ends it. */
   async #endRunaway(id: string): Promise<void> {
     for (;;) {
       const { lastError, status } = await this.#world.persist((host) => host.instances.get(id));
@@ -158,13 +158,13 @@ export class Scenario {
     await this.#world.persist((host) => host.instances.control(id, 'terminate', 'somebody'));
   }
 
-  /** What was answered is there for everybody. */
+  /** An acknowledged start is visible to every client. */
   async #look(id: string): Promise<void> {
     const view = await this.#askFor(id, (host) => host.instances.get(id));
     hold(view === null || view.id === id, 'I1 an answered start exists', () => id);
   }
 
-  /** Null: it has been removed, as its end was long ago. */
+  /** Null: purged, because its end was long ago. */
   async #askFor<Answer>(id: string, call: (host: Host) => Promise<Answer>): Promise<Answer | null> {
     try {
       return await this.#world.persist(call);
@@ -179,7 +179,7 @@ export class Scenario {
     try {
       await act();
     } catch (error) {
-      // It had ended, or a repeated request finds that it was done the first time.
+      // The run had ended, or a repeated request finds that the first one took effect.
       const refusals = ['status_conflict', 'action_conflict'];
       if (!(error instanceof AppError) || !refusals.includes(error.code)) throw error;
     }

@@ -1,19 +1,20 @@
 /**
- * The only thing in a simulation that lets anything happen.
+ * The only part of a simulation that lets anything happen.
  *
- * Store calls, their answers, step bodies, hints and clients wait here until they are picked; time stands still until
- * the scheduler moves it. Between two releases all promises run until nothing moves. So a seed decides everything.
+ * Store calls, their responses, step bodies, hints and clients wait here until they are selected; time stands still
+ * until the scheduler moves it. Between two releases, all promises run until nothing moves. So a seed determines
+ * everything.
  */
 import type { Clock } from '../../../src/base/clock.js';
 import type { Random } from './random.js';
 
-/** One process life, as the scheduler sees it. */
+/** One process lifetime, as the scheduler sees it. */
 export interface Life {
   readonly name: string;
   /** How far its clock is ahead. */
   skewMs: number;
   dead: boolean;
-  /** Until then the store does not answer it. */
+  /** Until then the store does not respond to it. */
   cutOffUntil: number;
 }
 
@@ -23,7 +24,7 @@ export interface Task {
   readonly label: string;
   go(): void;
   fail(): void;
-  /** Does it although nobody waits for the answer any more. */
+  /** Carries out the call although nobody is waiting for its result any more. */
   readonly late?: () => void;
 }
 
@@ -34,9 +35,9 @@ interface Timer {
   readonly callback: () => void;
 }
 
-/** What was shown of a run when it fails. */
+/** The part of the trace that is printed when a run fails. */
 const TRACE_LINES = 60;
-/** SIMULATION_TRACE=1 shows all of it. */
+/** SIMULATION_TRACE=1 prints all of it. */
 const KEEPS_ALL = process.env['SIMULATION_TRACE'] === '1';
 
 export class Scheduler {
@@ -52,7 +53,7 @@ export class Scheduler {
     this.random = random;
   }
 
-  /** The same for the same run, whatever the machine does meanwhile. */
+  /** The same for the same run, independent of the machine. */
   get hash(): string {
     return this.#hash.toString(16);
   }
@@ -71,7 +72,7 @@ export class Scheduler {
     if (this.#lines.length > 4 * TRACE_LINES) this.#lines.splice(0, 3 * TRACE_LINES);
   }
 
-  /** Waits until the scheduler lets it go on, for ever when its life has ended. */
+  /** Waits until the scheduler lets it continue; forever if its process has ended. */
   park(
     life: Life | null,
     kind: Task['kind'],
@@ -104,14 +105,14 @@ export class Scheduler {
     };
   }
 
-  /** A pause of somebody outside of the nodes. */
+  /** A pause of a client outside the nodes. */
   pause(label: string, ms: number): Promise<void> {
     return new Promise((resolve) => {
       this.#timers.add({ life: null, at: this.now + ms, label, callback: resolve });
     });
   }
 
-  /** Nothing of this life happens any more. */
+  /** Nothing of this process happens any more. */
   end(life: Life): void {
     life.dead = true;
     const rest = this.#tasks.filter((task) => task.life !== life);
@@ -119,7 +120,7 @@ export class Scheduler {
     for (const timer of this.#timers) if (timer.life === life) this.#timers.delete(timer);
   }
 
-  /** Calls to the store that have not happened yet. */
+  /** Calls to the store that have not been carried out yet. */
   get calls(): readonly Task[] {
     return this.#tasks.filter(({ kind }) => kind === 'call');
   }
@@ -129,7 +130,7 @@ export class Scheduler {
     if (index >= 0) this.#tasks.splice(index, 1);
   }
 
-  /** What may happen next; null when only time can bring something. */
+  /** What may happen next; null if only time can bring something. */
   pick(): Task | Timer | null {
     const due: Timer[] = [];
     for (const timer of this.#timers) if (this.#dueAt(timer) <= this.now) due.push(timer);
@@ -147,14 +148,14 @@ export class Scheduler {
     return timer;
   }
 
-  /** Moves time to the next timer, and perhaps beyond: nobody is woken exactly on time. */
+  /** Moves the time to the next timer, and perhaps beyond: timers do not fire exactly on time. */
   advance(lateMs: number): void {
     let next = Infinity;
     for (const timer of this.#timers) next = Math.min(next, this.#dueAt(timer));
     this.now = Math.max(this.now, next === Infinity ? this.now + 1 : next) + lateMs;
   }
 
-  /** Lets every promise run until nothing moves; the microtasks are all done before the event loop goes on. */
+  /** Lets every promise run until nothing moves; all microtasks finish before the event loop continues. */
   async settle(): Promise<void> {
     this.steps += 1;
     await new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** Ids without real chance: with them the same seed gives the same run. Stands in for `newId` of `base/ids.ts`. */
+/** Ids without real randomness: with them the same seed gives the same run. Replaces `newId` of `base/ids.ts`. */
 let made = 0;
 
 export function resetIds(): void {

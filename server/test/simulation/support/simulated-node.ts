@@ -1,4 +1,4 @@
-/** One process life: a real host on the common store, whose every way to the outside goes through the scheduler. */
+/** One process lifetime: a real host on the shared store, with all external calls through the scheduler. */
 import type { Hint } from '../../../src/backplane/backplane.js';
 import type { LogFields, Logger, LogMethod } from '../../../src/base/logger.js';
 import { FAILED_ATTEMPT_CODE } from '../../../src/runtime/passes/failed-attempts-log.js';
@@ -11,11 +11,11 @@ import { createSimulatedScripts } from './simulated-scripts.js';
 import type { Life } from './scheduler.js';
 import type { World } from './world.js';
 
-/** Longer than any client tries to repeat what it asked for. */
+/** Longer than any client repeats its requests. */
 const RETENTION_MS = 30_000;
 const PURGE_INTERVAL_MS = 5000;
 
-/** One set of counters for all: making one for each life would cost more than the simulation. */
+/** One set of counters for all: creating one for each process would cost more than the simulation. */
 class SharedMetrics extends RuntimeMetrics {
   override gauge(): void {
     // Gauges read a single host; nobody reads them here.
@@ -24,7 +24,7 @@ class SharedMetrics extends RuntimeMetrics {
 
 const METRICS = new SharedMetrics();
 
-/** The answer to a caller whose server died. */
+/** The result for a caller whose server died. */
 export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
 }
@@ -47,7 +47,7 @@ export class SimulatedNode implements Life {
     const { plan, random, scheduler } = world;
     this.skewMs = plan.skewMs === 0 ? 0 : random.between(-plan.skewMs, plan.skewMs);
     this.host = new Host({
-      // Asked once, before anything else: a step of the schedule for it would only change what each seed means.
+      // Called once, before anything else: a step of the schedule for it would only change the meaning of each seed.
       store: { ...this.#watch(store), probeAtomicity: () => Promise.resolve(true) },
       backplane: {
         kind: plan.hasRedis ? 'redis' : 'local',
@@ -97,7 +97,7 @@ export class SimulatedNode implements Life {
         beatIntervalMs: 2000,
         leaseMs: 6000,
         drainMs: 2000,
-        // As in production. Nodes die here for no fault of what they run; an instance that is set aside is a violation.
+        // As in production. Nodes never die here because of what they run; an instance in quarantine is a violation.
         crashesMax: 5,
         repairIntervalMs: 5000,
         purgeIntervalMs: world.removesSoon ? PURGE_INTERVAL_MS : 3_600_000,
@@ -105,7 +105,7 @@ export class SimulatedNode implements Life {
     });
   }
 
-  /** False when the process ends because it cannot start. */
+  /** False if the process ends because it cannot start. */
   async start(): Promise<boolean> {
     try {
       await this.host.start();
@@ -121,7 +121,7 @@ export class SimulatedNode implements Life {
     if (!this.dead) this.#heard(hint);
   }
 
-  /** A call of a client: it ends with the life of the node, if not before. */
+  /** A call of a client: it ends with the node's process, if not before. */
   ask<Value>(call: (host: Host) => Promise<Value>): Promise<Value> {
     return new Promise((resolve, reject) => {
       const hangUp = (): void => reject(new ConnectionLost());
@@ -155,7 +155,7 @@ export class SimulatedNode implements Life {
       after: ({ error, name }) => {
         if (error !== null) return undefined;
         const label = `${this.name} answer of ${name}`;
-        // The call happened, and whoever made it is gone.
+        // The call took effect, but its caller is gone.
         if (this.dead) return scheduler.park(this, 'answer', label);
         if (this.#world.losesAnswer()) {
           scheduler.note(`${label} is lost`);
@@ -186,7 +186,7 @@ export class SimulatedNode implements Life {
       const text = typeof fields === 'string' ? fields : (message ?? '');
       const error = typeof fields === 'string' ? undefined : fields['err'];
       this.#world.scheduler.note(`${this.name} ${level}: ${text}`);
-      // A step that failed for the last time is its author's doing.
+      // A step that failed for the last time is the fault of its author.
       if (typeof fields !== 'string' && fields['code'] === FAILED_ATTEMPT_CODE) return;
       if (level === 'error' && !(error instanceof StoreUnavailableError)) {
         const id = typeof fields === 'string' ? '' : String(fields['workflowId']);

@@ -1,8 +1,8 @@
 /**
- * Expressions that Python and JavaScript read alike, evaluated as JavaScript.
+ * Expressions that mean the same in Python and JavaScript, evaluated as JavaScript.
  *
- * Only simulations use it: an interpreter in another process cannot be stepped from a seed, and what Python makes of
- * an expression has its own tests. Some answers come at once and some later, as from the real one.
+ * Only simulations use it: a seed cannot control an interpreter in another process, and Python's evaluation has its own
+ * tests. Some results come at once and some later, as from the real one.
  */
 import { compileFunction } from 'node:vm';
 import type { Json, JsonObject } from '../../../src/engine/values/json.js';

@@ -1,6 +1,6 @@
 /**
- * One simulation: a few nodes on one store, clients and workers around them, faults for a while, then quiet until
- * everything has come to rest. Its seed decides all of it.
+ * One simulation: a few nodes on one store, with clients and workers, faults for a while, then quiet until everything
+ * is at rest. Its seed determines all of it.
  */
 import { parseDefinition } from '../../../src/engine/definitions/parse-definition.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
@@ -20,17 +20,17 @@ export interface SimulationResult {
   readonly hash: string;
   readonly steps: number;
   readonly crashPoints: ReadonlyMap<string, number>;
-  /** What went wrong, with the end of the trace; null when nothing did. */
+  /** The violation, with the end of the trace; null if there was none. */
   readonly violation: string | null;
 }
 
 /** Everything must be at rest this long after the last fault. */
 const REST_WITHIN_MS = 120_000;
 const STEPS_MAX = 60_000;
-/** The retention, and the pause between two looks, with time to spare. */
+/** The retention and the interval of the housekeeping, with some tolerance. */
 const REMOVED_WITHIN_MS = 60_000;
 const WORKERS = 2;
-/** Writes that may reach the store long after their caller has given them up. */
+/** Writes that may reach the store long after their caller has given up. */
 const COMES_LATE: ReadonlySet<string> = new Set(['commitInstance', 'putNode']);
 
 const DOCUMENTS = Object.values(WORKFLOWS).map(({ document }) => {
@@ -39,7 +39,7 @@ const DOCUMENTS = Object.values(WORKFLOWS).map(({ document }) => {
   return { id: definition.id, description: null, body: JSON.stringify(canonical), createdAt: 0 };
 });
 
-/** `spoil` takes a safeguard away, to show that the simulation notices. */
+/** `spoil` removes a safeguard, to show that the simulation notices. */
 export async function simulate(
   seed: number,
   spoil: (store: Store) => Store = (store) => store,
@@ -52,7 +52,7 @@ export async function simulate(
     }),
   );
   const { scheduler } = world;
-  // A pass measures itself with the real clock, which would let the machine decide.
+  // A pass measures itself with the real clock, so that the machine would influence it.
   const realNow = performance.now.bind(performance);
   let passMs = 0;
   performance.now = () => (passMs += world.random.chance(world.plan.slowPasses) ? 60 : 0);
@@ -199,7 +199,7 @@ class Simulation {
     }
   }
 
-  /** No more faults: clocks are right, the store answers, all nodes are there. */
+  /** No more faults: clocks are right, the store responds, all nodes are there. */
   #calmDown(): void {
     const world = this.#world;
     world.scheduler.note('QUIET from here on');
@@ -229,7 +229,7 @@ class Simulation {
     }
   }
 
-  /** Time goes by until everything that has ended is gone. */
+  /** Time passes until all ended instances are purged. */
   async #beRemoved(): Promise<void> {
     const world = this.#world;
     const { scheduler, store } = world;

@@ -1,10 +1,10 @@
-/** The store with one safeguard taken away. With each of them the simulation must find that something goes wrong. */
+/** The store without one safeguard. With each of them the simulation must find a violation. */
 import { FAR_FUTURE_MS, type Store } from '../../../src/store/store.js';
 import type { InstanceCommit } from '../../../src/store/records/instances.js';
 
 const LONG_LEASE_MS = 10_000;
 
-/** Writes a commit whatever it expects, by expecting what is there. */
+/** Writes a commit whatever it expects, by expecting the current values. */
 async function commitBlindly(store: Store, commit: InstanceCommit): Promise<'committed' | 'lost'> {
   const record = await store.getInstance(commit.id);
   if (record === null) return 'lost';
@@ -45,7 +45,7 @@ export const SPOILERS: Readonly<Record<string, (store: Store) => Store>> = {
   'no node scans for due instances': (store) => ({
     ...store,
     findDueInstances: (before, limit, after) =>
-      // The check at the end asks with another limit than the runner does.
+      // The check at the end calls with a different limit from that of the runner.
       limit === 1 ? store.findDueInstances(before, limit, after) : Promise.resolve([]),
   }),
   'partially delivered events are never completed': (store) => ({
@@ -81,7 +81,7 @@ export const SPOILERS: Readonly<Record<string, (store: Store) => Store>> = {
     ...store,
     claimActivity: (request) => {
       const { claim, now } = request;
-      // Leases that workers ask for are shorter than what such a claim has at first.
+      // Leases that workers request are shorter than the initial one of such a claim.
       if (claim.leaseExpiresAt - now < LONG_LEASE_MS) return store.claimActivity(request);
       const held = { ...claim, leaseExpiresAt: FAR_FUTURE_MS };
       return store.claimActivity({ ...request, claim: held });

@@ -1,6 +1,6 @@
 /**
- * Workflows that end, go on or stop because of time or of a condition: cancel conditions, step time-outs, `Recur`, and one
- * that an error ends. What they wait for never comes by itself.
+ * Workflows that end, continue or stop because of time or a condition: cancel conditions, step timeouts, `Recur`, and
+ * one that an error ends. What they wait for never comes by itself.
  */
 import type { JsonObject } from '../../../src/engine/values/json.js';
 import { call, number, step, type Workflow } from './workflow.js';
@@ -32,7 +32,7 @@ export const TIMED_WORKFLOWS: Readonly<Record<string, Workflow>> = {
             ],
             [
               step('k6', 'Delay', { Inputs: { Period: 'data.seconds' }, NextStepId: 'k7' }),
-              // The last step that anything waits for: nothing else looks at the conditions afterwards.
+              // The last step that anything waits for: nothing else checks the conditions afterwards.
               step('k7', 'NoOp', { Outputs: { stop: '1' } }),
             ],
           ],
@@ -54,7 +54,7 @@ export const TIMED_WORKFLOWS: Readonly<Record<string, Workflow>> = {
       Steps: [
         step('j0', 'Parallel', {
           Do: [
-            // Whether a worker is quicker is chance.
+            // Whether a worker is quicker is a matter of chance.
             [
               step('j1', 'Activity', {
                 CancelCondition: STOPPED,
@@ -101,7 +101,7 @@ export const TIMED_WORKFLOWS: Readonly<Record<string, Workflow>> = {
           NextStepId: 'y4',
         }),
         step('y4', 'Sequence', {
-          // Long: its time goes from before the pause inside begins, which may be much later.
+          // Long: its time starts before the pause inside, which may start much later.
           Timeout: 3600,
           Do: [[step('y5', 'Delay', { Inputs: { Period: '0.5' } })]],
           NextStepId: 'y6',

@@ -1,4 +1,6 @@
-/** Workers of all kinds: they finish, fail, vanish, answer late, twice or from two sides, give back, hang up. */
+/**
+ * Workers of all kinds: they finish, fail, vanish, respond late, twice or from two sides, release work or disconnect.
+ */
 import { AppError } from '../../../src/base/errors.js';
 import type { Json } from '../../../src/engine/values/json.js';
 import type { WorkItem } from '../../../src/runtime/activities/activity-types.js';
@@ -83,7 +85,7 @@ export class SimulatedWorker {
     const { isCalm, random, scheduler } = this.#world;
     const drawn = isCalm ? 'finish' : random.pick(DEEDS);
     const { token, tokenExpiresAt } = item;
-    // Work without a lease is lost with its worker, as everybody is told who asks for it so.
+    // Work without a lease is lost with its worker, as documented.
     const deed = drawn === 'vanish' && tokenExpiresAt === null ? 'finish' : drawn;
     scheduler.note(`${this.#name} will ${deed} ${activityOf(token)}`);
     await scheduler.pause(`${this.#name} works`, random.below(800));
@@ -120,7 +122,7 @@ export class SimulatedWorker {
     if (isAccepted) this.#accepted.add(token, succeeded, data);
   }
 
-  /** False when the token is not good any more. */
+  /** False if the token is no longer valid. */
   async #tell(act: () => Promise<unknown>): Promise<boolean> {
     try {
       await act();

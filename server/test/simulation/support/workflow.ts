@@ -1,13 +1,13 @@
-/** What the workflows of simulations are made of. */
+/** The parts of the workflows of simulations. */
 import type { InstanceOutcome } from '../../../src/engine/model/instance.js';
 import type { JsonObject } from '../../../src/engine/values/json.js';
 import type { Random } from './random.js';
 
 export interface Workflow {
   readonly document: JsonObject;
-  /** The data to start with; `s` and `key` are added. */
+  /** The initial data; `s` and `key` are added. */
   readonly data: (random: Random) => JsonObject;
-  /** How often each step ends how, and what is in the data then. What is left out is not compared. */
+  /** How often each step ends in which way, and the resulting data. Omitted values are not compared. */
   readonly expect: (start: JsonObject) => {
     readonly completed: Counts;
     readonly failed?: Counts;

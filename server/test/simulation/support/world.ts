@@ -1,4 +1,6 @@
-/** What the nodes and clients of one simulation share: chance, time, the store, the network, and who lives. */
+/**
+ * What the nodes and clients of one simulation share: random numbers, time, the store, the network, and the live nodes.
+ */
 import { AppError } from '../../../src/base/errors.js';
 import type { Hint } from '../../../src/backplane/backplane.js';
 import type { Host } from '../../../src/runtime/host.js';
@@ -12,13 +14,13 @@ import { Scheduler } from './scheduler.js';
 import { ConnectionLost, SimulatedNode } from './simulated-node.js';
 import { Violation } from './violation.js';
 
-/** After such an error a client knows nothing: what it asked for may have happened or not. */
+/** After such an error a client knows nothing: its request may or may not have taken effect. */
 export function isUnknown(error: unknown): boolean {
   if (error instanceof ConnectionLost) return true;
   return error instanceof AppError && error.code === 'store_unavailable';
 }
 
-/** Nothing happened, and it can be asked for again. */
+/** The request had no effect, and can be repeated. */
 export function isRefused(error: unknown): boolean {
   return error instanceof AppError && ['stopping', 'overloaded'].includes(error.code);
 }
@@ -30,16 +32,16 @@ export class World {
   readonly ledger: Ledger;
   readonly store: Store;
   readonly nodes: SimulatedNode[] = [];
-  /** What workers ask for; null: none. Not drawn, because that would change what the older seeds mean. */
+  /** The lease that workers request; null: none. Not drawn, because that would change the meaning of older seeds. */
   readonly leasesMs: readonly (number | null)[];
   readonly workflowNames: readonly string[];
   readonly stepsWithoutWaitMax: number;
-  /** What has ended is removed after a short while. */
+  /** Ended instances are purged after a short while. */
   readonly removesSoon: boolean;
   readonly archive = new Archive();
   /** Some workflows are terminated with compensation: not drawn either. */
   readonly compensates: boolean;
-  /** How often a crash or a lost answer met which store operation. */
+  /** How often a crash or a lost response hit which store operation. */
   readonly crashPoints = new Map<string, number>();
   isCalm = false;
   violation: Violation | null = null;
@@ -53,7 +55,7 @@ export class World {
     this.removesSoon = isTimed(seed);
     this.plan = this.removesSoon ? timedPlan(plan) : plan;
     this.workflowNames = workflowNames(seed);
-    // Few enough to be reached within a simulation, more than any workflow needs that rests.
+    // Low enough to be reached within a simulation, and more than any workflow that rests needs.
     this.stepsWithoutWaitMax = isRestless(seed) ? 250 : 10_000;
     this.compensates = isRestless(seed);
     this.leasesMs = seed % 7 === 4 ? [1500, 5000, null] : [1500, 5000];
@@ -117,7 +119,7 @@ export class World {
 
   // -- the network
 
-  /** A hint on its way to the other nodes: it may get lost, come late, twice, and after later ones. */
+  /** A hint on its way to the other nodes: it may get lost, or arrive late, twice, or after later ones. */
   spread(from: SimulatedNode, hint: Hint): void {
     if (!this.plan.hasRedis) return;
     const { hintLoss, hintRepeat } = this.plan;
@@ -156,7 +158,7 @@ export class World {
     }
   }
 
-  /** Asks again while the request was refused by a server that stops, starts or has no memory: nothing has happened then. */
+  /** Repeats the request while a server that stops, starts or has no memory rejects it, which has no effect. */
   async request<Value>(call: (host: Host) => Promise<Value>): Promise<Value> {
     for (;;) {
       try {
@@ -168,7 +170,7 @@ export class World {
     }
   }
 
-  /** Asks until there is an answer; for requests that can be repeated. */
+  /** Repeats the request until there is a response; for requests that can be repeated. */
   async persist<Value>(call: (host: Host) => Promise<Value>): Promise<Value> {
     for (;;) {
       try {

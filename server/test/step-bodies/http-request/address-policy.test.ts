@@ -1,4 +1,4 @@
-/** Which hosts and addresses are refused: tables of texts as URLs and resolvers give them. No network is touched. */
+/** Which hosts and addresses are rejected: tables of texts as URLs and resolvers give them. No network is used. */
 import { describe, expect, it } from 'vitest';
 import {
   createAddressPolicy,
@@ -47,7 +47,7 @@ const NEVER = [
   '64:ff9b::a9fe:a9fe',
   '2002:a9fe:a9fe::1',
   '::a9fe:a9fe',
-  // Outside of what was ever given out (2000::/3).
+  // Outside the allocated range (2000::/3).
   '1000::1',
   '4000::1',
   '5f00::1',
@@ -132,7 +132,7 @@ describe('refuseHost', () => {
     expect(policyOf({ allowHosts: [name] }).refuseHost(name)).toMatch(/metadata/);
   });
 
-  /** Ways to write an address, as the URL parser hands them on. */
+  /** Spellings of addresses, as the URL parser returns them. */
   it.each([
     ['http://0x7f.1/', /loopback/],
     ['http://2130706433/', /loopback/],

@@ -1,4 +1,4 @@
-/** Bodies of answers: what becomes of bytes of each media type, and how reading them is bounded. */
+/** Bodies of responses: how the bytes of each media type are decoded, and how reading them is limited. */
 import { pipeline, Readable } from 'node:stream';
 import {
   brotliCompressSync,

@@ -1,18 +1,18 @@
-/** Goal: answers that HttpRequest steps read take a bounded share of the memory, and nobody waits for ever. */
+/** Goal: responses of HttpRequest steps take a limited share of the memory, and no call waits forever. */
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import { CallMemory } from '../../../src/step-bodies/http-request/call-memory.js';
 import { contextOf, useCalls, valuesOf } from '../support/call.js';
 
 const KB = 1024;
-/** Lets promises that are settled run on. */
+/** Lets settled promises run on. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 function setUp(limit: number) {
   const memory = new CallMemory(limit);
   const never = new AbortController().signal;
   const begin = (definitionId: string, signal = never) => memory.begin(definitionId, signal);
-  /** Whether an answer got what it wanted, by now. */
+  /** Whether a response has got what it requested, by now. */
   const wanted = (growing: Promise<void>) => {
     const state = { isDone: false, error: '' };
     growing.then(
@@ -33,7 +33,7 @@ describe('the memory of calls', () => {
     const growing = wanted(second.grow(100 * KB));
     const small = begin('greedy');
     await small.grow(64 * KB);
-    // Another definition still finds room.
+    // Another definition still finds a slot.
     await begin('other').grow(100 * KB);
     expect(growing.isDone).toBe(false);
     expect(memory).toMatchObject({ used: 864 * KB, waiting: 1 });
@@ -80,7 +80,7 @@ describe('calls with large responses', () => {
   const { body, serve } = useCalls();
 
   it('all succeed, one after the other if they need much memory', async () => {
-    // 300 kB that become some 9 MB of objects, as plain text or compressed.
+    // 300 kB that become about 9 MB of objects, as plain text or compressed.
     const text = `[${'{},'.repeat(100_000)}0]`;
     const server = await serve((request, response) => {
       const isZipped = request.url === '/zipped';
@@ -116,7 +116,7 @@ describe('calls with large responses', () => {
       expect(valuesOf(result)).toMatchObject({ ResponseCode: 200, IsSuccessful: true });
     }
     expect(worst.waiting).toBeGreaterThan(0);
-    // The oldest one is read beyond the limit.
+    // The oldest response is read beyond the limit.
     expect(worst.used).toBeLessThan((4 + 12) * 1024 * KB);
     expect(memory).toMatchObject({ used: 0, waiting: 0 });
   });

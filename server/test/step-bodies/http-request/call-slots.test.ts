@@ -1,4 +1,4 @@
-/** Slots for outgoing calls: limits, fair shares by definition, and calls that give up while they wait. */
+/** Slots for outgoing calls: limits, fair shares by definition, and calls that are cancelled while they wait. */
 import { describe, expect, it } from 'vitest';
 import { CallSlots } from '../../../src/step-bodies/http-request/call-slots.js';
 import { contextOf, useCalls, valuesOf } from '../support/call.js';
@@ -6,7 +6,7 @@ import { contextOf, useCalls, valuesOf } from '../support/call.js';
 const { serve, body } = useCalls();
 const never = new AbortController().signal;
 
-/** Takes slots and notes, in order, who got one. */
+/** Takes slots and records, in order, who got one. */
 function queueAt(perHostMax: number, totalMax = 1000) {
   const slots = new CallSlots({ perHostMax, totalMax });
   const granted: { readonly by: string; readonly release: () => void }[] = [];
@@ -99,7 +99,7 @@ describe('S-40: a definition with hanging calls', () => {
     );
     const other = await caller.run({ BaseUrl: server.url }, contextOf({ definitionId: 'other' }));
     expect(valuesOf(other)).toMatchObject({ ResponseCode: 200 });
-    // All of them, also those that never had their turn.
+    // All of them, including those that never got a slot.
     for (const result of await Promise.all(hanging)) {
       expect(valuesOf(result)['ErrorMessage']).toMatch(/took longer than 3000 ms/);
     }

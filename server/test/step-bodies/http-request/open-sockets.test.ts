@@ -1,4 +1,6 @@
-/** Goal: calls to ever more hosts use no more connections than the limit, and none is closed while a call needs it. */
+/**
+ * Goal: calls to more and more hosts use no more connections than the limit, and none is closed while a call needs it.
+ */
 import type { Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { contextOf, useCalls, valuesOf } from '../support/call.js';
@@ -7,7 +9,7 @@ const { body, serve } = useCalls();
 const HOSTS = 500;
 const CONNECTIONS_MAX = 16;
 
-/** Every name is this machine, so that there can be as many hosts as wanted. */
+/** Every name resolves to this machine, so that there can be any number of hosts. */
 const lookup = () => Promise.resolve([{ address: '127.0.0.1', family: 4 as const }]);
 
 async function countingServer(answerAfter: () => Promise<void>) {
@@ -34,9 +36,9 @@ it('the pool of sockets closes the connection that has been idle the longest whe
       expect(valuesOf(result)['ResponseCode']).toBe(200);
     }
   }
-  // The other end of a connection hears a little later that it was closed.
+  // The other end of a connection learns a little later that it was closed.
   expect(seen.most).toBeLessThanOrEqual(2 * CONNECTIONS_MAX);
-  // The newest are kept for the next call.
+  // The newest ones are kept for the next call.
   expect(open.size).toBeGreaterThan(0);
 });
 

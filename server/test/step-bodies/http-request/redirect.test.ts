@@ -1,4 +1,4 @@
-/** What a redirect leads to, as a table over status, method and origin. */
+/** The result of a redirect, as a table over status, method and origin. */
 import { describe, expect, it } from 'vitest';
 import type { HttpCall } from '../../../src/step-bodies/http-request/http-call.js';
 import { AddressRefusedError } from '../../../src/step-bodies/http-request/pinned-connector.js';

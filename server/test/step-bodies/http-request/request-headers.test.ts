@@ -1,4 +1,4 @@
-/** Header fields: what is sent, and everything that could end a line or frame the message differently. */
+/** Headers: what is sent, and everything that could end a line or frame the message differently. */
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/engine/values/json.js';
 import { InputError } from '../../../src/engine/primitives/primitive.js';

@@ -1,4 +1,4 @@
-/** URLs from BaseUrl, Resource and Parameters: tables, and random texts that must never move the host. */
+/** URLs from BaseUrl, Resource and Parameters: tables, and random texts that must never change the host. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/engine/values/json.js';
@@ -48,7 +48,7 @@ describe('buildRequestUrl', () => {
     expect(urlOf('http://api', '', { x: '\ud800' })).toBe('http://api/?x=%EF%BF%BD');
   });
 
-  /** What would be another host, or could be for another parser. */
+  /** Texts that would name another host, or might for another parser. */
   it.each([
     ['http://api', '@evil/'],
     ['http://api', '//evil'],

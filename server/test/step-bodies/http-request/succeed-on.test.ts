@@ -1,4 +1,4 @@
-/** SucceedOn: which answers are failures, what the failure says, and how long the callee asks to wait. */
+/** SucceedOn: which responses are failures, the message of the failure, and how long the server asks to wait. */
 import { describe, expect, it } from 'vitest';
 import { toStatusList } from '../../../src/engine/values/status-list.js';
 import { retryAfterMs } from '../../../src/step-bodies/http-request/succeed-on.js';

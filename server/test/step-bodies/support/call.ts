@@ -1,4 +1,4 @@
-/** Runs HttpRequest bodies in tests and cleans up behind them. */
+/** Runs HttpRequest bodies in tests and cleans up afterwards. */
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterEach } from 'vitest';
@@ -36,7 +36,7 @@ export function contextOf(overrides: Partial<StepBodyContext> = {}): StepBodyCon
   };
 }
 
-/** The variables of `step`; a failure makes the test fail with its text. */
+/** The variables of `step`; a failure makes the test fail with its message. */
 export function valuesOf(result: EffectResult): JsonObject {
   if (!result.ok) throw new Error(`${result.failure.type}: ${result.failure.message}`);
   return result.values;
@@ -69,7 +69,7 @@ export function useCalls() {
   };
 }
 
-/** Something that a server sees and a test waits for. */
+/** Something that a server observes and a test waits for. */
 export function occurrence(): { readonly happened: Promise<void>; readonly happen: () => void } {
   let happen = (): void => undefined;
   const happened = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** Real HTTP servers on 127.0.0.1 for tests of calls, which remember what reached them. */
+/** Real HTTP servers on 127.0.0.1 for tests of calls, which record the requests. */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
@@ -21,7 +21,7 @@ export interface LocalServer {
   readonly url: string;
   readonly port: number;
   readonly requests: readonly ReceivedRequest[];
-  /** How many connections were made since the start. */
+  /** The number of connections since the start. */
   readonly connections: number;
   close(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export async function startHttpServer(handler: RequestListener): Promise<LocalSe
   return listen(createServer(recording(requests, handler)), requests);
 }
 
-/** Shows the certificate of `secure.test`. */
+/** Uses the certificate of `secure.test`. */
 export async function startHttpsServer(handler: RequestListener): Promise<LocalServer> {
   const requests: ReceivedRequest[] = [];
   const options = { key: secureTestKey, cert: secureTestCertificate };
@@ -51,7 +51,7 @@ function recording(requests: ReceivedRequest[], handler: RequestListener): Reque
   };
 }
 
-/** Answers with whatever bytes the test writes. */
+/** Responds with any bytes that the test writes. */
 export async function startTcpServer(onSocket: (socket: Socket) => void): Promise<LocalServer> {
   return listen(
     createTcpServer((socket) => {

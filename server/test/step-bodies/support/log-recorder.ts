@@ -1,4 +1,4 @@
-/** A logger whose lines a test can look at; the fields of children are on each of theirs. */
+/** A logger whose lines a test can read; the fields of child loggers are on each of their lines. */
 import type { LogFields, Logger, LogMethod } from '../../../src/base/logger.js';
 
 export interface LogLine {

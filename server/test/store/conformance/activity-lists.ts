@@ -1,4 +1,4 @@
-/** Contract cases: the queues of activities as people look at them. */
+/** Contract cases: the queues of activities for operators. */
 import { describe, expect, it } from 'vitest';
 import { FAR_FUTURE_MS } from '../../../src/store/store.js';
 import type { StoreUnderTest } from '../conformance.js';
@@ -42,7 +42,7 @@ export function describeActivityLists(test: StoreUnderTest): void {
         { name: 'wrap', waiting: 2, held: 0, oldestCreatedAt: 4 },
         { name: 'pack', waiting: 0, held: 1, oldestCreatedAt: null },
       ]);
-      // The lease has ended: nobody holds it.
+      // The lease has expired: nobody holds it.
       expect(await test.store.listActivityQueues(3000, 1)).toEqual([
         { name: 'ship', waiting: 3, held: 0, oldestCreatedAt: 1000 },
       ]);

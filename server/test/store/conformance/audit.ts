@@ -1,4 +1,4 @@
-/** Contract cases: what was done to an instance, and work that is taken over from its worker. */
+/** Contract cases: the audit record of an instance, and work that is taken over from its worker. */
 import { describe, expect, it } from 'vitest';
 import { AUDIT_ENTRIES_MAX, type AuditEntry } from '../../../src/store/records/control.js';
 import type { StoreUnderTest } from '../conformance.js';

@@ -1,4 +1,4 @@
-/** Contract cases: many callers want the same thing at once, through two store objects on the same data. */
+/** Contract cases: concurrent callers want the same thing, through two store objects on the same data. */
 import { describe, expect, it } from 'vitest';
 import type { Store } from '../../../src/store/store.js';
 import type { StoreUnderTest } from '../conformance.js';
@@ -7,7 +7,7 @@ import { activityOf, claimBy, commitOf, eventOf, instanceOf, NO_SIDE } from '../
 const CALLERS = 16;
 
 export function describeConcurrency(test: StoreUnderTest): void {
-  /** Runs the call of every caller at once, half of them through another store object. */
+  /** Runs the calls of all callers concurrently, half of them through another store object. */
   async function race<Result>(call: (store: Store, caller: number) => Promise<Result>) {
     const other = await test.open();
     return Promise.all(
@@ -185,7 +185,7 @@ export function describeConcurrency(test: StoreUnderTest): void {
       });
       expect(lateClaims.length).toBeGreaterThan(0);
       expect(lateClaims.every((item) => item === null)).toBe(true);
-      // Whatever was passed over is there again after a resume, and nothing was handed out twice.
+      // Skipped items are available again after a resume, and nothing was handed out twice.
       await test.store.controlInstance('i', 'resume', 1);
       const attempts: number[] = [];
       for (;;) {

@@ -1,4 +1,4 @@
-/** Contract cases: nodes, retention, numbers. */
+/** Contract cases: nodes, retention, statistics. */
 import { describe, expect, it } from 'vitest';
 import type { PurgeRequest } from '../../../src/store/records/housekeeping.js';
 import type { StoreUnderTest } from '../conformance.js';

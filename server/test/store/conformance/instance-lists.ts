@@ -18,7 +18,7 @@ export function describeInstanceLists(test: StoreUnderTest): void {
       limit = 50,
     ) => (await test.store.listInstances({ filter, after, limit })).map(({ id }) => id);
 
-    it('answers summaries, without state and inbox', async () => {
+    it('returns summaries without state and inbox', async () => {
       await insert('i', { reference: 'r', owner: 'node', requestHash: 'h' });
       const [summary] = await test.store.listInstances({ filter: {}, after: null, limit: 5 });
       const expected: Record<string, unknown> = { ...(await get('i')) };
@@ -27,7 +27,7 @@ export function describeInstanceLists(test: StoreUnderTest): void {
       expect(summary).toEqual(expected);
     });
 
-    it('goes newest first and stays in step when start times are equal', async () => {
+    it('sorts newest first, and keeps its position if start times are equal', async () => {
       const times = [3, 1, 2, 2, 2, 3, 1];
       for (const [index, startTime] of times.entries()) await insert(`i${index}`, { startTime });
       const everything = await list({});
@@ -93,13 +93,13 @@ export function describeInstanceLists(test: StoreUnderTest): void {
       );
       expect(await list({ outcome: 'Terminated' })).toEqual(['a']);
       expect(await list({ outcome: 'Failed' })).toEqual(['e']);
-      // An end that gave way to something else is none.
+      // An end that was superseded is not an end.
       await test.store.commitInstance(commitOf(await get('e'), { status: 'Suspended' }));
       expect(await list({ outcome: 'Failed' })).toEqual([]);
       expect(await get('e')).toMatchObject({ outcome: null, parentId: 'd' });
     });
 
-    it('finds those that show an error, the newest error first', async () => {
+    it('finds instances with an error, the newest error first', async () => {
       await insert('fine');
       await insert('a', { errorAt: 20, startTime: 5 });
       await insert('b', { errorAt: 30, startTime: 4, status: 'Terminated', endTime: 30 });
@@ -115,7 +115,7 @@ export function describeInstanceLists(test: StoreUnderTest): void {
       expect(await get('c')).toMatchObject({ errorAt: null });
     });
 
-    it('finds open ones that did not change, the longest unchanged first', async () => {
+    it('finds open instances that have not changed, the longest unchanged first', async () => {
       await insert('a', { lastChangeAt: 20 });
       await insert('b', { lastChangeAt: 10, status: 'Suspended' });
       await insert('c', { lastChangeAt: 20, definitionId: 'other' });

@@ -9,7 +9,7 @@ export function describeInstanceMessages(test: StoreUnderTest): void {
   const { insert, get, post } = callsOn(test);
 
   describe('postMessages', () => {
-    it('appends in order, raises inSeq and wakes, for each message', async () => {
+    it('appends in order, and increments inSeq and wakes for each message', async () => {
       await insert('i', { owner: 'node', wakeAt: 500 });
       await insert('j', { status: 'Suspended' });
       const posted = await test.store.postMessages([
@@ -28,7 +28,7 @@ export function describeInstanceMessages(test: StoreUnderTest): void {
       expect(await get('j')).toMatchObject({ inSeq: 1, wakeAt: 0, status: 'Suspended' });
     });
 
-    it('counts a message that is in the inbox as posted, and changes nothing', async () => {
+    it('counts a message that is already in the inbox as posted, and changes nothing', async () => {
       await insert('i', { wakeAt: 500 });
       await post('i', 'm');
       const before = await get('i');
@@ -39,13 +39,13 @@ export function describeInstanceMessages(test: StoreUnderTest): void {
       expect(await get('i')).toEqual(before);
     });
 
-    it('adds the same id once even inside of one call', async () => {
+    it('adds the same id once, even within one call', async () => {
       await insert('i');
       await post('i', 'm', 'm', 'n');
       expect(await get('i')).toMatchObject({ inSeq: 2, inbox: [{ id: 'm' }, { id: 'n' }] });
     });
 
-    it('answers null where the instance has ended or is not there', async () => {
+    it('returns null if the instance has ended or does not exist', async () => {
       await insert('done', { status: 'Complete', endTime: 5 });
       await insert('killed', { status: 'Terminated', endTime: 5 });
       await insert('i');
@@ -59,7 +59,7 @@ export function describeInstanceMessages(test: StoreUnderTest): void {
       expect(await get('done')).toMatchObject({ inbox: [], inSeq: 0, wakeAt: null });
     });
 
-    it('makes a commit that has not seen the message lose', async () => {
+    it('makes a commit fail that has not seen the message', async () => {
       await insert('i');
       const before = await get('i');
       await post('i', 'm');
@@ -68,7 +68,7 @@ export function describeInstanceMessages(test: StoreUnderTest): void {
       expect(await get('i')).toMatchObject({ inbox: [], inSeq: 1 });
     });
 
-    it('takes no messages at all', async () => {
+    it('accepts an empty list of messages', async () => {
       expect(await test.store.postMessages([])).toEqual([]);
     });
   });
@@ -81,7 +81,7 @@ export function describeInstanceMessages(test: StoreUnderTest): void {
       ['terminate', 'Suspended', 'Terminated', 99],
       ['compensate', 'Runnable', 'Runnable', null],
       ['compensate', 'Suspended', 'Runnable', null],
-    ] as const)('%s makes %s %s', async (action, from, to, endTime) => {
+    ] as const)('%s makes an instance that is %s %s', async (action, from, to, endTime) => {
       await insert('i', { status: from, owner: 'node', wakeAt: 500, inSeq: 4, state: 'kept' });
       const result = await test.store.controlInstance('i', action, 99);
       const expected = instanceOf('i', {
@@ -107,19 +107,22 @@ export function describeInstanceMessages(test: StoreUnderTest): void {
       ['terminate', 'Terminated'],
       ['compensate', 'Complete'],
       ['compensate', 'Terminated'],
-    ] as const)('refuses %s when %s, and changes nothing', async (action, status) => {
-      const outcome = { Complete: 'Succeeded', Terminated: 'Failed' } as const;
-      const ended = isOver(status) ? { outcome: outcome[status] } : {};
-      const record = instanceOf('i', { status, endTime: 7, ...ended });
-      await test.store.insertInstance({ record, side: NO_SIDE });
-      expect(await test.store.controlInstance('i', action, 99)).toEqual({
-        outcome: 'refused',
-        record,
-      });
-      expect(await get('i')).toEqual(record);
-    });
+    ] as const)(
+      'rejects %s for an instance that is %s, and changes nothing',
+      async (action, status) => {
+        const outcome = { Complete: 'Succeeded', Terminated: 'Failed' } as const;
+        const ended = isOver(status) ? { outcome: outcome[status] } : {};
+        const record = instanceOf('i', { status, endTime: 7, ...ended });
+        await test.store.insertInstance({ record, side: NO_SIDE });
+        expect(await test.store.controlInstance('i', action, 99)).toEqual({
+          outcome: 'refused',
+          record,
+        });
+        expect(await get('i')).toEqual(record);
+      },
+    );
 
-    it('adds its message to the inbox, and is refused while that is there', async () => {
+    it('adds its message to the inbox, and is rejected while the message is there', async () => {
       await insert('i', { status: 'Suspended' });
       await post('i', 'before');
       const audit = { time: 5, actor: 'ada', action: 'terminate', detail: null } as const;
@@ -139,11 +142,11 @@ export function describeInstanceMessages(test: StoreUnderTest): void {
       expect(await test.store.listAudit('i')).toEqual([audit]);
     });
 
-    it('answers missing for an unknown instance', async () => {
+    it('returns missing for an unknown instance', async () => {
       expect(await test.store.controlInstance('x', 'suspend', 1)).toEqual({ outcome: 'missing' });
     });
 
-    it('keeps the inbox, and makes a commit that has not seen it lose', async () => {
+    it('keeps the inbox, and makes a commit fail that has not seen the message', async () => {
       await insert('i');
       await post('i', 'm');
       const before = await get('i');

@@ -36,7 +36,7 @@ export function describeInstances(test: StoreUnderTest): void {
       expect(await test.store.getInstance('I')).toBeNull();
     });
 
-    it('answers the record that is there, and changes nothing', async () => {
+    it('returns an existing record, and changes nothing', async () => {
       await insert('i', { state: 'first', requestHash: 'hash' });
       const again = await insert('i', { state: 'second' });
       expect(again).toEqual({
@@ -48,7 +48,7 @@ export function describeInstances(test: StoreUnderTest): void {
   });
 
   describe('insertInstance of a child', () => {
-    it('inserts no more than so many open descendants of a root', async () => {
+    it('limits the open descendants of a root', async () => {
       const root = { rootId: 'top', parentId: 'top' };
       const start = (id: string, changes: Partial<InstanceRecord> = root, max = 3) =>
         test.store.insertInstance({
@@ -59,16 +59,16 @@ export function describeInstances(test: StoreUnderTest): void {
       await insert('top');
       expect(await start('a')).toEqual({ outcome: 'inserted' });
       expect(await start('b', { ...root, status: 'Suspended' })).toEqual({ outcome: 'inserted' });
-      // Those that have ended, and those of other roots, do not count.
+      // Ended instances, and those of other roots, do not count.
       const ended = { ...root, status: 'Complete', endTime: 5, outcome: 'Succeeded' } as const;
       expect(await start('ended', ended)).toEqual({ outcome: 'inserted' });
       expect(await start('other', { rootId: 'b', parentId: 'b' })).toEqual({ outcome: 'inserted' });
       expect(await start('c', { ...root, parentId: 'a' })).toEqual({ outcome: 'inserted' });
       expect(await start('d')).toEqual({ outcome: 'full' });
       expect(await test.store.getInstance('d')).toBeNull();
-      // One that is there was started: what is repeated is no start.
+      // An existing instance was started: a repetition is not a start.
       expect(await start('a')).toMatchObject({ outcome: 'exists', record: { id: 'a', ...root } });
-      // Roots are not limited, and neither are inserts that name no limit.
+      // Roots are not limited, and neither are insertions that name no limit.
       expect(await start('root', {}, 0)).toEqual({ outcome: 'inserted' });
       await insert('unlimited', root);
       await test.store.controlInstance('a', 'terminate', 9);
@@ -80,7 +80,7 @@ export function describeInstances(test: StoreUnderTest): void {
       expect(await start('e')).toEqual({ outcome: 'full' });
     });
 
-    it('counts open descendants also when many are inserted at once', async () => {
+    it('counts open descendants correctly if many are inserted at once', async () => {
       await insert('top');
       const max = 70;
       const outcomes = await Promise.all(
@@ -99,7 +99,7 @@ export function describeInstances(test: StoreUnderTest): void {
   });
 
   describe('commitInstance', () => {
-    it('writes the new values, empties the inbox and raises the revision', async () => {
+    it('writes the new values, empties the inbox and increments the revision', async () => {
       await insert('i', { owner: 'node', crashes: 3, revision: 5, startTime: 9 });
       await post('i', 'm1', 'm2');
       const outcome = await test.store.commitInstance(
@@ -135,7 +135,7 @@ export function describeInstances(test: StoreUnderTest): void {
       );
     });
 
-    it('keeps the count of crashes, and the inbox, only when asked to', async () => {
+    it('keeps the crash count and the inbox only on request', async () => {
       await insert('i', { crashes: 3, underWay: true });
       await post('i', 'm');
       await test.store.commitInstance(commitOf(await get('i'), { crashes: 2, keepInbox: true }));
@@ -144,7 +144,7 @@ export function describeInstances(test: StoreUnderTest): void {
       expect(await get('i')).toMatchObject({ crashes: 0, inbox: [] });
     });
 
-    it('leaves the owner as it is', async () => {
+    it('does not change the owner', async () => {
       await insert('i', { owner: 'node' });
       await test.store.commitInstance(commitOf(await get('i')));
       expect((await get('i')).owner).toBe('node');
@@ -170,7 +170,7 @@ export function describeInstances(test: StoreUnderTest): void {
     const claim = (id: string, epoch: number, suspected = false) =>
       test.store.claimInstance({ id, epoch, owner: 'thief', suspected });
 
-    it('leaves an instance to its owner that is of a later format than the claimer knows', async () => {
+    it('does not claim an instance of a later format than the claiming node supports', async () => {
       await insert('i', { owner: 'node', schemaVersion: 3 });
       const before = await get('i');
       const claimAs = (schemaVersionMax: number) =>
@@ -186,7 +186,7 @@ export function describeInstances(test: StoreUnderTest): void {
       expect(await claimAs(3)).toMatchObject({ owner: 'thief', epoch: 2, schemaVersion: 3 });
     });
 
-    it('sets the owner, raises the epoch and answers the whole record', async () => {
+    it('sets the owner, increments the epoch and returns the whole record', async () => {
       await insert('i', { owner: 'node', epoch: 4, wakeAt: 3, state: 'kept' });
       await post('i', 'm');
       const claimed = await claim('i', 4);
@@ -203,7 +203,7 @@ export function describeInstances(test: StoreUnderTest): void {
       expect(await get('i')).toEqual(claimed);
     });
 
-    it('fences the one who had it before', async () => {
+    it('rejects later commits of the previous owner', async () => {
       await insert('i', { owner: 'node' });
       const before = await get('i');
       await claim('i', 1);
@@ -212,7 +212,7 @@ export function describeInstances(test: StoreUnderTest): void {
       expect(await claim('x', 1)).toBeNull();
     });
 
-    it('can make it due, so that it is found again', async () => {
+    it('can make the instance due, so that it is found again', async () => {
       await insert('i', { wakeAt: 500 });
       await insert('j', { wakeAt: null });
       const claimDue = (id: string, due: boolean) =>
@@ -233,7 +233,7 @@ export function describeInstances(test: StoreUnderTest): void {
   });
 
   describe('setCrashes', () => {
-    it('sets the count while nobody has claimed the instance since', async () => {
+    it('sets the count unless the instance has been claimed in the meantime', async () => {
       await insert('i', { epoch: 4, crashes: 2 });
       expect(await test.store.setCrashes('i', 4, 1)).toBe(true);
       expect(await get('i')).toEqual(instanceOf('i', { epoch: 4, crashes: 1 }));
@@ -282,8 +282,8 @@ export function describeInstances(test: StoreUnderTest): void {
     });
   });
 
-  describe('what a dead node leaves', () => {
-    it('is found by owner where something is under way', async () => {
+  describe('the instances of a dead node', () => {
+    it('are found by owner if an effect is in progress', async () => {
       await insert('b', { owner: 'one', underWay: true, epoch: 3, crashes: 2, wakeAt: 9 });
       await insert('a', { owner: 'one', underWay: true, lastChangeAt: 5 });
       await insert('c', { owner: 'two', underWay: true });
@@ -314,7 +314,7 @@ export function describeInstances(test: StoreUnderTest): void {
       expect(await ids('three', null, 10)).toEqual([]);
     });
 
-    it('is found by owner where it changed late, while it is Runnable', async () => {
+    it('are found by owner if they changed recently and are Runnable', async () => {
       await insert('a', { owner: 'one', lastChangeAt: 7 });
       await insert('b', { owner: 'one', lastChangeAt: 5 });
       await insert('c', { owner: 'two', lastChangeAt: 6 });

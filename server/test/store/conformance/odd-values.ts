@@ -1,4 +1,4 @@
-/** Contract cases: values of users survive unchanged, whatever is in them (rule S6). */
+/** Contract cases: user data survives unchanged, whatever it contains (rule S6). */
 import { describe, expect, it } from 'vitest';
 import type { StoreUnderTest } from '../conformance.js';
 import { activityOf, claimBy, commitOf, eventOf, instanceOf } from '../records.js';
@@ -107,7 +107,7 @@ export function describeOddValues(test: StoreUnderTest): void {
   });
 }
 
-/** Text with the same look in every run, from a linear congruential generator. */
+/** The same text in every run, from a linear congruential generator. */
 function noise(length: number): string {
   let seed = 42;
   const characters: string[] = [];

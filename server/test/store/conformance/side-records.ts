@@ -1,4 +1,4 @@
-/** Contract cases: history, subscriptions and activities that come with a commit or an insert (rule S4). */
+/** Contract cases: history, subscriptions and activities that come with a commit or an insertion (rule S4). */
 import { describe, expect, it } from 'vitest';
 import type { StoreUnderTest } from '../conformance.js';
 import { activityOf, claimBy, commitOf, eventOf, instanceOf, NO_SIDE } from '../records.js';

@@ -222,7 +222,7 @@ z = [data["items"], callable(data.items), data.a]
     },
   },
   {
-    name: 'records with fields that are named like methods',
+    name: 'records with fields named like methods',
     source: String.raw`
 x = [conf["items"], sorted(conf.keys()), list(conf.items())[0], conf.get("keys"), len(conf), conf.z["get"], sorted(conf)]
 conf.pop = 3
