@@ -44,7 +44,8 @@ export function describeScriptRuntime(
         for (let turn = 0; turn < 3; turn += 1) {
           expect(await evaluate('abs(-1)', 'healthy')).toEqual({ ok: true, values: [1] });
         }
-        // One was running when the first healthy call came. Until a spare is there, one more may run between two of them.
+        // One was running when the first healthy call arrived. Until there is a spare, one more may run between two of
+        // them.
         expect(ended.filter((name) => name === 'slow').length).toBeLessThanOrEqual(3);
         abort.abort();
         const results = await Promise.all(endless);

@@ -1,6 +1,6 @@
 /**
- * S-46 and S-47 on the built server: workflows with megabytes of data and tens of thousands of open steps, and callers that
- * want to see all of it. Others are served meanwhile, as a process beside the server measures.
+ * S-46 and S-47 on the built server: workflows with megabytes of data and tens of thousands of open steps, and clients
+ * that request all of it. Other requests are served in the meantime, as a process beside the server measures.
  */
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/engine/values/json.js';
@@ -68,7 +68,7 @@ function waitFor(event: string, next: string): JsonObject {
 
 const FIELDS = 8;
 
-/** Some ten megabytes, 1.6 million values, that are written again when an event has come. */
+/** About ten megabytes with 1.6 million values, which are written again when an event arrives. */
 const LARGE = {
   Id: 'large',
   Steps: [
@@ -100,7 +100,7 @@ describe('responses as large as states may be (S-46)', () => {
         ]),
       );
       expect(measured.answer.map(({ status }) => status)).toEqual(Array(5).fill(200));
-      // Longer than what is written in YAML.
+      // Longer than the limit for YAML.
       expect(measured.answer[0]?.type).toBe('application/json; charset=utf-8');
       expect(measured.answer[0]?.text.length).toBeGreaterThan(10_000_000);
       expectLively(measured);

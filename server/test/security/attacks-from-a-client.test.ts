@@ -1,9 +1,9 @@
 /**
- * The attacks on Python's sandbox (scripts/pyodide/attacks.ts), made by a client on the built server: as scripts of custom
- * steps and as expressions. A few of them; all with ATTACKS=all, which takes some minutes.
+ * The attacks on Python's sandbox (scripts/pyodide/attacks.ts), made by a client on the built server: as scripts of
+ * custom steps and as expressions. Runs a few of them; all with ATTACKS=all, which takes some minutes.
  *
- * After each attack nothing has happened on the host, nothing secret was told, and the next workflow gets what it would
- * have got before. The server answers all the while.
+ * After each attack, nothing has happened on the host, no secret has leaked, and the next workflow gets the same
+ * results as before. The server responds all the time.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -56,7 +56,7 @@ function mapped(
   );
 }
 
-/** What the next one asks of Python: pure and other expressions, and a script. */
+/** What the next workflow evaluates in Python: pure and other expressions, and a script. */
 async function defineHealthy(client: Client): Promise<string> {
   const script = await client.script('import json\nb = json.loads(json.dumps(a))');
   const Outputs = {
@@ -124,8 +124,8 @@ describe('attacks on Python from a client of the built server', () => {
         await expectUntouched(`${name}, in an expression`, await run(compute('s', { x: text })));
       }
     });
-    // How long others wait is measured elsewhere: here a new process starts every second, and while the kernel has no core
-    // for it, the server waits for it to begin, which nobody counts as waiting for a core.
+    // The delay of other requests is measured elsewhere: here a new process starts every second, and while the kernel
+    // has no core for it, the server waits for its start, which is not counted as waiting for a core.
     expect(latency.failures).toBe(0);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * S-34 to S-37 on the built server: documents and answers that are costly to check, to locate or to write. Others are
- * served meanwhile, as a process beside the server measures.
+ * S-34 to S-37 on the built server: documents and responses that are costly to check, to locate or to write. Other
+ * requests are served in the meantime, as a process beside the server measures.
  */
 import { describe, expect, it } from 'vitest';
 import { startProcess, temporaryFolder } from '../behaviour/support/server-process.js';
@@ -18,7 +18,7 @@ async function post(url: string, body: string, type = 'application/json') {
   return { status: response.status, text: await response.text() };
 }
 
-/** Expressions that are no Python, many times over by aliases. */
+/** Expressions that are not valid Python, multiplied by aliases. */
 function aliasedProblems(count: number): string {
   const fields = Array.from({ length: 1000 }, (_, at) => `    "@f${at}": a b`).join('\n');
   const uses = Array.from({ length: count }, (_, at) => `{Id: s${at}, StepType: X, Inputs: *i}`);

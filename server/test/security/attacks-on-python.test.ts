@@ -1,6 +1,6 @@
 /**
- * S-25 to S-29 on the built server: Python that is long, slow or hostile. Others are served meanwhile, as a process beside
- * the server measures.
+ * S-25 to S-29 on the built server: Python that is long, slow or hostile. Other requests are served in the meantime, as
+ * a process beside the server measures.
  */
 import { describe, expect, it } from 'vitest';
 import { Client, fresh } from '../behaviour/support/client.js';
@@ -61,7 +61,7 @@ describe('expressions that are hard to parse or to compile (S-26)', () => {
     brackets: () => '('.repeat(LENGTH),
   };
 
-  /** They compile at once, and are too much when they run. */
+  /** They compile at once, and exceed a limit when they run. */
   const DEEP: readonly string[] = [
     '(lambda f: f(f))(lambda f: f(f))',
     'eval("(" * 10000 + ")" * 10000)',
@@ -95,7 +95,7 @@ describe('expressions that are hard to parse or to compile (S-26)', () => {
     'delay no other request and cost no interpreter when they are evaluated',
     { timeout: 240_000 },
     async () => {
-      // With a spare, an interpreter that has grown gives way to it.
+      // With a spare, an interpreter that has grown is replaced.
       const { pid, url } = await start({ PYTHON_SPARES: '0' });
       const client = new Client(url);
       const sources = [...Object.values(HARD).map((make) => make('')), ...DEEP];
@@ -105,7 +105,7 @@ describe('expressions that are hard to parse or to compile (S-26)', () => {
           const step = { Id: 's', StepType: 'NoOp', ErrorBehavior: 'Terminate', Outputs: { x } };
           const Id = fresh('hard');
           const { status } = await post(`${url}/api/definition`, { Id, Steps: [step] });
-          // What CPython cannot compile is refused.
+          // Source that CPython cannot compile is rejected.
           if (status === 400) continue;
           ran += 1;
           const ended = await client.ended(await client.start(Id));

@@ -1,6 +1,6 @@
 /**
- * S-16, S-17, S-18: what pages of others can make a browser do, and what raw sockets can do to the server.
- * What depends on the process around the application is in `process-limits.test.ts`.
+ * S-16, S-17, S-18: what foreign pages can make a browser do, and what raw sockets can do to the server.
+ * `process-limits.test.ts` tests what depends on the process around the application.
  */
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ import { serverForTests } from './support/secured-server.js';
 
 const at = serverForTests();
 
-/** What comes back for these bytes until the server closes the connection or the time is over. */
+/** The response to these bytes until the server closes the connection or the time is up. */
 function talk(text: string, { waitMs = 15_000, more = '' } = {}): Promise<string> {
   const { port } = new URL(at.client.url);
   return new Promise((resolve) => {
@@ -42,7 +42,7 @@ describe('a page in a browser', () => {
     expect(policy).toContain("frame-ancestors 'none'");
     expect(policy).not.toMatch(/https?:|\*|unsafe-eval|script-src[^;]*unsafe-inline/);
     expect(headers.get('x-content-type-options')).toBe('nosniff');
-    // No script in the page, no file from elsewhere.
+    // No script in the page, no file from another host.
     expect(text).not.toMatch(/<script(?![^>]* src="\/swagger\/)/);
     expect(text).not.toMatch(/(src|href)="(?!\/swagger\/)/);
     expect(text).not.toMatch(/ on\w+=/i);

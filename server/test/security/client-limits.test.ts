@@ -1,4 +1,4 @@
-/** S-08, S-14 and S-19: what one client may guess and how much it may wait, against the whole server. */
+/** S-08, S-14 and S-19: how much one client may guess and wait, tested on the whole server. */
 import { generateKeyPairSync } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
@@ -15,7 +15,7 @@ const unknownToken = (): string =>
 describe('guessing the tokens of work items', () => {
   const at = serverForTests({ WRONG_TOKENS_PER_MINUTE_MAX: '20', TRUSTED_PROXIES: 'loopback' });
 
-  /** Calls as if through a trusted proxy, so that each test has an address of its own. */
+  /** Calls as if through a trusted proxy, so that each test has its own client address. */
   const complete = (token: string, address: string, call = 'POST success') => {
     const [method = '', verb = ''] = call.split(' ');
     const path =
@@ -191,7 +191,7 @@ describe('waiting calls', () => {
       expect([path, refused.status, refused.body.code]).toEqual([path, 429, 'too_many_requests']);
       expect(refused.headers.get('retry-after')).toBe('1');
     }
-    // Looking without waiting takes no place.
+    // A poll without waiting occupies no slot.
     expect((await at.client.pull('idle')).status).toBe(404);
     expect((await at.client.get(`/api/workflow/${id}`)).status).toBe(200);
     hangUp.abort();

@@ -1,7 +1,7 @@
 /**
- * S-43: who may control workflows but not read them learns nothing of what is in them. Method: workflows, events and work
- * whose data, errors and messages contain a word; then every operation of the OpenAPI document is called with each token
- * that does not have the viewer scope, and the word must not be in any answer.
+ * S-43: callers who may control runs but not read them learn nothing of their data. Method: runs, events and work whose
+ * data, errors and messages contain a word; then every operation of the OpenAPI document is called with each token
+ * without the viewer scope, and no response may contain the word.
  */
 import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -46,7 +46,7 @@ const operations = Object.entries(paths).flatMap(([path, methods]) =>
   Object.keys(methods).map((method) => ({ method: method.toUpperCase(), path })),
 );
 
-/** Every operation, with this id wherever it takes one. */
+/** Every operation, with this id in each id parameter. */
 function requestsFor(id: string): readonly Sent[] {
   const action = JSON.stringify({ action: 'suspend', workflowIds: [id] });
   const bodies: Readonly<Record<string, string>> = { POST: '{}', PATCH: action };
@@ -95,7 +95,7 @@ describe('a caller without the viewer scope', () => {
     admin = await clientWith('conductor:admin');
   });
 
-  /** A workflow that waits for work, one that was suspended by a failure, one that waits for its next attempt. */
+  /** A run that waits for work, one that was suspended by a failure, one that waits for its next attempt. */
   const startAll = async () => {
     const data = { account: SECRET };
     const waiting = await admin.defineAndStart(WAITS, data);
@@ -118,7 +118,7 @@ describe('a caller without the viewer scope', () => {
       ['PUT', `/api/workflow/${waiting}/resume`, 'Runnable'],
       ['PUT', `/api/workflow/${retrying}/retry`, 'Runnable'],
       ['DELETE', `/api/workflow/${suspended}`, 'Terminated'],
-      // One that has ended stays as it is, and is answered.
+      // An ended run does not change, and is returned.
       ['DELETE', `/api/workflow/${suspended}`, 'Terminated'],
     ] as const;
     for (const [method, path, status] of CALLS) {
@@ -149,7 +149,7 @@ describe('a caller without the viewer scope', () => {
         answers[key] = (answers[key] ?? 0) + 1;
       }
     }
-    // The calls reached what they were meant for.
+    // The calls reached their targets.
     expect(answers['conductor:controller 200']).toBeGreaterThan(5);
     expect(answers['conductor:controller 202']).toBeGreaterThan(0);
     expect(answers['conductor:author 200']).toBeGreaterThan(0);

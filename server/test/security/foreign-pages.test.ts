@@ -1,6 +1,7 @@
 /**
- * S-38: what pages of other sites can do to a server through a browser that reaches it. Method: requests with the headers
- * that browsers send and pages cannot change. `ui/test/second-origin.test.ts` does the same with a real browser.
+ * S-38: what pages of other sites can do to a server through a browser that reaches it. Method: requests with the
+ * headers that browsers send and pages cannot change. `ui/test/second-origin.test.ts` does the same with a real
+ * browser.
  */
 import { generateKeyPairSync } from 'node:crypto';
 import { request } from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * S-48 on the built server: workflows that start workflows without end. Meanwhile a process beside the server asks
- * `/health/live` and runs unrelated workflows, and what is open and in memory is counted.
+ * S-48 on the built server: workflows that start workflows without end. In the meantime a process beside the server
+ * calls `/health/live` and runs unrelated workflows, and the test counts the runs that are open and in memory.
  */
 import { expect, it } from 'vitest';
 import { Client } from '../behaviour/support/client.js';
@@ -11,7 +11,7 @@ import { expectLively, worstLiveLatency } from './support/live-latency.js';
 const BUDGET = 1000;
 /** The default of `instances_parked_max`. */
 const IN_MEMORY_MAX = 2000;
-/** How often is looked at what is open. */
+/** The interval at which open runs are counted. */
 const LOOKS = 12;
 
 const start = (id: string, definitionId: string, rest = {}) =>
@@ -23,7 +23,7 @@ interface Bomb {
 }
 
 const BOMBS: Readonly<Record<string, Bomb>> = {
-  // What is refused ends, and makes room for others: this one never comes to rest.
+  // A rejected start ends its run, which makes room for others: this one never comes to rest.
   'two children of the same definition, recursively': {
     definitions: {
       bomb: chain(
@@ -75,7 +75,7 @@ it.each(Object.entries(BOMBS))(
 
     const measured = await worstLiveLatency({ pid, url }, async () => {
       for (let root = 0; root < roots; root += 1) await client.start('bomb');
-      // It goes off: the budget is used up.
+      // The bomb explodes: the budget is used up.
       const refused = () => metric(url, 'stepwright_descendants_refused_total');
       await expect.poll(refused, { timeout: 120_000 }).toBeGreaterThan(0);
       const worst = { open: 0, inMemory: 0 };
@@ -90,9 +90,9 @@ it.each(Object.entries(BOMBS))(
     });
     const { inMemory, open } = measured.answer;
     expect(open).toBeGreaterThan(0);
-    // Besides them, the roots and two unrelated workflows.
+    // In addition, the roots and two unrelated runs.
     expect(open).toBeLessThanOrEqual(roots * (BUDGET + 1) + 2);
-    // What clients start comes in besides; others wait in the store.
+    // Runs that clients start are loaded in addition; others wait in the store.
     expect(inMemory).toBeLessThanOrEqual(IN_MEMORY_MAX + 2);
     expectLively(measured);
   },

@@ -1,4 +1,4 @@
-/** Every limit at the doors and in front of Python is a setting: a server with small ones refuses what others take. */
+/** Every limit on requests and on Python is a setting: a server with small limits rejects what others accept. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Problem } from '../../src/api/wire/models/problem.js';
 import { createMemoryStore } from '../../src/store/memory/memory-store.js';
@@ -114,7 +114,7 @@ describe('the Python limits', () => {
     const deep = (depth: number) => `f = lambda n: n and f(n - 1)\nx = f(${depth})`;
     expect((await runScript(deep(100))).lastError).toBeNull();
     expect((await runScript(deep(300))).lastError).toMatchObject({ type: 'RecursionError' });
-    // The limit is as it was after the evaluation that met it.
+    // The limit is the same after the evaluation that reached it.
     expect((await runScript(deep(100))).lastError).toBeNull();
     expect(await errorOf('"x" * 10000')).toBeNull();
     expect(await errorOf('"x" * 30000')).toMatchObject({ type: 'ResultTooLarge' });

@@ -1,6 +1,6 @@
 /**
- * S-15: inputs made to be slow to read. A reader that looks at everything twice for each character needs hours for a
- * megabyte; one that is linear needs milliseconds. So the bound is generous, and counts the time of this process only.
+ * S-15: inputs designed to be slow to parse. A parser with quadratic time needs hours for a megabyte; a linear one
+ * needs milliseconds. So the limit is generous, and counts only the time of this process.
  */
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_API_LIMITS } from '../../src/api/http/api-limits.js';
@@ -34,7 +34,7 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   'a name': (text) => checkedName(text, 'name', LENGTH * 10),
   'a hint of another node': (text) => readHint(text),
   JSON: (text) => parseJson(text, { ...DEFAULT_API_LIMITS, bodyBytesMax: LENGTH * 10 }),
-  // As much as a body of this kind may hold.
+  // The maximum size of such a body.
   YAML: (text) => parseYaml(text.slice(0, DEFAULT_API_LIMITS.yamlBytesMax), DEFAULT_API_LIMITS),
   'an expression': (text) => classifyExpression(text),
   'an expression that needs no Python': (text) => readPlainExpression(text),
@@ -52,7 +52,7 @@ describe('a megabyte of repeated text', () => {
           try {
             read(whole);
           } catch (error) {
-            // It may well be refused, but not because the stack was too small.
+            // It may be rejected, but not because the stack was too small.
             expect(error, JSON.stringify(pattern)).not.toBeInstanceOf(RangeError);
           }
           const { system, user } = process.cpuUsage(before);

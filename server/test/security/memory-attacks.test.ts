@@ -1,7 +1,8 @@
 /**
- * S-35 on the built server with a heap of 128 MB: many runs with large data, one large event for all who wait, many large
- * bodies and answers at once. Without the budget the first and the third end it. With it the server lives, restarts as
- * often as it must, and everything ends. e2e/faults/t38 does the same with the heaps of real containers.
+ * S-35 on the built server with a heap of 128 MB: many runs with large data, one large event for all waiting runs, many
+ * large bodies and responses at once. Without the memory budget the first and the third crash it. With it the server
+ * stays up, survives every restart, and all runs end. e2e/faults/t38 does the same with the heap sizes of real
+ * containers.
  */
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../behaviour/support/server-process.js';

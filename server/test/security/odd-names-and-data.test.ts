@@ -1,6 +1,6 @@
 /**
- * S-03, S-04, S-05, S-06: names and data that mean something to JavaScript, to databases, to file systems or to HTTP
- * mean nothing here: they are kept as they were sent or refused with 400, through every door and on every store.
+ * S-03, S-04, S-05, S-06: names and data with a special meaning in JavaScript, databases, file systems or HTTP have
+ * none here: they are stored unchanged or rejected with 400, by every call and on every store.
  */
 import { describe, expect, it } from 'vitest';
 import type { Problem } from '../../src/api/wire/models/problem.js';
@@ -160,7 +160,7 @@ everyStore(
       ]) {
         const path = `/api/event/exact/${encodeURIComponent(other)}`;
         const { status, body } = await client.post<{ deliveredTo: number }>(path, {});
-        // Without a key it is the address of one event, which can only be read.
+        // Without a key it is the path of one event, which can only be read.
         expect(other === '' ? [405] : [202, 404], other).toContain(status);
         if (status === 202) expect(body.deliveredTo, other).toBe(0);
       }
@@ -253,13 +253,13 @@ describe('paths', () => {
     const message = '"first\\nsecond\\r\\n{\\"level\\":\\"fatal\\"}\\u001b[31m\\u2028end"';
     await at.client.run([step('log', 'EmitLog', { Message: message })]);
     const lines = at.server.logLines.filter((line) => JSON.stringify(line).includes('second'));
-    // The lines were parsed one by one, so that what looked like a line of its own would be here by itself.
+    // The lines were parsed one by one, so that an injected line would be here separately.
     expect(lines.length).toBeGreaterThan(0);
     expect(at.server.logLines.every(({ level }) => level !== 'fatal')).toBe(true);
   });
 });
 
-/** fetch would tidy the path up before it sends it. */
+/** fetch would normalize the path before sending it. */
 async function rawGet(url: string, path: string): Promise<string> {
   const { connect } = await import('node:net');
   const { port } = new URL(url);

@@ -1,4 +1,4 @@
-/** S-39: an Idempotency-Key belongs to whoever sent it. Method: two controllers use the same key. */
+/** S-39: an Idempotency-Key belongs to its sender. Method: two controllers use the same key. */
 import { generateKeyPairSync } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
@@ -35,7 +35,7 @@ describe('an Idempotency-Key', () => {
     expect(id(again)).toBe(id(first));
     expect(other.status).toBe(201);
     expect(id(other)).not.toBe(id(first));
-    // With other data it is no conflict either: the key of somebody else cannot be found out.
+    // Different data is not a conflict either: the key of another caller cannot be discovered.
     expect((await post('eve', '/api/event/e/k', { b: 2 })).status).toBe(202);
     expect((await post('ada', '/api/event/e/k', { a: 1 })).status).toBe(202);
     expect((await post('ada', '/api/workflow/keys', { secret: 2 })).status).toBe(409);

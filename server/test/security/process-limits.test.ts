@@ -1,9 +1,10 @@
 /**
- * S-01, S-02, S-15 and S-18 on the built server, as a process of its own: what hostile requests cost it, as the operating
- * system sees it, and how long it waits for slow ones.
+ * S-01, S-02, S-15 and S-18 on the built server, in its own process: the cost of hostile requests, as the operating
+ * system measures it, and how long the server waits for slow ones.
  *
- * The study asks for 100 or 200 ms of CPU and 50 MB of memory. These bounds are wider, because the machines that run tests
- * are busy and a JavaScript heap grows in steps; what reads a body before it refuses it exceeds them many times.
+ * The study asks for 100 or 200 ms of CPU and 50 MB of memory. These limits are wider, because the machines that run
+ * tests are busy and a JavaScript heap grows in steps; a server that reads a body before it rejects it exceeds them
+ * many times.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
@@ -24,7 +25,7 @@ const EVENT = '/api/event/e/k';
 interface Attack {
   readonly type: string;
   readonly body: Iterable<string | Buffer>;
-  /** What Content-Length says; null: chunks without a length. */
+  /** The value of Content-Length; null: chunks without a length. */
   readonly length: number | null;
   readonly encoding?: string;
 }
@@ -39,7 +40,7 @@ function* endless(bytes: number): Generator<Buffer> {
   for (let sent = 0; sent < bytes; sent += chunk.length) yield chunk;
 }
 
-/** The answer's status; 0 where the server closed the connection before one arrived. */
+/** The status of the response; 0 if the server closed the connection before it. */
 function send(url: string, { body, encoding, length, type }: Attack): Promise<number> {
   return new Promise((resolve) => {
     const outgoing = request(url + EVENT, {
@@ -152,12 +153,12 @@ describe.runIf(runsOnLinux)('the process', () => {
       expect([400, 413, 415], what).toContain(status);
       expect(cpuMs(pid) - before, `${what}: ms of CPU`).toBeLessThan(CPU_MS_MAX);
     };
-    // What every server does once is not the attack's: compiling, the first pages of the heap.
+    // Costs that every server has once do not count: compilation, the first pages of the heap.
     for (let warm = 0; warm < 30; warm += 1) {
       await send(url, whole(JSON_TYPE, quoted('x'.repeat(MIB - 2))));
       await send(url, whole(YAML, `a: [${'1,'.repeat(20_000)}1]`));
     }
-    // Begins a new peak.
+    // Resets the peak.
     writeFileSync(`/proc/${pid}/clear_refs`, '5');
     const calm = memoryMb(pid, 'VmRSS');
     for (const [what, attack] of Object.entries(OVERSIZED)) await cost(what, attack());
@@ -172,7 +173,7 @@ describe.runIf(runsOnLinux)('the process', () => {
 });
 
 describe('slow requests', () => {
-  /** What came back, and after how long the server closed the connection. */
+  /** The response, and the time after which the server closed the connection. */
   const trickle = (url: string, head: string, drop: string) =>
     new Promise<{ answer: string; tookMs: number }>((resolve) => {
       const began = performance.now();

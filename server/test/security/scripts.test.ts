@@ -1,4 +1,4 @@
-/** `pnpm token`, the licences, the audit and the bill of materials (S-22): the scripts as people run them. */
+/** `pnpm token`, the licenses, the audit and the bill of materials (S-22): the scripts as users run them. */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -109,7 +109,7 @@ describe('the published package', () => {
     expect(new Set(purls).size).toBe(purls.length);
     expect(purls.some((purl) => purl.startsWith('pkg:npm/express@'))).toBe(true);
     expect(purls.some((purl) => purl.startsWith('pkg:npm/vitest@'))).toBe(false);
-    // What tsoa could bring along.
+    // Packages that tsoa could bring in.
     expect(purls.filter((purl) => /(%40hapi|koa|multer|express@4)/.test(purl))).toEqual([]);
   });
 
@@ -123,11 +123,11 @@ describe('the published package', () => {
 interface AuditResult {
   readonly status: number | null;
   readonly output: string;
-  /** Names of the packages that the registry was asked about. */
+  /** Names of the packages in the requests to the registry. */
   readonly asked: readonly string[];
 }
 
-/** Runs the audit against a registry of ours, which answers what a real one has answered; null: nobody listens there. */
+/** Runs the audit against a local registry with the responses of a real one; null: nobody listens there. */
 async function audit(answer: { status: number; body: string } | null): Promise<AuditResult> {
   const asked: string[] = [];
   const registry = createServer((request, response) => {

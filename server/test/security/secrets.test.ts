@@ -1,7 +1,8 @@
 /**
- * S-13 and S-24: secrets pass through the server and are seen by nobody but those they are meant for.
+ * S-13 and S-24: secrets pass through the server and are seen only by their recipients.
  *
- * Each secret is a word that occurs nowhere else, so that one search in everything that was logged or answered tells.
+ * Each secret is a word that occurs nowhere else, so that one search in everything that was logged or returned is
+ * enough.
  */
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -17,7 +18,7 @@ import { Client } from '../behaviour/support/client.js';
 import { sharedPython, startServer, type TestServer } from '../behaviour/support/server.js';
 import { chain, compute, step } from '../behaviour/support/steps.js';
 
-/** A server with an interpreter of its own, so that `environment` is what this process environment makes of it. */
+/** A server with its own interpreter, so that `environment` comes from this process environment. */
 async function startWithEnvironment(environment: Readonly<Record<string, string>>) {
   const logger = createLogger({ level: 'silent' });
   const { app, host } = await compose({
@@ -242,7 +243,7 @@ describe('the log at trace level', () => {
       headers: { authorization },
     });
     expect(ended.status, ended.text).toBe(200);
-    // Bodies that cannot be read, and rubbish in headers.
+    // Unreadable bodies, and invalid headers.
     await client.call('POST', '/api/event/e/k', {
       body: '{"password": "secret-of-broken-body"',
       type: 'application/json',

@@ -1,8 +1,9 @@
 /**
- * S-21: somebody else wrote into the store. What cannot be read is set aside; the node and everybody else go on.
+ * S-21: the store contains corrupt data. Unreadable instances are put in quarantine; the node and all other instances
+ * continue.
  *
- * The rows are changed in the SQLite file while no server runs, as an attacker with the file, a broken disk or another
- * version would leave them.
+ * The rows are changed in the SQLite file while no server is running, as an attacker with access to the file, a broken
+ * disk or another version could leave them.
  */
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
@@ -17,11 +18,11 @@ interface Prepared {
   readonly server: TestServer;
   /** Waits for the event 'go'. */
   readonly victim: string;
-  /** So does this one, which nobody touches. */
+  /** Like this one, which nobody changes. */
   readonly bystander: string;
 }
 
-/** Two waiting instances, of which one is spoiled while the server is down; then whatever the test looks at. */
+/** Two waiting instances, of which one is corrupted while the server is down; then the checks of the test. */
 async function withSpoiledStore(
   spoil: (database: DatabaseSync, victim: string) => void,
   check: (prepared: Prepared) => Promise<void>,
@@ -55,7 +56,7 @@ async function withSpoiledStore(
   }
 }
 
-/** The other instance gets to its end, new ones run, and the node calls itself ready. */
+/** The other instance ends, new ones run, and the node reports that it is ready. */
 async function expectLife({ bystander, client }: Prepared): Promise<void> {
   await client.publish('go', 'bystander', null);
   const { token } = await client.work('bystander');
@@ -69,7 +70,7 @@ const setState = (state: string) => (database: DatabaseSync, victim: string) => 
   database.prepare('UPDATE instances SET state = ?, wakeAt = 0 WHERE id = ?').run(state, victim);
 };
 
-/** The state as it was, with one thing changed. */
+/** The original state with one change. */
 const changeState =
   (change: (state: Record<string, unknown>) => void) =>
   (database: DatabaseSync, victim: string): void => {
@@ -118,7 +119,7 @@ describe('an instance with a corrupt state', () => {
   ])('consisting of %s affects no other instance', async (_what, spoil) => {
     await withSpoiledStore(spoil, async (prepared) => {
       const { client, victim } = prepared;
-      // What is due is looked at, and an event for it too.
+      // A due instance is loaded, and so is one with an event.
       await client.publish('go', 'victim', { x: 1 });
       await expectLife(prepared);
       const shown = await client.get<Problem>(`/api/workflow/${victim}`);
@@ -235,7 +236,7 @@ describe('a work item with corrupt parameters', () => {
       const server = await startServer({ store: sqlite.open() });
       try {
         const client = new Client(server.url);
-        // The spoiled item is the older one.
+        // The corrupt item is the older one.
         const { token, workflowId } = await client.work('work');
         expect(workflowId).toBe(other);
         await client.succeed(token, 1);
@@ -246,7 +247,7 @@ describe('a work item with corrupt parameters', () => {
           type: 'ActivityFailed',
           message: 'the stored parameters of the activity cannot be read',
         });
-        // Resumed, the step offers its work anew, and this time it can be read.
+        // After the resume, the step offers its work again, and this time it can be read.
         await client.call('PUT', `/api/workflow/${victim}/resume`);
         const again = await client.work('work');
         expect(again.workflowId).toBe(victim);

@@ -1,4 +1,4 @@
-/** Contract cases: expressions as texts, their length, and batches of them. */
+/** Contract cases: the source of expressions, its length, and batches of expressions. */
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/engine/values/json.js';
 import type { RuntimeUnderTest } from './runtime-under-test.js';

@@ -1,4 +1,4 @@
-/** Contract cases: the JSON that the values of expressions become. */
+/** Contract cases: the conversion of values into JSON. */
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/engine/values/json.js';
 import type { RuntimeUnderTest } from './runtime-under-test.js';

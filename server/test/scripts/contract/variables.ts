@@ -1,4 +1,4 @@
-/** Contract cases: the variables that expressions read, and the names they know without import. */
+/** Contract cases: the variables that expressions read, and the names that are available without an import. */
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/engine/values/json.js';
 import { CONTEXT, DATA, type RuntimeUnderTest } from './runtime-under-test.js';
@@ -33,7 +33,7 @@ export function describeVariables(test: RuntimeUnderTest): void {
       ['data', DATA],
     ])('returns %s', async (source, expected) => {
       expect(await valueOf(source)).toEqual(expected);
-      // The same through Python's own eyes, where the source could be answered without it.
+      // The same evaluated by Python, for sources that could be evaluated without it.
       expect(await valueOf(`(lambda: ${source})()`)).toEqual(expected);
     });
 

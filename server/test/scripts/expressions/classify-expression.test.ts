@@ -1,6 +1,6 @@
 /**
- * Which expressions may run on an interpreter that others have used and will use. A wrong "pure" is a hole in the wall
- * between workflows, a wrong "impure" costs five milliseconds: every doubt is impure.
+ * Decides which expressions may run on an interpreter that other workflows share. A wrong "pure" breaks the isolation
+ * between workflows, a wrong "impure" costs five milliseconds: in doubt, an expression is impure.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -93,7 +93,7 @@ describe('classifyExpression', () => {
       'data["append"](1)',
       '[data.list.append][0](1)',
       '(lambda: 1)()',
-      // Names that are not listed.
+      // Names that are not on the list.
       'print("x")',
       'eval("1")',
       'exec("1")',
@@ -157,7 +157,7 @@ describe('classifyExpression', () => {
       'lambda: 1',
       'await data',
       '[x async for x in data]',
-      // Keywords that are called, or not known.
+      // Keywords that are called, or unknown.
       'json.dumps(data, default=print)',
       'json.dumps(data, cls=dict)',
       'json.loads("1", object_hook=print)',
@@ -188,7 +188,7 @@ describe('classifyExpression', () => {
       '0x1f',
       '1j',
       '...',
-      // Letters that Unicode normalisation turns into others: these are `data` and `__class__` to CPython.
+      // Characters that Unicode normalization changes: these are `data` and `__class__` for CPython.
       'ｄａｔａ.x',
       'data.＿＿class＿＿',
       'data.ｘ',
@@ -298,7 +298,7 @@ describe('classifyExpression', () => {
       const source = piece.repeat(10_000 / piece.length);
       const began = process.cpuUsage();
       for (let round = 0; round < 5; round += 1) classifyExpression(source);
-      // It was 800 ms each before the parser was made to stop at the first error; the rest is for a slow machine.
+      // It was 800 ms each before the parser stopped at the first error; the rest is tolerance for a slow machine.
       expect(process.cpuUsage(began).user / 1000 / 5).toBeLessThan(400);
     },
   );

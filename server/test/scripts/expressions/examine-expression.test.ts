@@ -1,4 +1,4 @@
-/** What is known of an expression before it runs. Lists of names are compared with what the interpreter runs. */
+/** What is known of an expression before it runs. The lists of names are compared with those in the interpreter. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { examineExpression } from '../../../src/scripts/expressions/examine-expression.js';

@@ -1,4 +1,4 @@
-/** Goal: imports that the sandbox refuses are found where they stand, and no other is. */
+/** Goal: imports that the sandbox denies are found with their position, and no others. */
 import { describe, expect, it } from 'vitest';
 import { findForbiddenImports } from '../../../src/scripts/expressions/find-imports.js';
 

@@ -1,4 +1,7 @@
-/** What the server answers without Python: only what is certain. Agreement with Python is tested by plain-differential.test.ts. */
+/**
+ * Expressions that the server evaluates without Python: only certain ones. plain-differential.test.ts compares them
+ * with Python.
+ */
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../../src/engine/values/json.js';
 import { evaluatePlain } from '../../../src/scripts/expressions/evaluate-plain-expression.js';
@@ -137,7 +140,7 @@ describe('expressions evaluated without Python', () => {
   });
 
   it.each([
-    // Not there: Python words the error.
+    // Missing: Python creates the error message.
     'data.missing',
     'data.a.missing.more',
     'data["missing"]',
@@ -148,7 +151,7 @@ describe('expressions evaluated without Python', () => {
     'data.toString',
     'context.constructor',
     '"constructor" in data.missing',
-    // There, but something else in Python.
+    // It exists, but means something else in Python.
     'data.text[0]',
     'data.text.length',
     'data.a.b.length',
@@ -168,13 +171,13 @@ describe('expressions evaluated without Python', () => {
     '-data.big',
     'data.big / 2',
     'data.a.b[data.big]',
-    // The sign of a zero, and what can be an index, depend on whether a number is an int or a float.
+    // The sign of a zero, and whether a value can be an index, depend on whether a number is an int or a float.
     '-0',
     '0 * -1',
     '-data.i % 1',
     '0 // -1',
     'data.a.b[data.minusZero]',
-    // Errors in Python, or another meaning than in JavaScript.
+    // Errors in Python, or a different meaning from JavaScript.
     '1 / 0',
     '1 // 0',
     '1 % 0',
@@ -200,7 +203,7 @@ describe('expressions evaluated without Python', () => {
     '"y" in data.mixed',
     'data.i is 1',
     'data.i is data.i',
-    // Not of this grammar.
+    // Not part of this grammar.
     'data.class',
     'data.None',
     'data.a.b[00]',

@@ -1,4 +1,4 @@
-/** The text that CPython compiles, and the way back from its places to the source. */
+/** The text that CPython compiles, and the mapping of its positions to the source. */
 import { describe, expect, it } from 'vitest';
 import {
   placeInSource,
@@ -13,7 +13,7 @@ describe('prepareExpression', () => {
     ['a +\r\nb', '(a +\nb\n)'],
     ['a # x\n+ b # y', '(a # x\n+ b # y\n)'],
     ['a,\nb', '(a,\nb\n)'],
-    // Parentheses would turn these into something valid, or into something else.
+    // Parentheses would turn these into something valid, or change their meaning.
     ['a) + (\nb', 'a) + (\nb'],
     ['a)\n+ (b', 'a)\n+ (b'],
     ['x for x\nin y', 'x for x\nin y'],

@@ -1,4 +1,4 @@
-/** Only what is read travels, and what is missing stays missing. */
+/** Only what is read is sent, and missing values stay missing. */
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/engine/values/json.js';
 import { projectVariables } from '../../../src/scripts/expressions/project-variables.js';

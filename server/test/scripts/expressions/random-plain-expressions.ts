@@ -1,4 +1,4 @@
-/** Random expressions in the part of Python that the server evaluates itself and around its border, and data for them. */
+/** Random expressions in and around the part of Python that the server evaluates itself, and data for them. */
 import fc from 'fast-check';
 import { readJson, writeJson } from '../../../src/engine/values/exact-json.js';
 import type { Json, JsonObject } from '../../../src/engine/values/json.js';
@@ -55,7 +55,7 @@ const { value } = fc.letrec<{ value: Json }>((tie) => ({
   ),
 }));
 
-/** `a`, `b` and `c` are mostly there and mostly numbers, so that most paths lead somewhere. */
+/** `a`, `b` and `c` usually exist and are usually numbers, so that most paths lead to a value. */
 export const plainData: fc.Arbitrary<JsonObject> = fc
   .tuple(
     fc.tuple(...['a', 'b', 'c', 'a', 'b'].map((key) => fc.tuple(fc.constant(key), scalar))),
@@ -63,7 +63,7 @@ export const plainData: fc.Arbitrary<JsonObject> = fc
   )
   .map(([usual, more]) => toObject([...usual, ...more]));
 
-/** The parser makes `__proto__` a field like any other. */
+/** The parser treats `__proto__` as an ordinary field. */
 export function toObject(entries: readonly (readonly [string, Json])[]): JsonObject {
   const members = entries.map(([key, field]) => `${JSON.stringify(key)}:${writeJson(field)}`);
   return readJson(`{${members.join(',')}}`) as JsonObject;
@@ -100,8 +100,8 @@ const operator = fc.oneof(
 );
 
 /**
- * Seldom with parentheses, so that everything hangs on which operator binds tighter. Brackets let a line end between any
- * two words.
+ * Rarely with parentheses, so that the precedence of the operators matters. Brackets allow line breaks between any two
+ * words.
  */
 export const plainSource: fc.Arbitrary<string> = fc.letrec<{ source: string }>((tie) => {
   const source = tie('source');
@@ -121,7 +121,7 @@ export const plainSource: fc.Arbitrary<string> = fc.letrec<{ source: string }>((
   };
 }).source;
 
-/** Words in any order: most of it is no Python at all. */
+/** Words in random order: most of it is not valid Python. */
 export const wordSalad: fc.Arbitrary<string> = fc
   .array(
     fc.oneof(

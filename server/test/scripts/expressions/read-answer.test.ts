@@ -1,4 +1,4 @@
-/** Answers come from a process that ran untrusted code: whatever they are, they are read, refused or seen through. */
+/** Responses come from a process that ran untrusted code: in any form, they are read, rejected or exposed as forged. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/engine/values/json.js';

@@ -1,8 +1,8 @@
 /**
- * Attacks on the sandbox, as data. Each is a Python script; what it must not achieve is checked by escape.test.ts.
+ * Attacks on the sandbox, as data. Each is a Python script; escape.test.ts checks that it does not succeed.
  *
- * `HOST.file`, `HOST.secretFile`, `HOST.port` and `HOST.pid` are filled in: a file that an escape could create, one that it
- * could read, a port that it could connect to, and the server's process.
+ * `HOST.file`, `HOST.secretFile`, `HOST.port` and `HOST.pid` are replaced: a file that an escape could create, one that
+ * it could read, a port that it could connect to, and the process of the server.
  */
 
 export interface Attack {
@@ -17,7 +17,9 @@ export interface AttackTargets {
   readonly pid: number;
 }
 
-/** The importer of built-in modules, the real `sys`, and the globals of runner.py: hygiene hides them, no more. */
+/**
+ * The importer of built-in modules, the real `sys`, and the globals of runner.py: they are hidden, but not protected.
+ */
 const PRELUDE = [
   'B = [c for c in ().__class__.__base__.__subclasses__() if c.__name__ == "BuiltinImporter"][0]',
   'load = B.load_module',
@@ -29,13 +31,13 @@ const PRELUDE = [
   'gc.unfreeze()',
 ].join('\n');
 
-/** What is left besides the loot could not be stored, and the error would hide what the attack got. */
+/** Other remaining variables could not be stored, and the error would hide what the attack got. */
 const EPILOGUE = [
   'for _name, _value in list(globals().items()):',
   '  if _name in ("f", "G") or not isinstance(_value, (str, int, float, list, dict, type(None))): _name[0] == "_" or globals().pop(_name)',
 ].join('\n');
 
-/** What scripts define is not what they answer: a leading underscore keeps the tools out of the result. */
+/** Not all variables of a script are its result: a leading underscore excludes the tools from it. */
 const HOST_ATTACKS: Readonly<Record<string, string>> = {
   'shell by posix.system': 'x = load("posix").system("touch HOST.file")',
   'write by posix.open':
@@ -120,7 +122,7 @@ const HOST_ATTACKS: Readonly<Record<string, string>> = {
   umask: 'load("posix").umask(0)',
 };
 
-/** Attempts to leave something behind for whoever comes next on the same interpreter. */
+/** Attempts to leave something behind for the next call on the same interpreter. */
 export const CONTAMINATIONS: Readonly<Record<string, string>> = {
   'builtins of scripts': 'G["_SCRIPT_BUILTINS"]["len"] = lambda x: 666',
   'builtins of expressions':
@@ -166,7 +168,7 @@ export const CONTAMINATIONS: Readonly<Record<string, string>> = {
   'a small integer': 'c = G["_real_import"]("ctypes")\nc.memmove(id(2) + 12, id(5) + 12, 4)',
 };
 
-/** Attempts to make the server believe something, or to stumble. They replace what the runner answers to a script. */
+/** Attempts to deceive the server, or to make it fail. They replace the runner's response to a script. */
 export const FORGERIES: Readonly<Record<string, string>> = {
   nothing: '""',
   null: '"null"',
@@ -191,7 +193,7 @@ export const FORGERIES: Readonly<Record<string, string>> = {
   never: '[0 for _ in iter(int, 1)]',
 };
 
-/** The same for the one value of an expression. */
+/** The same for the single value of an expression. */
 export const FORGED_VALUES: Readonly<Record<string, string>> = {
   'two values': '"1\\n2"',
   'no JSON': '"x"',

@@ -1,4 +1,4 @@
-/** Ordinary scripts run as they do elsewhere, and none of them touches the wall of the sandbox. */
+/** Ordinary scripts run as they do elsewhere, and none of them triggers a denied call. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LANGUAGE_SCRIPTS } from './ordinary-scripts/language-scripts.js';
 import { LIBRARY_SCRIPTS } from './ordinary-scripts/library-scripts.js';

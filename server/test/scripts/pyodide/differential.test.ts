@@ -1,9 +1,9 @@
 /**
- * The same expressions in Pyodide and in the machine's own CPython: values and kinds of errors are equal.
+ * The same expressions in Pyodide and in the machine's own CPython: their values and types of errors are equal.
  *
- * The other side is a small Python program that knows nothing of ours: plain dicts for data, `json` for results. So only
- * `data["a"]` is compared, and results that JSON has; the conversions that we add are tested by the contract. Skipped
- * where there is no python3. Beside it: what the server answers without Python is what Python answers.
+ * The other side is a small Python program without any of our code: plain dicts for data, `json` for results. So only
+ * `data["a"]` is compared, and results that JSON can represent; the contract tests the conversions that we add. Skipped
+ * if there is no python3. Also compares expressions evaluated without Python with Python's values.
  */
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';

@@ -1,9 +1,10 @@
 /**
- * Attacks, each followed by the questions that matter: did anything happen on the host, did anything secret come out,
- * does the next one see anything of it?
+ * Attacks, each followed by these checks: did anything happen on the host, did a secret leak, does the next call notice
+ * anything?
  *
- * Attacks on the host run on an interpreter without any restriction at the level of Python, with ctypes, sockets and the
- * bridge to JavaScript imported: the wall does not rest on hygiene. What concerns other users runs on the runtime.
+ * Attacks on the host run on an interpreter without any restriction in Python, with ctypes, sockets and the bridge to
+ * JavaScript imported: the sandbox boundary does not depend on these restrictions. Attacks on other users run on the
+ * runtime.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
@@ -86,7 +87,7 @@ describe('the script runtime', () => {
   });
   afterAll(() => started.runtime.stop());
 
-  /** What the next one sees, in expressions that are pure, expressions that are not, and scripts. */
+  /** What the next call sees, in pure expressions, other expressions, and scripts. */
   async function expectNextUntouched(): Promise<void> {
     const { runtime } = started;
     const data = { a: 1, list: [3, 1, 2], text: 'aa' };
@@ -140,7 +141,7 @@ describe('the script runtime', () => {
     });
     expectHostUntouched(answer);
     await expectNextUntouched();
-    // The same in an expression, which shares its interpreter with the expressions of others.
+    // The same in an expression, which shares its interpreter with other expressions.
     const source = `exec(${JSON.stringify(withPrelude(CONTAMINATIONS[name]!))}, {"r": data, "__builtins__": __builtins__})`;
     expectHostUntouched(await started.evaluate(source, { a: 1 }));
     await expectNextUntouched();
@@ -311,7 +312,7 @@ describe('the sandbox boundary alone, without restrictions in Python', () => {
     await interpreter.waitForExit();
   });
   afterEach(async () => {
-    // The pool never uses an interpreter again that behaved strangely.
+    // The pool never reuses an interpreter that behaved unexpectedly.
     if (interpreter.isDead) await startBare();
   });
 
@@ -330,7 +331,7 @@ describe('the sandbox boundary alone, without restrictions in Python', () => {
     const answer = await call({ kind: 'script', source: attackNamed(name) });
     expectHostUntouched(answer);
     const next = await call({ kind: 'expressions', sources: ['1 + 1'], targets: [null] });
-    // Some attacks break the interpreter beyond repair; that is why the pool does not use it again.
+    // Some attacks break the interpreter beyond repair, which is why the pool discards it.
     if (answer.outcome === 'answered') {
       expect(next).toEqual({ outcome: 'answered', text: '{}\n2' });
     } else if (next.text !== '{}\n2') {

@@ -1,14 +1,14 @@
 /**
- * Code that takes all it can get: time, memory, stack, output. Each attempt ends within its limit and a bounded grace,
- * with an error that says why, and the next evaluation is served.
+ * Code that takes all it can get: time, memory, stack, output. Each attempt ends within its limit and a short grace
+ * period, with an error that names the cause, and the next evaluation works.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/engine/values/json.js';
 import { startRuntime, type StartedRuntime } from './start-runtime.js';
 
-/** For what never ends. */
+/** For code that never ends. */
 const SHORT_MS = 400;
-/** For what ends by another limit, also on a machine that is busy. */
+/** For code that ends at another limit, even on a busy machine. */
 const LONG_MS = 5000;
 
 let started: StartedRuntime;
@@ -29,7 +29,8 @@ function useTimeout(limitMs: number): void {
 async function timed<Result>(work: Promise<Result>): Promise<Result> {
   const began = performance.now();
   const result = await work;
-  // Twice the limit and the pool's grace is when a process is killed at the latest; the rest is for a busy machine.
+  // A process is killed after at most twice the limit plus the pool's grace period; the rest is tolerance for a busy
+  // machine.
   expect(performance.now() - began).toBeLessThan(2 * timeoutMs + 1000 + 4000);
   return result;
 }

@@ -1,4 +1,4 @@
-/** Replies are put together from chunks of any size, and nothing that is not one passes. */
+/** Replies are assembled from chunks of any size, and invalid ones are rejected. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {

@@ -1,4 +1,7 @@
-/** The wall itself, without an interpreter: what passes before it is sealed, and what does not afterwards. */
+/**
+ * The sandbox boundary itself, without an interpreter: what it allows before it is sealed, and what it denies
+ * afterwards.
+ */
 import { describe, expect, it } from 'vitest';
 import { DeniedCall, Gates } from '../../../src/scripts/pyodide/gates.js';
 import type { HostFunction, WasmImports } from '../../../src/scripts/pyodide/pyodide-module.js';

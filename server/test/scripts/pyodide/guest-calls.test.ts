@@ -1,4 +1,4 @@
-/** The few host functions that Python reaches take any numbers: nothing is read or written outside of its memory. */
+/** The few host functions that Python can call accept any numbers: nothing outside its memory is read or written. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createGuestCalls, PrintedText } from '../../../src/scripts/pyodide/guest-calls.js';

@@ -1,6 +1,6 @@
 /**
- * The pool with real processes: what happens when they die, do not start, lie or are too slow, and when there is more
- * to do than they can.
+ * The pool with real processes that die, do not start, send invalid replies or are too slow, and with more calls than
+ * they can handle.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,9 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A process that speaks the protocol in ways of its own: `answer` is code that sees `count`, `reply` and `request`. */
+/**
+ * A process that speaks the protocol as a test defines: `answer` is code that can read `count`, `reply` and `request`.
+ */
 function pretender(answer: string, maxReplyBytes = 10_000): InterpreterProcess {
   const source = `
     const header = (outcome, result, heap = 0) => {
@@ -145,7 +147,7 @@ describe('InterpreterPool', () => {
     );
     // Started before its time counts.
     expect(await pool.run(CALL)).toMatchObject({ ok: true, answer: 'served' });
-    // A busy machine has given it the request by then.
+    // Even on a busy machine, it has received the request by then.
     const slow = { ...CALL, request: Buffer.from('slow'), timeoutMs: 1000 };
     expect(await pool.run(slow)).toMatchObject({ ok: false, error: { type: 'Timeout' } });
     expect(pool.statistics).toMatchObject({ timeouts: 1, replaced: 0 });
@@ -175,7 +177,7 @@ describe('InterpreterPool', () => {
   });
 
   it('interrupts a cancelled call until the process reacts, and keeps the process', async () => {
-    // A call that comes while it does not listen is what one that has not begun is.
+    // A call that arrives while the process is not listening is like one that has not started.
     const { pool, processes } = startPool(
       `if (!request.includes("slow")) { reply("served"); return; }
        let signals = 0;
@@ -187,7 +189,7 @@ describe('InterpreterPool', () => {
     const given = pool.run({ ...slow, signal: abort.signal });
     const waiting = pool.run({ ...slow, signal: abort.signal });
     const next = pool.run(CALL);
-    // The process has its handler by then, or is killed by the signal: a busy machine needs a while.
+    // By then the process has its handler, or the signal kills it: a busy machine needs a while.
     await new Promise((resolve) => setTimeout(resolve, 500));
     abort.abort();
     for (const call of [given, waiting]) {
@@ -249,7 +251,7 @@ describe('InterpreterPool', () => {
     await pool.run(risky);
     await vi.waitFor(() => expect(processes).toHaveLength(2), 20_000);
     await vi.waitFor(() => expect(pool.statistics.interpreters).toBe(1), 20_000);
-    // The one that worked stays, and nothing was replaced.
+    // The working one stays, and nothing was replaced.
     expect(processes.map(({ isDead }) => isDead)).toEqual([false, true]);
     expect(pool.statistics.replaced).toBe(0);
     await pool.run(risky);
@@ -322,7 +324,7 @@ describe('InterpreterPool', () => {
     });
     expect(await pool.run(CALL)).toMatchObject({ ok: false, error: { type: 'Unavailable' } });
     expect(attempts).toBe(3);
-    // Nobody waits for what will not come.
+    // No caller waits for a process that never starts.
     expect(await pool.run(CALL)).toMatchObject({ ok: false, error: { type: 'Unavailable' } });
     await vi.waitFor(() => expect(pool.isReady).toBe(true), { timeout: 5000 });
     expect(await pool.run(CALL)).toMatchObject({ ok: true, answer: 'at last' });

@@ -1,4 +1,4 @@
-/** Interpreters' processes that are interrupted: when they work, when they wait, and when the server is gone. */
+/** Interpreter processes that are interrupted: while they work, while they are idle, and when the server is gone. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
@@ -58,7 +58,7 @@ function frame(source: string, timeoutMs: number, pure = true): RequestFrame {
 const ENDLESS = 'sum(1 for x in range(10 ** 12))';
 /** Nothing in these tests takes this long. */
 const LONG_MS = 30_000;
-/** In which a process comes to rest, or notices a signal. Nothing can be seen from outside. */
+/** The time in which a process becomes idle, or notices a signal. It cannot be observed from outside. */
 const SETTLING_MS = 200;
 
 async function outcomeOf(interpreter: InterpreterProcess, asked: RequestFrame): Promise<string> {
@@ -134,7 +134,7 @@ describe('expressions that always time out', () => {
       ended.push(result.ok ? 'served' : result.error.type);
     });
     await Promise.all(harmless);
-    // One was running when they came, and one more may go before them.
+    // One was running when they arrived, and one more may run before them.
     expect(ended.filter((end) => end === 'Timeout').length).toBeLessThanOrEqual(2);
     expect(ended.filter((end) => end === 'served')).toHaveLength(6);
     await Promise.all(flood);

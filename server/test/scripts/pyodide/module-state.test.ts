@@ -1,8 +1,8 @@
 /**
- * SI2: what an interpreter keeps outside of its linear memory is known, and no call changes it for the next one.
+ * SI2: the state that an interpreter keeps outside its linear memory is known, and no call changes it for the next one.
  *
- * First the module itself: which instructions could write there. Then attacks on a sealed interpreter with ctypes, which
- * call the functions that do, as somebody could who has taken over a function pointer.
+ * First the module itself: which instructions could write there. Then attacks on a sealed interpreter with ctypes,
+ * which call the functions that do, like an attacker who has taken over a function pointer.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -50,9 +50,9 @@ describe('the module of Pyodide', () => {
 });
 
 describe('a sealed interpreter', () => {
-  /** Of what memory says of a reference: others may have found the same object. */
+  /** The part of a reference's entry in memory that counts: others may have found the same object. */
   const SHARED_BIT = 2;
-  /** Lets everybody have ctypes. */
+  /** Gives every script ctypes. */
   const RUNNER = `${readFileSync(RUNNER_PATH, 'utf8')}
 import ctypes
 _SCRIPT_BUILTINS.clear()
@@ -62,7 +62,7 @@ def finish():
 `;
   let interpreter: SealedInterpreter;
   let python: PythonExports;
-  /** Beyond what its interface offers: the functions that hold the state. */
+  /** Beyond its interface: the functions that hold the state. */
   let exported: (name: string) => (...parameters: readonly unknown[]) => unknown;
   let functions: { grow(by: number): void };
   let memory: () => Uint32Array;
@@ -81,7 +81,7 @@ def finish():
     const booted = await bootPython(options);
     interpreter = new SealedInterpreter(booted, options);
     python = booted.exports;
-    // Whoever tests the wall looks behind it.
+    // The test of the boundary must look behind it.
     const exports = python as unknown as {
       readonly [name: string]: (...parameters: readonly unknown[]) => unknown;
     } & { readonly __indirect_function_table: never; readonly memory: never };
@@ -97,7 +97,7 @@ def finish():
     return { outcome: reply.outcome, text: reply.result.toString() };
   }
 
-  /** Where memory says of each reference who has it. */
+  /** The place in memory with the owner of each reference. */
   function addressOfSlots(): number {
     const infos = Array.from(
       { length: 8 },
@@ -122,7 +122,7 @@ def finish():
 
   it('detects a reference that Python removed, and is discarded', () => {
     const before = Array.from({ length: 8 }, (_, slot) => exported('_hiwire_get')(slot));
-    // Whoever writes to memory can pretend that a reference is nobody's but that of a proxy, which is then given up.
+    // Code that writes to memory can pretend that a reference belongs only to a proxy, which is then released.
     const { outcome, text } = call(`
 import ctypes as _ctypes
 for _slot in range(1, 8):
@@ -139,7 +139,7 @@ x = 1
     const after = Array.from({ length: 8 }, (_, slot) => exported('_hiwire_get')(slot));
     const removed = after.map((value, slot) => value !== before[slot]);
     expect(removed).toContain(true);
-    // The memory is as it was, but whatever runs next would meet another interpreter.
+    // The memory is unchanged, but the next call would run on a different interpreter.
     expect(call('x = 1').outcome).toBe('broken');
     for (const [slot, value] of before.entries()) exported('_hiwire_set')(slot, value);
     expect(call('x = 1')).toEqual(NOTHING);

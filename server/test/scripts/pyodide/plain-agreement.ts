@@ -1,4 +1,4 @@
-/** What the server answers without Python, beside what Python answers: the same JSON text, or it is a failure. */
+/** Compares the values that the server computes without Python with Python's values: the JSON text must be the same. */
 import { spawnSync } from 'node:child_process';
 import { expect } from 'vitest';
 import { readJson, writeJson } from '../../../src/engine/values/exact-json.js';
@@ -13,7 +13,7 @@ export interface Answered {
   readonly json: string;
 }
 
-/** Those of the expressions that need no Python, with their values. */
+/** The expressions that need no Python, with their values. */
 export function answerHere(sources: readonly string[], data: JsonObject): readonly Answered[] {
   return sources.flatMap((source) => {
     const plain = readPlainExpression(prepareExpression(source).text);
@@ -23,14 +23,14 @@ export function answerHere(sources: readonly string[], data: JsonObject): readon
   });
 }
 
-/** @returns how many of the expressions need no Python; all of them have the same value there */
+/** @returns the number of expressions that need no Python; all of them have the same value in Python */
 export async function expectAgreement(
   runtime: ScriptRuntime,
   sources: readonly string[],
   data: JsonObject,
 ): Promise<number> {
   const answered = answerHere(sources, data);
-  // One expression that only Python can evaluate takes all of them there.
+  // One expression that only Python can evaluate makes Python evaluate all of them.
   const expressions = [...answered, { source: '[*data]' }].map(({ source }) => ({ source }));
   const result = await runtime.evaluate(expressions, { data, context: {} });
   if (!result.ok) {
@@ -45,7 +45,7 @@ export async function expectAgreement(
   return answered.length;
 }
 
-/** It shares nothing with ours: numbers need no care there. */
+/** It shares nothing with our code: numbers need no special treatment there. */
 const REFERENCE = `
 import sys, json
 class Fields(dict):
@@ -61,7 +61,7 @@ for text, sources in json.load(sys.stdin):
 print(json.dumps(answers))
 `;
 
-/** @throws Error where CPython fails at one of them */
+/** @throws Error if CPython fails for one of them */
 export function answerInCPython(
   sets: readonly (readonly [data: JsonObject, sources: readonly string[]])[],
 ): readonly (readonly string[])[] {

@@ -1,7 +1,7 @@
 /**
- * X1: random expressions over random data, in the server, in Pyodide and in the machine's own CPython (skipped where there
- * is no python3). What the server hands over needs no comparison; that it does not hand over what it should answer is
- * counted. The same ones every time; `test/security/fuzz/` takes others.
+ * X1: random expressions over random data, in the server, in Pyodide and in the machine's own CPython (skipped if there
+ * is no python3). An expression that the server leaves to Python is not compared; the test counts them, so that the
+ * server does not leave too many. Always the same expressions; `test/security/fuzz/` uses different ones.
  */
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';

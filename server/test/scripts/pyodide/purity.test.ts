@@ -1,8 +1,8 @@
 /**
- * Pure expressions leave nothing behind: after hundreds of them on one interpreter that is never restored, everything
- * that the runner and the modules hold is what it was.
+ * Pure expressions leave no trace: after hundreds of them on one interpreter that is never restored, everything that
+ * the runner and the modules hold is unchanged.
  *
- * The interpreter is asked directly, because the runtime would restore it before the look that this test takes.
+ * The test calls the interpreter directly, because the runtime would restore it before the inspection.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -34,11 +34,11 @@ const DATA = {
   none: null,
 };
 
-/** Everything that is reachable by name: identities of objects, contents of what is not code. */
+/** Everything that is reachable by name: identities of objects, and contents of everything except code. */
 const FINGERPRINT = withPrelude(
   [
     'import decimal, re, warnings',
-    // The last two are made by the look itself.
+    // The inspection itself creates the last two.
     'skip = ("_compiled", "_requests", "progress", "__spec__", "__warningregistry__")',
     'def look(d):',
     '  return {k: [id(v), len(v) if isinstance(v, (dict, list, set, frozenset, tuple, str, bytes)) else 0] for k, v in d.items() if type(k) is str and k not in skip}',
@@ -85,7 +85,7 @@ async function call(request: object, pure: boolean): Promise<string> {
   const end = await interpreter.call(frame);
   if (end.kind !== 'reply') throw new Error(end.kind);
   const { outcome, result } = end.reply;
-  // A pure expression may take too long; then the interpreter was restored, and there is nothing to see.
+  // A pure expression may time out; then the interpreter was restored, and there is nothing to inspect.
   return outcome === 'answered' ? result.toString() : outcome;
 }
 
@@ -93,7 +93,7 @@ async function evaluatePure(source: string): Promise<string> {
   return call({ kind: 'expressions', sources: [source], targets: [null], pure: true }, true);
 }
 
-/** @param pure true: as the interpreter is, without restoring it */
+/** @param pure true: runs on the interpreter as it is, without restoring it */
 async function fingerprint(pure: boolean): Promise<Record<string, string>> {
   const answer = await call({ kind: 'script', source: FINGERPRINT }, pure);
   const [header = '', ...lines] = answer.split('\n');
@@ -102,7 +102,7 @@ async function fingerprint(pure: boolean): Promise<Record<string, string>> {
   return JSON.parse(lines[names.indexOf('parts')]!) as Record<string, string>;
 }
 
-/** Expressions of everything that counts as pure, most of them senseless. */
+/** Expressions from everything that counts as pure, most of them meaningless. */
 function pureExpressions(count: number): readonly string[] {
   const leaf = fc.constantFrom(
     '1',
@@ -171,12 +171,12 @@ describe('pure expressions', () => {
   it('leave no trace', async () => {
     const before = await fingerprint(false);
     expect(Object.keys(before).length).toBeGreaterThan(100);
-    // The look itself is repeatable.
+    // The inspection is repeatable.
     expect(await fingerprint(false)).toEqual(before);
     const sources = pureExpressions(1500);
     expect(sources.length).toBeGreaterThan(500);
     const answers = [];
-    // Fewer than the interpreter takes before it cleans itself.
+    // Fewer than the number after which the interpreter restores itself.
     for (const source of sources.slice(0, 900)) answers.push(await evaluatePure(source));
     expect(answers.filter((answer) => answer.startsWith('{}')).length).toBeGreaterThan(100);
     expect(answers).not.toContain('{"unproven":true}');
@@ -194,7 +194,8 @@ describe('pure expressions', () => {
     ]) {
       const source = `import json, re, warnings\n${change}`;
       await call({ kind: 'script', source }, true);
-      // `pure` was a lie: the script was not proven to be. Its changes are there, and the look sees them.
+      // `pure` was false information: the script was not proven to be pure. Its changes remain, and the inspection
+      // finds them.
       expect(await fingerprint(true)).not.toEqual(before);
       expect(await fingerprint(false)).toEqual(before);
     }

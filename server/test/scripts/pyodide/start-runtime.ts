@@ -1,4 +1,4 @@
-/** Starts a Pyodide runtime for a test file, and remembers what it logged. */
+/** Starts a Pyodide runtime for a test file, and records its log. */
 import { createPyodideRuntime } from '../../../src/scripts/pyodide/pyodide-script-runtime.js';
 import type {
   PyodideRuntimeOptions,
@@ -28,9 +28,9 @@ export function createLogCollector(): { logger: RuntimeLogger; lines: LogLine[] 
 export interface StartedRuntime {
   readonly runtime: ScriptRuntime;
   readonly lines: LogLine[];
-  /** One expression, with `data` and nothing else. */
+  /** Evaluates one expression, with `data` only. */
   evaluate(source: string, data?: JsonObject): Promise<EvaluationResult>;
-  /** The value of one expression; fails the test when there is none. */
+  /** The value of one expression; fails the test if there is none. */
   value(source: string, data?: JsonObject): Promise<Json>;
 }
 
@@ -42,7 +42,7 @@ export async function startRuntime(
   await runtime.start();
   const evaluate = async (source: string, data: JsonObject = {}): Promise<EvaluationResult> =>
     runtime.evaluate([{ source }], { data, context: {} });
-  // Booting is not what the tests of timeouts want to measure.
+  // The tests of timeouts must not measure the boot.
   await evaluate('abs(1)');
   return {
     runtime,

@@ -1,4 +1,4 @@
-/** S-23b: bytes that are nearly JSON, YAML or Python, at every call that has a body. */
+/** S-23b: bytes that are nearly JSON, YAML or Python, sent to every call with a body. */
 import { readFileSync } from 'node:fs';
 import { describe } from 'vitest';
 import { itSurvives, probe, serverToFuzz, type Chance } from './fuzz.js';

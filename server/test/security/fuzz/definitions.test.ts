@@ -1,4 +1,4 @@
-/** S-23a: definitions by grammar, valid ones, mutated ones and wild ones; what is accepted is started as well. */
+/** S-23a: definitions by grammar, valid, mutated and random ones; accepted ones are started too. */
 import { beforeAll, describe } from 'vitest';
 import type { Client } from '../../behaviour/support/client.js';
 import { validDocument, wildDocument } from '../../engine/definitions/random-documents.js';
@@ -17,7 +17,7 @@ const START_DATA: readonly string[] = [
   '{"x":[[1],[2]],"a":{"b":1},"list":"abc"}',
 ];
 
-/** Puts something unexpected somewhere. */
+/** Inserts an unexpected value at a random place. */
 function mutate(value: unknown, chance: Chance): unknown {
   if (typeof value !== 'object' || value === null || chance.once(6)) return chance.pick(VALUES);
   const entries: [string, unknown][] = Object.entries(value);
@@ -30,8 +30,8 @@ function mutate(value: unknown, chance: Chance): unknown {
 }
 
 /**
- * Small, so that a few seconds are enough to meet them. The store in memory answers before the event loop turns: what an
- * instance runs until it waits is one piece of work there.
+ * Small limits, so that they are reached in a few seconds. The memory store responds before the event loop turns:
+ * there, all work of an instance until it waits is one piece.
  */
 const LIMITS = {
   STEPS_WITHOUT_WAIT_MAX: '300',
@@ -52,7 +52,7 @@ describe.each(['memory', 'sqlite'] as const)('definitions, with the store in %s'
     for (let times = 0; times < 20; times += 1) await at.client.publish('e', 'past', times);
   });
 
-  /** What is accepted is started, looked at from all sides and stopped; it may not stand in anybody's way meanwhile. */
+  /** An accepted definition is started, inspected through every call and stopped; it must not affect other requests. */
   const live = async (document: unknown, data: string): Promise<void> => {
     const body = JSON.stringify(document ?? null);
     const posted = await probe(at.client, ['POST', '/api/definition'], { body, type: JSON_TYPE });
@@ -96,7 +96,7 @@ describe.each(['memory', 'sqlite'] as const)('definitions, with the store in %s'
   );
 });
 
-/** Ends everything that runs of a definition, and what it has started. */
+/** Ends all runs of a definition and their descendants. */
 async function endAll(client: Client, definitionId: string): Promise<void> {
   for (;;) {
     const query = `definitionId=${encodeURIComponent(definitionId)}&limit=100`;

@@ -1,6 +1,6 @@
 /**
  * S-23d: random expressions, in the sandbox and in the machine's own CPython: equal values, or errors of the same type.
- * The fixed list and more about the comparison are in `scripts/pyodide/differential.test.ts`.
+ * `scripts/pyodide/differential.test.ts` has the fixed list and more about the comparison.
  */
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
@@ -16,7 +16,7 @@ import { expectAgreement } from '../../scripts/pyodide/plain-agreement.js';
 import { startRuntime, type StartedRuntime } from '../../scripts/pyodide/start-runtime.js';
 import { itSurvives } from './fuzz.js';
 
-/** Integers that are too long to be stored, and what differs between versions of Python, are left out: `skip`. */
+/** Skips integers that are too long to be stored, and differences between versions of Python: `skip`. */
 const REFERENCE = `
 import sys, json
 def holds(value, depth=0):
@@ -55,7 +55,7 @@ const DATA: JsonObject = {
 const hasPython =
   spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 9))']).status === 0;
 
-/** Since 3.12, which the sandbox has, sums of floats are exact and slices can be looked up in dicts. */
+/** Since 3.12, the version in the sandbox, sums of floats are exact and slices are hashable. */
 const isSameKind =
   spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 12))']).status === 0;
 
@@ -110,7 +110,7 @@ const { expression } = fc.letrec<{ expression: string }>((tie) => {
   };
 });
 
-/** Whether a value holds addresses or names of classes, which are nobody's promise, also as letters taken apart. */
+/** Whether a value contains addresses or names of classes, which no version guarantees, even split into characters. */
 function isVague(value: unknown): boolean {
   const text = writeJson(value ?? null);
   if (/ at 0x|0x[0-9a-f]{3}|<(class|built-in|function)/.test(text.replaceAll('","', '')))

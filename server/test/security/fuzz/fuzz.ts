@@ -1,10 +1,10 @@
 /**
- * Runs a fuzzer for a time: rounds with random values from one seed, until the time is over or something is found.
+ * Runs a fuzzer for a time: rounds with random values from one seed, until the time is up or something is found.
  *
- * `FUZZ_SECONDS` says how long all tests of a fuzzer take together (10 by default, so that the test suite stays quick;
- * `pnpm fuzz` takes longer), and `FUZZ_SEED` repeats a run. A finding is a 5xx other than 503, an answer that costs more
- * than a hang may, an event loop that does not turn, memory that is not given back, or an error in the server's log that no
- * client should be able to cause.
+ * `FUZZ_SECONDS` is the total time of all tests of a fuzzer (10 by default, so that the test suite stays fast; `pnpm
+ * fuzz` takes longer), and `FUZZ_SEED` repeats a run. A finding is a 5xx other than 503, a response that takes too
+ * long, an event loop that does not turn, memory that is not released, or an error in the server's log that no client
+ * should be able to cause.
  */
 import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -20,11 +20,11 @@ import { startWatchdog, usedMegabytes, type Watchdog } from './watchdog.js';
 
 const SECONDS = Number(process.env['FUZZ_SECONDS'] ?? 10);
 const SEED = Number(process.env['FUZZ_SEED'] ?? randomInt(2 ** 31));
-/** CPU time of the server's thread from a call to its answer, with everything else that it did meanwhile. */
+/** CPU time of the server's thread from a call to its response, including all concurrent work. */
 const HANG_CPU_MS = 2000;
-/** The same on the clock: generous, because machines that test do many things at once. */
+/** The same on the clock: generous, because machines that run tests are busy. */
 const HANG_MS = 60_000;
-/** What may stay in use after rounds on a store that keeps its data on disk: caches that fill, code that is compiled. */
+/** The memory that may stay in use after rounds on a store that keeps its data on disk: caches and compiled code. */
 const GROWTH_MB_MAX = 96;
 const SLACK_MS = 180_000;
 
@@ -36,7 +36,7 @@ export class Chance {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 to below `end`. */
+  /** From 0, below `end`. */
   int(end: number): number {
     // mulberry32
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
@@ -50,7 +50,7 @@ export class Chance {
     return values[this.int(values.length)]!;
   }
 
-  /** True once in so many times. */
+  /** True with a probability of one in this many. */
   once(inTimes: number): boolean {
     return this.int(inTimes) === 0;
   }
@@ -61,15 +61,15 @@ export class Chance {
 }
 
 export interface Fuzzing {
-  /** Of how many tests in its file that share the time it is one. */
+  /** The number of tests in its file that share the time. */
   readonly shares?: number;
-  /** False where what was sent is kept in memory for good. */
+  /** False if the data sent stays in memory permanently. */
   readonly givesMemoryBack?: boolean;
 }
 
 let watchdog: Watchdog | null = null;
 
-/** A test that repeats a round until its time is over; the round throws when it finds something. */
+/** A test that repeats a round until its time is up; the round throws when it finds something. */
 export function itSurvives(
   what: string,
   round: (chance: Chance) => Promise<void>,
@@ -89,7 +89,7 @@ export function itSurvives(
         for (; elapsed() < 1; rounds += 1) {
           watching.doing(`round ${rounds}`);
           await round(new Chance(SEED + rounds * 7919));
-          // What is in use for good is so after a while.
+          // Permanently used memory has been allocated after a while.
           if (usedMb === null && elapsed() > 0.3) usedMb = usedMegabytes();
         }
       } catch (error) {
@@ -115,7 +115,7 @@ export interface Probe {
   readonly text: string;
 }
 
-/** One call that must be answered in time and without a failure of the server. */
+/** One call that must get a response in time, without a failure of the server. */
 export async function probe(
   client: Client,
   line: readonly [method: string, path: string],
@@ -140,8 +140,8 @@ export async function probe(
 }
 
 /**
- * A connection that is kept open may be closed by the server at the moment of the next call, above all while a busy machine
- * keeps both from looking at their clocks. A call that itself breaks its connection does so again.
+ * The server may close a persistent connection at the moment of the next call, especially on a busy machine. A call
+ * that breaks its connection itself does so again.
  */
 function isReset(error: unknown): boolean {
   const cause =
@@ -151,7 +151,7 @@ function isReset(error: unknown): boolean {
 
 export type FuzzedStore = 'memory' | 'sqlite';
 
-/** A server for all tests of a block, whose log must not say at the end that it failed. */
+/** A server for all tests of a block, whose log must contain no failure at the end. */
 export function serverToFuzz(
   store: FuzzedStore,
   environment: Readonly<Record<string, string>> = {},
@@ -167,7 +167,7 @@ export function serverToFuzz(
   return at;
 }
 
-/** The server itself failed, says this line of its log. A workflow that became too large is its author's doing. */
+/** The log line reports a failure of the server itself. A run that became too large is the fault of its author. */
 function isFailure({ level, msg, reason }: Record<string, unknown>): boolean {
   if (reason === 'InstanceTooLarge') return false;
   return (

@@ -1,13 +1,13 @@
 /**
- * Definitions that mean harm: valid documents whose steps loop, nest, multiply, fail and wait for nothing, in any mixture.
+ * Malicious definitions: valid documents whose steps loop, nest, multiply, fail and wait for nothing, in any
+ * combination.
  *
- * Steps name each other at random, in all places where a step can be named. The scripts and definitions that they use are
- * those of `HELPERS`.
+ * Steps refer to each other at random, wherever a step can be named. They use the scripts and definitions in `HELPERS`.
  */
 import type { Json, JsonObject } from '../../../src/engine/values/json.js';
 import type { Chance } from './fuzz.js';
 
-/** Stored before anything else; what the hostile ones start, besides themselves. */
+/** Stored before anything else; the malicious definitions start these and themselves. */
 export const HELPERS: readonly JsonObject[] = [
   { id: 'echo', steps: [{ id: 'n', stepType: 'NoOp' }] },
   { id: 'waits', steps: [{ id: 'w', stepType: 'WaitFor', inputs: { eventName: "'e'", eventKey: "'never'" } }] },
@@ -91,7 +91,7 @@ class Writer {
     return steps;
   }
 
-  /** Any step, and often one that comes again. */
+  /** Any step, and often a repeated one. */
   #target(): string {
     return `s${this.#chance.int(this.#chance.once(2) ? 3 : STEPS_MAX)}`;
   }
@@ -165,7 +165,7 @@ class Writer {
   } // prettier-ignore
 }
 
-/** A definition of this id, whatever of its references lead nowhere taken out. */
+/** A definition of this id, without references that lead nowhere. */
 export function hostileDocument(id: string, chance: Chance): JsonObject {
   const steps = new Writer(chance).steps(0, 4);
   const defaultErrorBehavior = chance.pick(BEHAVIORS);
@@ -186,7 +186,7 @@ function withoutStrays(value: Json, known: ReadonlySet<string>): Json {
   );
 }
 
-/** What such a definition is started with. */
+/** The data with which such a definition is started. */
 export function hostileData(chance: Chance): JsonObject {
   return {
     n: chance.int(4),

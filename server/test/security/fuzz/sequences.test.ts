@@ -1,6 +1,6 @@
 /**
- * S-23c: calls in random order, as the OpenAPI document describes them. Ids, tokens and cursors of earlier answers come
- * back in later calls, mixed with rubbish, so that calls meet instances in every state.
+ * S-23c: calls in random order, as the OpenAPI document describes them. Ids, tokens and cursors from earlier responses
+ * are used in later calls, mixed with invalid ones, so that calls meet runs in every state.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect } from 'vitest';
@@ -26,7 +26,7 @@ const CALLS = Object.entries(openApi.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
 );
 
-/** Answers that the document leaves to `default`: odd names, paths that lead nowhere, too many, too busy. */
+/** Responses that the document leaves to `default`: unusual names, unknown paths, too many requests, overload. */
 const ALWAYS_POSSIBLE = ['400', '404', '405', '429', '503'];
 
 const RUBBISH = [
@@ -70,7 +70,7 @@ const BODIES = [
   'data = "x" * 10',
 ];
 
-/** What was seen in answers, by what it was called there. */
+/** Values from responses, by their name there. */
 class Pool {
   readonly #values = new Map<string, string[]>();
 
@@ -87,7 +87,7 @@ class Pool {
     }
   }
 
-  /** Usually something of the kind that the call wants. */
+  /** Usually a value of the kind that the call needs. */
   take(chance: Chance, names: readonly string[]): string {
     if (chance.once(8)) return chance.pick(RUBBISH);
     const name = chance.once(10) ? chance.pick([...this.#values.keys(), '']) : chance.pick(names);
@@ -109,7 +109,7 @@ function isStream({ responses }: Operation): boolean {
   return responses['200']?.content?.['text/event-stream'] !== undefined;
 }
 
-/** A stream goes on for as long as somebody listens; this one hangs up when it is there. */
+/** A stream stays open as long as the client listens; this client disconnects once it is open. */
 async function glanceAt(url: string): Promise<Probe> {
   const caller = new AbortController();
   const response = await fetch(url, { signal: caller.signal });
@@ -193,7 +193,7 @@ describe.each(['memory', 'sqlite'] as const)(
       if (text.startsWith('{') && status < 300) pool.learn(JSON.parse(text));
     };
 
-    // Some at a time, so that they also meet each other.
+    // Several at a time, so that they also interact.
     const round = async (chance: Chance): Promise<void> => {
       await Promise.all(Array.from({ length: 16 }, () => callOnce(chance)));
     };

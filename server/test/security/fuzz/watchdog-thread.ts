@@ -1,25 +1,25 @@
 /**
- * Runs beside a fuzzer, in a thread of its own: when the fuzzer's thread gives no sign of life any more, it says what was
- * being done, and ends the process. Nothing else could: a thread that never comes back cannot fail its test.
+ * Runs beside a fuzzer, in its own thread: when the fuzzer's thread no longer responds, it reports the current action
+ * and ends the process. Nothing else could: a blocked thread cannot fail its test.
  */
 import { writeSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
 
 export interface WatchdogData {
-  /** Counted up by the fuzzer's thread whenever its event loop turns. */
+  /** The fuzzer's thread increments it whenever its event loop turns. */
   readonly beats: Int32Array<SharedArrayBuffer>;
-  /** What it is doing, as UTF-8, ended by a zero. */
+  /** The current action, as UTF-8, ended by a zero. */
   readonly doing: Uint8Array<SharedArrayBuffer>;
   readonly seed: number;
 }
 
 const LOOK_INTERVAL_MS = 500;
-/** CPU time of the whole process (the collector of garbage has threads of its own) without a turn of the loop … */
+/** CPU time of the whole process (garbage collection has its own threads) without a turn of the loop … */
 const STALLED_CPU_MS = 15_000;
-/** … or so long on the clock, whatever else the machine had to do. */
+/** … or this long on the clock, however busy the machine. */
 const STALLED_MS = 120_000;
 
-const { beats, doing, seed } = workerData as WatchdogData; // Given by `startWatchdog`.
+const { beats, doing, seed } = workerData as WatchdogData; // `startWatchdog` sets it.
 const seen = { beat: -1, at: performance.now(), cpu: process.cpuUsage() };
 
 setInterval(() => {

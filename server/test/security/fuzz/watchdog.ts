@@ -1,4 +1,4 @@
-/** Watches the thread of a fuzzer from another one, and the memory of its process. */
+/** Watches the thread of a fuzzer from another thread, and the memory of its process. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Worker } from 'node:worker_threads';
@@ -8,7 +8,7 @@ const BEAT_INTERVAL_MS = 50;
 const DOING_BYTES_MAX = 8192;
 
 export interface Watchdog {
-  /** Notes what is done next, to be named should it never end. */
+  /** Records the next action, which is reported if it never ends. */
   doing(what: string): void;
   /** The longest time in milliseconds that the event loop has not turned. */
   readonly longestStallMs: number;
@@ -43,9 +43,9 @@ export function startWatchdog(seed: number): Watchdog {
 }
 
 setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void; // V8's own, exposed by the flag.
+const collectGarbage = runInNewContext('gc') as () => void; // V8's own function, exposed by the flag.
 
-/** Megabytes that are really in use: on the heap and outside of it. */
+/** Megabytes that are actually in use: on the heap and outside it. */
 export function usedMegabytes(): number {
   collectGarbage();
   const { arrayBuffers, heapUsed } = process.memoryUsage();

@@ -1,17 +1,17 @@
 /**
- * A JSON value that grows in one dimension at a time: the length of a text, the digits of a number, the elements of a list,
- * the members of an object, or the depth of a value.
+ * A JSON value that grows in one dimension at a time: the length of a string, the digits of a number, the elements of a
+ * list, the members of an object, or the depth of a value.
  */
 import { isJsonObject, type Json, type JsonObject } from '../../../src/engine/values/json.js';
 
 export interface Dimension {
-  /** What grows, for messages. */
+  /** The growing dimension, for messages. */
   readonly name: string;
-  /** The whole value with `size` of it. */
+  /** The whole value at this size. */
   readonly grow: (size: number) => Json;
 }
 
-/** Pieces that readers of expressions, patterns and formats may stumble over when there are many of them. */
+/** Characters that parsers of expressions, patterns and formats may process slowly in large numbers. */
 export const PIECES = [
   ' ', 'a', '9', '.a', '(', '[', '{', '-', '+1', 'not ', '*a,', 'a if a else ', 'lambda: ', '"', "'", '\\', '\n', '\t', '#', '@',
   '&', ',', ':', '=', '\u00e9', '\u2028', '\ud83d\ude00', '%', '/', '..', 'e9', 'P1D', '0:',

@@ -1,13 +1,14 @@
 /**
- * S-42: no request blocks the server, however it grows. Method: valid requests to every operation of the OpenAPI document,
- * derived from the document, grow in one dimension at a time up to the limits of the server. The same is done with data,
- * results, events and definitions that runs take up, until the runs have ended and were looked at. What the server's main
- * thread works is read from the kernel, so that a busy machine changes nothing: at most 200 ms at a time, not more than in
- * proportion to the size, and with at most 256 MB.
+ * S-42: no request blocks the server, whatever its size. Method: valid requests to every operation of the OpenAPI
+ * document, derived from the document, grow in one dimension at a time up to the limits of the server. The same applies
+ * to data, results, events and definitions that runs use, until the runs have ended and were read. The CPU time of the
+ * server's main thread is read from the kernel, so that a busy machine changes nothing: at most 200 ms at a time, at
+ * most in proportion to the size, and with at most 256 MB.
  *
- * There are thousands of dimensions; a run takes as many, in the order of `FUZZ_SEED`, as fit into `FUZZ_SECONDS` (10 by
- * default) for each of the two tests. `GROWTH=all`, as in `pnpm fuzz`, takes all of them, which takes an hour on an idle
- * machine and ends after fifty minutes for each test at the latest. `GROWTH_ONLY` takes those with a text in their name.
+ * There are thousands of dimensions; a run tests as many, in the order of `FUZZ_SEED`, as fit into `FUZZ_SECONDS` (10
+ * by default) for each of the two tests. `GROWTH=all`, as in `pnpm fuzz`, tests all of them, which takes an hour on an
+ * idle machine and ends after fifty minutes for each test at the latest. `GROWTH_ONLY` selects those with a text in
+ * their name.
  */
 import { request } from 'node:http';
 import { describe, expect, it } from 'vitest';
@@ -29,7 +30,7 @@ function send(url: string, { body, headers, method, path }: GrownRequest): Promi
       response.on('error', () => resolve(0));
     });
     call.setTimeout(120_000, () => call.destroy(new Error('no answer for two minutes')));
-    // A body that is too large is answered before all of it was sent.
+    // The response to a body that is too large comes before all of it was sent.
     call.on('error', (error: NodeJS.ErrnoException) =>
       error.code === 'EPIPE' || error.code === 'ECONNRESET' ? resolve(0) : reject(error),
     );
@@ -37,7 +38,7 @@ function send(url: string, { body, headers, method, path }: GrownRequest): Promi
   });
 }
 
-/** Everything in another order for each seed. */
+/** Another order for each seed. */
 function shuffled<Value>(values: readonly Value[], seed: number): Value[] {
   let state = seed >>> 0;
   const keyed = values.map((value) => {
@@ -53,7 +54,7 @@ function chosen<Of extends { readonly name: string }>(every: readonly Of[]): rea
     : every.filter(({ name }) => name.includes(ONLY));
 }
 
-/** Tries one after the other until the time is over, and fails with everything that was found. */
+/** Tries one after the other until the time is up, and fails with all findings. */
 async function growAll<Value, More>(
   every: readonly (Growing<Value> & More)[],
   costAt: (grown: Value, growing: More) => Promise<Cost>,
@@ -65,7 +66,7 @@ async function growAll<Value, More>(
     if (ONLY === undefined && performance.now() > endsAt) break;
     const finding = await findingOf(growing, (grown) => costAt(grown, growing));
     if (finding !== null) {
-      // Said at once: a run over all of them takes long.
+      // Printed at once: a run over all of them takes long.
       console.log(finding);
       findings.push(finding);
     }
@@ -81,7 +82,7 @@ async function start(): Promise<SpawnedServer> {
     PORT: '0',
     DATA_DIR: await temporaryFolder(),
     WRONG_TOKENS_PER_MINUTE_MAX: '1000000',
-    // Waiting is no work.
+    // Waiting costs no CPU time.
     POLL_TIMEOUT_SECONDS_MAX: '1',
     WAIT_SECONDS_MAX: '1',
     log_level: 'error',

@@ -1,4 +1,4 @@
-/** Requests that grow and that runs take up: data, results, events, and definitions that are run. */
+/** Growing requests whose values runs use: data, results, events, and definitions that are run. */
 import { expect } from 'vitest';
 import type { JsonObject } from '../../../src/engine/values/json.js';
 import { Client } from '../../behaviour/support/client.js';
@@ -7,13 +7,13 @@ import { BODY_BYTES_MAX, WORKFLOW_DATA } from './requests.js';
 
 export interface LiveGrowth {
   readonly name: string;
-  /** Throws RangeError where this size cannot be written down. */
+  /** Throws RangeError if this size cannot be written. */
   readonly grow: (size: number) => string;
-  /** Brings a run to where it takes up the body, and answers what is to be measured. */
+  /** Starts a run and lets it reach the point where it uses the body; returns what is measured. */
   readonly prepare: (runs: Runs, body: string) => Promise<() => Promise<void>>;
 }
 
-/** Each takes up one value, reads it in expressions, and ends. */
+/** Each reads one value in expressions, and ends. */
 const TAKERS: readonly JsonObject[] = [
   taker('takes-data', {
     StepType: 'NoOp',
@@ -35,7 +35,7 @@ function taker(Id: string, step: JsonObject): JsonObject {
   return { Id, DefaultErrorBehavior: 'Terminate', Steps: [{ Id: 'take', ...step }] };
 }
 
-/** Each member of a definition that a run gets through by itself. */
+/** Each member of a definition whose run ends without external input. */
 const RUNS: JsonObject = {
   Id: 'growth',
   Description: 'text',
@@ -78,10 +78,10 @@ const RUNS: JsonObject = {
 
 const RUNS_DATA: JsonObject = { a: { b: 1 } };
 
-/** What callers see of a run afterwards. */
+/** The views of a run that callers request afterwards. */
 const VIEWS = ['?wait=1', '/explain', '/steps?limit=500', '/audit'] as const;
 
-/** The calls that bring runs to where they take something up. */
+/** The calls that prepare runs to use a value. */
 export class Runs {
   readonly client: Client;
   #made = 0;
@@ -90,7 +90,7 @@ export class Runs {
     this.client = new Client(url);
   }
 
-  /** Stores the definitions, and sees a run get through the one that grows. */
+  /** Stores the definitions, and waits until a run of the growing one has ended. */
   async define(): Promise<void> {
     for (const definition of [...TAKERS, RUNS]) {
       const { status, text } = await this.client.postDefinition(definition);
@@ -110,14 +110,14 @@ export class Runs {
     return { id, key, executionId: step?.executionId ?? 0 };
   }
 
-  /** The answer; null when the body was refused, which is as good, but for the failure of the server. */
+  /** The response; null if the body was rejected, which is fine unless the server failed. */
   async post(path: string, body: string): Promise<string | null> {
     const answer = await this.client.call('POST', path, { body, type: 'application/json' });
     expect(answer.status, answer.text.slice(0, 500)).not.toBe(500);
     return answer.status < 300 ? answer.text : null;
   }
 
-  /** Sends the body and looks at the run in every way once it has taken it up. */
+  /** Sends the body and requests every view of the run once it has used the body. */
   async give(path: string, body: string, { id }: Pick<Waiting, 'id'>): Promise<void> {
     if ((await this.post(path, body)) !== null) await this.see(id);
     else await this.client.terminate(id);

@@ -1,35 +1,36 @@
 /**
- * What something costs the server, read from the kernel, so that a busy machine changes nothing, and what of it is too much.
+ * The cost of an action for the server, read from the kernel, so that a busy machine changes nothing, and which costs
+ * are too high.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import type { SpawnedServer } from '../../support/spawned-server.js';
 
 export interface Cost {
-  /** CPU time of the thread that answers requests. */
+  /** CPU time of the thread that handles requests. */
   readonly cpuMs: number;
-  /** The most of it during which it answered nobody. */
+  /** The longest part of it without a response. */
   readonly stallMs: number;
-  /** The most memory that was in use at a time, above what was in use before. */
+  /** The peak of the memory in use, above the initial amount. */
   readonly peakMb: number;
 }
 
 /** Something that is sent, in any size. */
 export interface Growing<Value> {
   readonly name: string;
-  /** Throws RangeError where this size cannot be written down. */
+  /** Throws RangeError if this size cannot be written. */
   readonly grow: (size: number) => Value;
 }
 
 const STALL_MS_MAX = 200;
-/** A request takes 1 MiB at the most. */
+/** A request takes 1 MiB at most. */
 const PEAK_MB_MAX = 256;
-/** Eight times the size may cost this many times as much; below the time it is lost in what every request costs. */
+/** Eight times the size may cost this many times as much; below the minimum, the cost is that of any request. */
 const GROWTH_MAX = 8 * 2.5;
 const WORTH_COMPARING_MS = 50;
 const SIZE_MAX = 262_144;
 const TRIES = 3;
-/** A processor that does something else besides makes everything slower: what is too much is tried again. */
+/** A processor with other work makes everything slower: an excessive cost is measured again. */
 const TRIES_OF_TOO_MUCH = 8;
 
 function mainThreadMs(pid: number): number {
@@ -41,10 +42,10 @@ function megabytes(pid: number, what: 'VmRSS' | 'VmHWM'): number {
   return Number(new RegExp(`${what}:\\s+(\\d+)`).exec(status)?.[1]) / 1024;
 }
 
-/** All that the work costs is taken for one stall. */
+/** The whole cost is assumed to be one stall. */
 export async function costOf(server: SpawnedServer, work: () => Promise<void>): Promise<Cost> {
   const { pid } = server;
-  // The kernel forgets the peak up to now.
+  // Resets the peak that the kernel records.
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
   const usedMb = megabytes(pid, 'VmRSS');
   const before = mainThreadMs(pid);
@@ -53,7 +54,10 @@ export async function costOf(server: SpawnedServer, work: () => Promise<void>): 
   return { cpuMs, stallMs: cpuMs, peakMb: megabytes(pid, 'VmHWM') - usedMb };
 }
 
-/** Work of many turns: somebody else asks all the time, and a stall is what the server works between two answers. */
+/**
+ * Work over many turns: another client sends requests all the time, and a stall is the server's work between two
+ * responses.
+ */
 export async function costAmongOthers(
   server: SpawnedServer,
   work: () => Promise<void>,
@@ -91,7 +95,7 @@ function ask(url: string, agent: Agent): Promise<void> {
   });
 }
 
-/** The least of some tries: what else the thread had to do must not count. */
+/** The minimum of several attempts: other work of the thread must not count. */
 async function leastCost(measure: () => Promise<Cost>): Promise<Cost> {
   let least = await measure();
   const wantsAnother = (tries: number): boolean =>
@@ -114,8 +118,8 @@ function isTooMuch({ peakMb, stallMs }: Cost): boolean {
 }
 
 /**
- * The largest that can be written down, by doubling. It is made once: what is almost too deep to be written down may be too
- * deep the next time.
+ * The largest size that can be written, found by doubling. It is created once: a value that is almost too deep may fail
+ * the next time.
  */
 function largest<Value>({ grow }: Growing<Value>): {
   readonly size: number;
@@ -133,7 +137,7 @@ function largest<Value>({ grow }: Growing<Value>): {
   return found;
 }
 
-/** What is wrong at the largest size that can be sent; null when nothing is. */
+/** The problem at the largest size that can be sent; null if there is none. */
 export async function findingOf<Value>(
   growing: Growing<Value>,
   costAt: (grown: Value) => Promise<Cost>,

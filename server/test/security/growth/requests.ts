@@ -13,7 +13,7 @@ export interface GrownRequest {
 
 export interface Growth {
   readonly name: string;
-  /** Throws RangeError where this size cannot be written down. */
+  /** Throws RangeError if this size cannot be written. */
   readonly grow: (size: number) => GrownRequest;
 }
 
@@ -78,13 +78,13 @@ export const WORKFLOW_DATA: Json = {
 };
 const SCRIPT = 'c = a + b\n';
 export const BODY_BYTES_MAX = 1024 * 1024;
-/** Request lines and header fields together may take 16 KiB. */
+/** The request line and the headers together may take 16 KiB. */
 const HEADER_BYTES_MAX = 12 * 1024;
 
 export function growths(): readonly Growth[] {
   return Object.entries(openApi.paths).flatMap(([template, operations]) =>
     Object.entries(operations).flatMap(([method, operation]) => {
-      // It answers for as long as the caller listens.
+      // It responds as long as the caller listens.
       if (template === '/api/stream') return [];
       const line = { method: method.toUpperCase(), path: template.replace(/\{\w+\}/g, '1') };
       return [...growingLines(line, template, operation), ...growingBodies(line, operation)];
@@ -174,11 +174,11 @@ function growingBodies(line: Line, { requestBody }: Operation): readonly Growth[
 function sampleOf({ path }: Line, body: NonNullable<Operation['requestBody']>): Json {
   if (path.startsWith('/api/definition')) return DEFINITION;
   const example = body.content['application/json']?.example ?? null;
-  // Free-form values are all of one kind, so that one sample of it will do.
+  // Free-form values are all of one kind, so that one sample is enough.
   return isJsonObject(example) && 'customer' in example ? WORKFLOW_DATA : example;
 }
 
-/** Without aliases, but for those that a test adds; long lines stay as they are. */
+/** Without aliases, except those that a test adds; long lines are not wrapped. */
 function yamlOf(value: Json): string {
   return stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 });
 }

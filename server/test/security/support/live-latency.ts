@@ -1,13 +1,13 @@
 /**
- * `worstLiveLatency`: how long the built server lets others wait while something attacks it.
+ * `worstLiveLatency`: how long other clients wait for the built server while it is under attack.
  *
  *     const server = await startProcess({ PORT: '0', DATA_DIR: await temporaryFolder() });
  *     const measured = await worstLiveLatency(server, () => attack(server.url));
  *     expectLively(measured);
  *
- * Three processes: the server, this one, which attacks, and a probe (live-probe.ts) that asks `/health/live` and runs
- * unrelated workflows meanwhile. A probe in the attacking process would measure that process; one in the server could not be
- * asked while it stalls.
+ * There are three processes: the server, this one, which attacks, and a probe (live-probe.ts), which calls `/health/live`
+ * and runs unrelated workflows in the meantime. A probe in the attacking process would measure that process; one in the
+ * server would not respond while the server stalls.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,21 +15,23 @@ import { expect } from 'vitest';
 import type { SpawnedServer } from '../../support/spawned-server.js';
 import type { ProbeReport } from './live-probe.js';
 
-/** No caller may keep the server from answering others for longer. */
+/** No caller may keep the server from responding to others for longer. */
 const LIVE_LATENCY_MAX_MS = 200;
-/** For what the main thread waits for without working: the kernel does not tell how much of that is the machine's fault. */
+/**
+ * For the time that the main thread waits without working: the kernel does not tell how much of it the machine causes.
+ */
 const WAIT_MAX_MS = 1000;
-/** No caller may make an unrelated workflow, which takes some ten milliseconds, wait for longer. */
+/** No caller may delay an unrelated run, which takes about ten milliseconds, for longer. */
 const UNRELATED_RUN_MAX_MS = 1000;
 
 export interface LiveLatency<T> extends ProbeReport {
-  /** What the attack came back with. */
+  /** The result of the attack. */
   readonly answer: T;
 }
 
 /**
- * Runs the attack, and measures from its start until the server has answered once more after its end. The server has no
- * `auth`.
+ * Runs the attack, and measures from its start until the server has responded once more after its end. The server has
+ * no `auth`.
  */
 export async function worstLiveLatency<T>(
   server: Pick<SpawnedServer, 'url' | 'pid'>,
@@ -50,7 +52,7 @@ export async function worstLiveLatency<T>(
   }
 }
 
-/** The bar for every attack: the server lives, and nobody else has waited for long. */
+/** The criterion for every attack: the server is up, and no other client has waited for long. */
 export function expectLively(latency: ProbeReport, what = 'worst latency of /health/live'): void {
   expect(latency.failures, `${what}: calls without an answer`).toBe(0);
   expect(latency.calls, `${what}: calls`).toBeGreaterThan(0);
@@ -64,7 +66,7 @@ function expectPromptAnswers({ worstCpuMs, worstMs }: ProbeReport, what: string)
   expect(worstMs, what).toBeLessThan(isMeasured ? WAIT_MAX_MS : LIVE_LATENCY_MAX_MS);
 }
 
-/** Unrelated workflows have run, and none has waited for long. */
+/** Unrelated runs have ended, and none has waited for long. */
 function expectPromptRuns({ runs, worstRunMs }: ProbeReport): void {
   expect(runs, 'unrelated workflows').toBeGreaterThan(0);
   expect(worstRunMs, 'slowest unrelated workflow').toBeLessThan(UNRELATED_RUN_MAX_MS);

@@ -1,36 +1,39 @@
 /**
- * A process of its own that does what others do while a server is attacked, and says what the worst took: it asks
- * `/health/live` again and again, one call at a time, and runs workflows that have nothing to do with the attack, one after
- * the other. It sends "ready" after the first of each and `ProbeReport` when its parent asks for it.
+ * A separate process that acts as other clients while a server is attacked, and reports the worst delay: it calls
+ * `/health/live` repeatedly, one call at a time, and runs workflows that are unrelated to the attack, one after the
+ * other. It sends "ready" after the first of each and `ProbeReport` when its parent requests it.
  *
- * Only the server's share is counted. On Linux the kernel tells how long a thread was ready to run and had no core; that
- * time, of the server's threads and of this one, is taken off, so that a busy machine does not fail a test.
+ * Only the server's share is counted. On Linux the kernel reports how long a thread was ready to run without a core;
+ * that time, of the server's threads and of this one, is subtracted, so that a busy machine does not fail a test.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 
 export interface ProbeReport {
-  /** Milliseconds of the slowest answer, without the time that the machine kept the threads waiting. */
+  /** Milliseconds of the slowest response, without the time that the machine kept the threads waiting. */
   readonly worstMs: number;
-  /** The same as the clock shows it. */
+  /** The same by the clock. */
   readonly worstWallMs: number;
   /**
-   * CPU time of the server's main thread during one call, at most: what it did before it answered. Other load on the machine
-   * does not change it. 0 where the kernel does not tell.
+   * The maximum CPU time of the server's main thread during one call: its work before it responded. Other load on the
+   * machine does not change it. 0 if the kernel does not report it.
    */
   readonly worstCpuMs: number;
   readonly calls: number;
-  /** Calls without an answer 200: the server was gone, or refused. */
+  /** Calls without a response 200: the server was gone, or rejected them. */
   readonly failures: number;
-  /** Milliseconds from the start of the slowest unrelated workflow to its end, refused starts included, as `worstMs`. */
+  /**
+   * Milliseconds from the start of the slowest unrelated run to its end, including rejected starts, measured like
+   * `worstMs`.
+   */
   readonly worstRunMs: number;
-  /** Unrelated workflows that have ended well. */
+  /** Unrelated runs that have succeeded. */
   readonly runs: number;
 }
 
-/** Between two calls; short against the bar, so that no stall hides between them. */
+/** Between two calls; short compared with the limit, so that no stall is missed. */
 const PAUSE_MS = 5;
-/** Between two unrelated workflows. */
+/** Between two unrelated runs. */
 const RUN_PAUSE_MS = 50;
 const CALL_TIMEOUT_MS = 60_000;
 
@@ -53,7 +56,7 @@ interface Usage {
   readonly waitedMs: number;
 }
 
-/** Of one thread; zeros where the kernel does not tell. */
+/** Of one thread; zeros if the kernel does not report them. */
 function usageOf(pid: string | number, thread: string | number = pid): Usage {
   try {
     const fields = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ');
@@ -63,7 +66,7 @@ function usageOf(pid: string | number, thread: string | number = pid): Usage {
   }
 }
 
-/** The server, and the interpreters of Python that it has started. */
+/** The server, and the Python interpreters that it has started. */
 function serverProcesses(): readonly string[] {
   try {
     const children = readFileSync(`/proc/${serverPid}/task/${serverPid}/children`, 'utf8');
@@ -87,7 +90,10 @@ function waitsOfThreads(pid: string): ReadonlyMap<string, number> {
   }
 }
 
-/** Milliseconds for which a run can have waited for a core since then: for a thread of the server, then for an interpreter. */
+/**
+ * Milliseconds for which a run can have waited for a core since then: for a thread of the server, then for an
+ * interpreter.
+ */
 function waitedSince(before: ReadonlyMap<string, ReadonlyMap<string, number>>): number {
   const longest = (pid: string, waits: ReadonlyMap<string, number>): number =>
     Math.max(0, ...[...waits].map(([thread, ms]) => ms - (before.get(pid)?.get(thread) ?? ms)));
@@ -98,7 +104,7 @@ function waitedSince(before: ReadonlyMap<string, ReadonlyMap<string, number>>): 
 }
 
 interface Answer {
-  /** 0: none has come. */
+  /** 0: none has arrived. */
   readonly status: number;
   readonly text: string;
 }
@@ -152,7 +158,7 @@ async function runUnrelated(): Promise<void> {
     await pause(PAUSE_MS);
     started = await call('POST', `/api/workflow/${UNRELATED.Id}`, {});
   }
-  // The server is gone, which `failures` tells as well.
+  // The server is gone, which `failures` reports too.
   if (started.status === 0) return;
   if (started.status !== 201) throw new Error(`${started.status} ${started.text}`);
   const { workflowId } = JSON.parse(started.text) as { workflowId?: string };
@@ -177,7 +183,7 @@ async function measureRuns(): Promise<void> {
   }
 }
 
-// Connecting and compiling are not the server's latency.
+// Connecting and compiling do not count as latency of the server.
 await call('GET', '/health/live');
 const stored = await call('POST', '/api/definition', UNRELATED);
 if (stored.status !== 201) throw new Error(`${stored.status} ${stored.text}`);
@@ -190,6 +196,6 @@ while (!state.isStopping) {
   await measure();
   await pause(PAUSE_MS);
 }
-// One more of each after the attack: what it left to do counts as well.
+// One more of each after the attack: its delayed work counts too.
 await Promise.all([measure(), runs.then(runUnrelated)]);
 process.send?.(report satisfies ProbeReport, () => process.exit(0));

@@ -1,18 +1,18 @@
 /**
- * What fills the memory of a server, for the tests of its memory budget: many runs with large data, one large event for
- * all of them, many large bodies and answers at once.
+ * Fills the memory of a server, for the tests of its memory budget: many runs with large data, one large event for all
+ * of them, many large bodies and responses at once.
  *
- * Calls are made a few at a time and again after 429 and 503, as clients do.
+ * Calls are made a few at a time and repeated after 429 and 503, as clients do.
  */
 import { SpawnedServer } from '../../support/spawned-server.js';
 
-/** The heap that Node gives a server in a container of this size: half of it. */
+/** The heap size that Node gives a server in a container of this size: half of it. */
 export const CONTAINERS = [
   { container: '512 MB', heapMb: 256 },
   { container: '1 GiB', heapMb: 512 },
 ] as const;
 
-/** How long callers try again before they give up. */
+/** How long callers retry before they give up. */
 const PATIENCE_MS = 300_000;
 const AT_ONCE = 16;
 
@@ -27,7 +27,7 @@ export interface Answer {
 
 export interface LimitedServer {
   readonly server: SpawnedServer;
-  /** Ends it, suddenly or in order, and starts it again on the same store. */
+  /** Ends the server, suddenly or gracefully, and restarts it on the same store. */
   restart(end: 'kill' | 'stop'): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export interface LimitedServerOptions {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** A server with a small heap, ended afterwards. @throws Error when it died meanwhile */
+/** A server with a small heap, ended afterwards. @throws Error if it died in the meantime */
 export async function withLimitedServer(
   { folder, heapMb, settings = {} }: LimitedServerOptions,
   use: (at: LimitedServer) => Promise<void>,
@@ -65,7 +65,7 @@ export async function withLimitedServer(
   }
 }
 
-/** JSON text of about so many characters, all of it small objects: the most expensive kind of text. */
+/** JSON text of about this many characters, consisting of small objects: the most expensive kind of text. */
 export function smallObjects(length: number, piece = '{}'): string {
   return `[${`${piece},`.repeat(Math.floor(length / (piece.length + 1)))}0]`;
 }
@@ -88,7 +88,7 @@ export async function call(
   }
 }
 
-/** Again and again while the server says that it has too much to do, or is away. */
+/** Repeats the call while the server is overloaded or unavailable. */
 export async function callUntilTaken(...args: Parameters<typeof call>): Promise<Answer> {
   const until = performance.now() + PATIENCE_MS;
   for (;;) {
@@ -99,7 +99,7 @@ export async function callUntilTaken(...args: Parameters<typeof call>): Promise<
   }
 }
 
-/** Does so many things, a few at a time. */
+/** Does this many things, a few at a time. */
 export async function inParallel<Result>(
   count: number,
   act: (index: number) => Promise<Result>,
@@ -118,7 +118,7 @@ export async function inParallel<Result>(
   return results;
 }
 
-/** Waits for an event, and keeps nothing of what it says. */
+/** Waits for an event, and stores none of its data. */
 export const WAITING = {
   Id: 'waiting',
   Steps: [
@@ -131,7 +131,7 @@ export const WAITING = {
   ],
 };
 
-/** Waits for an event, keeps what it says, and waits for another one. */
+/** Waits for an event, stores its data, and waits for another one. */
 export const KEEPING = {
   Id: 'keeping',
   Steps: [
@@ -151,7 +151,7 @@ export const KEEPING = {
   ],
 };
 
-/** Needs nobody. */
+/** Waits for nothing. */
 export const UNRELATED = {
   Id: 'unrelated',
   Steps: [
@@ -170,7 +170,7 @@ export async function define(server: Attacked, definition: object): Promise<void
   if (answer.status >= 300) throw new Error(`${answer.status} ${answer.text}`);
 }
 
-/** Starts so many runs of a definition, which wait for events with the key `k`, with this JSON text in their data. */
+/** Starts this many runs of a definition, which wait for events with the key `k`, with this JSON text in their data. */
 export async function startRuns(
   server: Attacked,
   count: number,
@@ -190,7 +190,7 @@ export async function startRuns(
   });
 }
 
-/** Waits until so many runs of a definition have ended well. */
+/** Waits until this many runs of a definition have succeeded. */
 export async function untilComplete(
   server: Attacked,
   definitionId: string,
@@ -205,7 +205,7 @@ export async function untilComplete(
   }
 }
 
-/** How many of these runs have ended well. */
+/** The number of these runs that have succeeded. */
 export async function countComplete(server: Attacked, definitionId: string): Promise<number> {
   let count = 0;
   for (let cursor = ''; ;) {
@@ -219,7 +219,7 @@ export async function countComplete(server: Attacked, definitionId: string): Pro
   }
 }
 
-/** Milliseconds from the start of a run that has nothing to do with all this to its end. */
+/** Milliseconds from start to end of an unrelated run. */
 export async function unrelatedRunMs(server: Attacked): Promise<number> {
   const began = performance.now();
   const started = await callUntilTaken(server, 'POST', '/api/workflow/unrelated', '{}');

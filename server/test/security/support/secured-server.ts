@@ -1,4 +1,4 @@
-/** The whole server for the tests about security, on a store that each test can open, fill with rubbish and open again. */
+/** The whole server for the security tests, on a store that each test can open, corrupt and open again. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -18,7 +18,7 @@ export interface SecuredServer {
   readonly server: TestServer;
 }
 
-/** A server for all tests of a file or block. After each file nothing may have reached the prototype of all objects. */
+/** A server for all tests of a file or block. After each file the prototype of all objects must be unchanged. */
 export function serverForTests(
   environment: Readonly<Record<string, string>> = {},
   openStore: () => Store = createMemoryStore,
@@ -47,7 +47,7 @@ const CLEAN = [Object.prototype, Array.prototype, Function.prototype].map((proto
   Reflect.ownKeys(prototype),
 );
 
-/** Nothing was added to what every object inherits. */
+/** Nothing was added to the prototype that every object inherits. */
 export function expectCleanPrototypes(): void {
   const now = [Object.prototype, Array.prototype, Function.prototype].map((prototype) =>
     Reflect.ownKeys(prototype),

@@ -1,6 +1,6 @@
 /**
- * Scripts that use what the allowed modules offer, in many ways. A sealed interpreter cannot import anything later: what is
- * missing in runner.py shows here.
+ * Scripts that use the allowed modules in many ways. A sealed interpreter cannot import anything later: imports that
+ * are missing in runner.py are noticed here.
  */
 import type { OrdinaryScript } from './ordinary-script.js';
 

@@ -1,4 +1,4 @@
-/** A script as users write them, with the variables that it leaves. */
+/** A typical user script, with its final variables. */
 import type { JsonObject } from '../../../../src/engine/values/json.js';
 
 export interface OrdinaryScript {
@@ -7,7 +7,7 @@ export interface OrdinaryScript {
   readonly leaves: JsonObject;
 }
 
-/** The variables that every script starts with; those that it does not change are not repeated in `leaves`. */
+/** The initial variables of every script; `leaves` does not repeat those that it does not change. */
 export const INPUTS: JsonObject = {
   data: { a: [1, 2], l: [{ a: 1 }], o: { k: 'v' } },
   conf: { items: [1], keys: 2, z: { get: 1 } },

@@ -1,13 +1,13 @@
 /**
- * Reads a WebAssembly module's instructions, as far as needed to know what state it has outside of its linear memory and
+ * Reads the instructions of a WebAssembly module, as far as needed to know its state outside its linear memory and
  * which functions write to it.
  */
 import { Instructions } from './wasm-instructions.js';
 
 export interface ModuleState {
-  /** Of all tables, in order: their place in the list is their index. */
+  /** Of all tables, in order: the position in the list is the index. */
   readonly tables: readonly { readonly holds: 'functions' | 'references'; readonly name: string }[];
-  /** For each instruction that writes state outside of memory, which functions contain it. */
+  /** For each instruction that writes state outside memory: the functions that contain it. */
   readonly writes: ReadonlyMap<string, ReadonlySet<string>>;
   readonly instructions: number;
 }

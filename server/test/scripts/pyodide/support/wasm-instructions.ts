@@ -1,6 +1,6 @@
-/** Reads the binary form of WebAssembly, one instruction after another. Throws at what it does not know. */
+/** Reads the binary format of WebAssembly, one instruction after another. Throws for unknown instructions. */
 
-/** What an instruction carries behind its code: numbers in LEB128, or bytes. */
+/** The immediates after the code of an instruction: numbers in LEB128, or bytes. */
 type Immediate = 'number' | 'memory' | 'block' | 'type' | 'numbers' | 'types' | 'catches' | number;
 
 const NONE: readonly Immediate[] = [];
@@ -23,7 +23,7 @@ function immediatesOf(code: number): readonly Immediate[] | undefined {
   return undefined;
 }
 
-/** Behind 0xfc: conversions, and the instructions on whole ranges of memory and tables. */
+/** After 0xfc: conversions, and the instructions on whole ranges of memory and tables. */
 const BULK: Readonly<Record<number, number>> = {
   ...Object.fromEntries([0, 1, 2, 3, 4, 5, 6, 7].map((code) => [code, 0])),
   8: 2,
@@ -60,7 +60,7 @@ export class Instructions {
     return byte;
   }
 
-  /** Signed ones only in so far as they are skipped. */
+  /** Signed numbers are only skipped. */
   number(): number {
     let value = 0;
     for (let factor = 1; ; factor *= 128) {
@@ -100,7 +100,7 @@ export class Instructions {
     for (let code = this.byte(); code !== 0x0b; code = this.byte()) this.skipImmediates(code);
   }
 
-  /** @returns how many instructions there are */
+  /** @returns the number of instructions */
   readBody(end: number, wrote: (instruction: string) => void): number {
     for (let locals = this.number(); locals > 0; locals -= 1) {
       this.number();
@@ -146,7 +146,7 @@ export class Instructions {
     } else if (immediate === 'catches') {
       for (let left = this.number(); left > 0; left -= 1) this.skip(0, this.byte() < 2 ? 2 : 1);
     } else if (immediate === 'memory') {
-      // One bit says that the number of a memory follows.
+      // One bit says that the index of a memory follows.
       if ((this.number() & 64) === 64) this.number();
       this.number();
     } else this.number();
