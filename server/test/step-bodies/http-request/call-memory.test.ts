@@ -68,8 +68,8 @@ describe('the memory of calls', () => {
     expect(memory.waiting).toBe(1);
     controller.abort();
     await settle();
-    expect(growing.error).toContain('given up');
-    await expect(answer.grow(100 * KB)).rejects.toThrow('given up');
+    expect(growing.error).toContain('cancelled');
+    await expect(answer.grow(100 * KB)).rejects.toThrow('cancelled');
     answer.release();
     oldest.release();
     expect(memory).toMatchObject({ used: 0, waiting: 0 });
