@@ -27,7 +27,7 @@ import { CallMemory } from './step-bodies/http-request/call-memory.js';
 import type { HttpRequestOptions } from './step-bodies/http-request.js';
 import { createAddressPolicy } from './step-bodies/http-request/address-policy.js';
 import type { StepBody } from './step-bodies/step-body.js';
-import { createBackplane } from './backplane/backplanes.js';
+import { createBackplane, type BackplaneOptions } from './backplane/backplanes.js';
 import { storeAt, type StoreChoice } from './store/stores.js';
 import { observeStore } from './store/observed-store.js';
 import type { Store } from './store/store.js';
@@ -63,10 +63,12 @@ export async function compose(options: ComposeOptions): Promise<Server> {
   // Nodes on an embedded store are on one machine, and have its clock.
   const storeChoice = storeAt(config.dbhost);
   const sharedClock = storeChoice.isRemote ? new SharedClock(logger) : null;
+  const store = await chooseStore(options, storeChoice, sharedClock);
   const host = new Host({
-    store: measured(await composeStore(options, storeChoice, sharedClock), metrics),
+    store: measured(options.wrapStore?.(store) ?? store, metrics),
     backplane: await createBackplane({
       address: config.redis,
+      notifications: notificationsOf(store, config),
       databaseName: config.db_name,
       nodeId,
       logger,
@@ -120,21 +122,33 @@ function serverInfo(): HostOptions['info'] {
   };
 }
 
-async function composeStore(
-  { config, logger, store, wrapStore }: ComposeOptions,
+async function chooseStore(
+  { config, logger, store }: ComposeOptions,
   choice: StoreChoice,
   clock: SharedClock | null,
 ): Promise<Store> {
-  const chosen =
-    store ??
-    (await choice.create({
-      address: config.dbhost ?? '',
-      databaseName: config.db_name,
-      dataDir: config.data_dir,
-      logger,
-      onServerTime: (time, roundTripMs) => clock?.adjust(time, roundTripMs),
-    }));
-  return wrapStore === undefined ? chosen : wrapStore(chosen);
+  if (store !== undefined) return store;
+  return choice.create({
+    address: config.dbhost ?? '',
+    databaseName: config.db_name,
+    dataDir: config.data_dir,
+    passwordFile: config.dbhost_password_file,
+    poolMax: config.dbhost_pool_max,
+    statementTimeoutMs: config.dbhost_statement_timeout_ms,
+    logger,
+    onServerTime: (time, roundTripMs) => clock?.adjust(time, roundTripMs),
+  });
+}
+
+/** Null where the server of the store carries no hints. */
+function notificationsOf(store: Store, config: Config): BackplaneOptions['notifications'] {
+  const address = config.dbhost_listen ?? config.dbhost;
+  if (store.notify === undefined || address === null) return null;
+  return {
+    address,
+    passwordFile: config.dbhost_password_file,
+    notify: store.notify.bind(store),
+  };
 }
 
 function measured(store: Store, metrics: RuntimeMetrics): Store {

@@ -59,13 +59,14 @@ export interface ChangeBatch {
 export const CHANGES_PER_HINT_MAX = 50;
 
 export interface Backplane extends Service {
-  readonly kind: 'local' | 'redis';
-  /**
-   * Notifies all other nodes. Returns immediately and never throws; a hint that cannot be sent is dropped and counted.
-   */
+  readonly kind: 'local' | 'redis' | 'postgres';
+  /** Tells every other node. Returns at once and never throws; a hint that cannot be sent is dropped and counted. */
   publish(hint: Hint): void;
-  /** The listener is called for the hints of other nodes, not for those of its own node. */
-  subscribe(listener: (hint: Hint) => void): void;
+  /**
+   * `listener` is called for the hints of other nodes, not for one's own. `isShared` tells whether other nodes use the
+   * store, as far as this one knows: hints to nobody need not be sent.
+   */
+  subscribe(listener: (hint: Hint) => void, isShared: () => boolean): void;
   /** False while the connection is down. */
   readonly healthy: boolean;
 }

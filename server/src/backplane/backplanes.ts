@@ -1,15 +1,25 @@
 /** The available backplanes, by the scheme of their address. To add one, add an entry here and a folder. */
 import type { Logger } from '../base/logger.js';
 import type { Backplane } from './backplane.js';
+import { readPostgresAddress } from '../postgres/address.js';
 import { createLocalBackplane } from './local-backplane.js';
 
 export interface BackplaneOptions {
-  /** Null: there are no other nodes, or none that can be reached. */
+  /** Null: the store's server carries hints where it can; otherwise there is no other node, or none that can be told anything. */
   readonly address: string | null;
-  /** Only nodes that share a store notify each other. */
+  readonly notifications: StoreNotifications | null;
+  /** Nodes of one store tell each other, and nobody else. */
   readonly databaseName: string;
   readonly nodeId: string;
   readonly logger: Logger;
+}
+
+/** A store whose server can also carry hints. */
+export interface StoreNotifications {
+  /** Where to listen: a connection string of PostgreSQL. */
+  readonly address: string;
+  readonly passwordFile: string | null;
+  readonly notify: (channel: string, payloads: readonly string[]) => Promise<void>;
 }
 
 interface BackplaneChoice {
@@ -29,16 +39,42 @@ const REMOTE: readonly BackplaneChoice[] = [
   },
 ];
 
+const LISTEN_CONNECT_MS_MAX = 2000;
+
 /** The address schemes that `createBackplane` accepts. */
 export const BACKPLANE_SCHEMES = REMOTE.flatMap(({ schemes }) => schemes);
 
 export async function createBackplane(options: BackplaneOptions): Promise<Backplane> {
   const { address } = options;
-  if (address === null) return createLocalBackplane();
+  if (address === null) return createStoreBackplane(options);
   const found = REMOTE.find(({ schemes }) =>
     schemes.some((scheme) => address.startsWith(`${scheme}://`)),
   );
   // The settings accept no other scheme.
   if (found === undefined) throw new Error('There is no backplane for an address of this scheme');
   return found.create(address, options);
+}
+
+async function createStoreBackplane(options: BackplaneOptions): Promise<Backplane> {
+  const { databaseName, logger, nodeId, notifications } = options;
+  if (notifications === null) return createLocalBackplane();
+  const { createPostgresBackplane } = await import('./postgres/postgres-backplane.js');
+  const { PostgresServers } = await import('../postgres/servers.js');
+  const address = readPostgresAddress(notifications.address);
+  const servers = new PostgresServers({
+    address,
+    databaseName,
+    passwordFile: notifications.passwordFile,
+    connectTimeoutMs: LISTEN_CONNECT_MS_MAX,
+    // The connection waits for notifications; it sends no statement that could take long.
+    statementTimeoutMs: null,
+  });
+  return createPostgresBackplane({
+    connect: () => servers.connect(),
+    notify: notifications.notify,
+    // Stores in other schemas of the same database have channels of their own.
+    channel: `stepwright:${address.schema}`,
+    nodeId,
+    logger,
+  });
 }

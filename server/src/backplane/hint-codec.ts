@@ -1,6 +1,6 @@
-/** Encodes hints as text. Text from Redis may have been written by any program, so anything unexpected is ignored. */
+/** Hints as text. What comes from Redis or PostgreSQL may have been written by anybody: anything odd is no hint. */
 import { INSTANCE_OUTCOMES } from '../engine/model/instance.js';
-import { isJsonObject } from '../engine/values/json.js';
+import { isJsonObject, type JsonObject } from '../engine/values/json.js';
 import {
   CHANGES_PER_HINT_MAX,
   type ChangeBatch,
@@ -27,16 +27,36 @@ export function writeHint(sent: SentHint): string {
 
 /** Null for text that no node of this version has written. */
 export function readHint(text: string): SentHint | null {
+  const value = objectIn(text);
+  if (value === null || !isName(value['sender'])) return null;
+  const hint = hintOf(value['hint']);
+  return hint === null ? null : { sender: value['sender'], hint };
+}
+
+/** Several hints of one sender. Null for text that no node of this version wrote, and if any of its hints is odd. */
+export function readHints(
+  text: string,
+): { readonly sender: string; readonly hints: readonly Hint[] } | null {
+  const value = objectIn(text);
+  const given = value?.['hints'];
+  if (value === null || !isName(value['sender']) || !Array.isArray(given)) return null;
+  const hints: Hint[] = [];
+  for (const item of given) {
+    const hint = hintOf(item);
+    if (hint === null) return null;
+    hints.push(hint);
+  }
+  return { sender: value['sender'], hints };
+}
+
+function objectIn(text: string): JsonObject | null {
   if (text.length > TEXT_LENGTH_MAX) return null;
-  let value: unknown;
   try {
-    value = JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : null;
   } catch {
     return null;
   }
-  if (!isJsonObject(value) || !isName(value['sender'])) return null;
-  const hint = hintOf(value['hint']);
-  return hint === null ? null : { sender: value['sender'], hint };
 }
 
 function hintOf(value: unknown): Hint | null {

@@ -1,5 +1,6 @@
 /** Turns the environment into one frozen configuration, or reports what is wrong with it. */
 import { createTokenVerifier } from '../api/tokens.js';
+import { problemWithPostgres } from './check-postgres.js';
 import { SETTINGS, type Config, type Setting, type SettingName } from './settings.js';
 
 /** The value of a setting is invalid. */
@@ -33,6 +34,8 @@ export function readConfig(environment: Environment): Config {
     throw new ConfigError('auth=true requires publickey, the key that verifies tokens');
   }
   checkPublicKey(complete);
+  const problem = problemWithPostgres(complete);
+  if (problem !== null) throw new ConfigError(problem);
   return Object.freeze(complete);
 }
 

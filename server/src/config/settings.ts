@@ -7,6 +7,7 @@
 import { TOKEN_ALGORITHMS } from '../api/tokens.js';
 import { BACKPLANE_SCHEMES } from '../backplane/backplanes.js';
 import { LOG_LEVELS } from '../base/logger.js';
+import { isPostgresAddress, POSTGRES_SCHEMES, readPostgresAddress } from '../postgres/address.js';
 import { STORE_SCHEMES } from '../store/stores.js';
 
 /** Converts the text of an environment variable to a value. @throws Error that says what was expected */
@@ -82,6 +83,16 @@ function url(...protocols: readonly string[]): Reader<string> {
   };
 }
 
+/** An address whose parts are checked, as far as that is possible without connecting. */
+function databaseUrl(...protocols: readonly string[]): Reader<string> {
+  const read = url(...protocols);
+  return (value) => {
+    const address = read(value);
+    if (isPostgresAddress(address)) readPostgresAddress(address);
+    return address;
+  };
+}
+
 function setting<Value>(
   read: Reader<Value>,
   fallback: Value,
@@ -97,21 +108,47 @@ const DAY_SECONDS = 86_400;
 
 export const SETTINGS = {
   dbhost: setting<string | null>(
-    url(...STORE_SCHEMES),
+    databaseUrl(...STORE_SCHEMES),
     null,
-    'MongoDB connection string. Unset: the embedded store, one SQLite file under `DATA_DIR`.',
+    'Connection string of PostgreSQL (`postgres://` or `postgresql://`) or MongoDB. Unset: the embedded store, one SQLite file under `DATA_DIR`.',
     { ...unset, secret: true },
+  ),
+  dbhost_listen: setting<string | null>(
+    databaseUrl(...POSTGRES_SCHEMES),
+    null,
+    'Connection string of PostgreSQL for the connection that receives notifications. Required if `dbhost` leads to a connection pooler such as PgBouncer: the address of the database itself.',
+    { shown: '`dbhost`', secret: true },
+  ),
+  dbhost_password_file: setting<string | null>(
+    text,
+    null,
+    'File with the password for PostgreSQL, instead of one in `dbhost` and `dbhost_listen`. It is read for each new connection.',
+    unset,
+  ),
+  dbhost_pool_max: setting(
+    integer(1, 1000),
+    10,
+    'Maximum number of connections of one node to PostgreSQL, besides the one that receives notifications.',
+  ),
+  dbhost_statement_timeout_ms: setting(
+    integer(1000, 3_600_000),
+    30_000,
+    'Time limit of a statement on PostgreSQL, in milliseconds; the database ends slower ones.',
   ),
   redis: setting<string | null>(
     url(...BACKPLANE_SCHEMES),
     null,
-    'Redis connection string of the backplane between nodes. A single node needs none.',
+    'Redis connection string of the backplane between nodes. Neither a single node nor nodes on PostgreSQL need it.',
     { ...unset, secret: true },
   ),
   port: setting(integer(0, 65_535), 5001, 'Port to listen on; 0 picks any free port.'),
   host: setting(text, '127.0.0.1', 'Address to listen on.'),
   data_dir: setting(text, './data', 'Directory of the embedded store.'),
-  db_name: setting(text, 'stepwright', 'Name of the MongoDB database.'),
+  db_name: setting(
+    text,
+    'stepwright',
+    'Name of the MongoDB database, or of the PostgreSQL database if `dbhost` names none.',
+  ),
   log_level: setting(oneOf(LOG_LEVELS), 'info', `Lowest level to log: ${LOG_LEVELS.join(', ')}.`),
 
   auth: setting(flag, false, 'Require a bearer token (JWT) for every call.'),

@@ -73,7 +73,10 @@ export class Host implements Service {
     this.activities = areas.activities;
     this.nodes = areas.nodes;
     this.changes = this.#services.changes;
-    backplane.subscribe((hint) => this.#heard(hint));
+    backplane.subscribe(
+      (hint) => this.#heard(hint),
+      () => this.#services.isShared,
+    );
     showGauges(metrics, this.#services, scripts);
   }
 
@@ -145,7 +148,7 @@ export class Host implements Service {
   /** @throws Error if other nodes use a store that cannot keep nodes apart */
   async #refuseFleet(): Promise<void> {
     const { backplane, logger } = this.#options;
-    if (backplane.kind !== 'local') {
+    if (backplane.kind === 'redis') {
       throw new Error(
         `${NOT_ATOMIC}, and redis is set, which is for several nodes: ${ONE_NODE_ONLY}`,
       );

@@ -69,13 +69,19 @@ export class StoreUnavailableError extends Error {
 export const FAR_FUTURE_MS = 253_402_300_799_999;
 
 export interface Store extends Service {
-  readonly kind: 'sqlite' | 'mongo' | 'memory';
+  readonly kind: 'sqlite' | 'mongo' | 'postgres' | 'memory';
 
   /** Resolves when the store responds. @throws StoreUnavailableError */
   ping(): Promise<void>;
 
   /** Tests with concurrent writers whether compare-and-set is really atomic here; some servers only claim it. */
   probeAtomicity(): Promise<boolean>;
+
+  /**
+   * Sends these texts to everyone who listens to the channel, together or not at all. Only of stores whose server can: a
+   * backplane may use it. @throws StoreUnavailableError
+   */
+  notify?(channel: string, payloads: readonly string[]): Promise<void>;
 
   // -- definitions and custom steps
 

@@ -6,6 +6,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Logger } from '../base/logger.js';
+import { POSTGRES_SCHEMES } from '../postgres/address.js';
 import type { Store } from './store.js';
 
 export interface StoreOptions {
@@ -14,6 +15,10 @@ export interface StoreOptions {
   readonly databaseName: string;
   /** Directory of the embedded store. */
   readonly dataDir: string;
+  /** The rest is for PostgreSQL. */
+  readonly passwordFile: string | null;
+  readonly poolMax: number;
+  readonly statementTimeoutMs: number;
   readonly logger: Logger;
   /** Reports the clock of the store's server, and how long the response took. */
   readonly onServerTime: (time: number, roundTripMs: number) => void;
@@ -42,12 +47,30 @@ const EMBEDDED: StoreChoice = {
 
 const REMOTE: readonly StoreChoice[] = [
   {
+    schemes: POSTGRES_SCHEMES,
+    isRemote: true,
+    place: () => 'PostgreSQL',
+    async create({ address, ...options }) {
+      const { createPostgresStore } = await import('./postgres/postgres-store.js');
+      return createPostgresStore({ url: address, ...options });
+    },
+  },
+  {
     schemes: ['mongodb', 'mongodb+srv'],
     isRemote: true,
     place: () => 'MongoDB',
     async create({ address, databaseName, onServerTime }) {
       const { createMongoStore } = await import('./mongo/mongo-store.js');
       return createMongoStore({ url: address, databaseName, onServerTime });
+    },
+  },
+  {
+    schemes: ['postgres', 'postgresql'],
+    isRemote: true,
+    place: () => 'PostgreSQL',
+    async create({ address, databaseName, onServerTime }) {
+      const { createPostgresStore } = await import('./postgres/postgres-store.js');
+      return createPostgresStore({ url: address, databaseName, onServerTime });
     },
   },
 ];

@@ -17,6 +17,12 @@ export function encodeText(text: string): string {
   return isPlain ? text : MARKER + JSON.stringify(text);
 }
 
+/** For databases whose text has no U+0000 either. JSON escapes it, and `decodeText` reads both. */
+export function encodeTextWithoutNul(text: string): string {
+  const encoded = encodeText(text);
+  return encoded.includes('\0') ? MARKER + JSON.stringify(text) : encoded;
+}
+
 export function decodeText(stored: string): string {
   if (!stored.startsWith(MARKER)) return stored;
   const text: unknown = JSON.parse(stored.slice(MARKER.length));

@@ -9,7 +9,8 @@ import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CandidateFinder } from '../../src/store/mongo/candidate-finder.js';
 import { collectionsOf, type Collections } from '../../src/store/mongo/collections.js';
-import { CountedInserts } from '../../src/store/mongo/counted-inserts.js';
+import { CountedInserts } from '../../src/store/counted-inserts.js';
+import { openDescendantsIn } from '../../src/store/mongo/instances.js';
 import { LazyWrites } from '../../src/store/mongo/lazy-writes.js';
 import type { MongoContext } from '../../src/store/mongo/mongo-context.js';
 import { attemptOf, insertSideRecords, takeBack } from '../../src/store/mongo/side-records.js';
@@ -40,7 +41,7 @@ describe.skipIf(mongo === null)('side records of two concurrent commits', () => 
     const candidates = new CandidateFinder(parts.activities);
     const readServerTime = (): Promise<void> => Promise.resolve();
     const lazyWrites = new LazyWrites(parts);
-    const countedInserts = new CountedInserts(parts);
+    const countedInserts = new CountedInserts(openDescendantsIn(parts));
     return { ...parts, candidates, readServerTime, lazyWrites, countedInserts };
   }
 

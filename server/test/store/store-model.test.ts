@@ -1,5 +1,5 @@
 /**
- * Goal: the embedded store returns what the memory store returns, for any sequence of operations.
+ * Goal: a database returns what the memory store returns, for any sequence of operations.
  * Method: random sequences of operations over few ids and times, so that they interact; both stores get the same, and
  * every result and everything that can be read at the end must be equal.
  */
@@ -10,12 +10,16 @@ import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { afterAll, expect, it } from 'vitest';
 import { createMemoryStore } from '../../src/store/memory/memory-store.js';
+import { createPostgresStore } from '../../src/store/postgres/postgres-store.js';
 import { createSqliteStore } from '../../src/store/sqlite/sqlite-store.js';
 import type { Store } from '../../src/store/store.js';
+import { postgresForTests } from '../support/postgres-container.js';
 import { claimBy } from './records.js';
+import { openTestSchema } from './support/postgres-schema.js';
 import { anyOperation } from './support/random-operations.js';
 
 const RUNS = 150;
+const RUNS_OVER_THE_NETWORK = 40;
 const OPERATIONS_MAX = 60;
 
 /** Everything that the contract exposes. */
@@ -52,34 +56,73 @@ async function emptyQueue(store: Store): Promise<unknown[]> {
   return items;
 }
 
-const directory = await mkdtemp(join(tmpdir(), 'stepwright-model-'));
-const path = join(directory, 'model.db');
-const sqlite = createSqliteStore({ path });
-await sqlite.start();
-const connection = new DatabaseSync(path, { timeout: 5000 });
-const tables = connection.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table'`).all();
-const emptyTables = tables.map(({ name }) => `DELETE FROM ${String(name)};`).join(' ');
+interface Modelled {
+  readonly title: string;
+  readonly runs: number;
+  readonly store: Store;
+  clear(): Promise<void>;
+  close(): Promise<void>;
+}
+
+async function openSqlite(): Promise<Modelled> {
+  const directory = await mkdtemp(join(tmpdir(), 'stepwright-model-'));
+  const path = join(directory, 'model.db');
+  const store = createSqliteStore({ path });
+  await store.start();
+  const connection = new DatabaseSync(path, { timeout: 5000 });
+  const tables = connection.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table'`).all();
+  const emptyTables = tables.map(({ name }) => `DELETE FROM ${String(name)};`).join(' ');
+  return {
+    title: 'SQLite',
+    runs: RUNS,
+    store,
+    clear: async () => connection.exec(`BEGIN IMMEDIATE; ${emptyTables} COMMIT`),
+    close: async () => {
+      connection.close();
+      await store.stop();
+      await rm(directory, { recursive: true });
+    },
+  };
+}
+
+async function openPostgres(url: string): Promise<Modelled> {
+  const schema = await openTestSchema(url);
+  const store = createPostgresStore({ url: schema.url, operationTimeoutMs: 20_000 });
+  await store.start();
+  return {
+    title: 'PostgreSQL',
+    runs: RUNS_OVER_THE_NETWORK,
+    store,
+    clear: () => schema.clear(),
+    close: async () => {
+      await store.stop();
+      await schema.drop();
+    },
+  };
+}
+
+const postgres = await postgresForTests();
+const modelled = [
+  await openSqlite(),
+  ...(postgres === null ? [] : [await openPostgres(postgres.url)]),
+];
 afterAll(async () => {
-  connection.close();
-  await sqlite.stop();
-  await rm(directory, { recursive: true });
+  for (const { close } of modelled) await close();
 });
 
-it(
-  'the SQLite store returns the same results as the memory store',
-  { timeout: 120_000 },
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(anyOperation, { maxLength: OPERATIONS_MAX, size: 'max' }),
-        async (steps) => {
-          const memory = createMemoryStore();
-          connection.exec(`BEGIN IMMEDIATE; ${emptyTables} COMMIT`);
-          for (const run of steps) expect(await run(sqlite)).toEqual(await run(memory));
-          expect(await contents(sqlite)).toEqual(await contents(memory));
-        },
-      ),
-      { numRuns: RUNS },
+it.each(modelled)(
+  'the $title store returns the same results as the memory store',
+  { timeout: 240_000 },
+  async ({ clear, runs, store }) => {
+    const property = fc.asyncProperty(
+      fc.array(anyOperation, { maxLength: OPERATIONS_MAX, size: 'max' }),
+      async (steps) => {
+        const memory = createMemoryStore();
+        await clear();
+        for (const run of steps) expect(await run(store)).toEqual(await run(memory));
+        expect(await contents(store)).toEqual(await contents(memory));
+      },
     );
+    await fc.assert(property, { numRuns: runs });
   },
 );

@@ -1,6 +1,7 @@
 /**
  * Instances: compare-and-set by filtered updates of single documents, control and lists.
  */
+import type { CountOpenDescendants } from '../counted-inserts.js';
 import { NEXT_STATUS } from '../records/control.js';
 import type { Filter, PushOperator, UpdateFilter } from 'mongodb';
 import type { OperationArguments, OperationResult } from '../operations.js';
@@ -45,6 +46,17 @@ export async function insertInstance(
   if (inserted !== null) return inserted;
   const known = await getInstance(context, [record.id]);
   return known === null ? { outcome: 'full' } : { outcome: 'exists', record: known };
+}
+
+/** Reads no more than `max` entries of the index. */
+export function openDescendantsIn({
+  instances,
+}: Pick<MongoContext, 'instances'>): CountOpenDescendants {
+  return (rootId, max) =>
+    instances.countDocuments(
+      { rootId: encodeText(rootId), status: { $in: ['Runnable', 'Suspended'] } },
+      { limit: max },
+    );
 }
 
 async function insertUncounted(

@@ -1,7 +1,7 @@
 /** The dependencies of every operation. */
+import type { CountedInserts } from '../counted-inserts.js';
 import type { CandidateFinder } from './candidate-finder.js';
 import type { Collections } from './collections.js';
-import type { CountedInserts } from './counted-inserts.js';
 import type { LazyWrites } from './lazy-writes.js';
 
 export interface MongoContext extends Collections {

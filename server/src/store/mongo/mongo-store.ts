@@ -16,18 +16,20 @@ import {
   type OperationResult,
   type StoreOperation,
 } from '../operations.js';
+import { CountedInserts } from '../counted-inserts.js';
+import { Outage } from '../outage.js';
 import { StoreUnavailableError, type Store } from '../store.js';
+import { withinTime } from '../within-time.js';
 import type { ActivityRecord } from '../records/activities.js';
 import { encodeText } from '../text-codec.js';
 import { CandidateFinder } from './candidate-finder.js';
 import { addMissingFields } from './backfill.js';
 import { collectionsOf, ensureIndexes } from './collections.js';
-import { CountedInserts } from './counted-inserts.js';
 import { LazyWrites } from './lazy-writes.js';
+import { openDescendantsIn } from './instances.js';
 import type { MongoContext } from './mongo-context.js';
 import { storeErrorOf } from './mongo-errors.js';
 import { MONGO_OPERATIONS } from './operation-table.js';
-import { Outage } from './outage.js';
 
 export interface MongoStoreOptions {
   /** `mongodb://…`; its query may contain other settings of the driver. */
@@ -88,7 +90,7 @@ class MongoConnection {
     if (this.#client !== null) return;
     const { url, databaseName = databaseNameIn(url) ?? DEFAULT_DATABASE } = this.#options;
     const client = new MongoClient(url, this.#clientOptions());
-    this.#outage = new Outage(client, this.#operationTimeoutMs);
+    this.#outage = outageOf(client, this.#operationTimeoutMs);
     try {
       await prepareCollectionsOf(url, databaseName, this.#clientOptions());
       await client.connect();
@@ -108,7 +110,7 @@ class MongoConnection {
       ...collections,
       candidates: new CandidateFinder(collections.activities),
       lazyWrites: new LazyWrites(collections),
-      countedInserts: new CountedInserts(collections),
+      countedInserts: new CountedInserts(openDescendantsIn(collections)),
       readServerTime: () => this.#readServerTime(client),
     };
     // The quickest response is the most accurate; the first one had to wait for its connection.
@@ -179,6 +181,15 @@ class MongoConnection {
   }
 }
 
+function outageOf(client: MongoClient, patienceMs: number): Outage {
+  const outage = new Outage(patienceMs);
+  client.on('topologyDescriptionChanged', ({ newDescription }) => {
+    if (newDescription.hasKnownServers) outage.end();
+    else outage.begin();
+  });
+  return outage;
+}
+
 /** Uses a separate client without a socket timeout, because building an index on a large collection can take long. */
 async function prepareCollectionsOf(
   url: string,
@@ -192,21 +203,6 @@ async function prepareCollectionsOf(
     await addMissingFields(collections);
   } finally {
     await client.close();
-  }
-}
-
-async function withinTime<Result>(operation: Promise<Result>, timeoutMs: number): Promise<Result> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      const message = `The database did not respond within ${timeoutMs} ms`;
-      reject(new StoreUnavailableError(message));
-    }, timeoutMs);
-  });
-  try {
-    return await Promise.race([operation, timeout]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

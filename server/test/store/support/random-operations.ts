@@ -35,17 +35,21 @@ const activity: fc.Arbitrary<NewActivityRecord> = fc
 const side: fc.Arbitrary<SideRecords> = fc.oneof(
   { weight: 2, arbitrary: fc.constant(NO_SIDE) },
   fc.record({
-    history: fc.array(fc.record({ instanceId, sequence: small, body: text }), { maxLength: 2 }),
-    subscriptions: fc.array(
+    // A pass gives each record its own id.
+    history: fc.uniqueArray(fc.record({ instanceId, sequence: small, body: text }), {
+      maxLength: 2,
+      selector: (record) => `${record.instanceId}/${record.sequence}`,
+    }),
+    subscriptions: fc.uniqueArray(
       fc.record({
         id: fc.constantFrom('s1', 's2', 's3'),
         instanceId,
         nameKey: fc.constantFrom('paid/7', 'paid/8'),
         effectiveAt: time,
       }),
-      { maxLength: 2 },
+      { maxLength: 2, selector: ({ id }) => id },
     ),
-    activities: fc.array(activity, { maxLength: 3 }),
+    activities: fc.uniqueArray(activity, { maxLength: 3, selector: ({ id }) => id }),
   }),
 );
 

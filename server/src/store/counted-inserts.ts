@@ -3,9 +3,10 @@
  * one root run in rounds: one count, then as many inserts at once as fit. This process never exceeds the limit; other
  * processes count concurrently, and each may exceed it by one round.
  */
-import { encodeText } from '../text-codec.js';
-import { INSERTS_PER_COUNT } from '../records/instances.js';
-import type { Collections } from './collections.js';
+import { INSERTS_PER_COUNT } from './records/instances.js';
+
+/** The open descendants of a root; reads no more than `max`. */
+export type CountOpenDescendants = (rootId: string, max: number) => Promise<number>;
 
 interface WaitingInsert {
   /** Performs the insert; never rejects. */
@@ -15,11 +16,11 @@ interface WaitingInsert {
 }
 
 export class CountedInserts {
-  readonly #instances: Collections['instances'];
+  readonly #count: CountOpenDescendants;
   readonly #waiting = new Map<string, WaitingInsert[]>();
 
-  constructor({ instances }: Pick<Collections, 'instances'>) {
-    this.#instances = instances;
+  constructor(count: CountOpenDescendants) {
+    this.#count = count;
   }
 
   /** Null: the root already has `max` open descendants. */
@@ -57,13 +58,5 @@ export class CountedInserts {
       }
     }
     this.#waiting.delete(rootId);
-  }
-
-  /** Reads at most `max` entries of the index. */
-  #count(rootId: string, max: number): Promise<number> {
-    return this.#instances.countDocuments(
-      { rootId: encodeText(rootId), status: { $in: ['Runnable', 'Suspended'] } },
-      { limit: max },
-    );
   }
 }

@@ -1,12 +1,11 @@
 /**
  * Keeps callers away from a database that cannot be reached.
  *
- * At first (during an election, or after a broken connection), every operation waits for a server, and succeeds once
- * there is one. After that, one operation at a time keeps trying, and the others fail immediately: the cost of the
- * driver's own queue grows with the square of its length, and in a long outage thousands of instances retry repeatedly.
+ * At first (an election, a broken connection), every operation waits for a server, and succeeds when there is one. After
+ * that, one operation at a time keeps trying, and the others fail immediately: the cost of a driver's queue grows with its
+ * length, and in a long outage thousands of instances retry repeatedly.
  */
-import type { MongoClient } from 'mongodb';
-import { StoreUnavailableError } from '../store.js';
+import { StoreUnavailableError } from './store.js';
 
 export class Outage {
   readonly #patienceMs: number;
@@ -15,12 +14,18 @@ export class Outage {
   #isLooking = false;
 
   /** @param patienceMs how long every operation may wait for a server */
-  constructor(client: MongoClient, patienceMs: number) {
+  constructor(patienceMs: number) {
     this.#patienceMs = patienceMs;
-    client.on('topologyDescriptionChanged', ({ newDescription }) => {
-      if (newDescription.hasKnownServers) this.#unreachableSince = null;
-      else this.#unreachableSince ??= performance.now();
-    });
+  }
+
+  /** There is a server. */
+  end(): void {
+    this.#unreachableSince = null;
+  }
+
+  /** No server can be reached. */
+  begin(): void {
+    this.#unreachableSince ??= performance.now();
   }
 
   /** Runs an operation, unless it would wait in vain. @throws StoreUnavailableError */

@@ -1,0 +1,120 @@
+/** Activities that are handed out: leases, take-overs, what is not settled. */
+import type { OperationArguments, OperationResult } from '../operations.js';
+import type { ActivityRecord } from '../records/activities.js';
+import { encodeTextWithoutNul } from '../text-codec.js';
+import type { PostgresContext } from './postgres-context.js';
+import type { Row } from './row.js';
+
+export async function getActivities(
+  { database }: PostgresContext,
+  [ids]: OperationArguments<'getActivities'>,
+): Promise<readonly ActivityRecord[]> {
+  const rows = await database.query('SELECT * FROM @activities WHERE id = ANY($1::text[])', [
+    ids.map(encodeTextWithoutNul),
+  ]);
+  return rows.map(activityOf);
+}
+
+export async function findAvailableActivities(
+  { database }: PostgresContext,
+  [names, now]: OperationArguments<'findAvailableActivities'>,
+): Promise<readonly string[]> {
+  const rows = await database.query(
+    `SELECT asked.name FROM unnest($1::text[]) AS asked (name)
+      WHERE EXISTS (
+        SELECT FROM @activities AS queued
+         WHERE queued.name = asked.name AND NOT queued.done AND queued.available_at <= $2::bigint)`,
+    [names.map(encodeTextWithoutNul), now],
+  );
+  const available = new Set(rows.map((row) => row.text('name')));
+  return names.filter((name) => available.has(name));
+}
+
+export async function takeOverActivity(
+  { database }: PostgresContext,
+  [activityId, { leaseExpiresAt, tokenHash, workerId }]: OperationArguments<'takeOverActivity'>,
+): Promise<ActivityRecord | null> {
+  const [row] = await database.query(
+    `UPDATE @activities
+        SET available_at = $2::bigint, deferred = false, attempt = attempt + 1, token_hash = $3, worker_id = $4
+      WHERE id = $1 AND NOT done RETURNING *`,
+    [
+      encodeTextWithoutNul(activityId),
+      leaseExpiresAt,
+      encodeTextWithoutNul(tokenHash),
+      encodeTextWithoutNul(workerId),
+    ],
+  );
+  return row === undefined ? null : activityOf(row);
+}
+
+export async function extendActivity(
+  { database }: PostgresContext,
+  [activityId, tokenHash, leaseExpiresAt]: OperationArguments<'extendActivity'>,
+): Promise<boolean> {
+  const changed = await database.execute(
+    `UPDATE @activities SET available_at = $3::bigint, deferred = false
+      WHERE id = $1 AND token_hash = $2 AND NOT done`,
+    [encodeTextWithoutNul(activityId), encodeTextWithoutNul(tokenHash), leaseExpiresAt],
+  );
+  return changed > 0;
+}
+
+export async function releaseActivity(
+  { database }: PostgresContext,
+  [activityId, tokenHash]: OperationArguments<'releaseActivity'>,
+): Promise<string | null> {
+  const [row] = await database.query(
+    `UPDATE @activities SET available_at = created_at, deferred = false, token_hash = NULL, worker_id = NULL
+      WHERE id = $1 AND token_hash = $2 AND NOT done RETURNING name`,
+    [encodeTextWithoutNul(activityId), encodeTextWithoutNul(tokenHash)],
+  );
+  return row?.text('name') ?? null;
+}
+
+/**
+ * Items of instances that ended (or went) since are settled here: the commit that ended the instance does not look for
+ * them, because there are hardly ever any.
+ */
+export async function findUnsettledActivities(
+  { database }: PostgresContext,
+  [doneBefore, limit]: OperationArguments<'findUnsettledActivities'>,
+): Promise<OperationResult<'findUnsettledActivities'>> {
+  const rows = await database.query(
+    `WITH found AS MATERIALIZED (
+       SELECT item.*, EXISTS (
+         SELECT FROM @instances AS instance
+          WHERE instance.id = item.instance_id AND instance.status IN ('Runnable', 'Suspended')) AS is_wanted
+         FROM @activities AS item WHERE item.done AND NOT item.settled AND item.done_at < $1::bigint
+        ORDER BY item.done_at, item.id LIMIT $2::bigint
+     ),
+     unwanted AS (
+       UPDATE @activities AS item SET settled = true FROM found WHERE item.id = found.id AND NOT found.is_wanted
+     )
+     SELECT * FROM found WHERE is_wanted ORDER BY done_at, id`,
+    [doneBefore, limit],
+  );
+  return rows.map((row) => ({
+    ...activityOf(row),
+    result: {
+      succeeded: row.boolean('succeeded'),
+      data: row.text('result_data'),
+      hash: row.text('result_hash'),
+    },
+  }));
+}
+
+export function activityOf(row: Row): ActivityRecord {
+  return {
+    id: row.text('id'),
+    instanceId: row.text('instance_id'),
+    name: row.text('name'),
+    parameters: row.text('parameters'),
+    createdAt: row.number('created_at'),
+    availableAt: row.number('available_at'),
+    attempt: row.number('attempt'),
+    tokenHash: row.textOrNull('token_hash'),
+    workerId: row.textOrNull('worker_id'),
+    done: row.boolean('done'),
+  };
+}

@@ -1,0 +1,116 @@
+/**
+ * Hands out activities: all claims that are asked for at the same moment with one statement.
+ *
+ * The statement takes the oldest items of each name that no other claim is taking (SKIP LOCKED), so it waits for nobody.
+ * Items of instances that are not Runnable are deferred on the way, and the claims that they leave without an item look
+ * again. The statement sees each instance as it was when it began, so no item is handed out whose instance was suspended
+ * before.
+ */
+import { GroupCommit } from '../group-commit.js';
+import type { OperationArguments } from '../operations.js';
+import type { ActivityRecord } from '../records/activities.js';
+import { encodeTextWithoutNul } from '../text-codec.js';
+import { activityOf } from './activities.js';
+import type { Database } from './database.js';
+import type { ActivityClaimRequest, Groups, PostgresContext } from './postgres-context.js';
+
+/** Statements of one call before it gives up; each but the last has deferred items. */
+const ROUNDS_MAX = 50;
+/** Items that the statement looks at beyond those that are wanted: more with every round, as deferred ones fill the queue. */
+const EXTRA_ITEMS_MAX = 512;
+/** An item whose instance is not there belongs to an insert that died: it waits as if the instance was suspended. */
+const CLAIM = `
+WITH requests AS MATERIALIZED (
+  SELECT *, row_number() OVER (PARTITION BY name ORDER BY position) AS rank
+    FROM unnest($1::int[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::bigint[])
+      AS request (position, name, now, token_hash, worker_id, lease_expires_at, deferred_until)
+),
+wanted AS MATERIALIZED (
+  SELECT name, min(now) AS now, max(deferred_until) AS deferred_until, count(*) AS count FROM requests GROUP BY name
+),
+found AS MATERIALIZED (
+  SELECT item.*, wanted.now, wanted.deferred_until, instance.status IS NOT DISTINCT FROM 'Runnable' AS is_runnable
+    FROM wanted CROSS JOIN LATERAL (
+      SELECT id, name, instance_id, available_at FROM @activities AS queued
+       WHERE queued.name = wanted.name AND NOT queued.done AND queued.available_at <= wanted.now
+       ORDER BY queued.available_at, queued.id LIMIT wanted.count + $8::bigint FOR UPDATE SKIP LOCKED
+    ) AS item LEFT JOIN @instances AS instance ON instance.id = item.instance_id
+),
+ranked AS (
+  SELECT id, name, row_number() OVER (PARTITION BY name ORDER BY available_at, id) AS rank FROM found WHERE is_runnable
+),
+claimed AS (
+  UPDATE @activities AS item
+     SET available_at = request.lease_expires_at, deferred = false, attempt = item.attempt + 1,
+         token_hash = request.token_hash, worker_id = request.worker_id
+    FROM ranked JOIN requests AS request USING (name, rank) WHERE item.id = ranked.id
+  RETURNING item.*, request.position
+),
+deferred AS (
+  UPDATE @activities AS item SET available_at = others.deferred_until, deferred = true
+    FROM (
+      SELECT queued.id, passed.deferred_until
+        FROM (SELECT DISTINCT instance_id, name, now, deferred_until FROM found WHERE NOT is_runnable) AS passed
+        JOIN @activities AS queued ON queued.instance_id = passed.instance_id AND queued.name = passed.name
+       WHERE NOT queued.done AND queued.available_at <= passed.now FOR UPDATE OF queued SKIP LOCKED
+    ) AS others WHERE item.id = others.id
+  RETURNING item.id
+)
+SELECT array(SELECT id FROM deferred) AS passed_over, claimed.*
+  FROM (SELECT 1) AS always LEFT JOIN claimed ON true`;
+
+/** A resume in between has looked for deferred items too early. */
+const UNDO_DEFERRING = `
+UPDATE @activities AS item SET available_at = item.created_at, deferred = false
+  FROM @instances AS instance
+ WHERE item.id = ANY($1::text[]) AND item.deferred AND NOT item.done
+   AND instance.id = item.instance_id AND instance.status = 'Runnable'`;
+
+export function createActivityClaimGroup(database: Database): Groups['activityClaims'] {
+  return new GroupCommit<ActivityClaimRequest, ActivityRecord | null>({
+    send: (requests) => claimActivities(database, requests),
+  });
+}
+
+export function claimActivity(
+  { groups }: PostgresContext,
+  [request]: OperationArguments<'claimActivity'>,
+): Promise<ActivityRecord | null> {
+  return groups.activityClaims.submit(request);
+}
+
+async function claimActivities(
+  database: Database,
+  requests: readonly ActivityClaimRequest[],
+): Promise<readonly (ActivityRecord | null)[]> {
+  const claimed = new Map<number, ActivityRecord>();
+  let open = requests.map((request, position) => ({ request, position }));
+  for (let round = 0; round < ROUNDS_MAX && open.length > 0; round += 1) {
+    const extra = round === 0 ? 0 : Math.min(8 * 2 ** round, EXTRA_ITEMS_MAX);
+    const rows = await database.query(CLAIM, [...columnsOf(open), extra]);
+    for (const row of rows) {
+      const position = row.numberOrNull('position');
+      if (position !== null) claimed.set(position, activityOf(row));
+    }
+    open = open.filter(({ position }) => !claimed.has(position));
+    const deferred = rows[0]?.texts('passed_over') ?? [];
+    if (deferred.length === 0) break;
+    await database.execute(UNDO_DEFERRING, [deferred.map(encodeTextWithoutNul)]);
+  }
+  return requests.map((_request, position) => claimed.get(position) ?? null);
+}
+
+function columnsOf(
+  open: readonly { readonly request: ActivityClaimRequest; readonly position: number }[],
+): readonly (readonly (string | number)[])[] {
+  const requests = open.map(({ request }) => request);
+  return [
+    open.map(({ position }) => position),
+    requests.map(({ name }) => encodeTextWithoutNul(name)),
+    requests.map(({ now }) => now),
+    requests.map(({ claim }) => encodeTextWithoutNul(claim.tokenHash)),
+    requests.map(({ claim }) => encodeTextWithoutNul(claim.workerId)),
+    requests.map(({ claim }) => claim.leaseExpiresAt),
+    requests.map(({ deferMs, now }) => now + Math.max(1, deferMs)),
+  ];
+}

@@ -1,0 +1,147 @@
+/**
+ * Results of activities: the item is done and its instance has the message, with one statement for all results of one
+ * moment.
+ *
+ * The statement locks the instances first and the items then, each in the order of their ids, as commits do (PG5). What it
+ * decides by are the rows as they are when they are locked.
+ */
+import { GroupCommit } from '../group-commit.js';
+import type { OperationArguments, OperationResult } from '../operations.js';
+import { encodeTextWithoutNul } from '../text-codec.js';
+import { activityOf } from './activities.js';
+import { appendedAudit, auditBodyOf } from './audit.js';
+import type { Database } from './database.js';
+import { wakesOf } from './instance-rows.js';
+import { type Columns, Parameters, withParts } from './parameters.js';
+import type { ActivityCompletion, Groups, PostgresContext } from './postgres-context.js';
+import type { Row } from './row.js';
+
+type Outcome = OperationResult<'completeActivity'>;
+type Placed = readonly [completion: ActivityCompletion, position: number];
+
+const COLUMNS: Columns<Placed> = {
+  position: ['bigint', ([, position]) => position],
+  id: ['text', ([{ activityId }]) => encodeTextWithoutNul(activityId)],
+  token_hash: ['text', ([{ tokenHash }]) => encodeTextWithoutNul(tokenHash)],
+  now: ['bigint', ([{ now }]) => now],
+  succeeded: ['boolean', ([{ result }]) => result.succeeded],
+  result_hash: ['text', ([{ result }]) => encodeTextWithoutNul(result.hash)],
+  result_data: ['text', ([{ result }]) => encodeTextWithoutNul(result.data)],
+  message_id: ['text', ([{ message }]) => encodeTextWithoutNul(message.id)],
+  body: ['text', ([{ message }]) => encodeTextWithoutNul(message.body)],
+  audit: ['text', ([{ audit }]) => (audit === undefined ? null : auditBodyOf(audit))],
+};
+
+const IS_HELD = 'a.token_hash = g.token_hash AND NOT a.done';
+
+const LOCKED_INSTANCES = `locked AS MATERIALIZED (
+  SELECT i.id, i.status IN ('Runnable', 'Suspended') AS is_live, i.inbox_ids, i.in_seq, i.epoch, i.owner
+    FROM @instances AS i
+   WHERE i.id IN (SELECT a.instance_id FROM @activities AS a JOIN given AS g ON g.id = a.id WHERE ${IS_HELD})
+   ORDER BY i.id FOR UPDATE
+)`;
+
+/** The condition on `locked` is always true; it makes the server lock the instances first. */
+const LOCKED_ITEMS = `item AS MATERIALIZED (
+  SELECT a.id, a.instance_id, g.position FROM @activities AS a JOIN given AS g ON g.id = a.id
+   WHERE ${IS_HELD} AND (SELECT count(*) FROM locked) >= 0
+   ORDER BY a.id FOR UPDATE OF a
+)`;
+
+/** To each instance all its messages but those that it has already. */
+const POSTED = `posted AS (
+  UPDATE @instances AS i SET
+         inbox_ids = i.inbox_ids || m.ids, inbox_bodies = i.inbox_bodies || m.bodies,
+         in_seq = i.in_seq + cardinality(m.ids), wake_at = 0,
+         audit = CASE WHEN m.audit IS NULL THEN i.audit ELSE ${appendedAudit('i.audit', 'm.audit')} END
+    FROM (
+      SELECT item.instance_id, array_agg(g.message_id ORDER BY g.position) AS ids,
+             array_agg(g.body ORDER BY g.position) AS bodies,
+             array_agg(g.audit ORDER BY g.position) FILTER (WHERE g.audit IS NOT NULL) AS audit
+        FROM item JOIN given AS g USING (position) JOIN locked ON locked.id = item.instance_id
+       WHERE locked.is_live AND NOT g.message_id = ANY (locked.inbox_ids) GROUP BY item.instance_id
+    ) AS m
+   WHERE i.id = m.instance_id
+  RETURNING i.id, i.in_seq, i.epoch, i.owner, i.wake_at, i.under_way
+)`;
+
+const COMPLETED = `completed AS (
+  UPDATE @activities AS a SET
+         done = true, done_at = g.now, settled = locked.is_live IS NOT TRUE, deferred = false,
+         succeeded = g.succeeded, result_hash = g.result_hash, result_data = g.result_data
+    FROM item JOIN given AS g USING (position) LEFT JOIN locked ON locked.id = item.instance_id
+   WHERE a.id = item.id
+  RETURNING a.*, g.position, locked.is_live
+)`;
+
+const RESULT = `
+SELECT completed.*, locked.epoch, locked.owner, coalesce(posted.in_seq, locked.in_seq) AS in_seq
+  FROM completed LEFT JOIN locked ON locked.id = completed.instance_id LEFT JOIN posted ON posted.id = completed.instance_id`;
+
+export function createCompletionGroup(database: Database): Groups['completions'] {
+  return new GroupCommit<ActivityCompletion, Outcome>({
+    keyOf: ({ activityId }) => activityId,
+    sizeOf: ({ message, result }) => message.body.length + result.data.length,
+    send: (completions) => completeAll(database, completions),
+  });
+}
+
+export function completeActivity(
+  { groups }: PostgresContext,
+  [completion]: OperationArguments<'completeActivity'>,
+): Promise<Outcome> {
+  return groups.completions.submit(completion);
+}
+
+async function completeAll(
+  database: Database,
+  completions: readonly ActivityCompletion[],
+): Promise<readonly Outcome[]> {
+  const parameters = new Parameters();
+  const placed = completions.map((completion, position) => [completion, position] as const);
+  const given = `given AS MATERIALIZED (SELECT * FROM ${parameters.rows('g', placed, COLUMNS)})`;
+  const parts = [given, LOCKED_INSTANCES, LOCKED_ITEMS, POSTED, wakesOf('posted'), COMPLETED];
+  const rows = await database.query(withParts(parts, RESULT), parameters.values);
+  const outcomes = new Map<number, Outcome>();
+  for (const row of rows) {
+    const position = row.number('position');
+    const [completion] = placed[position] ?? [];
+    if (completion !== undefined) outcomes.set(position, acceptedOf(row, completion));
+  }
+  const rejected = placed.filter(([, position]) => !outcomes.has(position));
+  const repeated = await findRepeated(database, rejected);
+  return placed.map(
+    ([, position]) =>
+      outcomes.get(position) ?? { outcome: repeated.has(position) ? 'repeated' : 'stale' },
+  );
+}
+
+function acceptedOf(row: Row, { message }: ActivityCompletion): Outcome {
+  const activity = activityOf(row);
+  const { instanceId } = activity;
+  const posted =
+    row.booleanOrNull('is_live') === true
+      ? {
+          instanceId,
+          inSeq: row.number('in_seq'),
+          epoch: row.number('epoch'),
+          owner: row.textOrNull('owner'),
+        }
+      : null;
+  return { outcome: 'accepted', activity, message, posted };
+}
+
+/** Positions of those whose result was accepted before. */
+async function findRepeated(
+  database: Database,
+  rejected: readonly Placed[],
+): Promise<ReadonlySet<number>> {
+  if (rejected.length === 0) return new Set();
+  const parameters = new Parameters();
+  const rows = await database.query(
+    `SELECT g.position FROM ${parameters.rows('g', rejected, COLUMNS)} JOIN @activities AS a ON a.id = g.id
+      WHERE a.token_hash = g.token_hash AND a.done AND a.result_hash = g.result_hash`,
+    parameters.values,
+  );
+  return new Set(rows.map((row) => row.number('position')));
+}

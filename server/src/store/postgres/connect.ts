@@ -1,0 +1,75 @@
+/** Opens and closes the pool of connections to a database. */
+import { Pool, type PoolClient } from 'pg';
+import { ServerClient, type PostgresServers } from '../../postgres/servers.js';
+import { StoreUnavailableError } from '../store.js';
+import { withinTime } from '../within-time.js';
+import { storeErrorOf } from './postgres-errors.js';
+
+export interface ConnectOptions {
+  readonly servers: PostgresServers;
+  readonly poolMax: number;
+}
+
+const CLOSE_TIMEOUT_MS = 500;
+const IDLE_TIMEOUT_MS = 60_000;
+
+export class Connections {
+  readonly pool: Pool;
+  readonly #servers: PostgresServers;
+  #isLost = false;
+  #finding: Promise<void> | null = null;
+
+  /** The server was found before. */
+  constructor({ poolMax, servers }: ConnectOptions) {
+    this.#servers = servers;
+    this.pool = new Pool({
+      Client: servers.clientClass(),
+      max: poolMax,
+      idleTimeoutMillis: IDLE_TIMEOUT_MS,
+      connectionTimeoutMillis: servers.connectTimeoutMs,
+      verify: refuseReadOnly,
+    });
+    // A connection that is lost while nobody uses it: the pool has let go of it already.
+    this.pool.on('error', () => undefined);
+  }
+
+  /** True after `lost`: another host of the address may be the primary now. */
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+
+  lost(): void {
+    this.#isLost = this.#servers.hasSeveral;
+  }
+
+  /** Looks for the host that can be written to; concurrent callers share one look. @throws StoreUnavailableError */
+  find(): Promise<void> {
+    this.#finding ??= this.#servers
+      .find()
+      .then(
+        () => {
+          this.#isLost = false;
+        },
+        (error: unknown) => {
+          throw storeErrorOf(error);
+        },
+      )
+      .finally(() => {
+        this.#finding = null;
+      });
+    return this.#finding;
+  }
+
+  /** Ends in bounded time, whatever the server does. */
+  async close(): Promise<void> {
+    // The driver says goodbye to the server first, which may not listen any more.
+    await withinTime(this.pool.end(), CLOSE_TIMEOUT_MS).catch(() => undefined);
+    this.#servers.destroyConnections();
+  }
+}
+
+/** After a failover the address may still lead to the old primary, which answers reads with old values. */
+function refuseReadOnly(client: PoolClient, done: (error?: Error) => void): void {
+  const isReadOnly = client instanceof ServerClient && client.isReadOnly;
+  done(isReadOnly ? new StoreUnavailableError('The database server is read-only') : undefined);
+}

@@ -1,0 +1,179 @@
+/**
+ * Statements on a pool of connections.
+ *
+ * Invariants:
+ *  PG1 No statement depends on the state of a session: a pooler in transaction mode (PgBouncer) may give each statement, or
+ *      each transaction, another session. So there are no SET statements, temporary tables or session locks, and tables
+ *      are named with their schema: `@instances` in a statement stands for `"schema".instances`.
+ *  PG2 A connection that failed, timed out or reached a read-only server is closed, never used again.
+ *  PG3 A statement that was rolled back because of concurrent ones is repeated.
+ */
+import type { PoolClient } from 'pg';
+import type { Outage } from '../outage.js';
+import { StoreUnavailableError } from '../store.js';
+import type { Connections } from './connect.js';
+import { isConflict, storeErrorOf } from './postgres-errors.js';
+import { Row } from './row.js';
+
+export type Value = string | number | boolean | null | Column;
+/** An array parameter: one column of `unnest`. */
+export type Column = readonly (string | number | boolean | null)[];
+
+export interface DatabaseOptions {
+  readonly connections: Connections;
+  readonly schema: string;
+  readonly outage: Outage;
+  readonly timeoutMs: number;
+  /** Told the text of every statement that is sent, for counting. */
+  readonly onStatement?: ((text: string) => void) | undefined;
+}
+
+/** Runs statements: on any connection, or all of them in one transaction. */
+export interface Statements {
+  /** The rows of the result. @throws StoreUnavailableError */
+  query(text: string, values?: readonly Value[]): Promise<readonly Row[]>;
+  /** How many rows were changed. @throws StoreUnavailableError */
+  execute(text: string, values?: readonly Value[]): Promise<number>;
+}
+
+interface StatementResult {
+  readonly rows: readonly Row[];
+  readonly count: number;
+}
+
+const ATTEMPTS_MAX = 5;
+const RETRY_MS_MAX = 20;
+
+export class Database implements Statements {
+  readonly #options: DatabaseOptions;
+  readonly #qualified: Map<string, string>;
+
+  constructor(options: DatabaseOptions, qualified = new Map<string, string>()) {
+    this.#options = options;
+    this.#qualified = qualified;
+  }
+
+  /** The same database, with more time for each statement. */
+  withTimeout(timeoutMs: number): Database {
+    return new Database({ ...this.#options, timeoutMs }, this.#qualified);
+  }
+
+  async query(text: string, values: readonly Value[] = []): Promise<readonly Row[]> {
+    return (await this.#repeatOnConflict(() => this.#runAnywhere(text, values))).rows;
+  }
+
+  async execute(text: string, values: readonly Value[] = []): Promise<number> {
+    return (await this.#repeatOnConflict(() => this.#runAnywhere(text, values))).count;
+  }
+
+  /** Several statements that happen together or not at all. Keep it short: its locks last until it ends. */
+  transaction<Result>(run: (statements: Statements) => Promise<Result>): Promise<Result> {
+    return this.#repeatOnConflict(async () => {
+      const client = await this.#connect();
+      try {
+        await this.#run(client, 'BEGIN', []);
+        const result = await run({
+          query: async (text, values = []) => (await this.#run(client, text, values)).rows,
+          execute: async (text, values = []) => (await this.#run(client, text, values)).count,
+        });
+        await this.#run(client, 'COMMIT', []);
+        client.release();
+        return result;
+      } catch (error) {
+        await this.#rollBack(client, error);
+        throw error;
+      }
+    });
+  }
+
+  async #runAnywhere(text: string, values: readonly Value[]): Promise<StatementResult> {
+    const client = await this.#connect();
+    try {
+      const result = await this.#run(client, text, values);
+      client.release();
+      return result;
+    } catch (error) {
+      client.release(error instanceof StoreUnavailableError);
+      throw error;
+    }
+  }
+
+  async #rollBack(client: PoolClient, error: unknown): Promise<void> {
+    if (error instanceof StoreUnavailableError) {
+      client.release(true);
+      return;
+    }
+    await this.#run(client, 'ROLLBACK', []).then(
+      () => client.release(),
+      () => client.release(true),
+    );
+  }
+
+  async #connect(): Promise<PoolClient> {
+    const { connections } = this.#options;
+    try {
+      if (connections.isLost) await connections.find();
+      return await connections.pool.connect();
+    } catch (error) {
+      throw this.#noted(error);
+    }
+  }
+
+  async #run(client: PoolClient, text: string, values: readonly Value[]): Promise<StatementResult> {
+    const { onStatement, outage, timeoutMs } = this.#options;
+    onStatement?.(text);
+    try {
+      const result = await client.query<Readonly<Record<string, unknown>>>({
+        text: this.#qualify(text),
+        values: [...values],
+        // Read by the driver, though its types do not say so.
+        ...{ query_timeout: timeoutMs },
+      });
+      outage.end();
+      return { rows: result.rows.map((row) => new Row(row)), count: result.rowCount ?? 0 };
+    } catch (error) {
+      throw this.#noted(error);
+    }
+  }
+
+  /** Notes that the server cannot be reached, if that is what the error says. */
+  #noted(error: unknown): Error {
+    if (isConflict(error)) return error as Error; // `isConflict` has looked.
+    const storeError = storeErrorOf(error);
+    if (storeError instanceof StoreUnavailableError) {
+      this.#options.outage.begin();
+      this.#options.connections.lost();
+    }
+    return storeError;
+  }
+
+  async #repeatOnConflict<Result>(run: () => Promise<Result>): Promise<Result> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await run();
+      } catch (error) {
+        if (!isConflict(error)) throw error;
+        if (attempt === ATTEMPTS_MAX) throw storeErrorOf(error);
+      }
+      // Two that met once do not meet again at the same moment.
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * RETRY_MS_MAX * attempt));
+    }
+  }
+
+  #qualify(text: string): string {
+    const known = this.#qualified.get(text);
+    if (known !== undefined) return known;
+    const qualified = qualify(text, this.#options.schema);
+    this.#qualified.set(text, qualified);
+    return qualified;
+  }
+}
+
+/** Names the tables with their schema (PG1). */
+export function qualify(text: string, schema: string): string {
+  return text.replaceAll(/@(?=[a-z])/g, `${quoteName(schema)}.`);
+}
+
+export function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}

@@ -1,0 +1,252 @@
+/**
+ * Definitions and custom steps: rows by name and version.
+ *
+ * A writer takes the version after the newest one that it sees, and the next one if another writer was faster. No lock
+ * lasts longer than a statement.
+ */
+import type { OperationArguments, OperationResult } from '../operations.js';
+import { StoreUnavailableError } from '../store.js';
+import type {
+  DefinitionRecord,
+  DefinitionVersion,
+  IdempotencyStamp,
+  StepScriptRecord,
+  StepScriptVersion,
+} from '../records/definitions.js';
+import { encodeTextWithoutNul } from '../text-codec.js';
+import type { Value } from './database.js';
+import type { PostgresContext } from './postgres-context.js';
+import { isUniqueViolation } from './postgres-errors.js';
+import type { Row } from './row.js';
+
+/** Others may take the wanted version that often before we give up. */
+const ATTEMPTS_MAX = 200;
+
+const INSERT_DEFINITION = `
+INSERT INTO @definitions (id, version, description, created_at, body)
+SELECT $1, coalesce(max(version), 0) + 1, $2, $3::bigint, $4 FROM @definitions WHERE id = $1
+    ON CONFLICT (id, version) DO NOTHING RETURNING version`;
+
+/** The version and its stamp appear together. A stamp that somebody else is inserting fails the whole statement. */
+const INSERT_STAMPED = `
+WITH known AS (SELECT request_hash, version FROM @definition_stamps WHERE id = $5),
+inserted AS (
+  INSERT INTO @definitions (id, version, description, created_at, body)
+  SELECT $1, coalesce(max(version), 0) + 1, $2, $3::bigint, $4 FROM @definitions WHERE id = $1
+  HAVING NOT EXISTS (SELECT FROM known)
+      ON CONFLICT (id, version) DO NOTHING RETURNING version
+),
+stamped AS (
+  INSERT INTO @definition_stamps (id, request_hash, definition_id, version)
+  SELECT $5, $6, $1, version FROM inserted RETURNING version
+)
+SELECT true AS inserted, version, NULL AS request_hash FROM stamped
+UNION ALL SELECT false, version, request_hash FROM known`;
+
+const INSERT_STEP_SCRIPT = `
+INSERT INTO @step_scripts (name, version, created_at, source)
+SELECT $1, coalesce(max(version), 0) + 1, $2::bigint, $3 FROM @step_scripts WHERE name = $1
+    ON CONFLICT (name, version) DO NOTHING RETURNING version`;
+
+type NewDefinition = Omit<DefinitionRecord, 'version'>;
+
+export async function insertDefinition(
+  context: PostgresContext,
+  [definition, stamp]: OperationArguments<'insertDefinition'>,
+): Promise<OperationResult<'insertDefinition'>> {
+  const { body, createdAt, description, id } = definition;
+  const values = [
+    encodeTextWithoutNul(id),
+    description === null ? null : encodeTextWithoutNul(description),
+    createdAt,
+    encodeTextWithoutNul(body),
+  ];
+  if (stamp !== null) return insertStamped(context, definition, { values, stamp });
+  const version = await insertNextVersion(context, INSERT_DEFINITION, values);
+  return { outcome: 'inserted', record: { id, version, description, body, createdAt } };
+}
+
+export async function getDefinition(
+  { database }: PostgresContext,
+  [id, version]: OperationArguments<'getDefinition'>,
+): Promise<DefinitionRecord | null> {
+  const stored = encodeTextWithoutNul(id);
+  const [row] =
+    version === 'latest'
+      ? await database.query(
+          'SELECT * FROM @definitions WHERE id = $1 ORDER BY version DESC LIMIT 1',
+          [stored],
+        )
+      : await database.query('SELECT * FROM @definitions WHERE id = $1 AND version = $2::bigint', [
+          stored,
+          version,
+        ]);
+  return row === undefined ? null : definitionOf(row);
+}
+
+/** Every name has a version 1, which gives the page of names; then the newest version of each of them. */
+export async function listDefinitions(
+  { database }: PostgresContext,
+  [afterId, limit]: OperationArguments<'listDefinitions'>,
+): Promise<readonly DefinitionRecord[]> {
+  const rows = await database.query(
+    `SELECT newest.* FROM (
+       SELECT id FROM @definitions WHERE version = 1 AND id ${comparison(afterId)} $1 ORDER BY id LIMIT $2::bigint
+     ) AS first CROSS JOIN LATERAL (
+       SELECT * FROM @definitions AS each WHERE each.id = first.id ORDER BY each.version DESC LIMIT 1
+     ) AS newest ORDER BY newest.id`,
+    [encodeTextWithoutNul(afterId ?? ''), limit],
+  );
+  return rows.map(definitionOf);
+}
+
+export async function listDefinitionVersions(
+  { database }: PostgresContext,
+  [id, beforeVersion, limit]: OperationArguments<'listDefinitionVersions'>,
+): Promise<readonly DefinitionVersion[]> {
+  const rows = await database.query(
+    `SELECT id, version, description, created_at FROM @definitions
+      WHERE id = $1 AND version < $2::bigint ORDER BY version DESC LIMIT $3::bigint`,
+    [encodeTextWithoutNul(id), beforeVersion ?? Number.MAX_SAFE_INTEGER, limit],
+  );
+  return rows.map(definitionVersionOf);
+}
+
+export async function insertStepScript(
+  context: PostgresContext,
+  [{ name, source, createdAt }]: OperationArguments<'insertStepScript'>,
+): Promise<StepScriptRecord> {
+  const version = await insertNextVersion(context, INSERT_STEP_SCRIPT, [
+    encodeTextWithoutNul(name),
+    createdAt,
+    encodeTextWithoutNul(source),
+  ]);
+  return { name, version, source, createdAt };
+}
+
+export async function getStepScript(
+  { database }: PostgresContext,
+  [name, version]: OperationArguments<'getStepScript'>,
+): Promise<StepScriptRecord | null> {
+  const stored = encodeTextWithoutNul(name);
+  const [row] =
+    version === 'latest'
+      ? await database.query(
+          'SELECT * FROM @step_scripts WHERE name = $1 ORDER BY version DESC LIMIT 1',
+          [stored],
+        )
+      : await database.query(
+          'SELECT * FROM @step_scripts WHERE name = $1 AND version = $2::bigint',
+          [stored, version],
+        );
+  return row === undefined ? null : stepScriptOf(row);
+}
+
+export async function listStepScripts(
+  { database }: PostgresContext,
+  [after, limit]: OperationArguments<'listStepScripts'>,
+): Promise<readonly StepScriptRecord[]> {
+  const rows = await database.query(
+    `SELECT newest.* FROM (
+       SELECT name FROM @step_scripts WHERE version = 1 AND name ${comparison(after)} $1 ORDER BY name LIMIT $2::bigint
+     ) AS first CROSS JOIN LATERAL (
+       SELECT * FROM @step_scripts AS each WHERE each.name = first.name ORDER BY each.version DESC LIMIT 1
+     ) AS newest ORDER BY newest.name`,
+    [encodeTextWithoutNul(after ?? ''), limit],
+  );
+  return rows.map(stepScriptOf);
+}
+
+export async function listStepScriptVersions(
+  { database }: PostgresContext,
+  [name, beforeVersion, limit]: OperationArguments<'listStepScriptVersions'>,
+): Promise<readonly StepScriptVersion[]> {
+  const rows = await database.query(
+    `SELECT name, version, created_at FROM @step_scripts
+      WHERE name = $1 AND version < $2::bigint ORDER BY version DESC LIMIT $3::bigint`,
+    [encodeTextWithoutNul(name), beforeVersion ?? Number.MAX_SAFE_INTEGER, limit],
+  );
+  return rows.map(stepScriptVersionOf);
+}
+
+/** Returns the version. */
+async function insertNextVersion(
+  { database }: PostgresContext,
+  statement: string,
+  values: readonly Value[],
+): Promise<number> {
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    const [inserted] = await database.query(statement, values);
+    if (inserted !== undefined) return inserted.number('version');
+  }
+  throw tooMuchContention();
+}
+
+async function insertStamped(
+  context: PostgresContext,
+  definition: NewDefinition,
+  { stamp, values }: { readonly values: readonly Value[]; readonly stamp: IdempotencyStamp },
+): Promise<OperationResult<'insertDefinition'>> {
+  const { body, createdAt, description, id } = definition;
+  const all = [...values, encodeTextWithoutNul(stamp.id), encodeTextWithoutNul(stamp.requestHash)];
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    const row = await stampedRow(context, all);
+    if (row === null) continue;
+    const version = row.number('version');
+    if (row.boolean('inserted')) {
+      return { outcome: 'inserted', record: { id, version, description, body, createdAt } };
+    }
+    if (row.text('request_hash') !== stamp.requestHash) return { outcome: 'conflict' };
+    const record = await getDefinition(context, [id, version]);
+    if (record !== null) return { outcome: 'repeated', record };
+  }
+  throw tooMuchContention();
+}
+
+/** Null: another writer was faster. */
+async function stampedRow(
+  { database }: PostgresContext,
+  values: readonly Value[],
+): Promise<Row | null> {
+  try {
+    const [row] = await database.query(INSERT_STAMPED, values);
+    return row ?? null;
+  } catch (error) {
+    if (isUniqueViolation(error)) return null;
+    throw error;
+  }
+}
+
+/** From the beginning, an empty name is included. */
+function comparison(after: string | null): '>' | '>=' {
+  return after === null ? '>=' : '>';
+}
+
+function definitionOf(row: Row): DefinitionRecord {
+  return { ...definitionVersionOf(row), body: row.text('body') };
+}
+
+function definitionVersionOf(row: Row): DefinitionVersion {
+  return {
+    id: row.text('id'),
+    version: row.number('version'),
+    description: row.textOrNull('description'),
+    createdAt: row.number('created_at'),
+  };
+}
+
+function stepScriptOf(row: Row): StepScriptRecord {
+  return { ...stepScriptVersionOf(row), source: row.text('source') };
+}
+
+function stepScriptVersionOf(row: Row): StepScriptVersion {
+  return {
+    name: row.text('name'),
+    version: row.number('version'),
+    createdAt: row.number('created_at'),
+  };
+}
+
+function tooMuchContention(): StoreUnavailableError {
+  return new StoreUnavailableError('Too many concurrent writers of versions of one name');
+}

@@ -1,0 +1,175 @@
+/** Nodes, retention and statistics. */
+import type { OperationArguments, OperationResult } from '../operations.js';
+import type { InstanceStatus } from '../records/instances.js';
+import type { NodeRecord } from '../records/nodes.js';
+import type { PurgeRequest, StoreStatistics } from '../records/housekeeping.js';
+import { encodeTextWithoutNul } from '../text-codec.js';
+import type { Database } from './database.js';
+import type { PostgresContext } from './postgres-context.js';
+
+/** Instances that one statement removes, with everything that belongs to them. */
+const PURGED_TOGETHER = 50;
+/** Step records that one statement removes, so that long histories hold up nobody. */
+const PURGED_HISTORY_MAX = 10_000;
+/** Wake times that one purge looks at, beginning with the earliest. */
+const CHECKED_WAKES_MAX = 1000;
+
+export async function putNode(
+  { database, readServerTime }: PostgresContext,
+  [{ id, beatAt, url, version, hostname, pid, details }]: OperationArguments<'putNode'>,
+): Promise<void> {
+  await database.execute(
+    `INSERT INTO @nodes (id, beat_at, url, version, hostname, pid, details)
+     VALUES ($1, $2::bigint, $3, $4, $5, $6::int, $7)
+     ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at, url = excluded.url, version = excluded.version,
+       hostname = excluded.hostname, pid = excluded.pid, details = excluded.details`,
+    [
+      encodeTextWithoutNul(id),
+      beatAt,
+      encodeTextWithoutNul(url),
+      encodeTextWithoutNul(version),
+      encodeTextWithoutNul(hostname),
+      pid,
+      details === null ? null : encodeTextWithoutNul(details),
+    ],
+  );
+  await readServerTime();
+}
+
+export async function listNodes({ database }: PostgresContext): Promise<readonly NodeRecord[]> {
+  const rows = await database.query('SELECT * FROM @nodes ORDER BY id');
+  return rows.map((row) => ({
+    id: row.text('id'),
+    beatAt: row.number('beat_at'),
+    url: row.text('url'),
+    version: row.text('version'),
+    hostname: row.text('hostname'),
+    pid: row.number('pid'),
+    details: row.textOrNull('details'),
+  }));
+}
+
+export async function removeNode(
+  { database }: PostgresContext,
+  [id]: OperationArguments<'removeNode'>,
+): Promise<void> {
+  await database.execute('DELETE FROM @nodes WHERE id = $1', [encodeTextWithoutNul(id)]);
+}
+
+/** Several nodes may purge at the same time; each skips what another one is removing. */
+export async function purge(
+  { database }: PostgresContext,
+  [request]: OperationArguments<'purge'>,
+): Promise<OperationResult<'purge'>> {
+  const instances = await purgeInstances(database, request);
+  const events = await database.execute(
+    `DELETE FROM @events WHERE id IN (
+       SELECT id FROM @events WHERE delivered_to IS NOT NULL AND published_at < $1::bigint
+        ORDER BY published_at, id LIMIT $2::bigint FOR UPDATE SKIP LOCKED)`,
+    [request.eventsPublishedBefore, request.limit],
+  );
+  const activities = await database.execute(
+    `DELETE FROM @activities WHERE id IN (
+       SELECT id FROM @activities WHERE settled AND done_at < $1::bigint
+        ORDER BY done_at, id LIMIT $2::bigint FOR UPDATE SKIP LOCKED)`,
+    [request.activitiesDoneBefore, request.limit],
+  );
+  await purgeLeftWakes(database);
+  return { instances, events, activities };
+}
+
+export async function statistics({ database }: PostgresContext): Promise<StoreStatistics> {
+  const [statuses, activities, undelivered] = await Promise.all([
+    database.query('SELECT status, count(*) AS count FROM @instances GROUP BY status'),
+    database.query(
+      `SELECT name, count(*) AS waiting, min(available_at) AS oldest FROM @activities
+        WHERE NOT done AND token_hash IS NULL GROUP BY name ORDER BY waiting DESC, name LIMIT 10`,
+    ),
+    database.query('SELECT count(*) AS count FROM @events WHERE delivered_to IS NULL'),
+  ]);
+  const counts = new Map(statuses.map((row) => [row.text('status'), row.number('count')]));
+  const countOf = (status: InstanceStatus): number => counts.get(status) ?? 0;
+  return {
+    instances: {
+      Runnable: countOf('Runnable'),
+      Suspended: countOf('Suspended'),
+      Complete: countOf('Complete'),
+      Terminated: countOf('Terminated'),
+    },
+    activities: activities.map((row) => ({
+      name: row.text('name'),
+      waiting: row.number('waiting'),
+      oldestAvailableAt: row.numberOrNull('oldest'),
+    })),
+    undeliveredEvents: undelivered[0]?.number('count') ?? 0,
+  };
+}
+
+async function purgeInstances(database: Database, request: PurgeRequest): Promise<number> {
+  let purged = 0;
+  while (purged < request.limit) {
+    const wanted = Math.min(PURGED_TOGETHER, request.limit - purged);
+    const ids = await endedInstances(database, request, wanted);
+    if (ids.length === 0) break;
+    await purgeHistory(database, ids);
+    const removed = await purgeTogether(database, ids);
+    purged += removed;
+    // Another node was faster with all of them, or these were the last ones.
+    if (removed === 0 || ids.length < wanted) break;
+  }
+  return purged;
+}
+
+/** Ids as they are stored. */
+async function endedInstances(
+  database: Database,
+  { instancesEndedBefore, untoldEndedBefore }: PurgeRequest,
+  limit: number,
+): Promise<readonly string[]> {
+  const rows = await database.query(
+    `SELECT id FROM @instances
+      WHERE end_time < $1::bigint AND status IN ('Complete', 'Terminated') AND (wake_at IS NULL OR end_time < $2::bigint)
+      ORDER BY end_time, id LIMIT $3::bigint`,
+    [instancesEndedBefore, untoldEndedBefore, limit],
+  );
+  return rows.map((row) => encodeTextWithoutNul(row.text('id')));
+}
+
+/** What belongs to an instance goes first: when this is interrupted, the instance is found again by the next purge. */
+async function purgeHistory(database: Database, ids: readonly string[]): Promise<void> {
+  let removed: number;
+  do {
+    removed = await database.execute(
+      `DELETE FROM @history WHERE (instance_id, sequence) IN (
+         SELECT instance_id, sequence FROM @history WHERE instance_id = ANY($1::text[]) LIMIT $2::bigint)`,
+      [ids, PURGED_HISTORY_MAX],
+    );
+  } while (removed === PURGED_HISTORY_MAX);
+}
+
+async function purgeTogether(database: Database, ids: readonly string[]): Promise<number> {
+  const [row] = await database.query(
+    `WITH gone AS (
+       DELETE FROM @instances WHERE id IN (
+         SELECT id FROM @instances WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE) RETURNING id
+     ),
+     wakes AS (DELETE FROM @wakes WHERE id IN (SELECT id FROM gone)),
+     subscriptions AS (DELETE FROM @subscriptions WHERE instance_id IN (SELECT id FROM gone)),
+     activities AS (DELETE FROM @activities WHERE instance_id IN (SELECT id FROM gone))
+     SELECT count(*) AS count FROM gone`,
+    [ids],
+  );
+  return row?.number('count') ?? 0;
+}
+
+/** A wake time that was written while its instance was purged would be due for ever. */
+async function purgeLeftWakes(database: Database): Promise<void> {
+  await database.execute(
+    `DELETE FROM @wakes WHERE id IN (
+       SELECT earliest.id FROM (
+         SELECT id FROM @wakes WHERE wake_at IS NOT NULL ORDER BY wake_at, id LIMIT $1::bigint
+       ) AS earliest
+        WHERE NOT EXISTS (SELECT FROM @instances WHERE @instances.id = earliest.id))`,
+    [CHECKED_WAKES_MAX],
+  );
+}

@@ -1,0 +1,104 @@
+/** Starts: instances and their side records are inserted together, those of one moment in one statement. */
+import { GroupCommit } from '../group-commit.js';
+import type { OperationArguments, OperationResult } from '../operations.js';
+import type { InsertInstance } from '../records/instances.js';
+import { StoreUnavailableError } from '../store.js';
+import { encodeTextWithoutNul } from '../text-codec.js';
+import type { Database } from './database.js';
+import { INSERTED_COLUMNS, wakesOf } from './instance-rows.js';
+import { getInstance } from './instances.js';
+import { type Columns, Parameters, withParts } from './parameters.js';
+import type { Groups, PostgresContext } from './postgres-context.js';
+import { insertSideParts } from './side-records.js';
+
+interface InboxRow {
+  readonly instanceId: string;
+  readonly position: number;
+  readonly id: string;
+  readonly body: string;
+}
+
+const INBOX: Columns<InboxRow> = {
+  instance_id: ['text', ({ instanceId }) => encodeTextWithoutNul(instanceId)],
+  position: ['bigint', ({ position }) => position],
+  message_id: ['text', ({ id }) => encodeTextWithoutNul(id)],
+  body: ['text', ({ body }) => encodeTextWithoutNul(body)],
+};
+
+const COLUMN_NAMES = Object.keys(INSERTED_COLUMNS).join(', ');
+
+export function createInsertGroup(database: Database): Groups['inserts'] {
+  return new GroupCommit({
+    keyOf: ({ record }) => record.id,
+    sizeOf: ({ record, side }) =>
+      record.state.length + (side.activities.length + side.history.length) * 1000,
+    send: (inserts) => insertAll(database, inserts),
+  });
+}
+
+export async function insertInstance(
+  context: PostgresContext,
+  [insert]: OperationArguments<'insertInstance'>,
+): Promise<OperationResult<'insertInstance'>> {
+  const { openDescendantsMax, record } = insert;
+  const outcome =
+    record.rootId === null || openDescendantsMax === undefined
+      ? await context.groups.inserts.submit(insert)
+      : await context.countedInserts.insert(record.rootId, openDescendantsMax, () =>
+          context.groups.inserts.submit(insert),
+        );
+  if (outcome === 'inserted') return { outcome };
+  const existing = await getInstance(context, [record.id]);
+  if (existing !== null) return { outcome: 'exists', record: existing };
+  if (outcome === null) return { outcome: 'full' };
+  throw new StoreUnavailableError(`The instance ${record.id} was removed while it was inserted`);
+}
+
+async function insertAll(
+  database: Database,
+  inserts: readonly InsertInstance[],
+): Promise<readonly ('inserted' | 'exists')[]> {
+  const parameters = new Parameters();
+  const records = inserts.map(({ record }) => record);
+  const rows = parameters.rows('w', records, INSERTED_COLUMNS);
+  const inbox = inboxPart(parameters, inserts);
+  const wakes = records.some(({ underWay, wakeAt }) => wakeAt !== null || underWay);
+  const text = withParts(
+    [
+      inbox?.part ?? null,
+      `inserted AS (
+  INSERT INTO @instances (${COLUMN_NAMES}${inbox === null ? '' : ', inbox_ids, inbox_bodies'})
+  SELECT ${COLUMN_NAMES}${inbox?.columns ?? ''} FROM ${rows} ORDER BY id
+  ON CONFLICT (id) DO NOTHING
+  RETURNING id, owner, wake_at, under_way
+)`,
+      wakes ? wakesOf('inserted') : null,
+      ...insertSideParts(
+        parameters,
+        'inserted',
+        inserts.map(({ record, side }) => ({ id: record.id, side })),
+      ),
+    ],
+    'SELECT id FROM inserted',
+  );
+  const inserted = await database.query(text, parameters.values);
+  const ids = new Set(inserted.map((row) => row.text('id')));
+  return records.map(({ id }) => (ids.has(id) ? 'inserted' : 'exists'));
+}
+
+/** Few instances are born with messages. */
+function inboxPart(
+  parameters: Parameters,
+  inserts: readonly InsertInstance[],
+): { readonly part: string; readonly columns: string } | null {
+  const messages = inserts.flatMap(({ record }) =>
+    record.inbox.map(({ id, body }, position) => ({ instanceId: record.id, position, id, body })),
+  );
+  if (messages.length === 0) return null;
+  const list = (column: string): string =>
+    `COALESCE((SELECT array_agg(m.${column} ORDER BY m.position) FROM messages AS m WHERE m.instance_id = w.id), '{}')`;
+  return {
+    part: `messages AS (SELECT * FROM ${parameters.rows('m', messages, INBOX)})`,
+    columns: `, ${list('message_id')}, ${list('body')}`,
+  };
+}

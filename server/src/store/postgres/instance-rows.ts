@@ -1,0 +1,93 @@
+/** Instances as rows. */
+import type {
+  InstanceOutcome,
+  InstanceRecord,
+  InstanceStatus,
+  InstanceSummary,
+} from '../records/instances.js';
+import { encodeTextWithoutNul } from '../text-codec.js';
+import type { Columns } from './parameters.js';
+import type { Row } from './row.js';
+
+export function encodeOptional(text: string | null): string | null {
+  return text === null ? null : encodeTextWithoutNul(text);
+}
+
+/** What an insert writes; the inbox comes separately. */
+export const INSERTED_COLUMNS: Columns<InstanceRecord> = {
+  id: ['text', ({ id }) => encodeTextWithoutNul(id)],
+  definition_id: ['text', ({ definitionId }) => encodeTextWithoutNul(definitionId)],
+  version: ['bigint', ({ version }) => version],
+  reference: ['text', ({ reference }) => encodeOptional(reference)],
+  status: ['text', ({ status }) => status],
+  start_time: ['bigint', ({ startTime }) => startTime],
+  end_time: ['bigint', ({ endTime }) => endTime],
+  outcome: ['text', ({ outcome }) => outcome],
+  parent_id: ['text', ({ parentId }) => encodeOptional(parentId)],
+  root_id: ['text', ({ rootId }) => encodeOptional(rootId)],
+  last_change_at: ['bigint', ({ lastChangeAt }) => lastChangeAt],
+  error_at: ['bigint', ({ errorAt }) => errorAt],
+  wake_at: ['bigint', ({ wakeAt }) => wakeAt],
+  owner: ['text', ({ owner }) => encodeOptional(owner)],
+  epoch: ['bigint', ({ epoch }) => epoch],
+  in_seq: ['bigint', ({ inSeq }) => inSeq],
+  revision: ['bigint', ({ revision }) => revision],
+  under_way: ['boolean', ({ underWay }) => underWay],
+  crashes: ['bigint', ({ crashes }) => crashes],
+  schema_version: ['bigint', ({ schemaVersion }) => schemaVersion],
+  request_hash: ['text', ({ requestHash }) => encodeOptional(requestHash)],
+  state: ['text', ({ state }) => encodeTextWithoutNul(state)],
+};
+
+const SUMMARY_NAMES = Object.keys(INSERTED_COLUMNS).filter((name) => name !== 'state');
+
+/** Of a list. */
+export const SUMMARY_COLUMNS = SUMMARY_NAMES.join(', ');
+/** Of a whole instance. */
+export const RECORD_COLUMNS = [...SUMMARY_NAMES, 'inbox_ids', 'inbox_bodies', 'state'].join(', ');
+
+export function instanceOf(row: Row): InstanceRecord {
+  const bodies = row.texts('inbox_bodies');
+  return {
+    ...summaryOf(row),
+    // There are as many bodies as ids.
+    inbox: row.texts('inbox_ids').map((id, index) => ({ id, body: bodies[index] ?? '' })),
+    state: row.text('state'),
+  };
+}
+
+export function summaryOf(row: Row): InstanceSummary {
+  return {
+    id: row.text('id'),
+    definitionId: row.text('definition_id'),
+    version: row.number('version'),
+    reference: row.textOrNull('reference'),
+    // Nobody else writes the columns of these names.
+    status: row.text('status') as InstanceStatus,
+    startTime: row.number('start_time'),
+    endTime: row.numberOrNull('end_time'),
+    outcome: row.textOrNull('outcome') as InstanceOutcome | null,
+    parentId: row.textOrNull('parent_id'),
+    rootId: row.textOrNull('root_id'),
+    lastChangeAt: row.number('last_change_at'),
+    errorAt: row.numberOrNull('error_at'),
+    wakeAt: row.numberOrNull('wake_at'),
+    owner: row.textOrNull('owner'),
+    epoch: row.number('epoch'),
+    inSeq: row.number('in_seq'),
+    revision: row.number('revision'),
+    underWay: row.boolean('under_way'),
+    crashes: row.number('crashes'),
+    schemaVersion: row.number('schema_version'),
+    requestHash: row.textOrNull('request_hash'),
+  };
+}
+
+/** The part of a statement that keeps `wakes` in step with the instances in `source`, which it has changed. */
+export function wakesOf(source: string): string {
+  return `woken AS (
+  INSERT INTO @wakes (id, owner, wake_at, under_way)
+  SELECT id, owner, wake_at, under_way FROM ${source} WHERE wake_at IS NOT NULL OR under_way ORDER BY id
+  ON CONFLICT (id) DO UPDATE SET owner = EXCLUDED.owner, wake_at = EXCLUDED.wake_at, under_way = EXCLUDED.under_way
+)`;
+}

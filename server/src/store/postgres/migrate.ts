@@ -1,0 +1,79 @@
+/**
+ * Brings the tables to the version that this server knows.
+ *
+ * One node at a time does so, under a lock that ends with its transaction; the others wait and find it done. Nothing is ever
+ * taken back: a server that is older than the tables does not start.
+ */
+import { type Database, quoteName, type Statements } from './database.js';
+import { MIGRATIONS } from './migrations/all-migrations.js';
+
+const SERVER_VERSION_MIN = 140_000;
+
+/** @throws Error that says why this database cannot be used */
+export async function migrate(database: Database, schema: string): Promise<void> {
+  await checkServer(database);
+  const newest = MIGRATIONS.length;
+  // Without the lock, and without the right to create anything, where there is nothing to do.
+  if ((await versionOf(database, schema)) === newest) return;
+  await database.transaction(async (statements) => {
+    // Building an index on a large table takes as long as it takes.
+    await statements.execute('SET LOCAL statement_timeout = 0');
+    await statements.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))::text', [
+      `stepwright ${schema}`,
+    ]);
+    const version = await versionOf(statements, schema);
+    if (version === null) await createSchema(statements, schema);
+    for (const migration of MIGRATIONS.slice(version ?? 0)) {
+      for (const statement of migration.statements) await statements.execute(statement);
+      await statements.execute(
+        'INSERT INTO @migrations (version, name, applied_at) VALUES ($1, $2, now())',
+        [migration.version, migration.name],
+      );
+    }
+  });
+}
+
+async function checkServer(database: Database): Promise<void> {
+  const [server] = await database.query(
+    `SELECT current_setting('server_version_num')::int AS number, current_setting('server_version') AS version,
+            current_setting('server_encoding') AS encoding`,
+  );
+  if (server === undefined) return;
+  if (server.number('number') < SERVER_VERSION_MIN) {
+    throw new Error(
+      `The database server is PostgreSQL ${server.text('version')}; version 14 or later is needed`,
+    );
+  }
+  if (server.text('encoding') !== 'UTF8') {
+    throw new Error(
+      `The database has the encoding ${server.text('encoding')}; create one with the encoding UTF8`,
+    );
+  }
+}
+
+/** Null: there are no tables. @throws Error if a newer server has changed them */
+async function versionOf(statements: Statements, schema: string): Promise<number | null> {
+  const table = `${quoteName(schema)}.migrations`;
+  const [found] = await statements.query('SELECT to_regclass($1)::text AS found', [table]);
+  if (found === undefined || found.textOrNull('found') === null) return null;
+  const [last] = await statements.query('SELECT max(version) AS version FROM @migrations');
+  const version = last?.numberOrNull('version') ?? 0;
+  if (version > MIGRATIONS.length) {
+    throw new Error(
+      `The schema ${schema} of the database was written by a newer version of the server (version ${version}, ` +
+        `this server knows up to ${MIGRATIONS.length}); start that version, or use another schema`,
+    );
+  }
+  return version;
+}
+
+async function createSchema(statements: Statements, schema: string): Promise<void> {
+  // Somebody who may not create schemas may have been given one.
+  const [known] = await statements.query('SELECT 1 AS found FROM pg_namespace WHERE nspname = $1', [
+    schema,
+  ]);
+  if (known === undefined) await statements.execute(`CREATE SCHEMA ${quoteName(schema)}`);
+  await statements.execute(
+    'CREATE TABLE @migrations (version int PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL)',
+  );
+}

@@ -1,0 +1,32 @@
+/** The parameters of a statement, and the rows that it takes from them. */
+import type { Value } from './database.js';
+
+type Cell = string | number | boolean | null;
+
+/** Column names of the rows, each with its type and what it holds. */
+export type Columns<Item> = Readonly<
+  Record<string, readonly [type: 'text' | 'bigint' | 'boolean', cellOf: (item: Item) => Cell]>
+>;
+
+export class Parameters {
+  readonly values: Value[] = [];
+
+  /** Its place in the statement: `$1`, `$2`, … */
+  add(value: Value): string {
+    this.values.push(value);
+    return `$${this.values.length}`;
+  }
+
+  /** A source for FROM with one row for each item: the text of the statement does not depend on how many there are. */
+  rows<Item>(name: string, items: readonly Item[], columns: Columns<Item>): string {
+    const arrays = Object.values(columns).map(
+      ([type, cellOf]) => `${this.add(items.map(cellOf))}::${type}[]`,
+    );
+    return `unnest(${arrays.join(', ')}) AS ${name} (${Object.keys(columns).join(', ')})`;
+  }
+}
+
+/** `WITH a AS (…), b AS (…) SELECT …` from the parts that are needed. */
+export function withParts(parts: readonly (string | null)[], statement: string): string {
+  return `WITH ${parts.filter((part) => part !== null).join(',\n')}\n${statement}`;
+}

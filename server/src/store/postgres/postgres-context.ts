@@ -1,0 +1,34 @@
+/** What every operation needs. */
+import type { CountedInserts } from '../counted-inserts.js';
+import type { GroupCommit } from '../group-commit.js';
+import type { OperationArguments, OperationResult } from '../operations.js';
+import type { ActivityRecord } from '../records/activities.js';
+import type { EventRecord } from '../records/events.js';
+import type { CommitOutcome, InsertInstance, InstanceCommit } from '../records/instances.js';
+import type { PostedMessage } from '../records/messages.js';
+import type { Database } from './database.js';
+
+export type Message = OperationArguments<'postMessages'>[0][number];
+export type Claim = OperationArguments<'claimInstance'>[0];
+export type ActivityClaimRequest = OperationArguments<'claimActivity'>[0];
+export type ActivityCompletion = OperationArguments<'completeActivity'>[0];
+
+/** Operations that share a statement with others of their kind; each room makes its own. */
+export interface Groups {
+  readonly inserts: GroupCommit<InsertInstance, 'inserted' | 'exists'>;
+  readonly commits: GroupCommit<InstanceCommit, CommitOutcome>;
+  readonly messages: GroupCommit<readonly Message[], readonly (PostedMessage | null)[]>;
+  readonly claims: GroupCommit<Claim, OperationResult<'claimInstance'>>;
+  readonly activityClaims: GroupCommit<ActivityClaimRequest, ActivityRecord | null>;
+  readonly completions: GroupCommit<ActivityCompletion, OperationResult<'completeActivity'>>;
+  /** Whether the event is new. */
+  readonly events: GroupCommit<EventRecord, boolean>;
+}
+
+export interface PostgresContext {
+  readonly database: Database;
+  readonly groups: Groups;
+  readonly countedInserts: CountedInserts;
+  /** Asks the server what time it is, for whoever goes by its clock. */
+  readonly readServerTime: () => Promise<void>;
+}

@@ -1,0 +1,61 @@
+/** Translates the errors of the driver and the server into those of the contract. */
+import { DatabaseError } from 'pg';
+import { NoServerError } from '../../postgres/servers.js';
+import { StoreUnavailableError } from '../store.js';
+
+const UNIQUE_VIOLATION = '23505';
+
+/** The statement was rolled back because of concurrent ones, and may be repeated. */
+const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01']);
+
+/**
+ * Errors that say nothing about the statement: the connection is lost (08), the server lacks resources (53), stops or
+ * starts (57P), fails (58), refuses the login (28), is read-only because it is no longer the primary (25006), took too
+ * long (57014, 55P03), or has not been set up yet (3D).
+ * https://www.postgresql.org/docs/current/errcodes-appendix.html
+ */
+const UNAVAILABLE = /^(?:08|53|57P|58|28|25006|57014|55P03|3D)/;
+
+/** Messages of the driver, whose errors have no codes. */
+const DRIVER_MESSAGES =
+  /connection (?:terminated|ended)|timeout|timed out|not queryable|server does not support SSL|cannot use a pool|disconnected/i;
+
+export function isUniqueViolation(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === UNIQUE_VIOLATION;
+}
+
+export function isConflict(error: unknown): boolean {
+  return error instanceof DatabaseError && CONFLICTS.has(error.code ?? '');
+}
+
+/** The error as callers of the contract see it. */
+export function storeErrorOf(error: unknown): Error {
+  if (error instanceof StoreUnavailableError) return error;
+  if (error instanceof NoServerError) {
+    return new StoreUnavailableError(error.message, { cause: error });
+  }
+  if (isUnavailable(error)) {
+    const reason = error instanceof AggregateError ? (error.errors[0] as unknown) : error;
+    const message = reason instanceof Error ? reason.message : String(reason);
+    return new StoreUnavailableError(`The database did not answer: ${message}`, { cause: error });
+  }
+  return error instanceof Error ? error : new Error(String(error));
+}
+
+function isUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error instanceof DatabaseError) {
+    return UNAVAILABLE.test(error.code ?? '') || isConflict(error);
+  }
+  return isSocketError(error) || DRIVER_MESSAGES.test(error.message);
+}
+
+/** The driver passes the errors of sockets and of TLS on as they are; several addresses of one host give one of many. */
+function isSocketError(error: Error): boolean {
+  if (error instanceof AggregateError) return true;
+  const code = 'code' in error ? String(error.code) : '';
+  return (
+    'syscall' in error ||
+    /^(?:E[A-Z]+|ERR_(?:SSL|TLS|SOCKET)|CERT_|DEPTH_|SELF_|UNABLE_)/.test(code)
+  );
+}

@@ -1,0 +1,216 @@
+/**
+ * The store on PostgreSQL 14 or later.
+ *
+ * Owns: one schema of a database. Must not know: what the stored texts mean.
+ *
+ * Invariants besides the contract's S1 to S7, PG1 to PG3 of database.ts and GC1 to GC4 of ../group-commit.ts:
+ *  PG4 Every operation is one statement, or a short transaction where that is not possible: side records appear together
+ *      with their instance.
+ *  PG5 Whoever changes an instance and what belongs to it changes the instance first, and several in the order of their ids,
+ *      so that two nodes rarely wait for each other; where they do, the server ends one statement and PG3 repeats it.
+ *  PG6 An operation that did not end in time fails as unavailable (rule S5) and may still happen later. A claim that comes
+ *      too late for its caller is released.
+ */
+import { readPostgresAddress, type PostgresAddress } from '../../postgres/address.js';
+import { NOTIFY_STATEMENT } from '../../postgres/notify.js';
+import { PostgresServers } from '../../postgres/servers.js';
+import { CountedInserts } from '../counted-inserts.js';
+import {
+  storeMethods,
+  type CallOperation,
+  type OperationResult,
+  type StoreOperation,
+} from '../operations.js';
+import { Outage } from '../outage.js';
+import { StoreUnavailableError, type Store } from '../store.js';
+import { withinTime } from '../within-time.js';
+import { Connections } from './connect.js';
+import { Database } from './database.js';
+import { createGroups } from './groups.js';
+import { countOpenDescendants } from './instances.js';
+import { migrate } from './migrate.js';
+import { POSTGRES_OPERATIONS } from './operation-table.js';
+import type { PostgresContext } from './postgres-context.js';
+import { storeErrorOf } from './postgres-errors.js';
+
+export interface PostgresStoreOptions {
+  /** `postgres://…` or `postgresql://…`; see ../../postgres/address.ts. */
+  readonly url: string;
+  /** If the address names none. @default stepwright */
+  readonly databaseName?: string;
+  /** Connections of this node. @default 10 */
+  readonly poolMax?: number;
+  /** File with the password, if the address contains none. */
+  readonly passwordFile?: string | null;
+  /** The server ends statements that run longer. @default 30,000 */
+  readonly statementTimeoutMs?: number;
+  /** How long to wait for a connection. @default 2000 */
+  readonly connectTimeoutMs?: number;
+  /** How long one operation may take. @default 2000 */
+  readonly operationTimeoutMs?: number;
+  /** Told the text of every statement that is sent, for counting. */
+  readonly onStatement?: (text: string) => void;
+  /** Told the server's time (milliseconds since 1970) and how long asking took: at the start and with each heartbeat. */
+  readonly onServerTime?: (time: number, roundTripMs: number) => void;
+}
+
+const DEFAULT_DATABASE = 'stepwright';
+const DEFAULT_POOL_MAX = 10;
+const DEFAULT_TIMEOUT_MS = 2000;
+const FIRST_TIME_READINGS = 5;
+/** Operations that do a lot at once, or several things one after the other. */
+const LONG_OPERATIONS: ReadonlySet<StoreOperation> = new Set([
+  'purge',
+  'statistics',
+  'listActivityQueues',
+  'probeAtomicity',
+]);
+const LONG_OPERATION_TIMEOUT_MS = 30_000;
+/** A migration takes as long as it takes. */
+const NO_TIMEOUT = 0;
+
+export function createPostgresStore(options: PostgresStoreOptions): Store {
+  const store = new PostgresStore(options);
+  return {
+    kind: 'postgres',
+    start: () => store.open(),
+    stop: () => store.close(),
+    notify: (channel, payloads) => store.notify(channel, payloads),
+    ...storeMethods(store.call),
+  };
+}
+
+interface Opened {
+  readonly connections: Connections;
+  readonly outage: Outage;
+  readonly context: PostgresContext;
+  /** The same, with more time for each statement. */
+  readonly longContext: PostgresContext;
+}
+
+class PostgresStore {
+  readonly #options: PostgresStoreOptions;
+  readonly #operationTimeoutMs: number;
+  #opened: Opened | null = null;
+
+  constructor(options: PostgresStoreOptions) {
+    this.#options = options;
+    this.#operationTimeoutMs = options.operationTimeoutMs ?? DEFAULT_TIMEOUT_MS;
+  }
+
+  async open(): Promise<void> {
+    if (this.#opened !== null) return;
+    const address = readPostgresAddress(this.#options.url);
+    const servers = this.#serversOf(address);
+    try {
+      await servers.find();
+    } catch (error) {
+      throw storeErrorOf(error);
+    }
+    const connections = new Connections({
+      servers,
+      poolMax: this.#options.poolMax ?? DEFAULT_POOL_MAX,
+    });
+    const outage = new Outage(this.#operationTimeoutMs);
+    const database = new Database({
+      connections,
+      schema: address.schema,
+      outage,
+      timeoutMs: this.#operationTimeoutMs,
+      onStatement: this.#options.onStatement,
+    });
+    try {
+      await migrate(database.withTimeout(NO_TIMEOUT), address.schema);
+    } catch (error) {
+      await connections.close();
+      throw storeErrorOf(error);
+    }
+    const context = this.#contextOf(database);
+    const longContext = { ...context, database: database.withTimeout(LONG_OPERATION_TIMEOUT_MS) };
+    // The quickest answer tells most; the first one had to wait for its connection.
+    for (let reading = 0; reading < FIRST_TIME_READINGS; reading += 1) {
+      await context.readServerTime();
+    }
+    this.#opened = { connections, outage, context, longContext };
+  }
+
+  async close(): Promise<void> {
+    const opened = this.#opened;
+    this.#opened = null;
+    await opened?.connections.close();
+  }
+
+  async notify(channel: string, payloads: readonly string[]): Promise<void> {
+    const opened = this.#opened;
+    if (opened === null) throw new StoreUnavailableError('The store has been stopped');
+    const { context, outage } = opened;
+    await outage.guard(() => context.database.query(NOTIFY_STATEMENT, [channel, payloads]));
+  }
+
+  readonly call: CallOperation = async (name, args) => {
+    const opened = this.#opened;
+    if (opened === null) {
+      throw new StoreUnavailableError('The store has not been started, or has been stopped');
+    }
+    const { context, longContext, outage } = opened;
+    const isLong = LONG_OPERATIONS.has(name);
+    const operation: Promise<OperationResult<typeof name>> = outage.guard(() =>
+      POSTGRES_OPERATIONS[name](isLong ? longContext : context, args),
+    );
+    const timeoutMs = isLong ? LONG_OPERATION_TIMEOUT_MS : this.#operationTimeoutMs;
+    try {
+      return await withinTime(operation, timeoutMs);
+    } catch (error) {
+      if (name === 'claimActivity') {
+        // The name tells what the operation answers.
+        giveBackWhenItComes(context, operation as Promise<OperationResult<'claimActivity'>>);
+      }
+      throw storeErrorOf(error);
+    }
+  };
+
+  #serversOf(address: PostgresAddress): PostgresServers {
+    const { connectTimeoutMs, databaseName, passwordFile, statementTimeoutMs } = this.#options;
+    return new PostgresServers({
+      address,
+      databaseName: databaseName ?? DEFAULT_DATABASE,
+      passwordFile: passwordFile ?? null,
+      connectTimeoutMs: connectTimeoutMs ?? DEFAULT_TIMEOUT_MS,
+      statementTimeoutMs: statementTimeoutMs ?? LONG_OPERATION_TIMEOUT_MS,
+    });
+  }
+
+  #contextOf(database: Database): PostgresContext {
+    return {
+      database,
+      groups: createGroups(database),
+      countedInserts: new CountedInserts(countOpenDescendants(database)),
+      readServerTime: () => this.#readServerTime(database),
+    };
+  }
+
+  async #readServerTime(database: Database): Promise<void> {
+    const { onServerTime } = this.#options;
+    if (onServerTime === undefined) return;
+    const askedAt = performance.now();
+    const [row] = await database.query(
+      'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS time',
+    );
+    if (row !== undefined) onServerTime(row.number('time'), performance.now() - askedAt);
+  }
+}
+
+/** The worker that the item was for has been told that there is nothing; without this, nobody would get it. */
+function giveBackWhenItComes(
+  context: PostgresContext,
+  claim: Promise<OperationResult<'claimActivity'>>,
+): void {
+  const giveBack = async (): Promise<void> => {
+    const item = await claim;
+    if (item?.tokenHash != null) {
+      await POSTGRES_OPERATIONS.releaseActivity(context, [item.id, item.tokenHash]);
+    }
+  };
+  // If it cannot be given back now, it is available again when its lease ends.
+  giveBack().catch(() => undefined);
+}

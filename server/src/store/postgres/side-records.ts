@@ -1,0 +1,178 @@
+/**
+ * Records beside instances, written and removed in the statement that inserts or commits the instances.
+ *
+ * `source` is the part of that statement with the ids of the instances that were really written: the records of the others
+ * do not show (rule S4).
+ */
+import type { NewActivityRecord } from '../records/activities.js';
+import type { HistoryRecord, InstanceCommit, SideRecords } from '../records/instances.js';
+import type { SubscriptionRecord } from '../records/events.js';
+import { encodeTextWithoutNul } from '../text-codec.js';
+import { encodeOptional } from './instance-rows.js';
+import type { Columns, Parameters } from './parameters.js';
+
+/** Which instance a record was written with, and the record. */
+type Owned<Item> = readonly [writtenWith: string, item: Item];
+
+export interface WrittenSide {
+  readonly id: string;
+  readonly side: SideRecords;
+}
+
+const WRITTEN_WITH = ['text', ([id]: Owned<unknown>) => encodeTextWithoutNul(id)] as const;
+
+const HISTORY: Columns<Owned<HistoryRecord>> = {
+  written_with: WRITTEN_WITH,
+  instance_id: ['text', ([, { instanceId }]) => encodeTextWithoutNul(instanceId)],
+  sequence: ['bigint', ([, { sequence }]) => sequence],
+  body: ['text', ([, { body }]) => encodeTextWithoutNul(body)],
+};
+
+const SUBSCRIPTIONS: Columns<Owned<SubscriptionRecord>> = {
+  written_with: WRITTEN_WITH,
+  id: ['text', ([, { id }]) => encodeTextWithoutNul(id)],
+  instance_id: ['text', ([, { instanceId }]) => encodeTextWithoutNul(instanceId)],
+  name_key: ['text', ([, { nameKey }]) => encodeTextWithoutNul(nameKey)],
+  effective_at: ['bigint', ([, { effectiveAt }]) => effectiveAt],
+};
+
+const ACTIVITIES: Columns<Owned<NewActivityRecord>> = {
+  written_with: WRITTEN_WITH,
+  id: ['text', ([, { id }]) => encodeTextWithoutNul(id)],
+  instance_id: ['text', ([, { instanceId }]) => encodeTextWithoutNul(instanceId)],
+  name: ['text', ([, { name }]) => encodeTextWithoutNul(name)],
+  created_at: ['bigint', ([, { createdAt }]) => createdAt],
+  available_at: ['bigint', ([, { claim, createdAt }]) => claim?.leaseExpiresAt ?? createdAt],
+  attempt: ['bigint', ([, { claim }]) => (claim === undefined ? 0 : 1)],
+  token_hash: ['text', ([, { claim }]) => encodeOptional(claim?.tokenHash ?? null)],
+  worker_id: ['text', ([, { claim }]) => encodeOptional(claim?.workerId ?? null)],
+  parameters: ['text', ([, { parameters }]) => encodeTextWithoutNul(parameters)],
+};
+
+const IDS: Columns<Owned<string>> = {
+  written_with: WRITTEN_WITH,
+  id: ['text', ([, id]) => encodeTextWithoutNul(id)],
+};
+
+/**
+ * An activity that is there already with the same content keeps its place and its holder; when nobody holds it, the claim
+ * of the new one applies. Other content replaces it: the pass that offered it was not committed.
+ */
+const IS_SAME = 'a.name = EXCLUDED.name AND a.parameters = EXCLUDED.parameters';
+const PUT_ACTIVITY = `
+  ON CONFLICT (id) DO UPDATE SET
+    instance_id = EXCLUDED.instance_id, name = EXCLUDED.name, parameters = EXCLUDED.parameters,
+    created_at = CASE WHEN ${IS_SAME} THEN a.created_at ELSE EXCLUDED.created_at END,
+    attempt = CASE WHEN ${IS_SAME} THEN a.attempt + 1 ELSE EXCLUDED.attempt END,
+    available_at = EXCLUDED.available_at, deferred = false, token_hash = EXCLUDED.token_hash,
+    worker_id = EXCLUDED.worker_id, done = false, done_at = NULL, settled = false, succeeded = NULL,
+    result_hash = NULL, result_data = NULL
+  WHERE NOT (${IS_SAME}) OR (EXCLUDED.token_hash IS NOT NULL AND a.token_hash IS NULL AND NOT a.done)`;
+
+/** The parts of the statement that write what `written` brings; none for what there is nothing of. */
+export function insertSideParts(
+  parameters: Parameters,
+  source: string,
+  written: readonly WrittenSide[],
+): readonly string[] {
+  const history = ownedOf(
+    written,
+    (side) => side.history,
+    ({ instanceId, sequence }) => `${instanceId}:${sequence}`,
+  );
+  const subscriptions = ownedOf(
+    written,
+    (side) => side.subscriptions,
+    ({ id }) => id,
+  );
+  const activities = ownedOf(
+    written,
+    (side) => side.activities,
+    ({ id }) => id,
+  );
+  const from = `JOIN ${source} AS written ON written.id = n.written_with`;
+  const parts: string[] = [];
+  if (history.length > 0) {
+    parts.push(`new_history AS (
+  INSERT INTO @history (instance_id, sequence, body)
+  SELECT n.instance_id, n.sequence, n.body FROM ${parameters.rows('n', history, HISTORY)} ${from}
+  ON CONFLICT (instance_id, sequence) DO UPDATE SET body = EXCLUDED.body
+)`);
+  }
+  if (subscriptions.length > 0) {
+    parts.push(`new_subscriptions AS (
+  INSERT INTO @subscriptions (id, instance_id, name_key, effective_at)
+  SELECT n.id, n.instance_id, n.name_key, n.effective_at
+    FROM ${parameters.rows('n', subscriptions, SUBSCRIPTIONS)} ${from} ORDER BY n.id
+  ON CONFLICT (id) DO UPDATE SET instance_id = EXCLUDED.instance_id, name_key = EXCLUDED.name_key,
+    effective_at = EXCLUDED.effective_at
+)`);
+  }
+  if (activities.length > 0) {
+    parts.push(`new_activities AS (
+  INSERT INTO @activities AS a (id, instance_id, name, created_at, available_at, deferred, attempt, token_hash,
+                                worker_id, done, settled, parameters)
+  SELECT n.id, n.instance_id, n.name, n.created_at, n.available_at, false, n.attempt, n.token_hash,
+         n.worker_id, false, false, n.parameters
+    FROM ${parameters.rows('n', activities, ACTIVITIES)} ${from} ORDER BY n.id ${PUT_ACTIVITY}
+)`);
+  }
+  return parts;
+}
+
+/** All of a kind; the last of each key, because one statement cannot write a row twice. */
+function ownedOf<Item>(
+  written: readonly WrittenSide[],
+  itemsOf: (side: SideRecords) => readonly Item[],
+  keyOf: (item: Item) => string,
+): readonly Owned<Item>[] {
+  const byKey = new Map<string, Owned<Item>>();
+  for (const { id, side } of written) {
+    for (const item of itemsOf(side)) byKey.set(keyOf(item), [id, item]);
+  }
+  return [...byKey.values()];
+}
+
+/** The parts of the statement that remove and settle what the commits name. `source` has their `status` too. */
+export function removeSideParts(
+  parameters: Parameters,
+  source: string,
+  commits: readonly InstanceCommit[],
+): readonly string[] {
+  const ids = (idsOf: (commit: InstanceCommit) => readonly string[]): Owned<string>[] =>
+    commits.flatMap((commit) => idsOf(commit).map((id) => [commit.id, id] as const));
+  const named = (items: readonly Owned<string>[]): string =>
+    `(SELECT n.id FROM ${parameters.rows('n', items, IDS)}
+        JOIN ${source} AS written ON written.id = n.written_with)`;
+  const subscriptions = ids(({ removeSubscriptions }) => removeSubscriptions);
+  const activities = ids(({ removeActivities }) => removeActivities);
+  const settled = ids(({ settleActivities }) => settleActivities);
+  const parts: string[] = [];
+  if (subscriptions.length > 0) {
+    parts.push(
+      `old_subscriptions AS (DELETE FROM @subscriptions WHERE id IN ${named(subscriptions)})`,
+    );
+  }
+  if (activities.length > 0) {
+    parts.push(
+      `old_activities AS (DELETE FROM @activities WHERE id IN ${named(activities)} AND NOT done)`,
+    );
+  }
+  if (settled.length > 0) {
+    parts.push(
+      `settled AS (UPDATE @activities SET settled = true WHERE id IN ${named(settled)} AND done)`,
+    );
+  }
+  if (commits.some(({ status }) => status === 'Complete' || status === 'Terminated')) {
+    parts.push(settleAllPart(`${source} WHERE status IN ('Complete', 'Terminated')`));
+  }
+  return parts;
+}
+
+/** Nobody takes in the results of an instance that has ended. */
+export function settleAllPart(source: string): string {
+  return `settled_all AS (
+  UPDATE @activities SET settled = true
+   WHERE instance_id IN (SELECT id FROM ${source}) AND done AND NOT settled
+)`;
+}

@@ -1,0 +1,122 @@
+/**
+ * Goal: operations of one moment share a group, each with its own outcome, and a single one never waits for others.
+ * Method: groups that are answered when the test says so.
+ */
+import { describe, expect, it } from 'vitest';
+import { GroupCommit, type GroupCommitOptions } from '../../src/store/group-commit.js';
+import { StoreUnavailableError } from '../../src/store/store.js';
+
+interface SentGroup {
+  readonly requests: readonly string[];
+  answer(): void;
+  fail(error: Error): void;
+}
+
+/** `answer` of a group answers every request with `done <request>`. */
+function createGroups(options: Partial<GroupCommitOptions<string, string>> = {}) {
+  const sent: SentGroup[] = [];
+  const groups = new GroupCommit<string, string>({
+    patienceMs: 60_000,
+    send: (requests) =>
+      new Promise((resolve, reject) => {
+        const answer = (): void => resolve(requests.map((request) => `done ${request}`));
+        sent.push({ requests, answer, fail: reject });
+      }),
+    ...options,
+  });
+  return { groups, sent };
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('GroupCommit', () => {
+  it('sends a single request immediately (GC1), and those that come meanwhile together', async () => {
+    const { groups, sent } = createGroups();
+    const first = groups.submit('a');
+    expect(sent.map(({ requests }) => requests)).toEqual([['a']]);
+    const others = ['b', 'c', 'd'].map((request) => groups.submit(request));
+    expect(sent).toHaveLength(1);
+    sent[0]!.answer();
+    expect(await first).toBe('done a');
+    expect(sent[1]!.requests).toEqual(['b', 'c', 'd']);
+    sent[1]!.answer();
+    expect(await Promise.all(others)).toEqual(['done b', 'done c', 'done d']);
+  });
+
+  it('repeats a group one by one that fails because of one member (GC2)', async () => {
+    const bad = new Error('bad value');
+    const { groups, sent } = createGroups();
+    void groups.submit('first');
+    const results = Promise.allSettled(['a', 'bad', 'c'].map((request) => groups.submit(request)));
+    sent[0]!.answer();
+    await settled();
+    sent[1]!.fail(bad);
+    for (const index of [2, 3, 4]) {
+      await expect.poll(() => sent.length).toBe(index + 1);
+      const group = sent[index]!;
+      if (group.requests.includes('bad')) group.fail(bad);
+      else group.answer();
+    }
+    expect(await results).toEqual([
+      { status: 'fulfilled', value: 'done a' },
+      { status: 'rejected', reason: bad },
+      { status: 'fulfilled', value: 'done c' },
+    ]);
+  });
+
+  it('fails a group as a whole when the database does not answer (GC2, rule S5)', async () => {
+    const outage = new StoreUnavailableError('gone');
+    const { groups, sent } = createGroups();
+    void groups.submit('first');
+    const results = Promise.allSettled([groups.submit('a'), groups.submit('b')]);
+    sent[0]!.answer();
+    await settled();
+    sent[1]!.fail(outage);
+    const failed = { status: 'rejected', reason: outage };
+    expect(await results).toEqual([failed, failed]);
+    expect(sent).toHaveLength(2);
+  });
+
+  it('never has two requests with one key in flight (GC3)', async () => {
+    const { groups, sent } = createGroups({ keyOf: (request) => request.slice(0, 1) });
+    const results = ['a1', 'a2', 'b1', 'a3'].map((request) => groups.submit(request));
+    expect(sent.map(({ requests }) => requests)).toEqual([['a1']]);
+    for (let index = 0; index < 3; index += 1) {
+      await expect.poll(() => sent.length).toBeGreaterThan(index);
+      sent[index]!.answer();
+      await settled();
+    }
+    expect(sent.map(({ requests }) => requests)).toEqual([['a1'], ['a2', 'b1'], ['a3']]);
+    expect(await Promise.all(results)).toEqual(['done a1', 'done a2', 'done b1', 'done a3']);
+  });
+
+  it('limits count and size of a group (GC4)', async () => {
+    const counted = createGroups({ countMax: 2 });
+    for (const request of ['a', 'b', 'c', 'd']) void counted.groups.submit(request);
+    counted.sent[0]!.answer();
+    await settled();
+    expect(counted.sent[1]!.requests).toEqual(['b', 'c']);
+
+    const sized = createGroups({ sizeOf: () => 700_000 });
+    for (const request of ['a', 'b', 'c', 'd']) void sized.groups.submit(request);
+    sized.sent[0]!.answer();
+    await settled();
+    expect(sized.sent[1]!.requests).toEqual(['b', 'c']);
+  });
+
+  it('has a few groups in flight when many wait, and no more (GC4)', () => {
+    const { groups, sent } = createGroups({ countMax: 20 });
+    for (let n = 0; n < 200; n += 1) void groups.submit(`${n}`);
+    expect(sent.length).toBeGreaterThan(1);
+    expect(sent.length).toBeLessThan(5);
+  });
+
+  it('does not let a group that nobody answers hold back the others (GC4)', async () => {
+    const { groups, sent } = createGroups({ patienceMs: 1 });
+    void groups.submit('lost');
+    const second = groups.submit('b');
+    await expect.poll(() => sent.length).toBe(2);
+    sent[1]!.answer();
+    expect(await second).toBe('done b');
+  });
+});
