@@ -54,7 +54,10 @@ function project(
 export default defineConfig({
   test: {
     projects: [
-      ...project('server', { ...UNIT, globalSetup: ['test/support/mongo-container.ts', 'test/support/postgres-container.ts'] }),
+      ...project('server', {
+        ...UNIT,
+        globalSetup: ['test/support/mongo-container.ts', 'test/support/postgres-container.ts'],
+      }),
       ...project('sdk', UNIT),
       ...project('worker-sdk', UNIT),
       ...project('ui', PAGE, 'server/ui'),

@@ -1,6 +1,10 @@
 /** What the settings for PostgreSQL must be together, and the files that they name. */
 import { readFileSync } from 'node:fs';
-import { isPostgresAddress, readPostgresAddress, type PostgresAddress } from '../postgres/address.js';
+import {
+  isPostgresAddress,
+  readPostgresAddress,
+  type PostgresAddress,
+} from '../postgres/address.js';
 import type { Config } from './settings.js';
 
 type PostgresSettings = Pick<Config, 'dbhost' | 'dbhost_listen' | 'dbhost_password_file'>;
@@ -31,7 +35,8 @@ function problemWithFiles({ caFile, certificateFile, keyFile }: PostgresAddress)
   for (const [parameter, path] of Object.entries(files)) {
     const read = path === null ? null : readText(path);
     if (read === null) continue;
-    if ('problem' in read) return `names a file with ${parameter} that cannot be read: ${read.problem}`;
+    if ('problem' in read)
+      return `names a file with ${parameter} that cannot be read: ${read.problem}`;
     if (!read.text.includes('-----BEGIN ')) return `names a file with ${parameter} that is not PEM`;
   }
   return null;
@@ -50,6 +55,8 @@ function readText(path: string): { readonly text: string } | { readonly problem:
     return { text: readFileSync(path, 'utf8') };
   } catch (error) {
     // The code alone: the path may be a password that was put in the wrong place.
-    return { problem: error instanceof Error && 'code' in error ? String(error.code) : 'unknown error' };
+    return {
+      problem: error instanceof Error && 'code' in error ? String(error.code) : 'unknown error',
+    };
   }
 }

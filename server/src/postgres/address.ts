@@ -174,7 +174,8 @@ function readHosts(
   const named = parameters.get('host');
   if (named !== undefined && hostList !== '') refuse('names hosts twice');
   // A socket's directory as a parameter contains no ports; its characters are decoded already.
-  const entries = named === undefined ? hostList.split(',').map(readHost) : named.split(',').map(plainHost);
+  const entries =
+    named === undefined ? hostList.split(',').map(readHost) : named.split(',').map(plainHost);
   if (entries.length > HOSTS_MAX) refuse(`names more than ${HOSTS_MAX} hosts`);
   const ports = parameters.get('port')?.split(',') ?? [];
   if (ports.length > 1 && ports.length !== entries.length) {
@@ -187,7 +188,8 @@ function readHosts(
 }
 
 function readHost(text: string): { readonly host: string; readonly port: number | null } {
-  const [, bracketed, plain = '', port] = HOST.exec(text) ?? refuse('has a host that cannot be read');
+  const [, bracketed, plain = '', port] =
+    HOST.exec(text) ?? refuse('has a host that cannot be read');
   return { host: bracketed ?? decode(plain), port: readPort(port) };
 }
 
@@ -205,7 +207,8 @@ function readPort(text: string | undefined): number | null {
 function readSslMode(text: string | undefined): SslMode {
   if (text === undefined) return 'prefer';
   return (
-    SSL_MODES.find((mode) => mode === text) ?? refuse(`must have an sslmode of ${SSL_MODES.join(', ')}`)
+    SSL_MODES.find((mode) => mode === text) ??
+    refuse(`must have an sslmode of ${SSL_MODES.join(', ')}`)
   );
 }
 
@@ -224,7 +227,8 @@ function readSchema(text = DEFAULT_SCHEMA): string {
   if (text === '' || Buffer.byteLength(text) > SCHEMA_BYTES_MAX) {
     refuse(`must have a schema of 1 to ${SCHEMA_BYTES_MAX} bytes`);
   }
-  if (text.startsWith('pg_')) refuse('has a schema that begins with pg_, which PostgreSQL reserves');
+  if (text.startsWith('pg_'))
+    refuse('has a schema that begins with pg_, which PostgreSQL reserves');
   return text;
 }
 

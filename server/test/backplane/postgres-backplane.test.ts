@@ -162,7 +162,9 @@ describe.skipIf(postgres === null)('the PostgreSQL backplane', () => {
     const channel = `t-${randomUUID()}`;
     const a = await node('a', { channel });
     const b = await node('b', { channel });
-    const workflows = Array.from({ length: 50 }, (_unused, index) => workflow(`w${index}`, 'ü'.repeat(200)));
+    const workflows = Array.from({ length: 50 }, (_unused, index) =>
+      workflow(`w${index}`, 'ü'.repeat(200)),
+    );
     const definitions = [{ id: 'd', version: 3 }];
     a.backplane.publish({ kind: 'changes', changes: { workflows, definitions, lagged: false } });
     const tooLong = workflow('long', 'ü'.repeat(2000));
@@ -225,7 +227,10 @@ describe.skipIf(postgres === null)('the PostgreSQL backplane', () => {
       await vi.waitFor(() => expect(b.backplane.healthy).toBe(false), { ...SOON, interval: 1 });
       await vi.waitFor(() => expect(b.backplane.healthy).toBe(true), SOON);
       a.backplane.publish({ kind: 'ended', id: `after ${round}` });
-      await vi.waitFor(() => expect(b.heard).toContainEqual({ kind: 'ended', id: `after ${round}` }), SOON);
+      await vi.waitFor(
+        () => expect(b.heard).toContainEqual({ kind: 'ended', id: `after ${round}` }),
+        SOON,
+      );
     }
   });
 
@@ -270,7 +275,11 @@ describe.skipIf(postgres === null)('the PostgreSQL backplane', () => {
     });
     const channel = `t-${randomUUID()}`;
     // LISTEN works, but on another session than the one that is notified.
-    const deaf = create('a', { channel, logger, notify: () => notify(`${channel}-elsewhere`, ['x']) });
+    const deaf = create('a', {
+      channel,
+      logger,
+      notify: () => notify(`${channel}-elsewhere`, ['x']),
+    });
     await deaf.backplane.start();
     await vi.waitFor(() => expect(lines.join()).toContain('dbhost_listen'), SOON);
     expect(deaf.backplane.healthy).toBe(false);

@@ -71,7 +71,8 @@ export class HintPublisher {
 
   /** What is published in the same turn of the event loop goes into the same statement. */
   #schedule(): void {
-    if (this.#isScheduled || this.#isStopped || this.#sending !== null || this.#distance !== null) return;
+    if (this.#isScheduled || this.#isStopped || this.#sending !== null || this.#distance !== null)
+      return;
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
@@ -104,7 +105,10 @@ export class HintPublisher {
       sent(startedAt);
     } catch (error) {
       this.#dropped += hints;
-      logger.debug({ err: error, hints }, 'could not notify other nodes; they find the news in the store');
+      logger.debug(
+        { err: error, hints },
+        'could not notify other nodes; they find the news in the store',
+      );
     }
     return performance.now() - startedAt;
   }

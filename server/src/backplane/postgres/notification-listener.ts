@@ -5,7 +5,10 @@ import type { Logger } from '../../base/logger.js';
 export interface ListeningConnection {
   query(text: string): Promise<unknown>;
   escapeIdentifier(name: string): string;
-  on(event: 'notification', listener: (message: { readonly payload?: string | undefined }) => void): unknown;
+  on(
+    event: 'notification',
+    listener: (message: { readonly payload?: string | undefined }) => void,
+  ): unknown;
   on(event: 'end', listener: () => void): unknown;
   readonly connection: { readonly stream: { destroy(): unknown } };
 }
@@ -102,7 +105,10 @@ export class NotificationListener {
 
   async #rest(): Promise<void> {
     if (this.#isStopped) return;
-    const longest = Math.min(RECONNECT_MS_MIN * 2 ** Math.min(this.#attempts, 10), RECONNECT_MS_MAX);
+    const longest = Math.min(
+      RECONNECT_MS_MIN * 2 ** Math.min(this.#attempts, 10),
+      RECONNECT_MS_MAX,
+    );
     this.#attempts += 1;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, longest * (0.5 + Math.random() / 2));
