@@ -23,7 +23,10 @@ describe('readConfig', () => {
     [{ auth: 'maybe' }, 'auth must be true or false'],
     [{ auth: 'true' }, 'auth=true requires publickey'],
     [{ alg: 'HS256' }, 'alg must be one of RS256'],
-    [{ dbhost: 'localhost:27017' }, 'dbhost must begin with postgres:// or postgresql:// or mongodb://'],
+    [
+      { dbhost: 'localhost:27017' },
+      'dbhost must begin with postgres:// or postgresql:// or mongodb://',
+    ],
     [{ redis: 'http://x' }, 'redis must begin with redis://'],
     [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL must be one of trace'],
     [{ PORT: '1', port: '2' }, 'PORT and port are the same setting, but their values differ'],
