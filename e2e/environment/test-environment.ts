@@ -87,7 +87,7 @@ export class TestEnvironment {
   #nextUrl(): string {
     this.#calls += 1;
     const node = this.#nodes[this.#calls % this.#nodes.length];
-    if (node === undefined) throw new Error('no node runs');
+    if (node === undefined) throw new Error('no node is running');
     return node.url;
   }
 }

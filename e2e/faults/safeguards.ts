@@ -34,7 +34,9 @@ function apply({ file, find, replace }: Patch, folder: string): void {
   const target = path.join(folder, 'dist', file);
   const parts = readFileSync(target, 'utf8').split(find);
   if (parts.length !== 2) {
-    throw new Error(`${file} has ${parts.length - 1} times, not once:\n${find}`);
+    throw new Error(
+      `${file} contains this text ${parts.length - 1} times instead of once:\n${find}`,
+    );
   }
   writeFileSync(target, parts.join(replace));
 }
@@ -82,7 +84,7 @@ function readOutcome(file: string, shows: RegExp): Outcome {
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !SAFEGUARDS.some((safeguard) => safeguard.name === name));
-if (unknown.length > 0) throw new Error(`there is no safeguard ${unknown.join(', ')}`);
+if (unknown.length > 0) throw new Error(`unknown safeguard: ${unknown.join(', ')}`);
 
 const lines: string[] = [];
 for (const safeguard of SAFEGUARDS) {

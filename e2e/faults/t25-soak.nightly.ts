@@ -48,7 +48,7 @@ describe('T-25 a mixed load for a long time', () => {
         { count: 2, store: 'sqlite', settings },
         async ({ fleet, ledger, random }) => {
           const { database } = fleet;
-          if (database.kind !== 'sqlite') throw new Error('this fleet has a file');
+          if (database.kind !== 'sqlite') throw new Error('this fleet must use a SQLite file');
           const endsAt = Date.now() + MINUTES * 60_000;
           const workload = new Workload({ urls: () => fleet.urls, ledger, random });
           await workload.begin();

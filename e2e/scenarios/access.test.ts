@@ -38,7 +38,7 @@ describe('access', () => {
     const { id } = await clientWith('conductor:controller').workflows.start(name, {});
     const worker = clientWith('conductor:worker');
     const work = await worker.activities.pull(name, { waitSeconds: 10 });
-    if (work === null) throw new Error('there was work');
+    if (work === null) throw new Error('expected a work item');
     await worker.activities.succeed(work, 'done');
     const { status } = await clientWith('conductor:viewer').workflows.wait(id, {
       timeoutMs: 30_000,

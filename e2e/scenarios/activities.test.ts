@@ -70,7 +70,7 @@ scenarios('activities', {
     expect(lost?.workflowId).toBe(handle.id);
     await environment.checkpoint();
     const next = await activities.pull(name, { waitSeconds: 20, workerId: 'next' });
-    if (lost === null || next === null) throw new Error('both had work');
+    if (lost === null || next === null) throw new Error('expected two work items');
     await expect(activities.succeed(lost, 'late')).rejects.toMatchObject({
       code: 'activity_not_found',
     });
@@ -83,11 +83,11 @@ scenarios('activities', {
     const name = environment.unique('failing');
     const handle = await run(environment, [activity('result', name, { RetryInterval: 0.5 })]);
     const first = await activities.pull(name, { waitSeconds: 10 });
-    if (first === null) throw new Error('there was work');
+    if (first === null) throw new Error('expected a work item');
     await activities.fail(first, { message: 'out of paper', tray: 2 });
     await environment.checkpoint();
     const second = await activities.pull(name, { waitSeconds: 20 });
-    if (second === null) throw new Error('it was offered again');
+    if (second === null) throw new Error('expected the work item to be offered again');
     expect(second.attempt).toBe(2);
     const { lastError } = await handle.get();
     expect(lastError).toMatchObject({ message: 'out of paper', data: { tray: 2 }, attempt: 1 });
@@ -106,11 +106,11 @@ scenarios('activities', {
       assign('after', { after: true }),
     ]);
     const first = await activities.pull(name, { waitSeconds: 10 });
-    if (first === null) throw new Error('there was work');
+    if (first === null) throw new Error('expected a work item');
     await environment.checkpoint();
     await activities.release(first);
     const second = await activities.pull(name, { waitSeconds: 20 });
-    if (second === null) throw new Error('it came back');
+    if (second === null) throw new Error('expected the work item to be available again');
     await activities.succeed(second, 1);
     expect((await handle.wait({ timeoutMs: 30_000 })).data).toEqual({ result: 1, after: true });
   },

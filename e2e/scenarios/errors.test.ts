@@ -107,7 +107,7 @@ scenarios('errors', {
       await reached(handle, id);
       await environment.checkpoint();
       const work = await environment.client.activities.pull(name, { waitSeconds: 20 });
-      if (work === null) throw new Error('there was work');
+      if (work === null) throw new Error('expected a work item');
       expect(work.stepId).toBe(id);
       await environment.client.activities.succeed(work, null);
     }

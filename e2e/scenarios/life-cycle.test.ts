@@ -25,7 +25,7 @@ const WAITS: Readonly<Record<string, Wait>> = {
     steps: (environment) => [activity('wait', environment.unique('held'), AFTER), after],
     answer: async ({ client }, _id, name) => {
       const work = await client.activities.pull(name, { waitSeconds: 20 });
-      if (work === null) throw new Error('there was work');
+      if (work === null) throw new Error('expected a work item');
       await client.activities.succeed(work, 1);
     },
   },

@@ -70,7 +70,8 @@ class Checker {
 
   async checkLeftovers(fleet: Fleet): Promise<void> {
     const runnable = await this.#get<Page<Instance>>('/api/workflow?status=Runnable');
-    for (const { workflowId } of runnable.items) this.#violate('K7', `${workflowId} still runs`);
+    for (const { workflowId } of runnable.items)
+      this.#violate('K7', `${workflowId} is still running`);
     for (const metric of ['stepwright_activities_waiting', 'stepwright_events_undelivered']) {
       await eventually(`${metric} is 0`, async () => (await fleet.metric(metric)) === 0).catch(
         (error: unknown) => this.#violate('K7', String(error)),
@@ -104,7 +105,7 @@ class Checker {
   /** K3 */
   #checkCalls({ name }: Run): void {
     const calls = this.#ledger.callsTo(`/call/${name}`);
-    if (calls.length === 0) this.#violate('K3', `${name} never called`);
+    if (calls.length === 0) this.#violate('K3', `${name} made no call`);
     if (new Set(calls.map(({ key }) => key)).size > 1) {
       this.#violate('K3', `${name} called with several keys: ${JSON.stringify(calls)}`);
     }

@@ -92,7 +92,7 @@ export class EventScenario {
     options: { readonly key: string; readonly passRetention: () => Promise<void> },
   ) {
     const shape = EVENT_WORKFLOWS[cell.workflow];
-    if (shape === undefined) throw new Error(`the test knows no workflow '${cell.workflow}'`);
+    if (shape === undefined) throw new Error(`unknown workflow '${cell.workflow}'`);
     this.#client = client;
     this.#shape = shape;
     this.#key = options.key;
@@ -113,7 +113,7 @@ export class EventScenario {
     } else if (action === 'terminate') {
       await this.#each(({ workflowId }) => this.#call('DELETE', `/api/workflow/${workflowId}`));
     } else if (action === 'the retention of events passes') await this.#passRetention();
-    else throw new Error(`the test knows no action '${action}'`);
+    else throw new Error(`unknown action '${action}'`);
   }
 
   /** The events that each run took. A run that is still waiting gets the next event, to show that it would take one. */

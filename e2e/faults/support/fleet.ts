@@ -103,7 +103,7 @@ export class Fleet {
 
   node(index: number): ServerNode {
     const node = this.#nodes[index];
-    if (node === undefined || node === null) throw new Error(`node ${index} does not run`);
+    if (node === undefined || node === null) throw new Error(`node ${index} is not running`);
     return node;
   }
 

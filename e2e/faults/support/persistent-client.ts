@@ -60,7 +60,7 @@ export class PersistentClient {
     const urls = this.#urls();
     this.#turn += 1;
     const url = urls[this.#turn % urls.length];
-    if (url === undefined) return 'no node runs';
+    if (url === undefined) return 'no node is running';
     try {
       const response = await fetch(`${url}${pathAndQuery}`, {
         method,

@@ -15,7 +15,7 @@ export function seeded(seed: number): Random {
 
 export function chosen<Item>(random: Random, items: readonly Item[]): Item {
   const item = items[Math.floor(random() * items.length)];
-  if (item === undefined) throw new Error('there is nothing to choose from');
+  if (item === undefined) throw new Error('the list is empty');
   return item;
 }
 

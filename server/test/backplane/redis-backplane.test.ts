@@ -96,7 +96,7 @@ describe.skipIf(redis === null)('the Redis backplane', () => {
     const container = redis?.container ?? null;
     if (container === null) context.skip();
     const own = await startRedis();
-    if (own?.container == null) throw new Error('Redis started a moment ago');
+    if (own?.container == null) throw new Error('the Redis container is missing');
     const make = (nodeId: string): RedisBackplane =>
       createRedisBackplane({ url: own.url, channel: 'r', nodeId, logger });
     const [a, b] = [make('a'), make('b')];

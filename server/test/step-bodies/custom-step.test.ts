@@ -75,7 +75,7 @@ describe('a custom step', () => {
   it('fails with the exception of the script, its line and its traceback', async () => {
     const { body } = bodyOf({ bad: 'a = 1\nb = a / zero' });
     const result = await body.run('bad', { zero: 0 }, contextOf());
-    if (result.ok) throw new Error('it did not fail');
+    if (result.ok) throw new Error('the step did not fail');
     expect(result.failure.type).toBe('ZeroDivisionError');
     expect(result.failure.message).toMatch(/division/);
     expect(result.failure.traceback).toMatch(/line 2/);

@@ -18,7 +18,7 @@ function refusal(text: string): AppError {
     if (error instanceof AppError) return error;
     throw error;
   }
-  throw new Error(`${text} was taken`);
+  throw new Error(`${text} was accepted`);
 }
 
 describe('parseJson', () => {

@@ -17,7 +17,7 @@ function refusal(text: string, limits: ApiLimits = DEFAULT_API_LIMITS): AppError
     if (error instanceof AppError) return error;
     throw error;
   }
-  throw new Error('It was taken');
+  throw new Error('the document was accepted');
 }
 
 describe('parseYaml', () => {

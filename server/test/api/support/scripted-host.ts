@@ -44,7 +44,7 @@ export function scriptedHost(answers: HostAnswers): ScriptedHost {
       calls.push({ method, args });
       const answer = answers[method as keyof HostAnswers] as
         ((...given: unknown[]) => unknown) | undefined;
-      if (answer === undefined) throw new Error(`The test expects no call of ${method}`);
+      if (answer === undefined) throw new Error(`unexpected call of ${method}`);
       return answer(...args);
     };
   const areaOf = (area: string): object =>

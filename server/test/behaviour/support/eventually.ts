@@ -11,7 +11,7 @@ export async function eventually<Value>(
     const { done, value } = await look();
     if (done) return value;
     if (Date.now() > deadline)
-      throw new Error(`never came to pass; last seen: ${JSON.stringify(value)}`);
+      throw new Error(`the condition was never met; last value: ${JSON.stringify(value)}`);
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }
 }

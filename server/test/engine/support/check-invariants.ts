@@ -5,7 +5,7 @@ import type { Pointer } from '../../../src/engine/model/pointer.js';
 import type { Run } from '../../../src/engine/flow/run.js';
 
 export function broken(promise: string, about: unknown): never {
-  throw new Error(`broken invariant: ${promise}: ${JSON.stringify(about)}`);
+  throw new Error(`invariant violated: ${promise}: ${JSON.stringify(about)}`);
 }
 
 export function checkRun(run: Run): void {
@@ -13,9 +13,10 @@ export function checkRun(run: Run): void {
   for (const pointer of instance.pointers.values()) checkPointer(run, pointer);
   for (const id of run.queue) {
     const kind = instance.pointers.get(id)?.state.kind;
-    if (kind !== 'ready' && kind !== 'finishing') broken('E3: only what can run is queued', id);
+    if (kind !== 'ready' && kind !== 'finishing')
+      broken('E3: only runnable pointers are queued', id);
   }
-  if (run.joins.size > 0) broken('joins are settled before anybody looks', [...run.joins]);
+  if (run.joins.size > 0) broken('joins are settled between calls of the engine', [...run.joins]);
   checkStatus(run);
 }
 
@@ -24,15 +25,15 @@ function checkPointer(run: Run, pointer: Pointer): void {
   const { kind } = pointer.state;
   const isQueued = run.queue.has(pointer.id);
   if ((kind === 'ready' || kind === 'finishing') !== isQueued) {
-    broken('E3: what can run is queued', pointer);
+    broken('E3: runnable pointers are queued', pointer);
   }
   if (pointer.parentId !== null) {
     const parent = instance.pointers.get(pointer.parentId);
     if (parent === undefined) broken('E1: the parent is open', pointer);
     if (parent.state.kind !== 'open' && parent.state.kind !== 'compensating') {
-      broken('E1: the parent runs what is inside', { pointer, parent });
+      broken('E1: the parent runs its children', { pointer, parent });
     }
-    if (parent.id >= pointer.id) broken('E4: what is inside was opened later', pointer);
+    if (parent.id >= pointer.id) broken('E4: children were opened later', pointer);
   }
   const children = [...instance.pointers.values()].filter(
     ({ parentId }) => parentId === pointer.id,
@@ -43,26 +44,35 @@ function checkPointer(run: Run, pointer: Pointer): void {
     broken('E8: a compensation runs while its step is compensating', pointer);
   }
   if (pointer.id >= instance.nextPointerId) broken('E4: ids come from the counter', pointer);
-  if (pointer.attempt < 1 || pointer.attemptStartedAt > run.now) broken('attempts begin', pointer);
+  if (pointer.attempt < 1 || pointer.attemptStartedAt > run.now)
+    broken('an attempt has started', pointer);
 }
 
 function checkStatus(run: Run): void {
   const { instance } = run;
   const open = instance.pointers.size;
-  if (instance.status === 'Runnable' && open === 0) broken('E6: done is Complete', instance.status);
+  if (instance.status === 'Runnable' && open === 0)
+    broken('E6: an instance without open pointers is Complete', instance.status);
   if (isEnded(instance) && open > 0) broken('E6: an ended instance has nothing open', open);
   if (isEnded(instance) !== (instance.endTime !== null)) {
-    broken('an end has a time', { status: instance.status, endTime: instance.endTime });
+    broken('an ended instance has an end time', {
+      status: instance.status,
+      endTime: instance.endTime,
+    });
   }
   const { lastError } = instance;
   if (isEnded(instance) !== (instance.outcome !== null)) {
-    broken('an end has an outcome', { status: instance.status, outcome: instance.outcome });
+    broken('an ended instance has an outcome', {
+      status: instance.status,
+      outcome: instance.outcome,
+    });
   }
   if (instance.outcome === 'Succeeded' && instance.status !== 'Complete') {
-    broken('only what is Complete has succeeded', instance.status);
+    broken('only a Complete instance has succeeded', instance.status);
   }
   if (lastError === null || open === 0) return;
-  if (!instance.pointers.has(lastError.pointerId)) broken('lastError matters', lastError);
+  if (!instance.pointers.has(lastError.pointerId))
+    broken('lastError belongs to an open pointer', lastError);
 }
 
 /** E5: the records that one pointer leaves in the history, over a whole run. */
@@ -71,7 +81,7 @@ export class RecordCheck {
 
   add(record: StepRecord): void {
     const before = this.#latest.get(record.pointerId);
-    if (record.startTime > record.endTime) broken('an attempt ends after it began', record);
+    if (record.startTime > record.endTime) broken('an attempt ends after its start', record);
     if (before !== undefined && !mayFollow(before, record)) {
       broken('E5: a pointer ends once', { before, record });
     }

@@ -38,7 +38,7 @@ export function define(
   const parsed = parseDefinition({ id: 'tested', ...members, steps }, { version: 1 });
   if (parsed.definition === null) {
     const problems = parsed.errors.map(({ pointer, message }) => `${pointer}: ${message}`);
-    throw new Error(`the test's definition is refused:\n${problems.join('\n')}`);
+    throw new Error(`the definition of the test is rejected:\n${problems.join('\n')}`);
   }
   return parsed.definition;
 }

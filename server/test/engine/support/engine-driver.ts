@@ -157,7 +157,7 @@ export class EngineDriver extends RunView {
     end: Pick<ChildMessage, 'status' | 'outcome' | 'error' | 'data'>,
   ): void {
     const { id, attempt, state } = this.pointer(stepId);
-    if (state.kind !== 'child') throw new Error(`${stepId} does not wait for another instance`);
+    if (state.kind !== 'child') throw new Error(`${stepId} is not waiting for a child`);
     const { workflowId } = state;
     this.deliver({ kind: 'child', pointerId: id, attempt, workflowId, ...end });
   }

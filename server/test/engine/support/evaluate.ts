@@ -44,7 +44,7 @@ function evaluate(source: string, variables: Variables): Json {
   } catch (error) {
     throw new EvaluationError(`${source}: ${String(error)}`);
   }
-  if (value === undefined) throw new EvaluationError(`${source}: gives nothing`);
+  if (value === undefined) throw new EvaluationError(`${source}: has no value`);
   return value as Json;
 }
 

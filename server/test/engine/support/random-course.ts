@@ -131,7 +131,7 @@ export class Course {
 /** Responds to everything that the instance is waiting for until it has ended. */
 export function answerEverything(driver: EngineDriver): void {
   for (let answers = 0; !isEnded(driver.instance); answers += 1) {
-    if (answers > 5000) throw new Error(`it never ends: ${driver.open.join(', ')}`);
+    if (answers > 5000) throw new Error(`the instance never ends: ${driver.open.join(', ')}`);
     answerSomething(driver);
   }
 }
@@ -147,7 +147,7 @@ function answerSomething(driver: EngineDriver): void {
   else if (driver.pointers.some(({ state }) => state.kind === 'child')) endChild(driver, 0, true);
   else if (wait?.state.kind === 'event') driver.publish(wait.state.name, wait.state.key);
   else if (due !== null) driver.advance((due - driver.now) / 1000);
-  else throw new Error(`it waits for nothing: ${driver.open.join(', ')}`);
+  else throw new Error(`the instance is waiting for nothing: ${driver.open.join(', ')}`);
 }
 
 function endChild(driver: EngineDriver, pick: number, succeeds: boolean): void {

@@ -207,7 +207,8 @@ export class PersistentClient {
   async #call(method: string, path: string, options: CallOptions): Promise<unknown> {
     const { body, expected, idempotencyKey } = options;
     for (;;) {
-      if (Date.now() > this.#deadline) throw new Error(`${method} ${path} was never answered`);
+      if (Date.now() > this.#deadline)
+        throw new Error(`${method} ${path} got no response before the deadline`);
       try {
         const response = await fetch(`${await this.#address()}${path}`, {
           method,

@@ -33,7 +33,7 @@ export class ServerProcess {
 
   async storeCalls(): Promise<StoreCalls> {
     const child = this.#child;
-    if (child === null) throw new Error('the server does not run');
+    if (child === null) throw new Error('the server is not running');
     return new Promise((resolve) => {
       child.on('message', (report: Report) => {
         if (report.calls !== undefined) resolve(report.calls);
@@ -69,7 +69,7 @@ export class ServerProcess {
       child.once('exit', () => {
         if (this.#child === child) this.#child = null;
         this.#url = null;
-        reject(new Error('the server ended before it listened'));
+        reject(new Error('the server exited before it was listening'));
       });
     });
   }

@@ -48,14 +48,14 @@ const HOST_ATTACKS: Readonly<Record<string, string>> = {
   'write by io.open': 'import io\nio.open("HOST.file", "w").write("x")',
   'read by FileIO': 'import io\nx = io.FileIO("HOST.secretFile").readall().decode()',
   'read by open_code': 'import io\nx = io.open_code("HOST.secretFile").read().decode()',
-  'list the root': 'x = load("posix").listdir("/")',
-  'change the folder': 'load("posix").chdir("/tmp")\nx = load("posix").getcwd()',
-  'create a folder': 'load("posix").mkdir("HOST.file")',
+  'list the root directory': 'x = load("posix").listdir("/")',
+  'change the directory': 'load("posix").chdir("/tmp")\nx = load("posix").getcwd()',
+  'create a directory': 'load("posix").mkdir("HOST.file")',
   'delete a file': 'load("posix").unlink("HOST.secretFile")',
   'rename a file': 'load("posix").rename("HOST.secretFile", "HOST.file")',
   'link a file': 'load("posix").symlink("HOST.secretFile", "HOST.file")',
   environment: 'x = {k.decode(): v.decode() for k, v in load("posix").environ.items()}',
-  'environment by getenv':
+  'read the environment by getenv':
     'x = repr([o for o in gc.get_objects() if type(o).__name__ == "_Environ"])',
   fork: 'x = load("posix").fork()',
   exec: 'load("posix").execv("/bin/sh", ["sh", "-c", "touch HOST.file"])',
@@ -71,29 +71,29 @@ const HOST_ATTACKS: Readonly<Record<string, string>> = {
     'p = load("posix")\nfor fd in range(3, 20):\n  try: p.write(fd, b"x" * 24)\n  except OSError: pass',
   'read standard input': 'x = load("posix").read(0, 100)',
   socket: 's = load("_socket").socket()\ns.connect(("127.0.0.1", HOST.port))\ns.send(b"x")',
-  'listening socket': 's = load("_socket").socket()\ns.bind(("127.0.0.1", 0))\ns.listen()',
-  'name look-up': 'load("_socket").getaddrinfo("localhost", 80)',
+  'open a listening socket': 's = load("_socket").socket()\ns.bind(("127.0.0.1", 0))\ns.listen()',
+  'look up a host name': 'load("_socket").getaddrinfo("localhost", 80)',
   threads: 'load("_thread").start_new_thread(print, ("x",))',
   sleep: 'load("time").sleep(60)',
   select: 'load("select").select([0], [], [], 60)',
   'import js': 'import js\nx = str(js.process.env)',
   'the real import of js': 'x = G["_real_import"]("js").process.env',
   importlib: 'x = G["_real_import"]("importlib").import_module("js")',
-  'the finder of js':
+  'the finder of the js module':
     'f = [o for o in gc.get_objects() if type(o).__name__ == "JsFinder"][0]\nx = str(f.jsproxies["pyodide_js"].version)',
-  'every proxy':
+  'every proxy object':
     'for o in gc.get_objects():\n  if type(o).__name__ == "JsProxy":\n    x = o.constructor.constructor("return process")()',
   'proxies of the finder':
     'for f in gc.get_objects():\n  if type(f).__name__ == "JsFinder":\n    for p in f.jsproxies.values():\n      x = p.constructor.constructor("return process")().env',
   run_js: 'x = G["_real_import"]("pyodide.code").run_js("process.env")',
-  'core of Pyodide': 'c = load("_pyodide_core")\nx = [getattr(c, n) for n in dir(c)]',
+  'the core of Pyodide': 'c = load("_pyodide_core")\nx = [getattr(c, n) for n in dir(c)]',
   'pyodide_js by modules':
     'x = sys.modules["pyodide_js"].loadPackage("http://127.0.0.1:HOST.port/x")',
-  'node sockets':
+  'sockets of Node':
     'f = [o for o in gc.get_objects() if type(o).__name__ == "JsFinder"][0]\nf.jsproxies["pyodide_js"].useNodeSockFS()',
-  'mount the disk':
+  'mount the disk of the host':
     'f = [o for o in gc.get_objects() if type(o).__name__ == "JsFinder"][0]\nf.jsproxies["pyodide_js"].mountNodeFS("/x", "/")\nx = load("posix").listdir("/x")',
-  'web loop':
+  'the event loop of Pyodide':
     'for o in gc.get_objects():\n  if type(o).__name__ == "WebLoop":\n    o.call_later(0, print, "x")',
   'emscripten by ctypes':
     'c = G["_real_import"]("ctypes")\nc.pythonapi.emscripten_run_script(b"require(\'fs\').writeFileSync(\'HOST.file\',\'x\')")',
@@ -102,13 +102,14 @@ const HOST_ATTACKS: Readonly<Record<string, string>> = {
   'every function of the table':
     'c = G["_real_import"]("ctypes")\nfor i in range(1, 20000):\n  try: c.CFUNCTYPE(c.c_int)(i)()\n  except BaseException: pass',
   'system by ctypes': 'c = G["_real_import"]("ctypes")\nc.pythonapi.system(b"touch HOST.file")',
-  'memory by ctypes':
+  'read memory by ctypes':
     'c = G["_real_import"]("ctypes")\nx = c.string_at(0, 30_000_000).count(b"STEPWRIGHT")',
   'crafted bytecode':
     'import types\nf = lambda: 1\ncode = f.__code__.replace(co_code=bytes([100, 255] * 2000 + [36, 0]), co_stacksize=1)\nx = types.FunctionType(code, {})()',
   'crafted constants':
     'f = lambda: 1\nx = eval(f.__code__.replace(co_consts=(), co_code=f.__code__.co_code))',
-  'format walk': 'class A:\n  def f(self): pass\nx = "{0.f.__globals__[G][_settings]}".format(A())',
+  'walk objects by format strings':
+    'class A:\n  def f(self): pass\nx = "{0.f.__globals__[G][_settings]}".format(A())',
   'runner globals': 'x = {k: repr(v)[:200] for k, v in G.items()}',
   'breakpoint hook': 'sys.breakpointhook()',
   'fault handler': 'load("faulthandler")._sigsegv()',
@@ -132,11 +133,11 @@ export const CONTAMINATIONS: Readonly<Record<string, string>> = {
   'the class of records': 'type(r).__getattr__ = lambda self, name: 666',
   'the encoder': 'G["_encode"] = lambda v: "666"',
   'the dumper': 'G["_dump"] = lambda v: "666"',
-  'the compiler cache':
+  'the cache of the compiler':
     'G["_compiled"]["data.a + 1"] = (compile("666", "", "eval"), frozenset(), True)',
-  'the second opinion': 'G["_looks_pure"] = lambda code: True',
-  'the entrance': 'G["run"] = lambda *a: "{}\\n666"',
-  'the code of the entrance': 'G["run"].__code__ = (lambda r, v, h: "{}\\n666").__code__',
+  'the second check of purity': 'G["_looks_pure"] = lambda code: True',
+  'the entry function': 'G["run"] = lambda *a: "{}\\n666"',
+  'the code of the entry function': 'G["run"].__code__ = (lambda r, v, h: "{}\\n666").__code__',
   'the environment': 'G["_settings"]["environment"]["NAME"] = "evil"',
   limits: 'G["_settings"]["resultLimit"] = 10**9',
   progress: 'G["progress"].extend(b"x" * 100000)',
@@ -163,7 +164,7 @@ export const CONTAMINATIONS: Readonly<Record<string, string>> = {
   'regular expressions':
     'import re\nre._cache.clear()\nre.compile = None\nre.sub = lambda *a: "evil"',
   datetime: 'import datetime\ndatetime.datetime = None',
-  'int digits': 'sys.set_int_max_str_digits(640)',
+  'the limit of integer digits': 'sys.set_int_max_str_digits(640)',
   'dict by ctypes': 'c = G["_real_import"]("ctypes")\nc.memset(id({}), 0, 8)',
   'a small integer': 'c = G["_real_import"]("ctypes")\nc.memmove(id(2) + 12, id(5) + 12, 4)',
 };
@@ -175,33 +176,33 @@ export const FORGERIES: Readonly<Record<string, string>> = {
   'a number': '"5"',
   'a list': '"[]"',
   'no names': '"{}"',
-  'an input that nobody gave': '\'{"names":[],"unchanged":["__proto__"]}\'',
+  'an unknown input as unchanged': '\'{"names":[],"unchanged":["__proto__"]}\'',
   'too few values': '\'{"names":["a","b"],"unchanged":[]}\\n1\'',
   'too many values': '\'{"names":["a"],"unchanged":[]}\\n1\\n2\'',
-  'names that are no text': '\'{"names":[{}],"unchanged":[]}\\n1\'',
-  'a value that is no JSON': '\'{"names":["a"],"unchanged":[]}\\nfunction(){}\'',
+  'names that are not strings': '\'{"names":[{}],"unchanged":[]}\\n1\'',
+  'a value that is not JSON': '\'{"names":["a"],"unchanged":[]}\\nfunction(){}\'',
   'a prototype': '\'{"names":["__proto__"],"unchanged":[]}\\n{"polluted":true}\'',
   'a deep value': '\'{"names":["a"],"unchanged":[]}\\n\' + "[" * 100000 + "]" * 100000',
-  'an error that is no object': '\'{"failed":[]}\'',
+  'an error that is not an object': '\'{"failed":[]}\'',
   'an error without a type': '\'{"failed":{"message":1}}\'',
   'an error with a huge message': '\'{"failed":{"type":"E","message":"\' + "x" * 1000000 + \'"}}\'',
-  'letters beyond ASCII': '"\\u00e9\\U0001f600"',
-  'half of a letter': '"\\ud800"',
-  'no text': '5',
+  'characters beyond ASCII': '"\\u00e9\\U0001f600"',
+  'a lone surrogate': '"\\ud800"',
+  'a number instead of text': '5',
   'an exception': '1 / 0',
-  'too much': '"x" * 50_000_000',
+  'a huge response': '"x" * 50_000_000',
   never: '[0 for _ in iter(int, 1)]',
 };
 
 /** The same for the single value of an expression. */
 export const FORGED_VALUES: Readonly<Record<string, string>> = {
   'two values': '"1\\n2"',
-  'no JSON': '"x"',
+  'a value that is not JSON': '"x"',
   'a huge integer': '"9" * 1001',
   'a deep value': '"[" * 1000 + "]" * 1000',
-  'no text': '[]',
+  'a list instead of text': '[]',
   NaN: '"NaN"',
-  'too much': '"1" * 10_000_000',
+  'a huge value': '"1" * 10_000_000',
 };
 
 export function hostAttacks({ file, secretFile, port, pid }: AttackTargets): readonly Attack[] {

@@ -29,7 +29,7 @@ function send(url: string, { body, headers, method, path }: GrownRequest): Promi
       response.resume().on('end', () => resolve(response.statusCode ?? 0));
       response.on('error', () => resolve(0));
     });
-    call.setTimeout(120_000, () => call.destroy(new Error('no answer for two minutes')));
+    call.setTimeout(120_000, () => call.destroy(new Error('no response for two minutes')));
     // The response to a body that is too large comes before all of it was sent.
     call.on('error', (error: NodeJS.ErrnoException) =>
       error.code === 'EPIPE' || error.code === 'ECONNRESET' ? resolve(0) : reject(error),

@@ -54,7 +54,7 @@ export async function worstLiveLatency<T>(
 
 /** The criterion for every attack: the server is up, and no other client has waited for long. */
 export function expectLively(latency: ProbeReport, what = 'worst latency of /health/live'): void {
-  expect(latency.failures, `${what}: calls without an answer`).toBe(0);
+  expect(latency.failures, `${what}: calls without a response`).toBe(0);
   expect(latency.calls, `${what}: calls`).toBeGreaterThan(0);
   expectPromptAnswers(latency, what);
   expectPromptRuns(latency);

@@ -184,8 +184,7 @@ export async function startRuns(
       `/api/workflow/${definitionId}`,
       body,
     );
-    if (status !== 201)
-      throw new Error(`a start was answered with ${status} ${text.slice(0, 500)}`);
+    if (status !== 201) throw new Error(`a start returned ${status} ${text.slice(0, 500)}`);
     return (JSON.parse(text) as { workflowId: string }).workflowId;
   });
 }

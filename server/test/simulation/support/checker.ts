@@ -44,7 +44,7 @@ export async function unrest(world: World): Promise<string | null> {
   if ((await store.findUnsettledActivities(FAR_FUTURE_MS, 1)).length > 0)
     return 'unsettled results';
   const offered = await store.findAvailableActivities(['work'], FAR_FUTURE_MS);
-  if (offered.length > 0) return 'activities that nobody waits for';
+  if (offered.length > 0) return 'activities without a waiting step';
   for (let index = 0; index < world.plan.scenarios; index += 1) {
     const nameKey = nameKeyOf('news', `key ${index}`);
     for (const key of [nameKey, nameKeyOf('never', `key ${index}`)]) {
@@ -67,7 +67,7 @@ export async function checkEnd(
   for (const [id, removed] of world.archive.removed) ended.set(id, endedOf(removed));
   for (const scenario of scenarios) {
     for (const id of scenario.started) {
-      hold(ended.has(id), 'I1 an answered start exists', () => `${id} of ${scenario.name}`);
+      hold(ended.has(id), 'I1 an acknowledged start exists', () => `${id} of ${scenario.name}`);
     }
   }
   for (const instance of ended.values()) {
@@ -83,7 +83,7 @@ export async function checkEnd(
 
 async function readEnded({ store }: World, id: string): Promise<Ended> {
   const record = await store.getInstance(id);
-  if (record === null) throw new Error('an instance vanished');
+  if (record === null) throw new Error('an instance is missing');
   return endedOf({ record, history: await store.readHistory(id, 0, HISTORY_MAX) });
 }
 
@@ -112,7 +112,7 @@ function checkCleanUp({ record, steps }: Ended): void {
   const undone = completed.filter((stepId) => undoing.has(stepId));
   hold(
     undone.join() === expected.join(),
-    'E10 what completed is undone once, newest first',
+    'E10 completed steps are compensated once, newest first',
     () => `${id}: ${undone.join()} instead of ${expected.join()}`,
   );
 }
@@ -122,16 +122,20 @@ function checkInstance({ data, record, steps }: Ended, scenario: Scenario): void
   const { id, definitionId, outcome, status } = record;
   if (outcome === 'Terminated') {
     hold(status === 'Terminated', 'I1 outcome and status agree', () => `${id} is ${status}`);
-    hold(scenario.isTerminated, 'I1 nobody ended it', () => `${id} is Terminated`);
+    hold(scenario.isTerminated, 'I1 only a client terminates a run', () => `${id} is Terminated`);
     return;
   }
   const workflow = WORKFLOWS[definitionId];
-  if (workflow === undefined) throw new Error(`there is no workflow ${definitionId}`);
+  if (workflow === undefined) throw new Error(`unknown workflow ${definitionId}`);
   const childStart: JsonObject = { i: 0, n: 1, got: '' };
   const start = definitionId === scenario.name ? scenario.data : childStart;
   const model = workflow.expect(start);
   const expected = model.outcome ?? 'Succeeded';
-  hold(outcome === expected, 'I1 it ends as the model says', () => `${id} ${outcome ?? 'null'}`);
+  hold(
+    outcome === expected,
+    'I1 the run ends as the model predicts',
+    () => `${id} ${outcome ?? 'null'}`,
+  );
   const isAborted = expected === 'Failed';
   hold(
     status === (isAborted ? 'Terminated' : 'Complete'),
@@ -144,7 +148,7 @@ function checkInstance({ data, record, steps }: Ended, scenario: Scenario): void
     // A parent sees the end of its child, which a client may have terminated.
     hold(
       data[name] === value,
-      'I2 data is what the model says',
+      'I2 data is what the model predicts',
       () => `${id} ${name}: ${JSON.stringify(data[name])} instead of ${JSON.stringify(value)}`,
     );
   }
@@ -162,7 +166,7 @@ function checkCounts(
       const seen = steps.filter((step) => step.status === how && step.stepId === stepId).length;
       hold(
         seen === count,
-        'I1 steps end as often as the model says',
+        'I1 steps end as often as the model predicts',
         () => `${id} ${stepId}: ${how} ${seen} times instead of ${count}`,
       );
     }
@@ -180,7 +184,11 @@ function checkEvents(
   const letters = typeof got === 'string' ? got.split('') : [];
   if (definitionId === 'race') {
     const isEither = late === true ? got === null : typeof got === 'string';
-    hold(isEither, 'I6 a wait ends with an event or its time', () => `${id}: ${letters.join('')}`);
+    hold(
+      isEither,
+      'I6 a wait ends with an event or its timeout',
+      () => `${id}: ${letters.join('')}`,
+    );
     if (got === null) return;
   }
   hold(
@@ -242,11 +250,11 @@ function checkLedger(world: World, ended: ReadonlyMap<string, Ended>): void {
     );
     if (step?.status === 'Complete' || step?.status === 'Failed') {
       const status = succeeds ? 'Complete' : 'Failed';
-      hold(step.status === status, 'I3 the answer counts', () => `${key} ${step.status}`);
+      hold(step.status === status, 'I3 the response counts', () => `${key} ${step.status}`);
     }
     hold(
       calls === 1 || !isUndisturbed(world.plan),
-      'I3 nothing is called twice without a fault',
+      'I3 no call is repeated without a fault',
       () => key,
     );
   }

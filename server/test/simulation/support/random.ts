@@ -32,7 +32,7 @@ export class Random {
 
   pick<Item>(items: readonly Item[]): Item {
     const item = items[this.below(items.length)];
-    if (item === undefined) throw new Error('nothing to pick from');
+    if (item === undefined) throw new Error('the list is empty');
     return item;
   }
 }

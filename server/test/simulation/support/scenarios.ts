@@ -26,7 +26,7 @@ export class Scenario {
     this.index = index;
     this.name = world.random.pick(world.workflowNames);
     const workflow = WORKFLOWS[this.name];
-    if (workflow === undefined) throw new Error(`there is no workflow ${this.name}`);
+    if (workflow === undefined) throw new Error(`unknown workflow ${this.name}`);
     this.workflow = workflow;
     this.data = { ...workflow.data(world.random), s: index, key: `key ${index}` };
   }
@@ -161,7 +161,7 @@ export class Scenario {
   /** An acknowledged start is visible to every client. */
   async #look(id: string): Promise<void> {
     const view = await this.#askFor(id, (host) => host.instances.get(id));
-    hold(view === null || view.id === id, 'I1 an answered start exists', () => id);
+    hold(view === null || view.id === id, 'I1 an acknowledged start exists', () => id);
   }
 
   /** Null: purged, because its end was long ago. */

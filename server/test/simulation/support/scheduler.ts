@@ -143,7 +143,7 @@ export class Scheduler {
       return task;
     }
     const timer = due[index - this.#tasks.length];
-    if (timer === undefined) throw new Error('picked beyond what is due');
+    if (timer === undefined) throw new Error('selected a timer that does not exist');
     this.#timers.delete(timer);
     return timer;
   }

@@ -67,7 +67,7 @@ function evaluated(
   step: JsonObject = {},
 ): Json {
   const value = compiled(source)(data, context, step);
-  if (value === undefined) throw new Error(`${source} is nothing`);
+  if (value === undefined) throw new Error(`${source} has no value`);
   return value as Json;
 }
 

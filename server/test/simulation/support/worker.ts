@@ -36,7 +36,7 @@ export class AcceptedResults {
 
 export function activityOf(token: string): string {
   const read = readToken(token);
-  if (read === null) throw new Error('this is no token');
+  if (read === null) throw new Error('invalid token');
   return read.activityId;
 }
 

@@ -108,7 +108,7 @@ export function describeConcurrency(test: StoreUnderTest): void {
         Array.from({ length: CALLERS }, (_, n) => n + 1),
       );
       for (const result of results) {
-        if (!('record' in result)) throw new Error('No record');
+        if (!('record' in result)) throw new Error('the claim returned no record');
         const stored = await test.store.getDefinition('d', result.record.version);
         expect(stored).toEqual(result.record);
       }

@@ -55,7 +55,7 @@ export class Instructions {
 
   byte(): number {
     const byte = this.bytes[this.position];
-    if (byte === undefined) throw new Error('the module ends too soon');
+    if (byte === undefined) throw new Error('the module ends unexpectedly');
     this.position += 1;
     return byte;
   }
@@ -133,7 +133,7 @@ export class Instructions {
 
   private skipImmediates(code: number): void {
     const immediates = immediatesOf(code);
-    if (immediates === undefined) throw new Error(`an unknown instruction 0x${code.toString(16)}`);
+    if (immediates === undefined) throw new Error(`unknown instruction 0x${code.toString(16)}`);
     for (const immediate of immediates) this.skipImmediate(immediate);
   }
 
