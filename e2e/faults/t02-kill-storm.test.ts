@@ -28,13 +28,13 @@ describe.each([
       await workload.begin();
       const kills: { readonly from: number; readonly to: number }[] = [];
       const hasMetWork = (): boolean => workload.client.retries + ledger.repeats > 0;
-      const stormGoesOn = (): boolean =>
+      const stormContinues = (): boolean =>
         kills.length < scaled(killsMin) ||
         (!hasMetWork() && kills.length < scaled(killsMin) * KILLS_MAX_FACTOR);
       const goesOn = (count: number): boolean =>
-        count < scaled(runs) || (stormGoesOn() && count < scaled(runs) * RUNS_MAX_FACTOR);
+        count < scaled(runs) || (stormContinues() && count < scaled(runs) * RUNS_MAX_FACTOR);
       const started = workload.startWhile(goesOn, 12);
-      while (stormGoesOn()) {
+      while (stormContinues()) {
         await setTimeout(KILL_EVERY_MS_MIN + random() * 1000);
         const victim = Math.floor(random() * fleet.size);
         const from = Date.now();

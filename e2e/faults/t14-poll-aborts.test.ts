@@ -28,7 +28,7 @@ async function startRuns(client: PersistentClient, count: number): Promise<reado
   return Promise.all(starts);
 }
 
-async function noPollerLeft(fleet: Fleet): Promise<void> {
+async function untilNoPollerIsLeft(fleet: Fleet): Promise<void> {
   await eventually('no poll is left behind', async () => {
     return (await fleet.metric('stepwright_pollers')) === 0;
   });
@@ -57,7 +57,7 @@ describe('T-14 polls that are aborted', () => {
       });
       giveUp.abort();
       await Promise.all(polls);
-      await noPollerLeft(fleet);
+      await untilNoPollerIsLeft(fleet);
       const ids = await startRuns(client, 20);
       for (let taken = 0; taken < ids.length; taken += 1) {
         const { attempt, token } = await eventually('there is work', async () => {
@@ -105,7 +105,7 @@ describe('T-14 polls that are aborted', () => {
       const endedMs = Date.now() - beganAt;
       isOver = true;
       await Promise.all([...impatient, ...patient]);
-      await noPollerLeft(fleet);
+      await untilNoPollerIsLeft(fleet);
       console.log('T-14', { items: ids.length, hungUp, endedMs });
     });
   });

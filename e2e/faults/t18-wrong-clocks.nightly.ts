@@ -74,7 +74,7 @@ async function work(
 }
 
 /** Nodes that follow the clock of their machine have noticed that it is correct again. */
-async function untilRight(urls: readonly string[]): Promise<void> {
+async function untilClocksAreRight(urls: readonly string[]): Promise<void> {
   for (const url of urls) {
     await eventually('the clock is right', async () => {
       const started = await fetch(`${url}/api/workflow/pure`, { method: 'POST' });
@@ -171,7 +171,7 @@ describe('T-18 wrong clocks on one machine', () => {
         };
         const ahead = await work(scene, [setAhead]);
         clock.set(0);
-        await untilRight(fleet.urls);
+        await untilClocksAreRight(fleet.urls);
         // The run started by the new time, so it is on time by that; work scheduled later by the old time must wait for
         // it.
         const timers = await startTimers(scene, scaled(20));

@@ -20,7 +20,9 @@ const HUGE_MEGABYTES = 100;
 const MEGABYTES_MAX = 600;
 
 /** What a target may do to a caller, and what its step reports about it. */
-const EVILS: Readonly<Record<string, { respond: (to: ServerResponse) => void; why: RegExp }>> = {
+const MISBEHAVIORS: Readonly<
+  Record<string, { respond: (to: ServerResponse) => void; why: RegExp }>
+> = {
   silent: { respond: () => undefined, why: /time|took/i },
   trickling: {
     respond: (response) => {
@@ -30,20 +32,20 @@ const EVILS: Readonly<Record<string, { respond: (to: ServerResponse) => void; wh
     },
     why: /time|took/i,
   },
-  huge: { respond: sendMuch, why: /larger than/ },
+  huge: { respond: sendHugeBody, why: /larger than/ },
 };
 
 const STUCK = definition('stuck', [
   {
     Id: 'call',
     StepType: 'HttpRequest',
-    Inputs: { BaseUrl: 'data.target', Resource: '"/" + data.evil', Timeout: 'data.timeout' },
+    Inputs: { BaseUrl: 'data.target', Resource: '"/" + data.misbehavior', Timeout: 'data.timeout' },
     Outputs: { why: 'step.ErrorMessage', isFine: 'step.IsSuccessful' },
   },
 ]);
 
 /** As fast as the caller reads. */
-function sendMuch(response: ServerResponse): void {
+function sendHugeBody(response: ServerResponse): void {
   const megabyte = Buffer.alloc(MEGABYTE, 'x');
   let left = HUGE_MEGABYTES;
   const send = (): void => {
@@ -62,7 +64,7 @@ describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
   ({ store }) => {
     it('makes only its own runs time out, and does not affect others', async () => {
       const target = await Ledger.start();
-      target.respond = ({ path }, response) => EVILS[path.slice(1)]?.respond(response);
+      target.respond = ({ path }, response) => MISBEHAVIORS[path.slice(1)]?.respond(response);
       try {
         await withFleet({ count: 2, store }, async ({ fleet, ledger, random }) => {
           const workload = new Workload({ urls: () => fleet.urls, ledger, random });
@@ -70,34 +72,34 @@ describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
           const { client } = workload;
           await client.call('POST', '/api/definition', { body: STUCK });
           const healthy = workload.start(scaled(60), 8);
-          const evils = Object.entries(EVILS).flatMap((evil) =>
-            Array.from({ length: scaled(10) }, () => evil),
+          const misbehaviors = Object.entries(MISBEHAVIORS).flatMap((misbehavior) =>
+            Array.from({ length: scaled(10) }, () => misbehavior),
           );
           let megabytes = 0;
-          const ends = evils.map(async ([evil, { why }]) => {
-            const timeout = evil === 'huge' ? LONG_TIMEOUT_SECONDS : TIMEOUT_SECONDS;
-            const body = { evil, timeout, target: target.url };
+          const ends = misbehaviors.map(async ([misbehavior, { why }]) => {
+            const timeout = misbehavior === 'huge' ? LONG_TIMEOUT_SECONDS : TIMEOUT_SECONDS;
+            const body = { misbehavior, timeout, target: target.url };
             const start = await client.call('POST', '/api/workflow/stuck', { body });
             const { workflowId } = start.body as Instance;
             const { data, status } = await untilEnded(client, workflowId, ENDS_MS_MAX);
             megabytes = Math.max(megabytes, ...(await megabytesOf(fleet)));
             expect(status).toBe('Complete');
             // The received part is a result; the message says that it is incomplete.
-            expect(String(data['why']), evil).toMatch(why);
+            expect(String(data['why']), misbehavior).toMatch(why);
           });
           await Promise.all(ends);
           await healthy;
           const verdict = await check(workload, ledger, fleet);
           await workload.end();
           console.log(`T-29 ${store}`, {
-            stuck: evils.length,
+            stuck: misbehaviors.length,
             calls: target.calls.length,
             runs: verdict.runs,
             megabytes,
           });
           expect(verdict.violations).toEqual([]);
           expect(verdict.repeatedCalls).toEqual([]);
-          expect(target.calls).toHaveLength(evils.length);
+          expect(target.calls).toHaveLength(misbehaviors.length);
           expect(megabytes).toBeLessThan(MEGABYTES_MAX);
         });
       } finally {

@@ -213,7 +213,7 @@ class HealthyRuns {
 describe('T-37 the run that is blamed for crashes', () => {
   it('is none if nodes are killed 30 times in a row', { timeout: 1_800_000 }, async () => {
     let lifeMs: number | null = null;
-    const settingsOf = (): Readonly<Record<string, string>> => dyingAfter(lifeMs);
+    const settingsOf = (): Readonly<Record<string, string>> => settingsToDieAfter(lifeMs);
     await withFleet({ count: 1, store: 'sqlite', settingsOf }, async (scene) => {
       const { fleet, ledger, random } = scene;
       ledger.respond = (...answer) => void setTimeout(answerOk, CALL_MS, ...answer);
@@ -289,7 +289,7 @@ async function restartUntil(fleet: Fleet, isDone: () => Promise<boolean>): Promi
   }
 }
 
-function dyingAfter(lifeMs: number | null): Readonly<Record<string, string>> {
+function settingsToDieAfter(lifeMs: number | null): Readonly<Record<string, string>> {
   if (lifeMs === null) return {};
   const preload = new URL('support/die-later.mjs', import.meta.url).href;
   return { NODE_OPTIONS: `--import ${preload}`, DIE_AFTER_MS: String(lifeMs) };

@@ -9,7 +9,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { worstLiveLatency } from '../../server/test/security/support/live-latency.js';
 import {
   call,
-  callUntilTaken,
+  callUntilAccepted,
   CONTAINERS,
   define,
   inParallel,
@@ -64,7 +64,7 @@ describe.each(CONTAINERS)('T-38 the heap of a container with $container', ({ hea
         await shown(at.server, 'restart', () => unrelatedRunMs(at.server));
       }
       await shown(at.server, 'end', async () => {
-        const { status } = await callUntilTaken(at.server, 'POST', '/api/event/go/k', '{}');
+        const { status } = await callUntilAccepted(at.server, 'POST', '/api/event/go/k', '{}');
         expect(status).toBe(202);
         await unrelatedRunMs(at.server);
         await untilComplete(at.server, definitionId, count);
@@ -80,7 +80,7 @@ describe.each(CONTAINERS)('T-38 the heap of a container with $container', ({ hea
       await startRuns(at.server, count, { definitionId: 'keeping', load: '0' });
       const event = smallObjects(930_000, '"xxxxxx"');
       await shown(at.server, 'event', async () => {
-        const published = callUntilTaken(at.server, 'POST', '/api/event/load/k', event);
+        const published = callUntilAccepted(at.server, 'POST', '/api/event/load/k', event);
         await unrelatedRunMs(at.server);
         expect((await published).status).toBe(202);
       });
@@ -88,7 +88,9 @@ describe.each(CONTAINERS)('T-38 the heap of a container with $container', ({ hea
         await at.restart(end);
         await shown(at.server, 'restart', () => unrelatedRunMs(at.server));
       }
-      expect((await callUntilTaken(at.server, 'POST', '/api/event/end/k', '{}')).status).toBe(202);
+      expect((await callUntilAccepted(at.server, 'POST', '/api/event/end/k', '{}')).status).toBe(
+        202,
+      );
       await untilComplete(at.server, 'keeping', count);
     });
   });

@@ -236,17 +236,17 @@ describe('the scopes of the operations', () => {
   const ROLES = ['author', 'controller', 'viewer', 'worker', 'admin'].map((r) => `conductor:${r}`);
 
   /** After the access check the scripted host fails: any status except 401 and 403 means that access was granted. */
-  const isLetIn = (status: number) => status !== 401 && status !== 403;
+  const isAdmitted = (status: number) => status !== 401 && status !== 403;
 
   it.each(operations)('allow $scopes to call $method $path', async ({ method, path, scopes }) => {
     const api = await startApi({ auth: AUTH });
     const withoutToken = await api.fetch(path, { method });
-    expect(isLetIn(withoutToken.status)).toBe(scopes.length === 0);
+    expect(isAdmitted(withoutToken.status)).toBe(scopes.length === 0);
     for (const scope of ROLES) {
       const authorization = `Bearer ${await makeToken({ scope })}`;
       const { status } = await api.fetch(path, { method, headers: { authorization } });
       const isAllowed = scopes.length === 0 || scopes.includes(scope) || scope === ROLES.at(-1);
-      expect(isLetIn(status), scope).toBe(isAllowed);
+      expect(isAdmitted(status), scope).toBe(isAllowed);
     }
   });
 

@@ -98,14 +98,14 @@ it('a root that requests turns all the time gets no more of them than another', 
   const turns = new Turns(1);
   const served: string[] = [];
   const end = await turns.take('first', 'first');
-  const insist = async (root: string, times: number): Promise<void> => {
+  const takeRepeatedly = async (root: string, times: number): Promise<void> => {
     for (let time = 0; time < times; time += 1) {
       const endTurn = await turns.take(root, root);
       served.push(root);
       endTurn();
     }
   };
-  const all = [insist('a', 10), insist('b', 10)];
+  const all = [takeRepeatedly('a', 10), takeRepeatedly('b', 10)];
   end();
   await Promise.all(all);
   expect(served).toEqual(Array.from({ length: 10 }, () => ['a', 'b']).flat());

@@ -109,7 +109,7 @@ const suspended = (client: Client, id: string) =>
 everyStore(
   'misbehaving Python',
   (at) => {
-    const failsWhileOthersGoOn = async (bad: JsonObject, type: RegExp): Promise<void> => {
+    const failsWhileOthersRun = async (bad: JsonObject, type: RegExp): Promise<void> => {
       const { client } = at;
       const startedAt = Date.now();
       const id = await client.defineAndStart({ DefaultErrorBehavior: 'Suspend', Steps: [bad] });
@@ -125,14 +125,14 @@ everyStore(
 
     describe('expressions', () => {
       it.each(EXPRESSIONS)('$does', async ({ source, type }) => {
-        await failsWhileOthersGoOn(compute('s', { v: source }), type);
+        await failsWhileOthersRun(compute('s', { v: source }), type);
       });
     });
 
     describe('custom scripts', () => {
       it.each(SCRIPTS)('$does', async ({ source, type }) => {
         const name = await at.client.script(source);
-        await failsWhileOthersGoOn(step('s', name, {}, { Outputs: { v: 'step["v"]' } }), type);
+        await failsWhileOthersRun(step('s', name, {}, { Outputs: { v: 'step["v"]' } }), type);
       });
     });
   },

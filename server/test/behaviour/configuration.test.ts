@@ -41,7 +41,7 @@ describe('an invalid setting', () => {
   });
 
   it('stops the process with only that message', async () => {
-    const { code, output } = await SpawnedServer.runToTheEnd({
+    const { code, output } = await SpawnedServer.runUntilExit({
       Port: 'abc',
       DATA_DIR: '/nonexistent/never',
     });
@@ -50,7 +50,7 @@ describe('an invalid setting', () => {
   });
 
   it('is reported without revealing secrets', async () => {
-    const { code, output } = await SpawnedServer.runToTheEnd({
+    const { code, output } = await SpawnedServer.runUntilExit({
       dbhost: 'mongo://user:hunter2@host/',
     });
     expect(code).toBe(2);
@@ -159,7 +159,7 @@ describe('the server process', () => {
 
   it('exits with a message if its port is unavailable', async () => {
     const first = await startProcess({ PORT: '0', DATA_DIR: await temporaryFolder() });
-    const { code, output } = await SpawnedServer.runToTheEnd({
+    const { code, output } = await SpawnedServer.runUntilExit({
       PORT: new URL(first.url).port,
       DATA_DIR: await temporaryFolder(),
     });

@@ -106,7 +106,7 @@ function explains(at: Surroundings): void {
 
   describe('for a run that the server cannot run', () => {
     /** A stored instance like the waiting one, except for these members. */
-    const planted = async (
+    const plantedInstance = async (
       changes: Partial<InstanceRecord>,
       edit: (state: Record<string, unknown>) => void = () => undefined,
     ): Promise<Explanation> => {
@@ -134,7 +134,7 @@ function explains(at: Surroundings): void {
         attempt: 1,
         time: Date.now(),
       };
-      const { reasons } = await planted({ status: 'Suspended', wakeAt: null }, (state) => {
+      const { reasons } = await plantedInstance({ status: 'Suspended', wakeAt: null }, (state) => {
         state['lastError'] = lastError;
       });
       expect(reasons[0]).toMatchObject({ kind: 'set-aside', actions: ['resume', 'terminate'] });
@@ -145,7 +145,7 @@ function explains(at: Surroundings): void {
       [{ state: 'rubbish' }, /its stored state cannot be read/],
       [{ schemaVersion: 99 }, /a newer version of the server wrote this run/],
     ])('says the same for one with %j', async (changes, text) => {
-      const { reasons } = await planted({ ...changes, status: 'Suspended', wakeAt: null });
+      const { reasons } = await plantedInstance({ ...changes, status: 'Suspended', wakeAt: null });
       expect(reasons).toHaveLength(1);
       expect(reasons[0]).toMatchObject({
         kind: 'set-aside',
@@ -154,7 +154,7 @@ function explains(at: Surroundings): void {
     });
 
     it('says that the node that ran it is gone', async () => {
-      const { reasons } = await planted({ owner: 'gone', wakeAt: inAnHour }, (state) => {
+      const { reasons } = await plantedInstance({ owner: 'gone', wakeAt: inAnHour }, (state) => {
         const [pointer] = state['pointers'] as Record<string, unknown>[];
         pointer!['state'] = { kind: 'effect', inputs: {} };
       });
@@ -163,7 +163,7 @@ function explains(at: Surroundings): void {
     });
 
     it('has a summary even if nothing is open', async () => {
-      const { reasons } = await planted({ owner: 'gone', wakeAt: inAnHour }, (state) => {
+      const { reasons } = await plantedInstance({ owner: 'gone', wakeAt: inAnHour }, (state) => {
         state['pointers'] = [];
       });
       expect(reasons).toHaveLength(1);

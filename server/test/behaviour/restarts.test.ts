@@ -6,7 +6,7 @@ import { CAMEL_JSON } from './support/dialects.js';
 import { everyStore } from './support/every-store.js';
 import { startProcess, temporaryFolder } from './support/server-process.js';
 import { chain, compute, mark, step } from './support/steps.js';
-import { endsWell, WAITS } from './support/waits.js';
+import { succeedsAfterRestart, WAITS } from './support/waits.js';
 
 everyStore(
   'a server that restarts',
@@ -15,7 +15,9 @@ everyStore(
     it('continues every kind of wait', async () => {
       const begun = await Promise.all(WAITS.map((wait) => wait.begin(at.client)));
       await at.restart();
-      const ended = await Promise.allSettled(begun.map((each) => endsWell(at.client, each)));
+      const ended = await Promise.allSettled(
+        begun.map((each) => succeedsAfterRestart(at.client, each)),
+      );
       const failed = ended.flatMap((result, index) =>
         result.status === 'rejected' ? [`${WAITS[index]!.does}: ${String(result.reason)}`] : [],
       );
@@ -80,7 +82,7 @@ describe('kill -9 of a process with the embedded store', () => {
     await first.kill();
     const second = await startProcess(environment);
     const client = new Client(second.url);
-    const ended = await Promise.allSettled(begun.map((each) => endsWell(client, each)));
+    const ended = await Promise.allSettled(begun.map((each) => succeedsAfterRestart(client, each)));
     const failed = ended.flatMap((result, index) =>
       result.status === 'rejected' ? [`${WAITS[index]!.does}: ${String(result.reason)}`] : [],
     );

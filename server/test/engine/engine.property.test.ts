@@ -37,7 +37,7 @@ function live(
 }
 
 /** A definition that forks more branches than it ends is not a counterexample; it is skipped. */
-function ignoringExplosions(property: () => void): void {
+function skippingExplosions(property: () => void): void {
   try {
     property();
   } catch (error) {
@@ -50,7 +50,7 @@ describe('any instance', { timeout }, () => {
   it('reaches the same result whether it stays in memory or is read back at any time (E4)', () => {
     fc.assert(
       fc.property(numbers, happenings, fc.array(fc.boolean()), (list, course, reloads) => {
-        ignoringExplosions(() => {
+        skippingExplosions(() => {
           const definition = randomDefinition(new Choices(list));
           let asked = 0;
           const sometimes = () => reloads[(asked += 1) % Math.max(1, reloads.length)] ?? false;
@@ -81,7 +81,7 @@ describe('any instance', { timeout }, () => {
   it('ends Complete once all its answers have arrived, with everything recorded and nothing pending', () => {
     fc.assert(
       fc.property(numbers, happenings, fc.boolean(), (list, course, reload) => {
-        ignoringExplosions(() => {
+        skippingExplosions(() => {
           const definition = randomDefinition(new Choices(list));
           const { driver, world, course: taken } = live(definition, () => reload);
           for (const happening of course) taken.take(happening);
@@ -103,7 +103,7 @@ describe('any instance', { timeout }, () => {
   it('that is terminated has nothing open, requests nothing and no longer changes', () => {
     fc.assert(
       fc.property(numbers, happenings, happenings, (list, before, after) => {
-        ignoringExplosions(() => {
+        skippingExplosions(() => {
           const { driver, course } = live(randomDefinition(new Choices(list)));
           for (const happening of before) course.take(happening);
           if (driver.status === 'Complete') return;

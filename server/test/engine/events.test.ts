@@ -15,11 +15,11 @@ function take(id: string, inputs: Record<string, unknown> = {}): StepSource {
     outputs: { got: '[...data.got, step.TimedOut ? "late" : step.EventData]' },
   });
 }
-const noneGot = { data: { got: [], n: 0 } };
+const noEvents = { data: { got: [], n: 0 } };
 
 scenarios('a WaitFor step', (start) => {
   it('waits for an event with its name and key, and ignores others', () => {
-    const driver = start(inOrder(take('wait'), noOp('after')), noneGot);
+    const driver = start(inOrder(take('wait'), noOp('after')), noEvents);
     driver.publish('news', 'other', 'wrong key');
     driver.publish('other', 'key', 'wrong name');
     expect(driver.open).toEqual(['wait event']);
@@ -30,25 +30,25 @@ scenarios('a WaitFor step', (start) => {
   });
 
   it.each([null, false, 0, '', [], {}])('accepts any data: %j', (data) => {
-    const driver = start([take('wait')], noneGot);
+    const driver = start([take('wait')], noEvents);
     driver.publish('news', 'key', data);
     expect(driver.data['got']).toEqual([data]);
   });
 
   it('converts a number as name or key to a string', () => {
-    const driver = start([take('wait', { eventName: 'data.n', eventKey: '7' })], noneGot);
+    const driver = start([take('wait', { eventName: 'data.n', eventKey: '7' })], noEvents);
     driver.publish('0', '7', 'x');
     expect(driver.data['got']).toEqual(['x']);
   });
 
   it('fails if the name or the key is not a string', () => {
-    const driver = start([take('wait', { eventKey: 'null' })], noneGot);
+    const driver = start([take('wait', { eventKey: 'null' })], noEvents);
     expect(driver.history).toEqual(['wait Failed']);
     expect(driver.instance.lastError?.message).toContain('EventKey');
   });
 
   it('takes an event published between the start of the run and the start of the step', () => {
-    const driver = start(inOrder(delay('before', 10), take('wait')), noneGot);
+    const driver = start(inOrder(delay('before', 10), take('wait')), noEvents);
     driver.advance(5);
     driver.publish('news', 'key', 'early');
     driver.advance(5);
@@ -57,14 +57,14 @@ scenarios('a WaitFor step', (start) => {
   });
 
   it('ignores an event published before the start of the run', () => {
-    const driver = start(inOrder(delay('before', 10), take('wait')), noneGot);
+    const driver = start(inOrder(delay('before', 10), take('wait')), noEvents);
     driver.store('news', 'key', 'old', START_MS - 1);
     driver.advance(10);
     expect(driver.open).toEqual(['wait event']);
   });
 
   it('takes an event published at the exact time of the start', () => {
-    const driver = start(inOrder(delay('before', 10), take('wait')), noneGot);
+    const driver = start(inOrder(delay('before', 10), take('wait')), noEvents);
     driver.store('news', 'key', 'now', START_MS);
     driver.advance(10);
     expect(driver.data['got']).toEqual(['now']);
@@ -78,7 +78,7 @@ scenarios('a WaitFor step', (start) => {
   ])('takes events from its EffectiveDate on: $effectiveDate', ({ effectiveDate, got }) => {
     const driver = start(
       inOrder(delay('d', 10), take('first', { effectiveDate }), take('second', { effectiveDate })),
-      noneGot,
+      noEvents,
     );
     driver.store('news', 'key', 'old', START_MS - 1000);
     driver.publish('news', 'key', 'new');
@@ -87,7 +87,7 @@ scenarios('a WaitFor step', (start) => {
   });
 
   it('ignores a delivered event from before its EffectiveDate', () => {
-    const driver = start([take('wait', { effectiveDate: '"2030-01-01T01:00:00Z"' })], noneGot);
+    const driver = start([take('wait', { effectiveDate: '"2030-01-01T01:00:00Z"' })], noEvents);
     driver.publish('news', 'key', 'too early');
     expect(driver.open).toEqual(['wait event']);
     driver.advance(3600);
@@ -107,7 +107,7 @@ scenarios('an event', (start) => {
   ];
 
   it('is taken once: a loop that waits again takes the next one, oldest first', () => {
-    const driver = start(inOrder(delay('before', 10), ...loop), noneGot);
+    const driver = start(inOrder(delay('before', 10), ...loop), noEvents);
     for (const data of [1, 2, 3, 4]) {
       driver.publish('news', 'key', data);
       driver.advance(1);
@@ -118,7 +118,7 @@ scenarios('an event', (start) => {
   });
 
   it('is taken once, even if it is delivered again', () => {
-    const driver = start(loop, noneGot);
+    const driver = start(loop, noEvents);
     const event = driver.publish('news', 'key', 1);
     driver.deliver(event);
     driver.deliver(event);
@@ -129,7 +129,7 @@ scenarios('an event', (start) => {
   });
 
   it('is taken once, even if a later one was taken before it', () => {
-    const driver = start(loop, noneGot);
+    const driver = start(loop, noEvents);
     driver.advance(10);
     driver.publish('news', 'key', 'second');
     // Published on a node whose clock is behind.
@@ -140,7 +140,7 @@ scenarios('an event', (start) => {
   });
 
   it('goes to only one of the waits of an instance, the one that was opened first', () => {
-    const driver = start([fork('f', 'a', 'b'), take('a'), take('b')], noneGot);
+    const driver = start([fork('f', 'a', 'b'), take('a'), take('b')], noEvents);
     driver.publish('news', 'key', 1);
     expect(driver.open).toEqual(['b event']);
     driver.publish('news', 'key', 2);
@@ -150,7 +150,7 @@ scenarios('an event', (start) => {
   it('goes to the first wait that can take it, not to one with a later EffectiveDate', () => {
     const driver = start(
       [fork('f', 'a', 'b'), take('a', { effectiveDate: '"2031-01-01"' }), take('b')],
-      noneGot,
+      noEvents,
     );
     driver.publish('news', 'key', 1);
     expect(driver.open).toEqual(['a event']);
@@ -159,7 +159,7 @@ scenarios('an event', (start) => {
   it('is taken by each item of a Foreach in turn', () => {
     const driver = start(
       inOrder(delay('before', 10), foreach('each', "['x', 'y']", [take('wait')])),
-      noneGot,
+      noEvents,
     );
     driver.publish('news', 'key', 1);
     driver.publish('news', 'key', 2);
@@ -215,7 +215,7 @@ describe('a wait that has not yet searched the stored events', () => {
 
 scenarios('the Timeout input of a WaitFor step', (start) => {
   it('lets the step continue without an event', () => {
-    const driver = start(inOrder(take('wait', { timeout: 10 }), noOp('after')), noneGot);
+    const driver = start(inOrder(take('wait', { timeout: 10 }), noOp('after')), noEvents);
     driver.advance(9.999);
     expect(driver.open).toEqual(['wait event']);
     driver.advance(0.001);
@@ -225,7 +225,7 @@ scenarios('the Timeout input of a WaitFor step', (start) => {
   });
 
   it('has no effect once the event has arrived', () => {
-    const driver = start(inOrder(take('wait', { timeout: 10 }), delay('after', 60)), noneGot);
+    const driver = start(inOrder(take('wait', { timeout: 10 }), delay('after', 60)), noEvents);
     driver.publish('news', 'key', 1);
     driver.advance(30);
     expect(driver.data['got']).toEqual([1]);
@@ -233,7 +233,7 @@ scenarios('the Timeout input of a WaitFor step', (start) => {
   });
 
   it('leaves a later event to the next wait', () => {
-    const driver = start(inOrder(take('a', { timeout: 10 }), delay('d', 10), take('b')), noneGot);
+    const driver = start(inOrder(take('a', { timeout: 10 }), delay('d', 10), take('b')), noEvents);
     driver.advance(15);
     driver.publish('news', 'key', 1);
     driver.advance(5);
@@ -254,7 +254,7 @@ scenarios('the Timeout input of a WaitFor step', (start) => {
             errorBehavior: 'Suspend',
           },
         ],
-        noneGot,
+        noEvents,
       );
       driver.oversleep(60);
       expect(driver.history).toEqual(times.history);
@@ -264,7 +264,7 @@ scenarios('the Timeout input of a WaitFor step', (start) => {
 
 scenarios('an instance that is not running', (start) => {
   it('that is suspended keeps arriving events until the resume', () => {
-    const driver = start(inOrder(take('wait'), noOp('after')), noneGot);
+    const driver = start(inOrder(take('wait'), noOp('after')), noEvents);
     driver.suspend();
     driver.publish('news', 'key', 1);
     expect(driver.ran).toEqual([]);
@@ -275,7 +275,7 @@ scenarios('an instance that is not running', (start) => {
   });
 
   it('that is terminated takes no events', () => {
-    const driver = start([take('wait')], noneGot);
+    const driver = start([take('wait')], noEvents);
     driver.terminate();
     driver.publish('news', 'key', 1);
     expect(driver.data['got']).toEqual([]);
@@ -290,7 +290,7 @@ scenarios('an instance that is not running', (start) => {
         box('box', [[take('a')], [box('inner', [take('b')])]], { cancelCondition: 'data.n > 0' }),
         delay('stop', 5, { outputs: { n: '1' } }),
       ],
-      noneGot,
+      noEvents,
     );
     expect(driver.subscriptions).toHaveLength(2);
     driver.advance(5);

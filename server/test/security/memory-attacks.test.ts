@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../behaviour/support/server-process.js';
 import {
   call,
-  callUntilTaken,
+  callUntilAccepted,
   define,
   inParallel,
   KEEPING,
@@ -34,7 +34,9 @@ describe('S-35 a server with little memory', () => {
         await at.restart(end);
         await unrelatedRunMs(at.server);
       }
-      expect((await callUntilTaken(at.server, 'POST', '/api/event/go/k', '{}')).status).toBe(202);
+      expect((await callUntilAccepted(at.server, 'POST', '/api/event/go/k', '{}')).status).toBe(
+        202,
+      );
       await untilComplete(at.server, 'waiting', 20);
     });
   });
@@ -45,11 +47,11 @@ describe('S-35 a server with little memory', () => {
       await define(at.server, UNRELATED);
       await startRuns(at.server, 40, { definitionId: 'keeping', load: '0' });
       const event = smallObjects(280_000);
-      const published = callUntilTaken(at.server, 'POST', '/api/event/load/k', event);
+      const published = callUntilAccepted(at.server, 'POST', '/api/event/load/k', event);
       await unrelatedRunMs(at.server);
       expect((await published).status).toBe(202);
       await at.restart('kill');
-      const ended = callUntilTaken(at.server, 'POST', '/api/event/end/k', '{}');
+      const ended = callUntilAccepted(at.server, 'POST', '/api/event/end/k', '{}');
       expect((await ended).status).toBe(202);
       await untilComplete(at.server, 'keeping', 40);
     });

@@ -23,7 +23,7 @@ interface Prepared {
 }
 
 /** Two waiting instances, of which one is corrupted while the server is down; then the checks of the test. */
-async function withSpoiledStore(
+async function withCorruptStore(
   spoil: (database: DatabaseSync, victim: string) => void,
   check: (prepared: Prepared) => Promise<void>,
 ): Promise<void> {
@@ -117,7 +117,7 @@ describe('an instance with a corrupt state', () => {
       }),
     ],
   ])('consisting of %s affects no other instance', async (_what, spoil) => {
-    await withSpoiledStore(spoil, async (prepared) => {
+    await withCorruptStore(spoil, async (prepared) => {
       const { client, victim } = prepared;
       // A due instance is loaded, and so is one with an event.
       await client.publish('go', 'victim', { x: 1 });
@@ -134,7 +134,7 @@ describe('an instance with a corrupt state', () => {
   });
 
   it('is suspended instead of being retried forever, and can be terminated', async () => {
-    await withSpoiledStore(setState('{"data": {'), async (prepared) => {
+    await withCorruptStore(setState('{"data": {'), async (prepared) => {
       const { client, server, victim } = prepared;
       await expectLife(prepared);
       const suspended = `/api/workflow?status=Suspended`;
@@ -168,7 +168,7 @@ describe('a definition with a corrupt body', () => {
       // As if the node had died, so that all of its instances are taken over together.
       database.prepare('UPDATE instances SET wakeAt = 0').run();
     };
-    await withSpoiledStore(spoil, async (prepared) => {
+    await withCorruptStore(spoil, async (prepared) => {
       const { client, victim } = prepared;
       await expectLife(prepared);
       const { definitionId, status } = await client.untilWorkflow(
@@ -205,7 +205,7 @@ describe('corrupt messages in an inbox', () => {
         .prepare('UPDATE instances SET wakeAt = 0, inSeq = inSeq + 1 WHERE id = ?')
         .run(victim);
     };
-    await withSpoiledStore(spoil, async (prepared) => {
+    await withCorruptStore(spoil, async (prepared) => {
       const { client, victim } = prepared;
       await expectLife(prepared);
       await client.publish('go', 'victim', null);

@@ -238,7 +238,7 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
 
   describe('after a process died between side records and commit', () => {
     /** The state that such a process leaves behind. */
-    async function leaveBehind(store: Store, database: Db, epoch: number): Promise<void> {
+    async function leaveSideRecords(store: Store, database: Db, epoch: number): Promise<void> {
       const orphan = instanceOf('orphan', { epoch });
       await store.insertInstance({
         record: orphan,
@@ -268,7 +268,7 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
     it('the repeated pass replaces side records with different content (SR2), and keeps the others (SR3)', () =>
       withStore(async ({ store, database }) => {
         await store.insertInstance({ record: instanceOf('i', { epoch: 2 }), side: NO_SIDE });
-        await leaveBehind(store, database, 1);
+        await leaveSideRecords(store, database, 1);
         expect(await store.commitInstance(rerun(2))).toBe('committed');
         expect((await store.readHistory('i', 0, 5)).map(({ body }) => body)).toEqual(['kept']);
         expect(await store.findSubscriptions('left', 9, null, 5)).toEqual([]);
@@ -282,7 +282,7 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
     it('a node that lost the instance replaces and removes nothing', () =>
       withStore(async ({ store, database }) => {
         await store.insertInstance({ record: instanceOf('i', { epoch: 5 }), side: NO_SIDE });
-        await leaveBehind(store, database, 5);
+        await leaveSideRecords(store, database, 5);
         expect(await store.commitInstance(rerun(4))).toBe('lost');
         expect((await store.readHistory('i', 0, 5)).map(({ body }) => body)).toEqual(['left']);
         expect(await store.findSubscriptions('left', 9, null, 5)).toHaveLength(1);

@@ -57,7 +57,7 @@ export class SpawnedServer {
   }
 
   /** Runs a server that is expected to exit by itself. */
-  static async runToTheEnd(environment: Environment): Promise<EndedServer> {
+  static async runUntilExit(environment: Environment): Promise<EndedServer> {
     const server = new SpawnedServer(environment, {});
     const deadline = setTimeout(() => server.#child.kill('SIGKILL'), START_TIMEOUT_MS);
     await server.#closed;

@@ -9,10 +9,10 @@ import { chain, compute, mark, step, type Steps } from './steps.js';
 export interface Wait {
   readonly does: string;
   /** Starts the run and resolves when it is waiting. */
-  begin(client: Client): Promise<BegunWait>;
+  begin(client: Client): Promise<StartedWait>;
 }
 
-export interface BegunWait {
+export interface StartedWait {
   readonly id: string;
   /** The compensated error is still there at the end. */
   readonly isCompensated?: true;
@@ -263,7 +263,7 @@ const subWorkflow: Wait = {
 export const WAITS: readonly Wait[] = [
   ...SHAPES.map(({ data = {}, does, finish, gives, isCompensated, steps, until }) => ({
     does,
-    async begin(client: Client): Promise<BegunWait> {
+    async begin(client: Client): Promise<StartedWait> {
       const name = fresh('wait');
       const id = await client.defineAndStart(steps(name), data);
       await until(client, id, name);
@@ -281,7 +281,7 @@ export const WAITS: readonly Wait[] = [
 ];
 
 /** Ends the wait, and compares the result. */
-export async function endsWell(client: Client, begun: BegunWait): Promise<Workflow> {
+export async function succeedsAfterRestart(client: Client, begun: StartedWait): Promise<Workflow> {
   const gives = await begun.end(client);
   const ended = await client.ended(begun.id);
   expect(ended).toMatchObject(

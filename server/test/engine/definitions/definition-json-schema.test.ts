@@ -21,7 +21,7 @@ interface Described {
 const ROOT = new URL('../../../../', import.meta.url);
 
 /** `member: meaning` of each row of a table, without markup. */
-function meanings(section: string): readonly string[] {
+function memberMeanings(section: string): readonly string[] {
   const rows = [...section.matchAll(/^\| `(\w+)` +\|[^|]*\|([^|]*)\|$/gm)];
   return rows.map(
     ([, name, meaning]) =>
@@ -94,8 +94,8 @@ describe('definitionJsonSchema', () => {
     const { $defs, properties } = definitionJsonSchema() as unknown as Described & {
       $defs: { step: Described };
     };
-    expect(meanings(definition).toSorted()).toEqual(shown(properties).toSorted());
-    expect(meanings(step).toSorted()).toEqual(shown($defs.step.properties).toSorted());
+    expect(memberMeanings(definition).toSorted()).toEqual(shown(properties).toSorted());
+    expect(memberMeanings(step).toSorted()).toEqual(shown($defs.step.properties).toSorted());
   });
 
   it('is the schema that the documentation publishes', async () => {

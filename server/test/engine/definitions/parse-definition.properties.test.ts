@@ -9,7 +9,7 @@ import {
   type ParsedDefinition,
 } from '../../../src/engine/definitions/parse-definition.js';
 import { documentWith, documentWithInputs, errorsOf, parseValid } from './documents.js';
-import { anyCasing, recaseDocument, validDocument, wildDocument } from './random-documents.js';
+import { anyCasing, recaseDocument, validDocument, randomDocument } from './random-documents.js';
 
 /** The value at a pointer; fails if there is none. */
 function resolve(document: unknown, pointer: string): unknown {
@@ -73,7 +73,7 @@ describe('parseDefinition — properties', () => {
 
   it('never throws, and reports only paths that exist', () => {
     fc.assert(
-      fc.property(wildDocument, (document) => {
+      fc.property(randomDocument, (document) => {
         checkFindings(document, parseDefinition(document));
       }),
       { numRuns: 2000 },
@@ -82,7 +82,7 @@ describe('parseDefinition — properties', () => {
 
   it('does not modify the document', () => {
     fc.assert(
-      fc.property(wildDocument, (document) => {
+      fc.property(randomDocument, (document) => {
         const before = structuredClone(document);
         parseDefinition(document);
         expect(document).toEqual(before);

@@ -169,7 +169,7 @@ const memberName = fc.constantFrom(
 );
 
 /** Any JSON value, mostly with known member names, so that it gets far into the parser. */
-export const wildDocument: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
+export const randomDocument: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
   value: fc.oneof(
     { depthSize: 'medium', withCrossShrink: true },
     fc.constantFrom('a', 'If', 'NoOp', 'Delay', 'data.x', '', 'Retry', "'PT5S'", 'x'.repeat(300)),

@@ -82,7 +82,7 @@ export class RecordCheck {
   add(record: StepRecord): void {
     const before = this.#latest.get(record.pointerId);
     if (record.startTime > record.endTime) broken('an attempt ends after its start', record);
-    if (before !== undefined && !mayFollow(before, record)) {
+    if (before !== undefined && !isValidSuccessor(before, record)) {
       broken('E5: a pointer ends once', { before, record });
     }
     this.#latest.set(record.pointerId, record);
@@ -116,7 +116,7 @@ export class CompensationCheck {
 }
 
 /** An attempt fails at most once, and may be compensated or cancelled after that; an ended pointer stays ended. */
-function mayFollow(before: StepRecord, record: StepRecord): boolean {
+function isValidSuccessor(before: StepRecord, record: StepRecord): boolean {
   const isNextAttempt = record.attempt > before.attempt;
   if (isNextAttempt) return before.status === 'Failed' || before.status === 'Compensated';
   const isSameAttempt = record.attempt === before.attempt;

@@ -24,14 +24,14 @@ const KINDS = [
   'resume',
 ] as const;
 
-export interface Happening {
+export interface ExternalEvent {
   readonly kind: (typeof KINDS)[number];
   /** Random numbers for the choices of each kind, such as which one and how long. */
   readonly pick: number;
   readonly succeeds: boolean;
 }
 
-export const happenings: fc.Arbitrary<readonly Happening[]> = fc.array(
+export const happenings: fc.Arbitrary<readonly ExternalEvent[]> = fc.array(
   fc.record({
     kind: fc.oneof(
       { weight: 4, arbitrary: fc.constantFrom(...KINDS.slice(0, 5)) },
@@ -54,7 +54,7 @@ export class Course {
     this.#driver = driver;
   }
 
-  take({ kind, pick, succeeds }: Happening): void {
+  take({ kind, pick, succeeds }: ExternalEvent): void {
     const driver = this.#driver;
     this.#remember();
     switch (kind) {

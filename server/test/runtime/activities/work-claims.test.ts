@@ -12,7 +12,7 @@ import { observeStore } from '../../../src/store/observed-store.js';
 import { StoreUnavailableError, type Store } from '../../../src/store/store.js';
 import { activityOf, instanceOf, NO_SIDE } from '../../store/records.js';
 
-class HandClock implements Clock {
+class TestClock implements Clock {
   #now = 10_000;
   readonly #timers = new Set<{ readonly time: number; readonly callback: () => void }>();
 
@@ -74,7 +74,7 @@ beforeEach(() => {
 });
 
 function startNode() {
-  const clock = new HandClock();
+  const clock = new TestClock();
   const posted: string[] = [];
   const claims = new WorkClaims({
     store,

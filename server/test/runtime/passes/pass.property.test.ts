@@ -87,7 +87,7 @@ function live(definition: ReturnType<typeof randomDefinition>): Life {
 }
 
 /** The open steps whose condition is true although the pass is over. */
-function overlooked(run: Run): readonly string[] {
+function missedConditions(run: Run): readonly string[] {
   return [...run.instance.pointers.values()].flatMap((pointer) => {
     const { cancelCondition } = stepOf(run, pointer);
     const isCancelled = pointer.state.kind === 'finishing' && pointer.state.cancelled === true;
@@ -184,7 +184,7 @@ describe('any pass', { timeout }, () => {
             expect(nextTimer(run) ?? Infinity).toBeLessThanOrEqual(run.cancelRecheckAt);
           } else {
             seen += run.cancelCheckDue ? 0 : 1;
-            if (!run.cancelCheckDue) expect(overlooked(run)).toEqual([]);
+            if (!run.cancelCheckDue) expect(missedConditions(run)).toEqual([]);
             else expect(canGoOn(run)).toBe(true);
           }
           if (pending.isCalledOff) expect(failures(run)).toBe(failuresBefore);

@@ -1,7 +1,7 @@
 /** S-23a: definitions by grammar, valid, mutated and random ones; accepted ones are started too. */
 import { beforeAll, describe } from 'vitest';
 import type { Client } from '../../behaviour/support/client.js';
-import { validDocument, wildDocument } from '../../engine/definitions/random-documents.js';
+import { validDocument, randomDocument } from '../../engine/definitions/random-documents.js';
 import { itSurvives, probe, serverToFuzz, type Chance } from './fuzz.js';
 import { HELPERS, hostileData, hostileDocument } from './hostile-documents.js';
 
@@ -77,7 +77,7 @@ describe.each(['memory', 'sqlite'] as const)('definitions, with the store in %s'
     'definitions by grammar',
     async (chance) => {
       const wild = chance.once(3);
-      let document = chance.sample<unknown>(wild ? wildDocument : validDocument);
+      let document = chance.sample<unknown>(wild ? randomDocument : validDocument);
       for (let times = chance.int(3); times > 0; times -= 1) document = mutate(document, chance);
       const body = JSON.stringify(document ?? null);
       await probe(at.client, ['POST', '/api/definition/validate'], { body, type: JSON_TYPE });

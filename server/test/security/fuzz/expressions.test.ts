@@ -111,7 +111,7 @@ const { expression } = fc.letrec<{ expression: string }>((tie) => {
 });
 
 /** Whether a value contains addresses or names of classes, which no version guarantees, even split into characters. */
-function isVague(value: unknown): boolean {
+function isUnspecified(value: unknown): boolean {
   const text = writeJson(value ?? null);
   if (/ at 0x|0x[0-9a-f]{3}|<(class|built-in|function)/.test(text.replaceAll('","', '')))
     return true;
@@ -138,7 +138,7 @@ describe.runIf(hasPython)('expressions', () => {
     const expected = readJson(stdout) as unknown as ReferenceAnswer[];
     for (const [index, source] of sources.entries()) {
       const { error, skip, value } = expected[index]!;
-      if (skip === true || isVague(value)) continue;
+      if (skip === true || isUnspecified(value)) continue;
       const result = await started.evaluate(source, DATA);
       const actual = result.ok ? { value: result.values[0] } : { error: result.error.type };
       if (!isSameKind && error === 'TypeError' && actual.error === 'KeyError') continue;

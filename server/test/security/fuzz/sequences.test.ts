@@ -110,7 +110,7 @@ function isStream({ responses }: Operation): boolean {
 }
 
 /** A stream stays open as long as the client listens; this client disconnects once it is open. */
-async function glanceAt(url: string): Promise<Probe> {
+async function openAndClose(url: string): Promise<Probe> {
   const caller = new AbortController();
   const response = await fetch(url, { signal: caller.signal });
   const text = response.ok ? '' : await response.text();
@@ -186,7 +186,7 @@ describe.each(['memory', 'sqlite'] as const)(
         types.length === 0 ? {} : { body: bodyOf(path, chance), type: chance.pick(types) };
       const line = [method.toUpperCase(), `${filled}?${query.toString()}`] as const;
       const { status, text } = isStream(operation)
-        ? await glanceAt(at.client.url + line[1])
+        ? await openAndClose(at.client.url + line[1])
         : await probe(at.client, line, { ...sent, headers });
       const documented = [...Object.keys(operation.responses), ...ALWAYS_POSSIBLE];
       expect(documented, `${line.join(' ')}: ${text}`).toContain(String(status));

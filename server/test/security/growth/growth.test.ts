@@ -15,7 +15,7 @@ import { describe, expect, it } from 'vitest';
 import { startProcess, temporaryFolder } from '../../behaviour/support/server-process.js';
 import type { SpawnedServer } from '../../support/spawned-server.js';
 import { liveGrowths, Runs } from './live-requests.js';
-import { costAmongOthers, costOf, findingOf, type Cost, type Growing } from './measure.js';
+import { costDuringOtherCalls, costOf, findingOf, type Cost, type Growing } from './measure.js';
 import { growths, type GrownRequest } from './requests.js';
 
 const SEED = Number(process.env['FUZZ_SEED'] ?? 1);
@@ -112,7 +112,7 @@ describe.runIf(process.platform === 'linux')('growing inputs', () => {
       const runs = new Runs(server.url);
       await runs.define();
       await growAll(liveGrowths(), async (body, { prepare }) =>
-        costAmongOthers(server, await prepare(runs, body)),
+        costDuringOtherCalls(server, await prepare(runs, body)),
       );
     },
     LIMIT,

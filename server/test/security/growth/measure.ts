@@ -27,11 +27,11 @@ const STALL_MS_MAX = 200;
 const PEAK_MB_MAX = 256;
 /** Eight times the size may cost this many times as much; below the minimum, the cost is that of any request. */
 const GROWTH_MAX = 8 * 2.5;
-const WORTH_COMPARING_MS = 50;
+const COMPARED_FROM_MS = 50;
 const SIZE_MAX = 262_144;
 const TRIES = 3;
 /** A processor with other work makes everything slower: an excessive cost is measured again. */
-const TRIES_OF_TOO_MUCH = 8;
+const ATTEMPTS_OF_EXCESS = 8;
 
 function mainThreadMs(pid: number): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
@@ -58,7 +58,7 @@ export async function costOf(server: SpawnedServer, work: () => Promise<void>): 
  * Work over many turns: another client sends requests all the time, and a stall is the server's work between two
  * responses.
  */
-export async function costAmongOthers(
+export async function costDuringOtherCalls(
   server: SpawnedServer,
   work: () => Promise<void>,
 ): Promise<Cost> {
@@ -99,9 +99,7 @@ function ask(url: string, agent: Agent): Promise<void> {
 async function leastCost(measure: () => Promise<Cost>): Promise<Cost> {
   let least = await measure();
   const wantsAnother = (tries: number): boolean =>
-    isTooMuch(least)
-      ? tries < TRIES_OF_TOO_MUCH
-      : least.cpuMs > WORTH_COMPARING_MS && tries < TRIES;
+    isTooMuch(least) ? tries < ATTEMPTS_OF_EXCESS : least.cpuMs > COMPARED_FROM_MS && tries < TRIES;
   for (let tries = 1; wantsAnother(tries); tries += 1) {
     const cost = await measure();
     least = {
@@ -147,7 +145,7 @@ export async function findingOf<Value>(
   const finding = (what: string): string => `${growing.name}: ${what} at size ${size}`;
   if (stallMs > STALL_MS_MAX) return finding(`a stall of ${Math.round(stallMs)} ms`);
   if (peakMb > PEAK_MB_MAX) return finding(`${Math.round(peakMb)} MB`);
-  if (cpuMs < WORTH_COMPARING_MS || size < 64) return null;
+  if (cpuMs < COMPARED_FROM_MS || size < 64) return null;
   const eighth = growing.grow(size / 8);
   const { cpuMs: eighthMs } = await leastCost(() => costAt(eighth));
   if (cpuMs <= GROWTH_MAX * Math.max(eighthMs, 1)) return null;

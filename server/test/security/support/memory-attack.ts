@@ -89,7 +89,7 @@ export async function call(
 }
 
 /** Repeats the call while the server is overloaded or unavailable. */
-export async function callUntilTaken(...args: Parameters<typeof call>): Promise<Answer> {
+export async function callUntilAccepted(...args: Parameters<typeof call>): Promise<Answer> {
   const until = performance.now() + PATIENCE_MS;
   for (;;) {
     const answer = await call(...args);
@@ -161,7 +161,7 @@ export const UNRELATED = {
 };
 
 export async function define(server: Attacked, definition: object): Promise<void> {
-  const answer = await callUntilTaken(
+  const answer = await callUntilAccepted(
     server,
     'POST',
     '/api/definition',
@@ -178,7 +178,7 @@ export async function startRuns(
 ): Promise<string[]> {
   return inParallel(count, async () => {
     const body = `{"key":"k","load":${load}}`;
-    const { status, text } = await callUntilTaken(
+    const { status, text } = await callUntilAccepted(
       server,
       'POST',
       `/api/workflow/${definitionId}`,
@@ -209,7 +209,7 @@ export async function countComplete(server: Attacked, definitionId: string): Pro
   let count = 0;
   for (let cursor = ''; ;) {
     const path = `/api/workflow?definitionId=${definitionId}&status=Complete&limit=500${cursor}`;
-    const { status, text } = await callUntilTaken(server, 'GET', path);
+    const { status, text } = await callUntilAccepted(server, 'GET', path);
     if (status !== 200) throw new Error(`${status} ${text.slice(0, 500)}`);
     const page = JSON.parse(text) as { items: unknown[]; nextCursor: string | null };
     count += page.items.length;
@@ -221,9 +221,9 @@ export async function countComplete(server: Attacked, definitionId: string): Pro
 /** Milliseconds from start to end of an unrelated run. */
 export async function unrelatedRunMs(server: Attacked): Promise<number> {
   const began = performance.now();
-  const started = await callUntilTaken(server, 'POST', '/api/workflow/unrelated', '{}');
+  const started = await callUntilAccepted(server, 'POST', '/api/workflow/unrelated', '{}');
   const { workflowId } = JSON.parse(started.text) as { workflowId?: string };
-  const ended = await callUntilTaken(server, 'GET', `/api/workflow/${workflowId ?? ''}?wait=60`);
+  const ended = await callUntilAccepted(server, 'GET', `/api/workflow/${workflowId ?? ''}?wait=60`);
   if (!ended.text.includes('"Complete"')) throw new Error(`${started.text} ${ended.text}`);
   return performance.now() - began;
 }

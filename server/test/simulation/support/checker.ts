@@ -18,8 +18,8 @@ import { nameKeyOf } from '../../../src/base/ids.js';
 import { FAR_FUTURE_MS } from '../../../src/store/store.js';
 import type { InstanceRecord } from '../../../src/store/records/instances.js';
 import { HISTORY_MAX, type Removed } from './archive.js';
-import { takesEvents, UNDONE_BY, WORKFLOWS } from './definitions.js';
-import { isUndisturbed } from './plan.js';
+import { takesEvents, COMPENSATED_BY, WORKFLOWS } from './definitions.js';
+import { hasNoFaults } from './plan.js';
 import type { Scenario } from './scenarios.js';
 import { hold } from './violation.js';
 import type { AcceptedResults } from './worker.js';
@@ -34,7 +34,7 @@ interface Ended {
 }
 
 /** The reason why the world is not at rest yet; null if it is. */
-export async function unrest(world: World): Promise<string | null> {
+export async function reasonForUnrest(world: World): Promise<string | null> {
   const { scheduler, store } = world;
   const { instances, undeliveredEvents } = await store.statistics();
   if (instances.Runnable + instances.Suspended > 0) return 'instances that have not ended';
@@ -107,8 +107,8 @@ function checkCleanUp({ record, steps }: Ended): void {
   const { id, outcome, status } = record;
   hold(status === 'Terminated' && outcome === 'Terminated', 'E10 it is Terminated', () => id);
   const completed = steps.filter((step) => step.status === 'Complete').map(({ stepId }) => stepId);
-  const expected = completed.flatMap((stepId) => UNDONE_BY.get(stepId) ?? []).toReversed();
-  const undoing = new Set(UNDONE_BY.values());
+  const expected = completed.flatMap((stepId) => COMPENSATED_BY.get(stepId) ?? []).toReversed();
+  const undoing = new Set(COMPENSATED_BY.values());
   const undone = completed.filter((stepId) => undoing.has(stepId));
   hold(
     undone.join() === expected.join(),
@@ -253,7 +253,7 @@ function checkLedger(world: World, ended: ReadonlyMap<string, Ended>): void {
       hold(step.status === status, 'I3 the response counts', () => `${key} ${step.status}`);
     }
     hold(
-      calls === 1 || !isUndisturbed(world.plan),
+      calls === 1 || !hasNoFaults(world.plan),
       'I3 no call is repeated without a fault',
       () => key,
     );

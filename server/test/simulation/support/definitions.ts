@@ -7,12 +7,12 @@ import { call, EVENT_INPUTS, number, step, type Workflow } from './workflow.js';
 const WORK_INPUTS: JsonObject = { ActivityName: '"work"', Parameters: { '@s': 'data.s' } };
 
 /** Retried like any other; compensated only if its run is terminated with compensation. */
-function undoneBy(id: string): JsonObject {
+function compensatedBy(id: string): JsonObject {
   return { ErrorBehavior: 'Retry', CompensateWith: [call(id)] };
 }
 
 /** The step that compensates a step. */
-export const UNDONE_BY: ReadonlyMap<string, string> = new Map([
+export const COMPENSATED_BY: ReadonlyMap<string, string> = new Map([
   ...(['1', '2', '3'] as const).map((n) => [`e${n}`, `e${n}-undo`] as const),
   ...(['1', '2'] as const).map((n) => [`s${n}`, `u${n}`] as const),
 ]);
@@ -37,13 +37,17 @@ const CALM_WORKFLOWS: Readonly<Record<string, Workflow>> = {
     document: {
       Id: 'effects',
       Steps: [
-        call('e1', { ...undoneBy('e1-undo'), Outputs: { r1: 'step.value' }, NextStepId: 'e2' }),
+        call('e1', {
+          ...compensatedBy('e1-undo'),
+          Outputs: { r1: 'step.value' },
+          NextStepId: 'e2',
+        }),
         call('e2', {
-          ...undoneBy('e2-undo'),
+          ...compensatedBy('e2-undo'),
           Outputs: { r2: 'data.r1 + step.value' },
           NextStepId: 'e3',
         }),
-        call('e3', { ...undoneBy('e3-undo'), Outputs: { r3: 'data.r2 + step.value' } }),
+        call('e3', { ...compensatedBy('e3-undo'), Outputs: { r3: 'data.r2 + step.value' } }),
       ],
     },
     data: () => ({}),
@@ -305,7 +309,7 @@ export function workflowNames(seed: number): readonly string[] {
 }
 
 /** Whether there is something to compensate. */
-export function canBeUndone(name: string): boolean {
+export function canBeCompensated(name: string): boolean {
   return name === 'effects' || name === 'saga';
 }
 

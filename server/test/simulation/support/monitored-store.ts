@@ -21,7 +21,7 @@ export interface MonitorOptions {
 }
 
 export function monitorStore(base: Store, { archive, violated }: MonitorOptions): Store {
-  async function witness<Answer>(
+  async function monitored<Answer>(
     what: string,
     id: string,
     operation: () => Promise<Answer>,
@@ -41,12 +41,12 @@ export function monitorStore(base: Store, { archive, violated }: MonitorOptions)
     ...base,
     insertInstance: (insert) => {
       archive.inserted(insert.record.id);
-      return witness('insert', insert.record.id, () => base.insertInstance(insert));
+      return monitored('insert', insert.record.id, () => base.insertInstance(insert));
     },
-    commitInstance: (commit) => witness('commit', commit.id, () => base.commitInstance(commit)),
-    claimInstance: (claim) => witness('claim', claim.id, () => base.claimInstance(claim)),
+    commitInstance: (commit) => monitored('commit', commit.id, () => base.commitInstance(commit)),
+    claimInstance: (claim) => monitored('claim', claim.id, () => base.claimInstance(claim)),
     controlInstance: (id, action, ...details) =>
-      witness(action, id, () => base.controlInstance(id, action, ...details)),
+      monitored(action, id, () => base.controlInstance(id, action, ...details)),
     purge: async (request) => {
       try {
         return await archive.purge(base, request);
@@ -79,7 +79,7 @@ function compare(what: string, before: InstanceRecord | null, after: InstanceRec
   }
   if (what === 'commit') {
     hold(after.revision > before.revision, 'I5 the revision increases', describe);
-    hold(!isBehind(progress(after), progress(before)), 'I5 a commit never goes back', describe);
+    hold(!isOlder(progress(after), progress(before)), 'I5 a commit never goes back', describe);
   }
 }
 
@@ -88,7 +88,7 @@ function progress(record: InstanceRecord): Progress {
   return JSON.parse(record.state) as Progress;
 }
 
-function isBehind(after: Progress, before: Progress): boolean {
+function isOlder(after: Progress, before: Progress): boolean {
   const records = (state: Progress): number => state.spilled + state.recent.length;
   return after.nextPointerId < before.nextPointerId || records(after) < records(before);
 }

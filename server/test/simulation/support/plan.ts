@@ -78,7 +78,7 @@ export function timedPlan(plan: Plan): Plan {
 const MEMORY = [2 ** 30, 16_000, 2 ** 30, 64_000, 2 ** 30];
 
 /** Nothing goes wrong in such a run, so nothing may be done twice. With two nodes, one may presume the other dead. */
-export function isUndisturbed(plan: Plan): boolean {
+export function hasNoFaults(plan: Plan): boolean {
   const { crash, cutOff, jump, nodes, stop, storeFault } = plan;
   return nodes === 1 && crash + cutOff + jump + stop + storeFault === 0;
 }

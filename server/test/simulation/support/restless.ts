@@ -9,7 +9,7 @@ import { call, EVENT_INPUTS, number, step, type Workflow } from './workflow.js';
 export const RUNAWAY = 'runaway';
 
 /** Fails at once, forever. */
-const HOPELESS: JsonObject = { Outputs: { never: 'data.missing.field' } };
+const ALWAYS_FAILING: JsonObject = { Outputs: { never: 'data.missing.field' } };
 
 /** What every child needs to start as the model of its workflow predicts. */
 const CHILD_DATA: JsonObject = {
@@ -68,7 +68,7 @@ export const RESTLESS_WORKFLOWS: Readonly<Record<string, Workflow>> = {
           Do: [
             [
               step('g1', 'NoOp', {
-                ...HOPELESS,
+                ...ALWAYS_FAILING,
                 ErrorBehavior: 'Retry',
                 RetryInterval: 0,
                 MaxRetries: 2,
@@ -76,7 +76,7 @@ export const RESTLESS_WORKFLOWS: Readonly<Record<string, Workflow>> = {
                 NextStepId: 'g2',
               }),
               step('g2', 'NoOp', {
-                ...HOPELESS,
+                ...ALWAYS_FAILING,
                 CompensateWith: [step('g3', 'NoOp', { Outputs: { i: 'data.i + 1' } })],
               }),
             ],

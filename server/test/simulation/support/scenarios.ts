@@ -2,7 +2,7 @@
 import { AppError } from '../../../src/base/errors.js';
 import type { JsonObject } from '../../../src/engine/values/json.js';
 import type { Host } from '../../../src/runtime/host.js';
-import { canBeUndone, takesEvents, WORKFLOWS } from './definitions.js';
+import { canBeCompensated, takesEvents, WORKFLOWS } from './definitions.js';
 import { RUNAWAY } from './restless.js';
 import { hold } from './violation.js';
 import type { Workflow } from './workflow.js';
@@ -36,9 +36,9 @@ export class Scenario {
     const publishes = takesEvents(this.name, this.data) ? this.#publishAll() : null;
     await scheduler.pause('a client begins', random.below(2000));
     const id = await this.#start();
-    if (random.chance(0.25)) await this.#suspendForAWhile(id);
+    if (random.chance(0.25)) await this.#suspendAndResume(id);
     const compensates = this.#world.compensates && this.index % 2 === 1;
-    const isTerminated = random.chance(0.12) || (compensates && canBeUndone(this.name));
+    const isTerminated = random.chance(0.12) || (compensates && canBeCompensated(this.name));
     if (isTerminated) await this.#terminate(id, compensates);
     if (random.chance(0.2)) await this.#look(id);
     if (this.name === RUNAWAY) await this.#endRunaway(id);
@@ -117,7 +117,7 @@ export class Scenario {
     await Promise.all(random.chance(0.2) ? [send(), send()] : [send()]);
   }
 
-  async #suspendForAWhile(id: string): Promise<void> {
+  async #suspendAndResume(id: string): Promise<void> {
     const { random, scheduler } = this.#world;
     await scheduler.pause('a controller waits', random.below(1500));
     await this.#control(() =>

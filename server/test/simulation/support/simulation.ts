@@ -5,7 +5,7 @@
 import { parseDefinition } from '../../../src/engine/definitions/parse-definition.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
 import type { Store } from '../../../src/store/store.js';
-import { checkEnd, unrest } from './checker.js';
+import { checkEnd, reasonForUnrest } from './checker.js';
 import { WORKFLOWS } from './definitions.js';
 import { monitorStore } from './monitored-store.js';
 import { Scenario } from './scenarios.js';
@@ -31,7 +31,7 @@ const STEPS_MAX = 60_000;
 const REMOVED_WITHIN_MS = 60_000;
 const WORKERS = 2;
 /** Writes that may reach the store long after their caller has given up. */
-const COMES_LATE: ReadonlySet<string> = new Set(['commitInstance', 'putNode']);
+const MAY_ARRIVE_LATE: ReadonlySet<string> = new Set(['commitInstance', 'putNode']);
 
 const DOCUMENTS = Object.values(WORKFLOWS).map(({ document }) => {
   const { canonical, definition, errors } = parseDefinition(document);
@@ -96,10 +96,10 @@ class Simulation {
       this.#release();
       await scheduler.settle();
     }
-    this.#calmDown();
+    this.#endFaults();
     await this.#comeToRest();
     this.#isOver = true;
-    if (this.#world.removesSoon) await this.#beRemoved();
+    if (this.#world.removesSoon) await this.#untilPurged();
     if (this.#world.violation !== null) return;
     await checkEnd(this.#world, this.#scenarios, this.#accepted);
   }
@@ -189,7 +189,7 @@ class Simulation {
       world.countCrashPoint(`fault before ${operation}`);
       call.fail();
       const { late } = call;
-      if (late === undefined || !COMES_LATE.has(operation) || random.chance(0.5)) return;
+      if (late === undefined || !MAY_ARRIVE_LATE.has(operation) || random.chance(0.5)) return;
       world.countCrashPoint(`late ${operation}`);
       scheduler.later(null, `${call.label} comes late`, late);
     } else {
@@ -200,7 +200,7 @@ class Simulation {
   }
 
   /** No more faults: clocks are right, the store responds, all nodes are there. */
-  #calmDown(): void {
+  #endFaults(): void {
     const world = this.#world;
     world.scheduler.note('QUIET from here on');
     world.isCalm = true;
@@ -221,7 +221,8 @@ class Simulation {
       this.#release();
       await scheduler.settle();
       if (turn % 25 !== 0) continue;
-      const why = this.#playing > 0 ? 'clients that were not answered' : await unrest(world);
+      const why =
+        this.#playing > 0 ? 'clients that were not answered' : await reasonForUnrest(world);
       if (why === null) return;
       if (scheduler.now > deadline || scheduler.steps > STEPS_MAX) {
         world.violated(new Violation(`I7 everything comes to rest: ${why}${await this.#open()}`));
@@ -230,7 +231,7 @@ class Simulation {
   }
 
   /** Time passes until all ended instances are purged. */
-  async #beRemoved(): Promise<void> {
+  async #untilPurged(): Promise<void> {
     const world = this.#world;
     const { scheduler, store } = world;
     const deadline = scheduler.now + REMOVED_WITHIN_MS;

@@ -8,9 +8,9 @@ import { readToken } from '../../../src/base/ids.js';
 import { hold } from './violation.js';
 import { isUnknown, type World } from './world.js';
 
-type Deed = 'finish' | 'fail' | 'vanish' | 'late' | 'twice' | 'release' | 'extend';
+type Behavior = 'finish' | 'fail' | 'vanish' | 'late' | 'twice' | 'release' | 'extend';
 
-const DEEDS: readonly Deed[] = [
+const BEHAVIORS: readonly Behavior[] = [
   'finish',
   'finish',
   'fail',
@@ -83,7 +83,7 @@ export class SimulatedWorker {
 
   async #handle(item: WorkItem): Promise<void> {
     const { isCalm, random, scheduler } = this.#world;
-    const drawn = isCalm ? 'finish' : random.pick(DEEDS);
+    const drawn = isCalm ? 'finish' : random.pick(BEHAVIORS);
     const { token, tokenExpiresAt } = item;
     // Work without a lease is lost with its worker, as documented.
     const deed = drawn === 'vanish' && tokenExpiresAt === null ? 'finish' : drawn;
