@@ -1,4 +1,4 @@
-/** How the operator's page becomes static files. The server serves them below `/ui/`; nothing is loaded from elsewhere. */
+/** Builds the operator's page as static files, which the server serves below `/ui/`. It loads nothing from other sites. */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -6,10 +6,10 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
 
 const ASSETS = fileURLToPath(new URL('dist/assets/', import.meta.url));
-/** Smaller than this, a file fits into one packet as it is. */
+/** Smaller files fit into one packet uncompressed. */
 const COMPRESSED_BYTES_MIN = 1400;
 
-/** Beside each file of the page its compressed forms, which the server hands out as they are. */
+/** Writes compressed variants of each file next to it, which the server sends as they are. */
 function compressFiles(): Plugin {
   return {
     name: 'stepwright:compress-files',
@@ -31,7 +31,7 @@ export default defineConfig({
   base: '/ui/',
   root: fileURLToPath(new URL('.', import.meta.url)),
   resolve: {
-    // The sources, so that the page need not wait until the SDK is compiled.
+    // The sources, so that building the page does not require a compiled SDK.
     alias: {
       '@stepwright/sdk': fileURLToPath(new URL('../../sdk/src/index.ts', import.meta.url)),
     },
@@ -40,13 +40,13 @@ export default defineConfig({
     outDir: 'dist',
     emptyOutDir: true,
     target: 'es2023',
-    // The page's policy lets images be data, and nothing else.
+    // The page's policy allows data URLs for images only.
     assetsInlineLimit: 0,
     chunkSizeWarningLimit: 2000,
     modulePreload: { polyfill: false },
-    // "use client" means nothing where there is only a client; a busy machine is no news.
+    // "use client" has no meaning in a page without server components, and slow plugins are expected on a busy machine.
     rolldownOptions: { checks: { moduleLevelDirective: false, bundlerTimings: false } },
   },
-  // `pnpm --filter @stepwright/ui exec vite`: a server with hot reload in front of one that runs already.
+  // `pnpm --filter @stepwright/ui exec vite` starts a server with hot reload in front of a running Stepwright server.
   server: { proxy: { '/api': 'http://127.0.0.1:5001', '/schemas': 'http://127.0.0.1:5001' } },
 });

@@ -161,7 +161,7 @@ function keepsResults(at: Surroundings): void {
     await client.succeed((await client.work(name)).token, 'paid');
     await client.untilStep(id, 's', ({ attempt }) => attempt === 2);
     const { text } = await client.get(`/api/workflow/${id}/explain`);
-    expect(text).toMatch(/retry 1 in .* \(evaluates its Outputs again\)/);
+    expect(text).toMatch(/attempt 2 in .* \(evaluates its Outputs again\)/);
     expect((await client.call('PUT', `/api/workflow/${id}/retry`)).status).toBe(200);
     expect(await client.ended(id)).toMatchObject({ status: 'Complete', data: { got: 'paid' } });
   });

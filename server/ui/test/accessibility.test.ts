@@ -1,4 +1,4 @@
-/** Goal: readable in both themes, usable with the keyboard alone, and within 390 pixels. */
+/** Goal: the page is readable in both themes, usable with the keyboard alone, and fits into 390 pixels. */
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { seriousProblems } from './support/axe.js';
@@ -6,14 +6,14 @@ import { browserPath } from './support/browser.js';
 import { usePages } from './support/page-test.js';
 import { openShop, type Shop } from './support/shop.js';
 
-describe.runIf(browserPath !== null)('everybody can use the page', () => {
+describe.runIf(browserPath !== null)('the pages about runs', () => {
   let shop: Shop;
   const pages = usePages({
     seed: async (client) => {
       shop = await openShop(client);
     },
   });
-  /** Where each view is, and what shows that it is all there. */
+  /** The path of each view, and a text that it shows when it is complete. */
   const views = (): Record<string, readonly [path: string, text: string]> => ({
     runs: ['/runs', 'runs on this page'],
     'no runs': ['/runs?reference=nobody', 'No run matches the filter.'],
@@ -32,21 +32,21 @@ describe.runIf(browserPath !== null)('everybody can use the page', () => {
   };
 
   test.each(names.flatMap((name) => [[name, 'light'] as const, [name, 'dark'] as const]))(
-    '%s, %s: axe finds nothing serious',
+    'have no serious problems according to axe: %s, %s',
     async (name, colorScheme) => {
       const page = await openView(name, { colorScheme });
       expect(await seriousProblems(page)).toEqual([]);
     },
   );
 
-  test.each(names)('%s fits into 390 pixels', async (name) => {
+  test.each(names)('fit into 390 pixels: %s', async (name) => {
     const page = await openView(name, { viewport: { width: 390, height: 780 } });
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
       390,
     );
   });
 
-  test('with the keyboard alone: find a run, open it, terminate it, and go back', async () => {
+  test('can be used with the keyboard alone to find, open and terminate a run', async () => {
     const { id } = await pages.client.workflows.start('reminder', {}, { reference: 'by-keyboard' });
     pages.expectBrowserError(/404/);
     const page = await openView('runs', {});
@@ -71,7 +71,7 @@ describe.runIf(browserPath !== null)('everybody can use the page', () => {
     await tabTo(id);
     await page.keyboard.press('Enter');
     await page.waitForURL((url) => url.pathname.endsWith(id));
-    // The heading has the focus, so that what follows begins there.
+    // The heading has the focus, so that Tab continues from there.
     await page.locator('h1:focus', { hasText: 'reminder' }).waitFor();
     await tabTo('Terminate');
     await page.keyboard.press('Enter');
@@ -83,7 +83,7 @@ describe.runIf(browserPath !== null)('everybody can use the page', () => {
     await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
   });
 
-  test('tabs are changed with the arrow keys', async () => {
+  test('change tabs with the arrow keys', async () => {
     const page = await pages.open(`/runs/${shop.order}`);
     await page.getByRole('tab', { name: 'Overview' }).focus();
     await page.keyboard.press('ArrowRight');

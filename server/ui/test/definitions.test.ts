@@ -1,4 +1,4 @@
-/** Goal: a definition can be found, seen, compared, changed and started, with what the server says about it in place. */
+/** Goal: a definition can be found, viewed, compared, edited and started, with the server's findings where they belong. */
 import { describe, expect, test } from 'vitest';
 import { browserPath } from './support/browser.js';
 import { usePages } from './support/page-test.js';
@@ -43,7 +43,7 @@ describe.runIf(browserPath !== null)('the pages of definitions', () => {
     },
   });
 
-  test('the list leads to a definition, whatever its name, and its graph shows the steps', async () => {
+  test('link from the list to a definition of any name, and show its steps in a graph', async () => {
     const page = await pages.open('/definitions');
     await page.getByRole('link', { name: HOSTILE }).click();
     await page.getByRole('heading', { name: HOSTILE, level: 1 }).waitFor();
@@ -51,7 +51,7 @@ describe.runIf(browserPath !== null)('the pages of definitions', () => {
     await page.goto(`${pages.server.url}/ui/definitions`);
     await page.getByRole('link', { name: 'approval' }).click();
     await page.getByRole('button', { name: /^wait, WaitFor/ }).waitFor();
-    // Lines are drawn after the steps that they connect were measured.
+    // Edges are drawn after the steps that they connect have been measured.
     await expect
       .poll(() => page.locator('.edge-label').allTextContents())
       .toContain('data.amount > 200');
@@ -59,7 +59,7 @@ describe.runIf(browserPath !== null)('the pages of definitions', () => {
     await expect.poll(() => page.locator('.edge-undo').count()).toBe(1);
   });
 
-  test('a step is chosen with the keyboard, and what is written about it is shown', async () => {
+  test('show the members of a step that is selected with the keyboard', async () => {
     const page = await pages.open('/definitions/approval');
     const step = page.getByRole('button', { name: /^wait, WaitFor/ });
     await step.focus();
@@ -69,14 +69,14 @@ describe.runIf(browserPath !== null)('the pages of definitions', () => {
     await page.getByText('"data.orderId"').waitFor();
   });
 
-  test('the steps can be read as a list', async () => {
+  test('show the steps as a list', async () => {
     const page = await pages.open('/definitions/approval');
     await page.getByRole('button', { name: 'List' }).click();
     await page.getByText('to ask if data.amount > 200').waitFor();
-    await page.getByText('undone by').waitFor();
+    await page.getByText('compensated by').waitFor();
   });
 
-  test('the graph zooms with its buttons', async () => {
+  test('zoom the graph with buttons', async () => {
     const page = await pages.open('/definitions/approval');
     const scale = (): Promise<string> =>
       page.locator('.react-flow__viewport').evaluate((element) => element.style.transform);
@@ -88,13 +88,13 @@ describe.runIf(browserPath !== null)('the pages of definitions', () => {
     await expect.poll(scale).not.toBe(smaller);
   });
 
-  test('two versions are compared, and the document is shown as YAML and as JSON', async () => {
+  test('compare two versions, and show the document as YAML and as JSON', async () => {
     const page = await pages.open('/definitions/approval?view=changes');
     const side = (name: 'a' | 'b', text: string) =>
       page.locator(`.cm-merge-${name} .cm-changedLine`, { hasText: text }).first();
     await side('a', 'data.amount > 100').waitFor();
     await side('b', 'data.amount > 200').waitFor();
-    // Where there is no room for both, one stands below the other.
+    // In a narrow window, both texts are merged into one.
     await page.setViewportSize({ width: 900, height: 800 });
     await page.locator('.cm-deletedChunk', { hasText: 'data.amount > 100' }).waitFor();
     await page.locator('.cm-changedLine', { hasText: 'data.amount > 200' }).first().waitFor();
@@ -106,13 +106,13 @@ describe.runIf(browserPath !== null)('the pages of definitions', () => {
     await page.locator('.cm-line', { hasText: 'data.amount > 100' }).waitFor();
   });
 
-  test('a run is started from the form, which refuses what is no JSON object', async () => {
+  test('start a run from a form that rejects everything but a JSON object', async () => {
     const page = await pages.open('/definitions/approval');
     await page.getByRole('button', { name: 'Start a run' }).click();
-    const data = page.getByLabel('Data, a JSON object');
+    const data = page.getByLabel('Data (JSON object)');
     await data.fill('{amount');
     await page.getByRole('button', { name: 'Start', exact: true }).click();
-    await page.getByText('This is not JSON').waitFor();
+    await page.getByText('Not valid JSON').waitFor();
     await data.fill('{"amount": 300, "orderId": "o-1"}');
     await page.getByLabel('Reference').fill('from-the-form');
     await page.getByRole('button', { name: 'Start', exact: true }).click();
@@ -131,25 +131,25 @@ describe.runIf(browserPath !== null)('the editor of definitions', () => {
   });
   const document = { name: 'Definition document' };
 
-  test('marks what the server finds, draws the steps meanwhile, and stores the next version', async () => {
+  test('marks errors, draws the steps and publishes the next version', async () => {
     const page = await pages.open('/definitions/approval/edit');
     const editor = page.getByRole('textbox', document);
-    await page.getByText('The server finds nothing wrong.').waitFor();
+    await page.getByText('The server found no problems.').waitFor();
     await pasteText(editor, 'Id: approval\nSteps:\n  - Id: one\n    StepType: Activty\n');
     await page.getByText(/line 4, column \d+/).waitFor();
     await page.locator('.cm-lintRange-error').first().waitFor();
     await page.locator('.graph-title', { hasText: 'one' }).waitFor();
-    const store = page.getByRole('button', { name: 'Store as new version' });
+    const store = page.getByRole('button', { name: 'Publish version 2' });
     expect(await store.isDisabled()).toBe(true);
     await pasteText(editor, 'Id: approval\nSteps:\n  - Id: one\n    StepType: NoOp\n');
-    await page.getByText('The server finds nothing wrong.').waitFor();
+    await page.getByText('The server found no problems.').waitFor();
     await store.click();
-    await page.getByText('Stored approval as version 2').waitFor();
+    await page.getByText('Published approval as version 2.').waitFor();
     expect((await pages.client.definitions.get('approval')).version).toBe(2);
   });
 
   test('completes members, step types and inputs, and explains them', async () => {
-    // Half a word is no YAML, and the server says so where it is asked before the word is whole.
+    // Half a word is invalid YAML, which the server reports if the page validates before the word is complete.
     pages.expectBrowserError(/400 .*\/api\/definition\/validate/);
     const page = await pages.open('/new-definition');
     const editor = page.getByRole('textbox', document);
@@ -170,12 +170,12 @@ describe.runIf(browserPath !== null)('the editor of definitions', () => {
     await page.locator('.cm-tooltip-hover', { hasText: 'A built-in step type' }).waitFor();
   });
 
-  test('turns YAML into JSON, and marks the place that a JSON pointer names', async () => {
+  test('converts YAML to JSON, and marks errors at a JSON pointer', async () => {
     const page = await pages.open('/new-definition');
-    await page.getByRole('button', { name: 'To JSON' }).click();
+    await page.getByRole('button', { name: 'Convert to JSON' }).click();
     await page.locator('.cm-line', { hasText: '"Steps": [' }).waitFor();
     const editor = page.getByRole('textbox', document);
-    // Who writes on at once is not interrupted when the language of the editor follows.
+    // Changing the language of the editor does not interrupt a user who continues to type.
     await editor.evaluate((element) => element.setAttribute('data-same', ''));
     await editor.focus();
     await page.locator('[data-language="json"]').waitFor();

@@ -1,4 +1,4 @@
-/** Goal: whatever is in names, references, data and errors is shown as text: it runs nowhere, leads nowhere, turns nothing. */
+/** Goal: names, references, data and errors are always shown as text: never as scripts, links or changes of text direction. */
 import { describe, expect, test } from 'vitest';
 import { browserPath } from './support/browser.js';
 import { usePages } from './support/page-test.js';
@@ -18,7 +18,7 @@ const DATA = {
   nested: { constructor: { prototype: 'p' }, toString: IMAGE },
 };
 
-/** Own members that an object literal cannot name. */
+/** Own properties that an object literal cannot define. */
 const ODD_DATA: object = JSON.parse(
   `{"__proto__":{"polluted":"yes"},"hasOwnProperty":1}`,
 ) as object;
@@ -61,7 +61,7 @@ describe.runIf(browserPath !== null)('hostile names and data', () => {
     },
   });
 
-  test('the list shows them as text, without a horizontal scroll', async () => {
+  test('appear as text in the list of runs, without horizontal scrolling', async () => {
     const page = await pages.open('/runs');
     await page
       .locator('tbody tr')
@@ -73,7 +73,7 @@ describe.runIf(browserPath !== null)('hostile names and data', () => {
       await page.locator('table img, table script, table a[href^="javascript:"]').count(),
     ).toBe(0);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(1280);
-    // What turns the direction of text stays within its own cell.
+    // A change of text direction does not leave its cell.
     const isolated = await table
       .getByText('gpj.exe')
       .first()
@@ -82,7 +82,7 @@ describe.runIf(browserPath !== null)('hostile names and data', () => {
   });
 
   test.each(NAMES.map((name, at) => [name.slice(0, 20), at] as const))(
-    'every view of the run of %s is inert',
+    'are inert in every view of a run: %s',
     async (_name, at) => {
       const page = await pages.open(`/runs/${ids[at]!}`);
       await page.getByText('KeyError').or(page.getByText('TypeError')).first().waitFor();
@@ -100,17 +100,17 @@ describe.runIf(browserPath !== null)('hostile names and data', () => {
     },
   );
 
-  test('large and odd data are folded and cut, and own members such as __proto__ are shown', async () => {
+  test('are collapsed and cut if they are large, and show own properties such as __proto__', async () => {
     const page = await pages.open(`/runs/${ids[NAMES.indexOf('%')]!}?tab=data`);
     const data = page.getByRole('group', { name: 'Data', exact: true });
     await data.getByText('__proto__').waitFor();
-    await data.getByText('show all 30000 characters').waitFor();
-    await data.getByText('show more of 500').waitFor();
+    await data.getByText('Show all 30000 characters').waitFor();
+    await data.getByText('Show more of 500').waitFor();
     expect(await data.locator('.json-line').count()).toBeLessThan(200);
     expect(await page.evaluate(() => ({}))).not.toHaveProperty('polluted');
   });
 
-  test('an address with hostile words leads nowhere', async () => {
+  test('have no effect in an address', async () => {
     pages.expectBrowserError(/404|400/);
     const page = await pages.open(
       `/runs?reference=${encodeURIComponent(IMAGE)}&status=Nope&version=-1e9&failed=1y`,

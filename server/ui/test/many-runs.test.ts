@@ -1,4 +1,4 @@
-/** Goal: ten thousand runs are shown in bounded pages, and followed while many more start and end. */
+/** Goal: ten thousand runs are shown in pages of limited size, and updated live while many more start and end. */
 import type { StepwrightClient } from '@stepwright/sdk';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
@@ -27,7 +27,7 @@ async function startMany(client: StepwrightClient, count: number): Promise<void>
   await Promise.all(Array.from({ length: 24 }, startSome));
 }
 
-describe.runIf(browserPath !== null)('ten thousand runs', () => {
+describe.runIf(browserPath !== null)('a list of ten thousand runs', () => {
   const pages = usePages({
     seed: async (client) => {
       await client.definitions.register(DEFINITION);
@@ -35,7 +35,7 @@ describe.runIf(browserPath !== null)('ten thousand runs', () => {
     },
   });
 
-  /** Every call of the list that the page makes. */
+  /** Every list call of the page. */
   const watchLists = (page: Page): string[] => {
     const seen: string[] = [];
     page.on('request', (request) => {
@@ -45,7 +45,7 @@ describe.runIf(browserPath !== null)('ten thousand runs', () => {
     return seen;
   };
 
-  test('the list asks for pages, and shows one at a time', async () => {
+  test('is fetched and shown one page at a time', async () => {
     const page = await pages.open('/runs');
     const limits = watchLists(page);
     await page.reload();
@@ -67,7 +67,7 @@ describe.runIf(browserPath !== null)('ten thousand runs', () => {
     expect(limits.every((limit) => Number(limit) <= 100)).toBe(true);
   });
 
-  test('it is followed under load: rows stay one page, requests stay few, the newest run is shown in the end', async () => {
+  test('stays current under load, with one page of rows and few requests', async () => {
     const page = await pages.open('/runs');
     await page.locator('tbody tr').nth(49).waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
@@ -80,7 +80,7 @@ describe.runIf(browserPath !== null)('ten thousand runs', () => {
       .poll(() => page.locator(`tr[data-key="${id}"]`).textContent())
       .toContain('Complete');
     expect(await page.locator('tbody tr').count()).toBe(50);
-    // A `lag` has the list read again, every two seconds at most.
+    // After a `lag`, the list is fetched again, at most every two seconds.
     const seconds = (performance.now() - began) / 1000;
     expect(limits.length).toBeLessThan(5 + seconds);
   });

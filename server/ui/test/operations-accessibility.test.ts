@@ -1,4 +1,4 @@
-/** Goal: the pages of definitions, events, activities, steps and nodes are readable in both themes and within 390 pixels. */
+/** Goal: the pages of definitions, events, activities, steps and nodes are readable in both themes, and fit into 390 pixels. */
 import { describe, expect, test } from 'vitest';
 import { browserPath } from './support/browser.js';
 import { seriousProblems } from './support/axe.js';
@@ -23,7 +23,7 @@ function trip(steps: number): object {
   return {
     id: 'trip',
     description: 'Books a trip and waits until it is over',
-    // Nothing leads to these: the editor shows a warning for each.
+    // These steps are unreachable: the editor shows a warning for each.
     steps: [
       {
         id: 'book',
@@ -43,68 +43,74 @@ function trip(steps: number): object {
   };
 }
 
-describe.runIf(browserPath !== null)('everybody can use the pages around the runs', () => {
-  const pages = usePages({
-    seed: async (client) => {
-      await client.steps.put('quote', 'price = 3\n');
-      await client.definitions.register(trip(1) as never);
-      await client.definitions.register(trip(2) as never);
-      await client.workflows.start('trip');
-      await client.definitions.register({
-        id: 'waits',
-        steps: [
-          {
-            id: 'wait',
-            stepType: 'WaitFor',
-            inputs: { EventName: '"arrived"', EventKey: '"k"', EffectiveDate: '"2100-01-01"' },
-          },
-        ],
-      });
-      await client.workflows.start('waits');
-      await client.events.publish('arrived', 'k', { at: 'noon' });
-    },
-  });
+describe.runIf(browserPath !== null)(
+  'the pages of definitions, events, activities, steps and nodes',
+  () => {
+    const pages = usePages({
+      seed: async (client) => {
+        await client.steps.put('quote', 'price = 3\n');
+        await client.definitions.register(trip(1) as never);
+        await client.definitions.register(trip(2) as never);
+        await client.workflows.start('trip');
+        await client.definitions.register({
+          id: 'waits',
+          steps: [
+            {
+              id: 'wait',
+              stepType: 'WaitFor',
+              inputs: { EventName: '"arrived"', EventKey: '"k"', EffectiveDate: '"2100-01-01"' },
+            },
+          ],
+        });
+        await client.workflows.start('waits');
+        await client.events.publish('arrived', 'k', { at: 'noon' });
+      },
+    });
 
-  test.each(
-    PAGES.flatMap((page) => [
-      { ...page, colorScheme: 'light' as const },
-      { ...page, colorScheme: 'dark' as const },
-    ]),
-  )('$path, $colorScheme: axe finds nothing serious', async ({ path, ready, colorScheme }) => {
-    const page = await pages.open(path, { colorScheme });
-    await page.locator(ready).first().waitFor({ state: 'attached' });
-    expect(await seriousProblems(page)).toEqual([]);
-  });
-
-  test.each(PAGES)('$path fits into 390 pixels', async ({ path, ready }) => {
-    const page = await pages.open(path, { viewport: { width: 390, height: 780 } });
-    await page.locator(ready).first().waitFor({ state: 'attached' });
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
-      390,
+    test.each(
+      PAGES.flatMap((page) => [
+        { ...page, colorScheme: 'light' as const },
+        { ...page, colorScheme: 'dark' as const },
+      ]),
+    )(
+      'have no serious problems according to axe: $path, $colorScheme',
+      async ({ path, ready, colorScheme }) => {
+        const page = await pages.open(path, { colorScheme });
+        await page.locator(ready).first().waitFor({ state: 'attached' });
+        expect(await seriousProblems(page)).toEqual([]);
+      },
     );
-  });
 
-  test('the dialog of the start form is axe-clean too', async () => {
-    const page = await pages.open('/definitions/trip');
-    await page.getByRole('button', { name: 'Start a run' }).click();
-    await page.getByRole('dialog').waitFor();
-    expect(await seriousProblems(page)).toEqual([]);
-  });
+    test.each(PAGES)('fit into 390 pixels: $path', async ({ path, ready }) => {
+      const page = await pages.open(path, { viewport: { width: 390, height: 780 } });
+      await page.locator(ready).first().waitFor({ state: 'attached' });
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
+        390,
+      );
+    });
 
-  test('five hundred steps are drawn, only those in view as elements', async () => {
-    const steps = Array.from({ length: 500 }, (_, at) => ({
-      id: `s${at}`,
-      stepType: 'NoOp',
-      ...(at < 499 && { nextStepId: `s${at + 1}` }),
-    }));
-    await pages.client.definitions.register({ id: 'long', steps });
-    const page = await pages.open('/definitions/long');
-    page.setDefaultTimeout(60_000);
-    await page.getByRole('button', { name: /^s0, NoOp/ }).waitFor();
-    await page.getByText('500 steps').waitFor();
-    await expect.poll(() => page.locator('.react-flow__node').count()).toBeLessThan(100);
-    await page.getByRole('button', { name: 'List' }).click();
-    await page.getByRole('button', { name: /s499/ }).click();
-    await page.getByRole('heading', { name: 's499', level: 2 }).waitFor();
-  });
-});
+    test('have no serious problems in the dialog that starts a run', async () => {
+      const page = await pages.open('/definitions/trip');
+      await page.getByRole('button', { name: 'Start a run' }).click();
+      await page.getByRole('dialog').waitFor();
+      expect(await seriousProblems(page)).toEqual([]);
+    });
+
+    test('render only the visible steps of a graph with 500 steps', async () => {
+      const steps = Array.from({ length: 500 }, (_, at) => ({
+        id: `s${at}`,
+        stepType: 'NoOp',
+        ...(at < 499 && { nextStepId: `s${at + 1}` }),
+      }));
+      await pages.client.definitions.register({ id: 'long', steps });
+      const page = await pages.open('/definitions/long');
+      page.setDefaultTimeout(60_000);
+      await page.getByRole('button', { name: /^s0, NoOp/ }).waitFor();
+      await page.getByText('500 steps').waitFor();
+      await expect.poll(() => page.locator('.react-flow__node').count()).toBeLessThan(100);
+      await page.getByRole('button', { name: 'List' }).click();
+      await page.getByRole('button', { name: /s499/ }).click();
+      await page.getByRole('heading', { name: 's499', level: 2 }).waitFor();
+    });
+  },
+);

@@ -1,4 +1,4 @@
-/** Goal: how a run ended is seen at once and can be filtered by; children are out of the way and easy to reach. */
+/** Goal: the outcome of a run is visible at a glance and a filter; children are out of the way but easy to reach. */
 import type { StepwrightClient } from '@stepwright/sdk';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
@@ -31,7 +31,7 @@ describe.runIf(browserPath !== null)('outcomes and child runs', () => {
       return items[0]?.workflowId;
     });
 
-  test('each ended run shows its outcome in words and with a sign; those that ended badly stand out', async () => {
+  test('each ended run shows its outcome with a word and a symbol, and bad outcomes stand out', async () => {
     const page = await openRuns();
     await expect.poll(() => outcomeIn(page, refunds.paid).textContent()).toBe('✓ Succeeded');
     expect(await row(page, refunds.paid).getAttribute('class')).not.toContain('ended-badly');
@@ -46,7 +46,7 @@ describe.runIf(browserPath !== null)('outcomes and child runs', () => {
     expect(await outcomeIn(page, refunds.batch).textContent()).toBe('–');
   });
 
-  test('runs are filtered by outcome, with one press for the failed ones', async () => {
+  test('the list can be filtered by outcome, with a preset for failed runs', async () => {
     const page = await openRuns();
     await page.getByLabel('Outcome').selectOption('Compensated');
     await expect.poll(() => rowCount(page)).toBe(1);
@@ -58,14 +58,14 @@ describe.runIf(browserPath !== null)('outcomes and child runs', () => {
     await expect.poll(() => rowCount(page)).toBe(1);
   });
 
-  test('the heading of a run says how it ended', async () => {
+  test('the heading of a run shows its outcome', async () => {
     const page = await pages.open(`/runs/${refunds.compensated}`);
     await expect
       .poll(() => page.locator('h1 .badge').allTextContents())
       .toEqual(['Complete', '↩ Compensated']);
   });
 
-  test('children are hidden until they are asked for, and lead to their parent', async () => {
+  test('children are hidden by default, and each child links to its parent', async () => {
     const child = await childOf(pages.client, refunds.batch);
     const page = await openRuns();
     await row(page, refunds.batch).waitFor();
@@ -80,7 +80,7 @@ describe.runIf(browserPath !== null)('outcomes and child runs', () => {
     await page.waitForURL((url) => url.pathname === `/ui/runs/${refunds.batch}`);
   });
 
-  test('a run leads to its children, and their list back to it', async () => {
+  test('a parent links to the list of its children, and the list links back', async () => {
     const child = await childOf(pages.client, refunds.batch);
     const page = await pages.open(`/runs/${refunds.batch}`);
     await page.getByRole('link', { name: '1 run', exact: true }).click();
@@ -92,7 +92,7 @@ describe.runIf(browserPath !== null)('outcomes and child runs', () => {
     await page.waitForURL((url) => url.pathname === `/ui/runs/${refunds.batch}`);
   });
 
-  test('where only a child matches, the list says how to see it; the search box finds it', async () => {
+  test('if only a child matches a filter, the list links to it, and the search box finds it', async () => {
     const child = await childOf(pages.client, refunds.batch);
     const page = await openRuns('?definitionId=refund&status=Runnable');
     await page.getByText('No run matches the filter.').waitFor();
@@ -105,7 +105,7 @@ describe.runIf(browserPath !== null)('outcomes and child runs', () => {
     await row(page, child).waitFor();
   });
 
-  test('a child that begins is put into the list only where it belongs', async () => {
+  test('a new child appears only in the lists that include it', async () => {
     const own = await openRuns();
     const all = await openRuns('?parent=any');
     const { id } = await pages.client.workflows.start('refund-batch', {});
@@ -119,7 +119,7 @@ describe.runIf(browserPath !== null)('outcomes and child runs', () => {
     await expect.poll(() => outcomeIn(first, child).textContent()).toBe('■ Terminated');
   });
 
-  test('axe finds nothing serious where runs ended in every way, in both themes', async () => {
+  test('all outcomes are shown without serious accessibility problems, in both themes', async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
       for (const path of ['/runs?parent=any', `/runs/${refunds.failed}`]) {
         const page = await pages.open(path, { colorScheme });
@@ -131,7 +131,7 @@ describe.runIf(browserPath !== null)('outcomes and child runs', () => {
     }
   });
 
-  test('the list with outcomes fits into 390 pixels', async () => {
+  test('the list of runs with outcomes fits into 390 pixels', async () => {
     const page = await pages.open('/runs?parent=any', { viewport: { width: 390, height: 780 } });
     await row(page, refunds.failed).waitFor();
     const width = await page.evaluate(() => document.documentElement.scrollWidth);

@@ -1,6 +1,6 @@
 /**
- * Goal: the pictures of the documentation show the page as it is. Taken only when asked for: `pnpm screenshots`. Each page
- * adds its pictures here.
+ * Goal: the pictures in the documentation show the current page. They are taken only by `pnpm screenshots`. Each page adds
+ * its pictures here.
  */
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -19,7 +19,7 @@ const isWanted = process.env['SCREENSHOTS'] === '1' && browserPath !== null;
 interface Picture {
   readonly name: string;
   readonly path: (shop: Shop) => string;
-  /** What is there when the page is ready. */
+  /** A text that the page shows when it is ready. */
   readonly shows: string;
   readonly options?: BrowserContextOptions;
   readonly prepare?: (page: Page) => Promise<void>;
@@ -90,10 +90,10 @@ const PICTURES: readonly Picture[] = [
   },
   { name: 'definitions', path: () => '/definitions', shows: 'trip' },
   { name: 'events', path: () => '/events', shows: 'trip-approved' },
-  { name: 'activities', path: () => '/activities', shows: 'nobody asks for it' },
+  { name: 'activities', path: () => '/activities', shows: 'no idle worker' },
   { name: 'activity', path: () => '/activities/book-flight', shows: 'desk-2' },
   { name: 'step', path: () => '/steps/quote-price', shows: 'price' },
-  { name: 'nodes', path: () => '/nodes', shows: 'answers you' },
+  { name: 'nodes', path: () => '/nodes', shows: 'this node' },
   {
     name: 'definition-narrow',
     path: () => '/definitions/trip',
@@ -162,7 +162,7 @@ describe.runIf(isWanted)('pictures for the documentation', () => {
     },
   });
 
-  test.each(PICTURES)('$name', async ({ name, path, shows, options, prepare }) => {
+  test.each(PICTURES)('are taken: $name', async ({ name, path, shows, options, prepare }) => {
     const page = await pages.open(path(shop), options);
     await page.getByText('Live', { exact: true }).waitFor();
     await page.getByText(shows).first().waitFor();

@@ -1,4 +1,4 @@
-/** Goal: on every page whoever may not look is told what is missing, and the page does not ask without end. */
+/** Goal: every page tells users without access what they lack, and does not repeat its calls endlessly. */
 import type { Page } from 'playwright-core';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ROUTES, type RoutePath } from '../src/app/routes.js';
@@ -6,7 +6,7 @@ import { browserPath } from './support/browser.js';
 import { usePages } from './support/page-test.js';
 import { AUTH_SETTINGS, makeToken } from './support/tokens.js';
 
-/** Each kind of address that a route of the page's router leads to. */
+/** Example addresses for each route. */
 const ADDRESSES: Readonly<Record<RoutePath, readonly string[]>> = {
   '/runs': ['/runs', '/runs?status=Runnable'],
   '/runs/*': ['/runs/some-run', '/runs/some-run?tab=steps', '/runs/some-run?tab=history'],
@@ -20,18 +20,18 @@ const ADDRESSES: Readonly<Record<RoutePath, readonly string[]>> = {
 };
 const ALL = ROUTES.flatMap((route) => ADDRESSES[route]);
 
-describe.runIf(browserPath !== null)('whoever may not look', () => {
+describe.runIf(browserPath !== null)('a user without access', () => {
   const pages = usePages({
     environment: AUTH_SETTINGS,
     token: makeToken('seed', 'conductor:admin'),
   });
 
   beforeEach(() => {
-    // The browser itself writes refused calls to its console.
+    // The browser reports rejected calls on its console.
     pages.expectBrowserError(/40[13]/);
   });
 
-  /** The calls of the API that a page makes, on a clock that the test moves. */
+  /** Opens a page on a clock that the test controls, and records its API calls. */
   const open = async (
     path: string,
     token: string | null,
@@ -50,7 +50,7 @@ describe.runIf(browserPath !== null)('whoever may not look', () => {
     });
     return { page, calls };
   };
-  /** Two minutes go by; what is under way at their beginning may end. */
+  /** Expects no new calls for two minutes, after the pending ones. */
   const expectSilence = async (page: Page, calls: readonly string[]): Promise<void> => {
     await page.waitForLoadState('networkidle');
     const before = calls.length;
@@ -58,14 +58,14 @@ describe.runIf(browserPath !== null)('whoever may not look', () => {
     expect(calls.slice(before)).toEqual([]);
   };
 
-  test.each(ALL)('%s without a token asks for one', async (path) => {
+  test.each(ALL)('is asked for a token on %s', async (path) => {
     const { page, calls } = await open(path, null);
-    await page.getByText('This server asks for a token.').waitFor();
+    await page.getByText('This server requires a token.').waitFor();
     await page.getByLabel('Bearer token').waitFor();
     await expectSilence(page, calls);
   });
 
-  test.each(ALL)('%s with a token that lacks the scope names the scope', async (path) => {
+  test.each(ALL)('whose token lacks the scope is told its name on %s', async (path) => {
     const { page, calls } = await open(path, makeToken('till', 'conductor:worker'));
     await page.getByRole('heading', { name: 'Not allowed', level: 1 }).waitFor();
     await page.getByText('This call requires the scope conductor:viewer').waitFor();
@@ -73,13 +73,13 @@ describe.runIf(browserPath !== null)('whoever may not look', () => {
     await expectSilence(page, calls);
   });
 
-  test('a token that expires while one looks is asked for anew', async () => {
+  test('whose token expires on an open page is asked for a new one', async () => {
     const page = await pages.open('/nodes', {}, async (opened) => {
       await opened.addInitScript(
         (value) => sessionStorage.setItem('stepwright.token', value),
         makeToken('ada', 'conductor:viewer', 6),
       );
     });
-    await page.getByText('it may have expired').waitFor();
+    await page.getByText('It may have expired').waitFor();
   });
 });

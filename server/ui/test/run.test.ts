@@ -1,4 +1,4 @@
-/** Goal: the page of a run says why it waits, shows what it did, and its buttons put it right. */
+/** Goal: the page of a run says why it is waiting, shows what it has done, and offers the actions that help. */
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { browserPath } from './support/browser.js';
@@ -23,13 +23,13 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
   const startReminder = async (): Promise<string> =>
     (await pages.client.workflows.start('reminder', {})).id;
 
-  test('it says which event is missing, and publishing it there lets the run end', async () => {
+  test('says which event the run is waiting for, and publishes it', async () => {
     const page = await openRun(shop.order);
     await why(page).getByText('has been waiting for event approved/order-4711').waitFor();
     await why(page).getByRole('button', { name: 'Publish the event' }).click();
     const dialog = page.getByRole('dialog', { name: 'Publish the event' });
     await dialog.getByLabel('Data of the event').fill('{"by": ');
-    await dialog.getByText('No JSON').waitFor();
+    await dialog.getByText('Not valid JSON').waitFor();
     expect(await dialog.getByRole('button', { name: 'Publish' }).isDisabled()).toBe(true);
     await dialog.getByLabel('Data of the event').fill('{"by": "Grace"}');
     await dialog.getByRole('button', { name: 'Publish' }).click();
@@ -39,14 +39,14 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
     expect(data).toMatchObject({ approvedBy: 'Grace', shipped: true });
   });
 
-  test('an error is shown with its Python traceback, and resuming tries again', async () => {
+  test('shows an error with its Python traceback, and retries the step on resume', async () => {
     const page = await openRun(shop.invoice);
     await why(page).getByText('suspended').first().waitFor();
     await why(page).locator('.error-type', { hasText: 'KeyError' }).waitFor();
     await why(page).getByText('Python traceback').click();
     await why(page).getByText('Traceback (most recent call last)').waitFor();
     await why(page).getByRole('button', { name: 'Resume' }).click();
-    await page.getByText('The run goes on.').waitFor();
+    await page.getByText('The run was resumed.').waitFor();
     await expect
       .poll(async () => {
         const { items } = await pages.client.workflows.steps(shop.invoice).page();
@@ -55,7 +55,7 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
       .toBeGreaterThan(2);
   });
 
-  test('suspend and resume change the status in place', async () => {
+  test('suspends and resumes the run, and updates the status in place', async () => {
     const page = await openRun(await startReminder());
     await page.getByRole('button', { name: 'Suspend' }).click();
     await expect.poll(() => status(page).textContent()).toBe('Suspended');
@@ -63,7 +63,7 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
     await expect.poll(() => status(page).textContent()).toBe('Runnable');
   });
 
-  test('terminate asks first, and does nothing when it is not wanted', async () => {
+  test('asks before it terminates the run, and does nothing if the user cancels', async () => {
     const id = await startReminder();
     const page = await openRun(id);
     await page.getByRole('button', { name: 'Terminate' }).click();
@@ -79,7 +79,7 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
     expect(await page.getByRole('button', { name: 'Suspend' }).count()).toBe(0);
   });
 
-  test('terminate compensates completed steps first when that is chosen', async () => {
+  test('compensates completed steps before it terminates the run, if the user selects that', async () => {
     const undo = { id: 'undo', stepType: 'NoOp', outputs: { undone: 'True' } };
     await pages.client.definitions.register({
       id: 'undoable',
@@ -99,7 +99,7 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
     expect((await pages.client.workflows.get(id)).data).toEqual({ undone: true });
   });
 
-  test('what others do to the run shows without a reload', async () => {
+  test('shows changes by other clients without a reload', async () => {
     const id = await startReminder();
     const page = await openRun(id);
     await pages.client.workflows.suspend(id);
@@ -109,21 +109,21 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
     await expect.poll(() => status(page).textContent()).toBe('Terminated');
   });
 
-  test('a refused action is told with the words of the server', async () => {
+  test("shows the server's message if the server rejects an action", async () => {
     const id = await startReminder();
     const page = await openRun(id);
     pages.expectBrowserError(/400/);
-    // Somebody else is quicker, and the page has not heard of it.
+    // Another client was faster, and the page does not know yet.
     await page.route('**/api/stream', (route) => route.abort());
     await page.route(`**/api/workflow/${id}/suspend`, async (route) => {
       await pages.client.workflows.terminate(id);
       await route.continue();
     });
     await page.getByRole('button', { name: 'Suspend' }).click();
-    await page.getByText('Suspend did not work:').waitFor();
+    await page.getByText('Suspend failed:').waitFor();
   });
 
-  test('steps show inputs, outputs and items, and a step chosen in the timeline shows only its executions', async () => {
+  test('shows inputs, outputs and items of steps, and only the executions of a step selected in the timeline', async () => {
     const page = await openRun(shop.unpaid);
     const timeline = page.locator('.timeline');
     await timeline.getByRole('button', { name: /^Pack 1/ }).click();
@@ -139,18 +139,18 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
     await rows.filter({ hasText: 'Add up the basket' }).getByText('15.2').waitFor();
   });
 
-  test('data show what each step has changed', async () => {
+  test('shows what each step has changed in the data', async () => {
     const page = await openRun(shop.unpaid, 'data');
     await page
       .getByRole('group', { name: 'Data', exact: true })
       .getByText('"Grace Hopper"')
       .waitFor();
-    const changes = page.getByRole('table', { name: 'Changes of the data' });
+    const changes = page.getByRole('table', { name: 'Changes to the data' });
     await changes.getByText('total').waitFor();
     await changes.getByText('Add up the basket').waitFor();
   });
 
-  test('the graph shows the state of each step, and leads to its executions', async () => {
+  test('shows the state of each step in the graph, which leads to its executions', async () => {
     const page = await openRun(shop.unpaid);
     const graph = page.getByRole('group', { name: 'Steps of the definition and their state' });
     await graph.getByRole('button', { name: 'List' }).click();
@@ -158,12 +158,12 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
     await page.waitForURL(/tab=steps&step=charge/);
   });
 
-  test('an awaited activity is completed by hand, and one is failed', async () => {
+  test('completes and fails an activity in place of its worker', async () => {
     const page = await openRun(shop.unpaid);
     await why(page).getByText('activity charge-card').first().waitFor();
     await why(page).getByRole('button', { name: 'Fail …' }).click();
-    await page.getByRole('dialog').getByLabel('What went wrong').fill('"no such card"');
-    await page.getByRole('dialog').getByRole('button', { name: 'Fail it' }).click();
+    await page.getByRole('dialog').getByLabel('Error').fill('"no such card"');
+    await page.getByRole('dialog').getByRole('button', { name: 'Fail' }).click();
     await expect.poll(() => status(page).textContent()).toBe('Suspended');
     await why(page).locator('.error-type').first().waitFor();
     await page.locator('.page-actions').getByRole('button', { name: 'Resume' }).click();
@@ -182,23 +182,23 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
     }
   });
 
-  test('a step that waits for its retry is tried at once', async () => {
+  test('retries immediately a step that is waiting for its retry', async () => {
     const page = await openRun(shop.sync);
-    await why(page).getByText('retry 1 in').waitFor();
+    await why(page).getByText('attempt 2 in').waitFor();
     await page.locator('.page-actions').getByRole('button', { name: 'Retry now' }).click();
-    await page.getByText('The steps that waited for a retry are tried now.').waitFor();
-    await why(page).getByText('retry 2 in').waitFor();
+    await page.getByText('The steps that were waiting for a retry are being retried.').waitFor();
+    await why(page).getByText('attempt 3 in').waitFor();
   });
 
-  test('a run that does not exist is said so', async () => {
+  test('reports a run that does not exist', async () => {
     pages.expectBrowserError(/404/);
     const page = await pages.open('/runs/no-such-run');
     await page.getByText('There is no run with this id.').waitFor();
-    await page.getByRole('link', { name: 'Look at all runs' }).click();
+    await page.getByRole('link', { name: 'Show all runs' }).click();
     await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
   });
 
-  test('a long loop is read from its newest turn on, and page by page', async () => {
+  test('shows a long loop from its newest iteration on, in pages', async () => {
     await pages.client.definitions.register({
       id: 'counting',
       steps: [
@@ -219,23 +219,23 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
     await pages.client.workflows.wait(id);
     const page = await openRun(id);
     const looksAt = 'the first 500 and the newest 1000 executions';
-    await page.getByText(`the graph counts ${looksAt}`).waitFor();
-    await page.getByText(`Only ${looksAt} are drawn.`).waitFor();
-    await page.getByRole('button', { name: 'Show earlier ones' }).waitFor();
+    await page.getByText(`the graph counts only ${looksAt}`).waitFor();
+    await page.getByText(`Only ${looksAt} are shown.`).waitFor();
+    await page.getByRole('button', { name: 'Show earlier executions' }).waitFor();
     await page.getByRole('tab', { name: 'Steps' }).click();
     // The loop itself ended last.
     const rows = page.locator('.step-rows > li');
     await expect.poll(() => rows.count()).toBe(50);
     expect(await rows.first().textContent()).toContain('loop');
     await page.goto(`${pages.server.url}/ui/runs/${id}?tab=steps&step=count`);
-    await page.getByLabel('Order').selectOption('first to last');
+    await page.getByLabel('Order').selectOption('oldest first');
     await page.getByRole('button', { name: 'Next' }).click();
     await page.getByText('Page 2').waitFor();
     await rows.first().locator('summary').first().click();
     await rows.first().getByText('51', { exact: true }).waitFor();
   });
 
-  test('a step leads to the run that it started, and that one back to the step', async () => {
+  test('links a step to the run that it started, and that run back to the step', async () => {
     const { workflows } = pages.client;
     await pages.client.definitions.register({
       id: 'dunning',
@@ -251,12 +251,12 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
     const page = await openRun(parent.id);
     await why(page).getByText('has been waiting for run').waitFor();
     const childId = await page
-      .getByRole('link', { name: 'Open the run that it waits for' })
+      .getByRole('link', { name: 'Open the child run' })
       .getAttribute('href')
       .then((href) => href!.split('/').at(-1)!);
-    // The link is there before the run is: then the page says so, and shows it once it comes.
+    // The link may appear before the run exists. The page then says so, and shows the run once it exists.
     pages.expectBrowserError(/404/);
-    await page.getByRole('link', { name: 'Open the run that it waits for' }).click();
+    await page.getByRole('link', { name: 'Open the child run' }).click();
     await page.locator('.run-heading', { hasText: 'reminder' }).waitFor();
     await page.getByRole('link', { name: `run ${parent.id}` }).click();
     await page.waitForURL((url) => url.search === '?tab=steps&step=remind-first');

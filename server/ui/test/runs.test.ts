@@ -1,4 +1,4 @@
-/** Goal: the list of runs finds, filters and pages, and stays true while things change, without a reload. */
+/** Goal: the list of runs searches, filters and pages, and stays current without a reload. */
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { browserPath } from './support/browser.js';
@@ -6,7 +6,7 @@ import { watchListReads, type ListReads } from './support/list-reads.js';
 import { usePages } from './support/page-test.js';
 import { openShop, type Shop } from './support/shop.js';
 
-describe.runIf(browserPath !== null)('the page of runs', () => {
+describe.runIf(browserPath !== null)('the list of runs', () => {
   let shop: Shop;
   const pages = usePages({
     seed: async (client) => {
@@ -29,7 +29,7 @@ describe.runIf(browserPath !== null)('the page of runs', () => {
       }),
     );
 
-  test('every run is there, newest first, with its status', async () => {
+  test('shows every run with its status, the newest first', async () => {
     const page = await pages.open('/runs');
     await settled(page);
     expect(await rowCount(page)).toBe(7);
@@ -38,7 +38,7 @@ describe.runIf(browserPath !== null)('the page of runs', () => {
     expect(await page.locator('tbody tr').last().getAttribute('data-key')).toBe(shop.order);
   });
 
-  test('filters are applied, are in the address, and survive a reload', async () => {
+  test('applies filters, which are part of the address and survive a reload', async () => {
     const page = await pages.open('/runs');
     await settled(page);
     await page.getByLabel('Status').selectOption('Runnable');
@@ -61,7 +61,7 @@ describe.runIf(browserPath !== null)('the page of runs', () => {
     await expect.poll(() => rowCount(page)).toBe(7);
   });
 
-  test('times of the start are a filter', async () => {
+  test('filters by start time', async () => {
     const page = await pages.open('/runs?from=2001-01-01T00:00&to=2002-01-01T00:00');
     await page.getByText('No run matches the filter.').waitFor();
     await page.getByLabel('Started before').fill('2090-01-01T00:00');
@@ -73,7 +73,7 @@ describe.runIf(browserPath !== null)('the page of runs', () => {
     ['Suspended', 1],
     ['Errors in the last hour', 2],
     ['All', 7],
-  ])('the view "%s" shows %i runs', async (name, count) => {
+  ])('shows in the view "%s" %i runs', async (name, count) => {
     const page = await pages.open('/runs?status=Complete');
     await settled(page);
     await page.getByRole('button', { name, exact: true }).click();
@@ -83,14 +83,14 @@ describe.runIf(browserPath !== null)('the page of runs', () => {
     );
   });
 
-  test('nothing waits long right after the start', async () => {
+  test('has no runs unchanged for 10 minutes right after their start', async () => {
     const page = await pages.open('/runs');
     await settled(page);
-    await page.getByRole('button', { name: 'Waiting long' }).click();
+    await page.getByRole('button', { name: 'Unchanged for 10 min' }).click();
     await page.getByText('No run matches the filter.').waitFor();
   });
 
-  test('the search box finds a run by its bare id, a definition, a reference, and says when nothing is found', async () => {
+  test('finds runs by id, definition or reference, and reports if nothing is found', async () => {
     const page = await pages.open('/runs');
     await settled(page);
     const box = page.getByRole('searchbox');
@@ -112,7 +112,7 @@ describe.runIf(browserPath !== null)('the page of runs', () => {
     await page.waitForURL((url) => url.pathname === `/ui/runs/${shop.order}`);
   });
 
-  test('a change shows in its row, without a reload and without moving it', async () => {
+  test('updates a changed run in its row, without a reload and without moving it', async () => {
     const page = await pages.open('/runs');
     await settled(page);
     const before = await page
@@ -128,7 +128,7 @@ describe.runIf(browserPath !== null)('the page of runs', () => {
     expect(after).toEqual(before);
   });
 
-  test('a new run comes to the top, or is announced where a row is selected', async () => {
+  test('shows a new run at the top, or announces it while a row is selected', async () => {
     const page = await pages.open('/runs?definitionId=greeting');
     await settled(page);
     const first = await pages.client.workflows.start('greeting', { name: 'Bo' });
@@ -143,7 +143,7 @@ describe.runIf(browserPath !== null)('the page of runs', () => {
     await page.getByText('1 selected').waitFor();
   });
 
-  test('a run that has left the filter stays in its place, and is gone when the list is read again', async () => {
+  test('keeps a run that no longer matches the filter until the list is reloaded', async () => {
     const { id } = await pages.client.workflows.start('reminder', {});
     let reads!: ListReads;
     const page = await pages.open(
@@ -164,7 +164,7 @@ describe.runIf(browserPath !== null)('the page of runs', () => {
     expect(await row(page, id).count()).toBe(0);
   });
 
-  test('selected runs are suspended and resumed together, after a question', async () => {
+  test('suspends and resumes the selected runs after a confirmation', async () => {
     const ids = await startReminders(3, 'together');
     const page = await pages.open('/runs?reference=together');
     await settled(page);
@@ -175,35 +175,35 @@ describe.runIf(browserPath !== null)('the page of runs', () => {
     await page.getByText('3 selected').waitFor();
     await page.getByRole('button', { name: 'Suspend', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Suspend' }).click();
-    await page.getByText('Suspend is done: 3 of 3 done').waitFor();
+    await page.getByText('Suspend finished: 3 of 3 done').waitFor();
     for (const id of ids)
       await expect.poll(() => row(page, id).textContent()).toContain('Suspended');
     await page.getByLabel(`Select run ${ids[0]!}`).check();
     await page.getByRole('button', { name: 'Resume', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click();
-    await page.getByText('Resume is done: 1 of 1 done').waitFor();
+    await page.getByText('Resume finished: 1 of 1 done').waitFor();
     await page.getByLabel('Select all on this page').check();
     await page.getByRole('button', { name: 'Retry now' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Retry now' }).click();
-    await page.getByText('0 of 3 done, 3 not possible in their state').waitFor();
+    await page.getByText('0 of 3 done, 3 not possible in their status').waitFor();
   });
 
-  test('everything that matches the filter is terminated, on all pages, with progress', async () => {
+  test('terminates all runs that match the filter, on all pages, with progress', async () => {
     const ids = await startReminders(130, 'many');
     const page = await pages.open('/runs?reference=many');
     await settled(page);
-    await page.getByLabel('All that match').check();
+    await page.getByLabel('Select all matching runs').check();
     await page.getByRole('button', { name: 'Terminate', exact: true }).click();
     await page.getByText('This cannot be undone.').waitFor();
-    await page.getByRole('dialog', { name: 'Terminate: 130 runs?' }).waitFor();
+    await page.getByRole('dialog', { name: 'Terminate 130 runs?' }).waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Terminate' }).click();
-    await page.getByText('Terminate is done: 130 of 130 done').waitFor();
+    await page.getByText('Terminate finished: 130 of 130 done').waitFor();
     for (const id of [ids[0]!, ids[64]!, ids[129]!]) {
       expect((await pages.client.workflows.get(id)).status).toBe('Terminated');
     }
   });
 
-  test('a job over many runs can be stopped between two batches', async () => {
+  test('stops a bulk action between two batches', async () => {
     await startReminders(130, 'stop');
     const page = await pages.open('/runs?reference=stop');
     await settled(page);
@@ -215,22 +215,22 @@ describe.runIf(browserPath !== null)('the page of runs', () => {
       if (route.request().method() === 'PATCH') await held;
       await route.continue();
     });
-    await page.getByLabel('All that match').check();
+    await page.getByLabel('Select all matching runs').check();
     await page.getByRole('button', { name: 'Suspend', exact: true }).click();
     const firstBatch = page.waitForRequest((request) => request.method() === 'PATCH');
     await page.getByRole('dialog').getByRole('button', { name: 'Suspend' }).click();
-    // Before its first batch is sent, a stopped job has done nothing.
+    // A job stopped before its first batch is sent would have done nothing.
     await firstBatch;
     await page.getByRole('button', { name: 'Stop' }).click();
     release();
-    await page.getByText('Suspend was stopped: 100 of 130 done').waitFor();
+    await page.getByText('Suspend stopped: 100 of 130 done').waitFor();
     const { items } = await pages.client.workflows
       .list({ reference: 'stop', status: 'Suspended', limit: 500 })
       .page();
     expect(items).toHaveLength(100);
   });
 
-  test('the stream that broke is said, taken up again, and what was missed is read', async () => {
+  test('reports a broken stream, reconnects, and fetches the changes that it missed', async () => {
     const page = await pages.open('/runs?definitionId=greeting');
     await settled(page);
     pages.expectBrowserError(/ERR_|Failed to load/);

@@ -1,7 +1,7 @@
 /**
- * S-38 with a real browser: a page of another site, on another port, under another name of this machine, or under a name
- * that was rebound to it, can neither start a workflow, nor take work, nor read anything from a server without access
- * control that the browser can reach.
+ * S-38 with a real browser. The browser can reach a server without access control. A page of another site can neither start
+ * a run, nor claim work, nor read anything from it: on another port, under another name of this machine, or under a name
+ * that was rebound to it.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -40,7 +40,7 @@ describe.runIf(browserPath !== null)('pages of other origins', () => {
     otherPort = (other.address() as AddressInfo).port;
     browser = await launchBrowser([
       '--host-resolver-rules=MAP rebound.example 127.0.0.1',
-      // Newer browsers refuse some of this themselves; here it is the server that has to.
+      // Newer browsers block some of this themselves; here, the server must do it.
       '--disable-features=LocalNetworkAccessChecks,BlockInsecurePrivateNetworkRequests',
     ]);
   });
@@ -52,7 +52,7 @@ describe.runIf(browserPath !== null)('pages of other origins', () => {
     await server.remove();
   });
 
-  /** The two forms that need no preflight, an image, and what `fetch` may do; resolves when all have been answered. */
+  /** Sends two forms that need no preflight, an image request, and calls of `fetch`; resolves when all are complete. */
   const attack = (page: Page, target: string): Promise<readonly string[]> =>
     page.evaluate(async (url) => {
       const attempt = (path: string, options: RequestInit): Promise<string> =>
@@ -94,26 +94,26 @@ describe.runIf(browserPath !== null)('pages of other origins', () => {
       references.push(run.reference);
     }
     expect(references).toEqual(['ours']);
-    // Nobody has taken it: it is handed out at once.
+    // The work item has not been claimed, so it is delivered immediately.
     const item = await client.activities.pull('pay', { workerId: 'ours' });
     expect(item).not.toBeNull();
     await client.activities.release(item!);
   };
 
-  test.each(['127.0.0.1', 'localhost'])('a page on another port of %s', async (name) => {
+  test.each(['127.0.0.1', 'localhost'])('can do nothing from another port of %s', async (name) => {
     const page = await browser.newPage();
     await page.goto(`http://${name}:${otherPort}/`);
     const results = await attack(page, server.url);
-    // What a page may not read it cannot tell apart from what was refused.
+    // To the page, responses that it may not read look the same as rejected requests.
     expect(results).toEqual(['opaque 0', 'opaque 0', 'refused']);
     await expectUntouched();
     await page.close();
   });
 
-  test('a page under a name that was rebound to this machine', async () => {
+  test('can do nothing from a name that was rebound to this machine', async () => {
     const target = `http://rebound.example:${new URL(server.url).port}`;
     const page = await browser.newPage();
-    // The document comes from the attacker, everything after it from the server: what rebinding makes of a name.
+    // With DNS rebinding, the document comes from the attacker, and everything else from the server.
     await page.route(`${target}/evil`, (route) =>
       route.fulfill({ contentType: 'text/html', body: '<!doctype html><body></body>' }),
     );
@@ -123,7 +123,7 @@ describe.runIf(browserPath !== null)('pages of other origins', () => {
     await page.close();
   });
 
-  test('the page of the server itself works', async () => {
+  test("do not affect the server's own page", async () => {
     const page = await browser.newPage();
     await page.goto(`${server.url}/ui/`);
     const status = await page.evaluate(async () => (await fetch('/api/workflow')).status);

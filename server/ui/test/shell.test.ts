@@ -1,4 +1,4 @@
-/** Goal: the page comes up, in both themes and narrow, without breaking its own policy, and asks for a token where it must. */
+/** Goal: the page loads in both themes without violating its own policy, and its files are served as they should be. */
 import { describe, expect, test } from 'vitest';
 import { browserPath } from './support/browser.js';
 import { usePages } from './support/page-test.js';
@@ -6,22 +6,22 @@ import { usePages } from './support/page-test.js';
 describe.runIf(browserPath !== null)('the shell of the page', () => {
   const pages = usePages();
 
-  test('the root of the server leads to the runs', async () => {
+  test('redirects the root of the server to the list of runs', async () => {
     const page = await pages.open('/');
     await page.goto(pages.server.url);
     await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
     expect(new URL(page.url()).pathname).toBe('/ui/runs');
   });
 
-  test('an address within the page survives a reload, and an unknown one says so', async () => {
+  test('keeps its address on a reload, and reports unknown addresses', async () => {
     const page = await pages.open('/runs');
     await page.reload();
     await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
     await page.goto(`${pages.server.url}/ui/no/such/page`);
-    await page.getByText('There is no page at this address.').waitFor();
+    await page.getByText('No page has this address.').waitFor();
   });
 
-  test('files with a hash are kept for good, the document is asked for again, and both have a policy', async () => {
+  test('caches files with a hash permanently, revalidates the document, and sends a content security policy', async () => {
     const document = await fetch(`${pages.server.url}/ui/runs`);
     expect(document.headers.get('cache-control')).toBe('no-cache');
     expect(document.headers.get('x-content-type-options')).toBe('nosniff');
@@ -34,7 +34,7 @@ describe.runIf(browserPath !== null)('the shell of the page', () => {
     expect(file.headers.get('content-security-policy')).toBe(policy);
   });
 
-  test('files come compressed to whoever takes that, each form with a mark of its own', async () => {
+  test('serves files compressed to clients that accept it, each variant with its own ETag', async () => {
     const document = await (await fetch(`${pages.server.url}/ui/`)).text();
     const script = /src="(\/ui\/assets\/[^"]+\.js)"/.exec(document)?.[1];
     const load = async (encoding: string) => {
@@ -65,20 +65,20 @@ describe.runIf(browserPath !== null)('the shell of the page', () => {
     ['GET', '/ui/assets/../../package.json', 404],
     ['POST', '/ui/', 405],
     ['DELETE', '/ui/runs', 405],
-  ])('%s %s is answered with %i and a problem document', async (method, path, status) => {
+  ])('answers %s %s with status %i and a problem document', async (method, path, status) => {
     const response = await fetch(`${pages.server.url}${path}`, { method });
     expect(response.status).toBe(status);
     expect(response.headers.get('content-type')).toContain('application/problem+json');
   });
 
-  test('no file but the page is to be had', async () => {
+  test('serves only the files of the page', async () => {
     for (const path of ['/ui/..%2f..%2fpackage.json', '/ui/%2e%2e/package.json', '/ui/.vite']) {
       const response = await fetch(`${pages.server.url}${path}`);
       expect(await response.text()).not.toContain('"name"');
     }
   });
 
-  test('the theme is kept', async () => {
+  test('keeps the selected theme on a reload', async () => {
     const page = await pages.open('/runs');
     const ground = (): Promise<string> =>
       page.evaluate(() => getComputedStyle(document.body).backgroundColor);
@@ -96,7 +96,7 @@ describe.runIf(browserPath !== null)('the shell of the page', () => {
     await expect.poll(ground).toBe(dark);
   });
 
-  test('the first tab stop skips the navigation', async () => {
+  test('offers a link to skip the navigation as the first tab stop', async () => {
     const page = await pages.open('/runs');
     await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
     await page.keyboard.press('Tab');

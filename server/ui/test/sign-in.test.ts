@@ -1,4 +1,4 @@
-/** Goal: with `auth` on the page asks for a token, keeps it in the tab, and honours its scopes. */
+/** Goal: with `auth`, the page asks for a token, keeps it in the tab, and respects its scopes. */
 import type { Page } from 'playwright-core';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { browserPath } from './support/browser.js';
@@ -26,7 +26,7 @@ describe.runIf(browserPath !== null)('signing in', () => {
   });
 
   beforeEach(() => {
-    // The browser itself writes refused calls to its console.
+    // The browser reports rejected calls on its console.
     pages.expectBrowserError(/40[13]/);
   });
 
@@ -35,9 +35,9 @@ describe.runIf(browserPath !== null)('signing in', () => {
     await page.getByRole('button', { name: 'Sign in' }).click();
   };
 
-  test('a token is asked for, used, kept over a reload, and forgotten when signing out', async () => {
+  test('asks for a token, keeps it on a reload, and forgets it when the user signs out', async () => {
     const page = await pages.open('/runs');
-    await page.getByText('This server asks for a token.').waitFor();
+    await page.getByText('This server requires a token.').waitFor();
     await signIn(page, `Bearer ${makeToken('ada', 'conductor:viewer')}`);
     await page.locator(`tr[data-key="${runId}"]`).waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
@@ -49,23 +49,23 @@ describe.runIf(browserPath !== null)('signing in', () => {
     await page.getByText('You have signed out.').waitFor();
     expect(await page.locator('tbody tr').count()).toBe(0);
     await page.reload();
-    await page.getByText('This server asks for a token.').waitFor();
+    await page.getByText('This server requires a token.').waitFor();
   });
 
-  test('a bad token is told, and asked for again', async () => {
+  test('reports an invalid token, and asks for another one', async () => {
     const page = await pages.open('/runs');
     await signIn(page, 'rubbish');
-    await page.getByText('The server does not accept the token').waitFor();
+    await page.getByText('The server rejected the token.').waitFor();
   });
 
-  test('a token without the scope to look is told which one is missing', async () => {
+  test('names the missing scope of a token that does not allow viewing', async () => {
     const page = await pages.open('/runs');
     await signIn(page, makeToken('till', 'conductor:worker'));
     await page.getByText('This call requires the scope conductor:viewer').waitFor();
     await page.getByText('403 forbidden').waitFor();
   });
 
-  test('who may only look cannot act, and is told why', async () => {
+  test('disables actions for a viewer, and says why', async () => {
     const page = await pages.open(`/runs/${runId}`);
     await signIn(page, makeToken('ada', 'conductor:viewer'));
     const suspend = page.getByRole('button', { name: 'Suspend' });
@@ -75,7 +75,7 @@ describe.runIf(browserPath !== null)('signing in', () => {
     expect((await pages.client.workflows.get(runId)).status).toBe('Runnable');
   });
 
-  test('a controller may act', async () => {
+  test('allows actions to a controller', async () => {
     const page = await pages.open(`/runs/${runId}`);
     await signIn(page, makeToken('grace', 'conductor:viewer conductor:controller'));
     await page.getByRole('button', { name: 'Suspend' }).click();

@@ -56,7 +56,7 @@ export const EXPLAINED_WAITS: readonly ExplainedWait[] = [
     arrange: (client) => client.defineAndStart([failing('bad', { RetryInterval: 600 })]),
     reason: {
       kind: 'retry',
-      text: /^retry 1 in (10|9) min \(evaluates its Outputs again\): .*missing_field/,
+      text: /^attempt 2 in (10|9) min \(evaluates its Outputs again\): .*missing_field/,
       attempt: 2,
       error: expect.objectContaining({ stepId: 'bad', attempt: 1 }) as WaitReason['error'],
       actions: ['retry', 'suspend', 'terminate'],

@@ -1,4 +1,4 @@
-/** What the page asks the server for: the calls of the SDK, in the form in which the page needs them. */
+/** The API calls of the page: those of the SDK, in the form that the page needs. */
 import type {
   ControlAction,
   ControlResult,
@@ -15,13 +15,13 @@ import type {
 
 export type { ControlAction, Explanation, WaitReason, WorkflowAction as AuditEntry };
 
-/** What would put a run right. */
+/** An action that may resolve why a run is stuck. */
 export type FixingAction = WaitReason['actions'][number];
 
 export interface RunQuery {
   readonly status?: WorkflowStatus | undefined;
   readonly outcome?: WorkflowOutcome | undefined;
-  /** The id of a run: its children; `none`: runs that no other run started. */
+  /** The id of a run, to list its children; `none` for runs without a parent. */
   readonly parent?: string | undefined;
   readonly definitionId?: string | undefined;
   readonly version?: number | undefined;
@@ -39,7 +39,7 @@ export interface OperatorApi {
   readonly explain: (workflowId: string, signal?: AbortSignal) => Promise<Explanation>;
   readonly audit: (workflowId: string, signal?: AbortSignal) => Promise<readonly WorkflowAction[]>;
   readonly retry: (workflowId: string) => Promise<unknown>;
-  /** At most 100 at once. */
+  /** For at most 100 runs per call. */
   readonly control: (
     action: ControlAction,
     workflowIds: readonly string[],
@@ -75,7 +75,7 @@ export function createOperatorApi(client: StepwrightClient): OperatorApi {
   };
 }
 
-/** The members that have a value. */
+/** Leaves out the members without a value. */
 function given(query: Omit<RunQuery, 'cursor'>): WorkflowFilter {
   return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
 }

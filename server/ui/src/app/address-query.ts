@@ -1,19 +1,19 @@
 import { useSearch } from 'wouter';
 
 /**
- * What is behind the question mark of the address, and how to change it. Taken from the browser itself, as the router
- * decodes once more than it should: names may hold percent signs.
+ * The query of the address, and a function that replaces it. It is read from the browser, because the router decodes it
+ * twice, and names may contain percent signs.
  */
 export function useAddressQuery(): readonly [
   URLSearchParams,
   (members: Readonly<Record<string, string>>) => void,
 ] {
-  // Asked for so that this is drawn again when the address changes.
+  // Renders the component again when the address changes.
   useSearch();
   return [new URLSearchParams(window.location.search), setAddressQuery];
 }
 
-/** The router notices: it listens to the history. */
+/** The router listens to the history and so notices the change. */
 function setAddressQuery(members: Readonly<Record<string, string>>): void {
   const query = new URLSearchParams(members).toString();
   const { pathname } = window.location;

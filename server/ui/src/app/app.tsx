@@ -8,7 +8,7 @@ import { LiveProvider } from './live.js';
 import { SessionProvider, useSession } from './session.js';
 import { Shell } from './shell.js';
 
-/** The whole page: who looks at it, what it has fetched, what it is told, what it shows. */
+/** The whole page: session, query cache, change stream, router and dialogs around the shell. */
 export function App(): ReactNode {
   return (
     <SessionProvider>
@@ -27,7 +27,7 @@ export function App(): ReactNode {
   );
 }
 
-/** What was fetched with one token is not shown with another. */
+/** Each token has its own query cache, so that data fetched with one token is never shown with another. */
 function Queries({ children }: { readonly children: ReactNode }): ReactNode {
   const { token } = useSession();
   return <QueriesOfOne key={token ?? ''}>{children}</QueriesOfOne>;
@@ -41,7 +41,7 @@ function QueriesOfOne({ children }: { readonly children: ReactNode }): ReactNode
         queryCache: new QueryCache({ onError: noticeFailure }),
         defaultOptions: {
           queries: {
-            // The SDK makes calls again already, where that can help.
+            // The SDK already retries calls where that can help.
             retry: false,
             staleTime: 1000,
             refetchOnWindowFocus: (query) => !isApiError(query.state.error),

@@ -5,7 +5,7 @@ interface State {
   readonly error: Error | null;
 }
 
-/** A page that fails takes neither the navigation nor the other pages with it. */
+/** Keeps the navigation and the other pages usable when one page fails. */
 export class ErrorBoundary extends Component<{ readonly children: ReactNode }, State> {
   override state: State = { error: null };
 
@@ -18,7 +18,7 @@ export class ErrorBoundary extends Component<{ readonly children: ReactNode }, S
     if (error === null) return this.props.children;
     return (
       <>
-        <h1 tabIndex={-1}>This page has failed</h1>
+        <h1 tabIndex={-1}>This page failed</h1>
         <ProblemView error={error} onRetry={() => this.setState({ error: null })} />
       </>
     );

@@ -1,6 +1,6 @@
 /**
- * One stream of changes for the whole page. Pages listen with `useLive`; while there is no stream (`isLive` false) they
- * ask again every few seconds.
+ * One stream of changes for the whole page. Components listen with `useLive`; while the stream is not connected, they poll
+ * every few seconds (`usePollInterval`).
  */
 import {
   isApiError,
@@ -12,14 +12,14 @@ import { createContext, use, useEffect, useMemo, useRef, useState, type ReactNod
 import { useSession } from './session.js';
 import { useThrottled } from './use-throttled.js';
 
-/** `refused`: the server does not tell whoever looks; asking again would not mend it. */
+/** `refused`: the server does not let this user read the stream, and retrying would not help. */
 export type LiveState = 'connecting' | 'live' | 'reconnecting' | 'refused';
 
-/** What happened since the last call of a listener; many changes of one run are one. */
+/** The changes since the last call of the listener; several changes of one run are merged. */
 export interface LiveBatch {
   readonly workflows: ReadonlyMap<string, WorkflowSummary>;
   readonly definitions: ReadonlySet<string>;
-  /** More has changed than is told here: lists are to be read again. */
+  /** Some changes are missing: lists must be fetched again. */
   readonly lag: boolean;
 }
 
@@ -27,20 +27,20 @@ type Listener = (batch: LiveBatch) => void;
 
 interface Live {
   readonly state: LiveState;
-  /** Of the state `refused`: what the server said. */
+  /** The server's error in the state `refused`. */
   readonly refusal: unknown;
   readonly listeners: Set<Listener>;
 }
 
-/** The SDK gives up a server that was never there; the page does not. */
+/** The SDK gives up if it cannot connect at all; the page then tries again after this time. */
 const RECONNECT_MS = 5000;
-/** How often the page may change. */
+/** The minimum time between two updates of the page. */
 const FLUSH_MS = 200;
-/** Lists of what changes together with runs are read again so often. */
+/** The minimum time between two fetches of a list that changes along with runs. */
 const REREAD_MS = 3000;
-/** How often lists are asked for while there is no stream. */
+/** How often lists are fetched while the stream is not connected. */
 const POLL_MS = 5000;
-/** Who asks for work, and the load of nodes, come with heartbeats that nobody is told of. */
+/** How often polls by workers and the load of nodes are fetched: they come with heartbeats, which the stream omits. */
 const SLOW_POLL_MS = 15_000;
 
 const LiveContext = createContext<Live>({
@@ -49,7 +49,7 @@ const LiveContext = createContext<Live>({
   listeners: new Set(),
 });
 
-/** Calls the listener a few times a second at most, while it is mounted. */
+/** Calls the listener at most a few times a second while the component is mounted. */
 export function useLive(listener: Listener): void {
   const { listeners } = use(LiveContext);
   const newest = useRef(listener);
@@ -67,12 +67,12 @@ export function useLiveState(): LiveState {
   return use(LiveContext).state;
 }
 
-/** Why whoever looks may not; null while nothing was refused. */
+/** Why the server refuses the stream; null unless it does. */
 export function useRefusal(): unknown {
   return use(LiveContext).refusal;
 }
 
-/** Reads again when anything changes, but not all the time. */
+/** Calls `reread` when anything changes, at most every few seconds. */
 export function useRereadOnChange(reread: () => void): void {
   const soon = useThrottled(reread, REREAD_MS);
   useLive(({ workflows, lag }) => {
@@ -80,13 +80,13 @@ export function useRereadOnChange(reread: () => void): void {
   });
 }
 
-/** For `refetchInterval`: only while the stream does not tell, and not where the server refuses to. */
+/** For `refetchInterval`: polls while the stream is not connected, unless the server refuses it. */
 export function usePollInterval(): number | false {
   const state = useLiveState();
   return state === 'live' || state === 'refused' ? false : POLL_MS;
 }
 
-/** The same for what the stream tells in part only: then it is asked for now and then. */
+/** For data that the stream covers only in part: polls slowly while the stream is connected. */
 export function useSlowPollInterval(): number | false {
   const poll = usePollInterval();
   return useLiveState() === 'live' ? SLOW_POLL_MS : poll;
@@ -127,14 +127,14 @@ interface Connection {
   readonly signal: AbortSignal;
   readonly batches: BatchBuffer;
   readonly noticeFailure: (error: unknown) => void;
-  /** No more after `signal`. */
+  /** Not called after `signal` is aborted. */
   readonly onState: (status: LiveStatus) => void;
 }
 
 async function stayConnected(connection: Connection): Promise<void> {
   const { client, signal, batches, noticeFailure, onState } = connection;
   const onConnection = (isConnected: boolean): void => {
-    // What changed before is not told: what was read until now may be old.
+    // The stream does not report earlier changes, so everything fetched before may be stale.
     if (isConnected) batches.add({ type: 'lag' });
     onState({ state: isConnected ? 'live' : 'reconnecting', refusal: null });
   };
@@ -153,7 +153,7 @@ async function stayConnected(connection: Connection): Promise<void> {
   }
 }
 
-/** Neither this token nor none will do; with another one there is another connection. */
+/** Whether the server rejects the token, or asks for one. A new token makes a new connection. */
 function isRefusal(error: unknown): boolean {
   return isApiError(error) && (error.status === 401 || error.status === 403);
 }
@@ -168,7 +168,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Collects events, so that a busy server does not make the page draw without end. */
+/** Collects changes, so that a busy server does not make the page render all the time. */
 class BatchBuffer {
   readonly #onBatch: Listener;
   #workflows = new Map<string, WorkflowSummary>();

@@ -1,4 +1,4 @@
-/** Every page: its address, its place in the navigation, its component. */
+/** The pages: their addresses, components and places in the navigation. */
 import { lazy, type ComponentType, type ReactNode } from 'react';
 import { Redirect, Route, Switch } from 'wouter';
 import { Page } from '../components/page.js';
@@ -10,7 +10,7 @@ import { RunPage } from '../pages/run/run-page.js';
 import { RunsPage } from '../pages/runs/runs-page.js';
 import { ROUTES, type RoutePath } from './routes.js';
 
-// Apart, for the sake of those who only look at runs: they bring a reader of YAML along.
+// Loaded on demand: these pages need a YAML parser, which the pages about runs do not.
 const StepsRoutes = lazy(() => import('../pages/steps/steps-routes.js'));
 const DefinitionsRoutes = lazy(() => import('../pages/definitions/definitions-routes.js'));
 
@@ -45,9 +45,9 @@ export function Pages(): ReactNode {
         <Route key={path} path={path} component={COMPONENTS[path]} />
       ))}
       <Route>
-        <Page title="Nothing here">
-          <EmptyState title="There is no page at this address.">
-            <p>Choose one in the navigation.</p>
+        <Page title="Page not found">
+          <EmptyState title="No page has this address.">
+            <p>Choose a page in the navigation.</p>
           </EmptyState>
         </Page>
       </Route>

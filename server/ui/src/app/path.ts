@@ -1,11 +1,11 @@
 import { useLocation } from 'wouter';
 
 /**
- * The parts of the address behind `/ui/`, decoded. Taken from the browser itself: the router decodes once more, and names
- * may hold anything, percent signs and slashes too.
+ * The decoded segments of the address after `/ui/`. They are read from the browser, because the router decodes them twice,
+ * and names may contain any character, including percent signs and slashes.
  */
 export function usePathParts(): readonly string[] {
-  // Asked for so that this is drawn again when the address changes.
+  // Renders the component again when the address changes.
   useLocation();
   return window.location.pathname
     .split('/')
@@ -13,7 +13,7 @@ export function usePathParts(): readonly string[] {
     .map((part) => decode(part));
 }
 
-/** An address of the page: `toPath('runs', id)`. */
+/** Builds an address of the page: `toPath('runs', id)`. */
 export function toPath(...parts: readonly string[]): string {
   return `/${parts.map(encodeURIComponent).join('/')}`;
 }

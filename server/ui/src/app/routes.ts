@@ -1,4 +1,4 @@
-/** The addresses of all pages, below `/ui`; `*` stands for a name, `*?` for one that may be left out. */
+/** The addresses of all pages, below `/ui`; `*` stands for a name, `*?` for an optional name. */
 export const ROUTES = [
   '/runs',
   '/runs/*',

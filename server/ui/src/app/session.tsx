@@ -1,7 +1,7 @@
 /**
- * Who looks at the page: a bearer token, kept until the tab is closed, and what its scopes allow.
+ * The session of the user: a bearer token, kept until the tab is closed, and what its scopes allow.
  *
- * The token is only read here to show a name and to switch off buttons; whether it is good is the server's business.
+ * The page decodes the token only to show a name and to disable buttons; the server decides whether it is valid.
  */
 import { createClient, isApiError, type StepwrightClient } from '@stepwright/sdk';
 import { createOperatorApi, type OperatorApi } from '../api/operator-api.js';
@@ -13,15 +13,15 @@ export interface Session {
   readonly client: StepwrightClient;
   readonly api: OperatorApi;
   readonly token: string | null;
-  /** The subject of the token; null where nobody has signed in. */
+  /** The subject of the token; null if nobody has signed in. */
   readonly name: string | null;
-  /** Why the sign-in form is shown; null while it is not. */
+  /** Why the sign-in form is shown; null while it is hidden. */
   readonly signInReason: string | null;
-  /** Whether the token allows this, as far as the page can tell; without a token everything is tried. */
+  /** Whether the token has this scope, as far as the page can tell. Without a token, everything is allowed here. */
   readonly can: (scope: Scope) => boolean;
   readonly signIn: (token: string) => void;
   readonly signOut: () => void;
-  /** To be told of each failed call; a 401 brings up the form. */
+  /** Must be called with each failed call; a 401 shows the sign-in form. */
   readonly noticeFailure: (error: unknown) => void;
 }
 
@@ -35,7 +35,7 @@ const SessionContext = createContext<Session | null>(null);
 
 export function useSession(): Session {
   const session = use(SessionContext);
-  if (session === null) throw new Error('There is no SessionProvider above');
+  if (session === null) throw new Error('useSession requires a SessionProvider');
   return session;
 }
 
@@ -56,8 +56,8 @@ export function SessionProvider({ children }: { readonly children: ReactNode }):
     if (!isApiError(error) || error.status !== 401) return;
     setSignInReason(
       readToken() === null
-        ? 'This server asks for a token.'
-        : 'The server does not accept the token: it may have expired.',
+        ? 'This server requires a token.'
+        : 'The server rejected the token. It may have expired.',
     );
   }, []);
   const session = useMemo<Session>(() => {
@@ -86,7 +86,7 @@ export function SessionProvider({ children }: { readonly children: ReactNode }):
   return <SessionContext value={session}>{children}</SessionContext>;
 }
 
-/** Null where the token is none that can be read; then the server decides alone. */
+/** Null if the page cannot decode the token; then only the server decides. */
 function readClaims(token: string): Claims | null {
   try {
     const part = (token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/');
@@ -115,6 +115,6 @@ function writeToken(token: string | null): void {
     if (token === null) sessionStorage.removeItem(KEY);
     else sessionStorage.setItem(KEY, token);
   } catch {
-    // Storage may be forbidden; then the token lasts until the page is closed.
+    // The browser may forbid storage; then the token lasts until the page is closed.
   }
 }

@@ -11,7 +11,7 @@ import { useSession } from './session.js';
 import { SignIn } from './sign-in.js';
 import { applyTheme, readTheme, THEMES, type Theme } from './theme.js';
 
-/** Navigation at the side (above, where the window is narrow) and the page that the address names. */
+/** The navigation (at the side, or at the top of a narrow window) and the page at the current address. */
 export function Shell(): ReactNode {
   const { signInReason } = useSession();
   const refusal = useRefusal();
@@ -94,7 +94,7 @@ function Connection(): ReactNode {
     <span
       className={`connection ${state}`}
       role="status"
-      title="Whether changes arrive by themselves"
+      title="Whether the page receives changes live"
     >
       {STATE_TEXTS[state]}
     </span>

@@ -2,7 +2,7 @@ import { useState, type ReactNode } from 'react';
 import { Button } from '../components/button.js';
 import { useSession } from './session.js';
 
-/** In place of a page, when the server wants to know who is there. */
+/** Shown instead of a page when the server requires a token. */
 export function SignIn({ reason }: { readonly reason: string }): ReactNode {
   const { signIn } = useSession();
   const [text, setText] = useState('');
@@ -30,9 +30,10 @@ export function SignIn({ reason }: { readonly reason: string }): ReactNode {
         />
       </label>
       <p className="hint">
-        It needs the scope <code>conductor:viewer</code> to look, <code>conductor:controller</code>{' '}
-        to act and <code>conductor:author</code> to write definitions. It stays in this tab and is
-        forgotten when you close it. Where the server runs, <code>pnpm token</code> makes one.
+        The token needs the scope <code>conductor:viewer</code> to view,{' '}
+        <code>conductor:controller</code> to control runs and <code>conductor:author</code> to write
+        definitions. The page keeps the token until you close this tab. To create one, run{' '}
+        <code>pnpm token</code> on the server.
       </p>
       <Button type="submit" variant="primary" isDisabled={token === ''}>
         Sign in

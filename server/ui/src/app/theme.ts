@@ -1,4 +1,4 @@
-/** Light, dark, or what the system says; kept in the browser. */
+/** The color theme: light, dark or the system's; stored in the browser. */
 export const THEMES = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];
 
@@ -9,14 +9,14 @@ export function readTheme(): Theme {
   return THEMES.find((theme) => theme === stored) ?? 'system';
 }
 
-/** `tokens.css` takes its colours from `color-scheme`, which the attribute decides. */
+/** `tokens.css` derives its colors from `color-scheme`, which the attribute sets. */
 export function applyTheme(theme: Theme): void {
   if (theme === 'system') delete document.documentElement.dataset['theme'];
   else document.documentElement.dataset['theme'] = theme;
   try {
     localStorage.setItem(KEY, theme);
   } catch {
-    // Storage may be forbidden; then the choice lasts until the page is closed.
+    // The browser may forbid storage; then the choice lasts until the page is closed.
   }
 }
 

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef } from 'react';
 
-/** At once, then not again for a while; what is asked for meanwhile is done once at its end. */
+/** Throttles `call`: the first call runs at once; calls during the pause are merged into one at its end. */
 export function useThrottled(call: () => void, pauseMs: number): () => void {
   const newest = useRef(call);
   const timer = useRef<ReturnType<typeof setTimeout> | null>(null);

@@ -13,11 +13,11 @@ interface ButtonProps {
   readonly isPending?: boolean;
   readonly isSmall?: boolean;
   readonly autoFocus?: boolean;
-  /** For buttons whose content is a sign. */
+  /** The accessible name of a button that shows only a symbol. */
   readonly label?: string;
-  /** Switched off, with a reason, where the token lacks this scope. */
+  /** The scope that the token needs; without it, the button is disabled and says why. */
   readonly needs?: Scope;
-  /** Shown while the pointer or the focus is on it. */
+  /** The text of the tooltip. */
   readonly hint?: string;
 }
 
@@ -30,7 +30,7 @@ export function Button(props: ButtonProps): ReactNode {
     <AriaButton
       {...rest}
       isDisabled={rest.isDisabled === true}
-      // Still to be focused, so that the reason can be read.
+      // The button stays focusable, so that the user can read the reason.
       {...(isForbidden && { 'aria-disabled': true, onPress: () => undefined })}
       {...(label !== undefined && { 'aria-label': label })}
       className={`button ${variant}${isSmall ? ' small' : ''}${isForbidden ? ' forbidden' : ''}`}

@@ -7,10 +7,10 @@ import { Button } from './button.js';
 export interface Question {
   readonly title: string;
   readonly text: ReactNode;
-  /** What the button says that does it. */
+  /** The text of the confirming button. */
   readonly confirm: string;
   readonly isDangerous?: boolean;
-  /** Something to be chosen along with it; not chosen at first. */
+  /** An option of the action, not selected at first. */
   readonly checkbox?: { readonly label: string; readonly onChange: (isChosen: boolean) => void };
 }
 
@@ -18,10 +18,10 @@ type Ask = (question: Question) => Promise<boolean>;
 
 const ConfirmContext = createContext<Ask | null>(null);
 
-/** Asks before something that cannot be undone; false when it is not wanted. */
+/** Asks for confirmation; resolves to false if the user cancels. */
 export function useConfirm(): Ask {
   const ask = use(ConfirmContext);
-  if (ask === null) throw new Error('There is no ConfirmProvider above');
+  if (ask === null) throw new Error('useConfirm requires a ConfirmProvider');
   return ask;
 }
 
@@ -75,7 +75,7 @@ export function ConfirmProvider({ children }: { readonly children: ReactNode }):
   );
 }
 
-/** A window over the page that holds the focus; Escape closes it. */
+/** A modal dialog that keeps the focus; Escape closes it. */
 export function FormDialog({
   title,
   onClose,

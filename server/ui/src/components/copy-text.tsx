@@ -1,7 +1,7 @@
 import { useState, type ReactNode } from 'react';
 import { Button } from './button.js';
 
-/** A button that puts a text such as an id into the clipboard. */
+/** A button that copies a text, such as an id, to the clipboard. */
 export function CopyText({
   text,
   what,
@@ -10,7 +10,7 @@ export function CopyText({
   readonly what: string;
 }): ReactNode {
   const [isCopied, setCopied] = useState(false);
-  // Browsers have a clipboard only where the connection is safe.
+  // Browsers offer the clipboard only on secure connections.
   if (!('clipboard' in navigator)) return null;
   const copy = async (): Promise<void> => {
     await navigator.clipboard.writeText(text);

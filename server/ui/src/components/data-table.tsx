@@ -4,30 +4,30 @@ export interface Column<Row> {
   readonly key: string;
   readonly header: string;
   readonly cell: (row: Row) => ReactNode;
-  /** `id` and `time` do not break; `wide` takes what is left; `number` is at the right. */
+  /** `id` and `time` do not wrap; `wide` takes the remaining width; `number` is right-aligned. */
   readonly kind?: 'id' | 'time' | 'wide' | 'number';
 }
 
 export interface Selection {
   readonly keys: ReadonlySet<string>;
   readonly toggle: (key: string) => void;
-  /** All rows that are shown, or none. */
+  /** Selects all shown rows, or deselects them if all are selected. */
   readonly toggleAll: () => void;
 }
 
 interface DataTableProps<Row> {
-  /** What the table shows, for those who cannot see it. */
+  /** The accessible name of the table. */
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly rowKey: (row: Row) => string;
-  /** How the box that selects a row is called. */
+  /** The name of a row, for the label of its checkbox. */
   readonly rowName?: (row: Row) => string;
   readonly rowClass?: (row: Row) => string | undefined;
   readonly selection?: Selection;
 }
 
-/** A table that becomes a list of cards where the window is narrow. It shows what it is given, so give it one page. */
+/** A table that becomes a list of cards in a narrow window. It renders all its rows, so pass one page at a time. */
 export function DataTable<Row>(props: DataTableProps<Row>): ReactNode {
   const { label, columns, rows, rowKey, rowName = rowKey, rowClass, selection } = props;
   return (

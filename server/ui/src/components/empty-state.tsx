@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** Where a list would be: why there is nothing, and what to do. */
+/** Shown instead of an empty list: why it is empty, and what to do. */
 export function EmptyState({
   title,
   children,

@@ -1,7 +1,7 @@
 import type { ProblemItem } from '@stepwright/sdk';
 import type { ReactNode } from 'react';
 
-/** One thing that the server found in a document, with its place; an item of a list. */
+/** A list item with one error or warning of the server about a document, and its position. */
 export function Finding({
   item,
   kind,

@@ -2,27 +2,27 @@ import { stringifyJson } from '@stepwright/sdk';
 import { useState, type ReactNode } from 'react';
 import { Button } from './button.js';
 
-/** What is shown of one list or object before one asks for more. */
+/** How many members of a list or object are shown at first. */
 const MEMBERS_SHOWN = 50;
 const TEXT_SHOWN = 2000;
 
 interface JsonViewProps {
   readonly value: unknown;
-  /** How many levels are open at first. */
+  /** How many levels are expanded at first. */
   readonly openLevels?: number;
   readonly label?: string;
-  /** Members of the outermost object that are marked, such as those that a step has changed. */
+  /** The members of the outermost object to highlight, such as those that a step has changed. */
   readonly marked?: ReadonlySet<string>;
 }
 
-/** A JSON value as a tree that folds. Text is text: nothing in it becomes an element, a link or a direction. */
+/** A JSON value as a collapsible tree. Strings are shown as plain text: never as markup, a link or a change of text direction. */
 export function JsonView({ value, openLevels = 2, label, marked }: JsonViewProps): ReactNode {
   return (
     <div
       className="json"
       role="group"
       aria-label={label ?? 'JSON'}
-      // Long values scroll, also for those who have no mouse.
+      // Long values scroll; the focus lets keyboard users scroll them, too.
       tabIndex={0}
     >
       <Value value={value} openLevels={openLevels} {...(marked !== undefined && { marked })} />
@@ -76,7 +76,7 @@ function Scalar({ value }: { readonly value: unknown }): ReactNode {
       <bdi className="json-text">{JSON.stringify(isCut ? value.slice(0, TEXT_SHOWN) : value)}</bdi>
       {isCut && (
         <Button isSmall variant="quiet" onPress={() => setWhole(true)}>
-          show all {value.length} characters
+          Show all {value.length} characters
         </Button>
       )}
     </>
@@ -120,7 +120,7 @@ function Members({
           ))}
           {entries.length > shown && (
             <Button isSmall variant="quiet" onPress={() => setShown(shown + 10 * MEMBERS_SHOWN)}>
-              show more of {entries.length}
+              Show more of {entries.length}
             </Button>
           )}
         </div>

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** While the first answer is on its way; appears late, so that quick answers do not make it flicker. */
+/** Shown while the first response is pending. It appears with a delay, so that fast responses do not make it flicker. */
 export function Loading(): ReactNode {
   return (
     <p className="loading" role="status">

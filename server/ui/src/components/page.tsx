@@ -1,18 +1,18 @@
 import { useEffect, useRef, type ReactNode } from 'react';
 
 interface PageProps {
-  /** The heading, and the title of the tab. */
+  /** The title of the tab, and the heading unless `heading` is given. */
   readonly title: string;
   readonly heading?: ReactNode;
   readonly actions?: ReactNode;
   readonly children: ReactNode;
 }
 
-/** Where the tab was opened: null before its first page. There the focus is where the browser puts it. */
+/** The first path of the tab; null before its first page. On this page, the browser sets the focus. */
 let firstPath: string | null = null;
 let hasNavigated = false;
 
-/** What is right of the navigation. Its heading takes the focus when one comes from another page. */
+/** The frame of a page: title, actions and content. Its heading gets the focus when the user comes from another page. */
 export function Page({ title, heading, actions, children }: PageProps): ReactNode {
   const headingRef = useRef<HTMLHeadingElement>(null);
   useEffect(() => {

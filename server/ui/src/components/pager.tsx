@@ -10,7 +10,7 @@ export interface Paging {
   readonly first: () => void;
 }
 
-/** Keeps the way that was taken through a list, one page at a time; begins anew when the list is another one. */
+/** Keeps the cursors of the pages visited so far; starts over when `listKey` changes. */
 export function usePaging(listKey: string): Paging {
   const [state, setState] = useState<{ readonly key: string; readonly cursors: readonly string[] }>(
     {
@@ -29,7 +29,7 @@ export function usePaging(listKey: string): Paging {
   };
 }
 
-/** Below a list that comes in pages. */
+/** The paging buttons below a list. */
 export function Pager({
   paging,
   nextCursor,

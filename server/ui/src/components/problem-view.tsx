@@ -2,15 +2,15 @@ import { isApiError, isNetworkError, isTimeoutError } from '@stepwright/sdk';
 import type { ReactNode } from 'react';
 import { Button } from './button.js';
 
-/** An error in words for whoever looks at the page. */
+/** The message of an error, as shown to the user. */
 export function problemText(error: unknown): string {
   if (isApiError(error)) return error.problem.detail;
   if (isNetworkError(error)) return 'The server cannot be reached.';
-  if (isTimeoutError(error)) return 'The server did not answer in time.';
+  if (isTimeoutError(error)) return 'The server did not respond in time.';
   return error instanceof Error ? error.message : String(error);
 }
 
-/** What went wrong: the server's words, its code, and each thing that it found. */
+/** An error: the server's message, its code and each problem it reports. */
 export function ProblemView({
   error,
   onRetry,
@@ -30,7 +30,7 @@ export function ProblemView({
         )}
       </p>
       {api?.status === 403 && (
-        <p>Sign out and sign in with a token that has this scope, or ask who runs the server.</p>
+        <p>Sign out and sign in with a token that has this scope, or ask your administrator.</p>
       )}
       {api !== null && api.errors.length > 0 && (
         <ul>

@@ -1,7 +1,7 @@
 import type { WorkflowOutcome } from '@stepwright/sdk';
 import type { ReactNode } from 'react';
 
-/** The word and the colour; never the colour alone. */
+/** The color of each status. The badge always shows the word as well. */
 const TONES: Readonly<Record<string, string>> = {
   Runnable: 'running',
   Running: 'running',
@@ -17,7 +17,7 @@ const TONES: Readonly<Record<string, string>> = {
 
 interface StatusBadgeProps {
   readonly status: string;
-  /** Without its colour, where an outcome beside it says more. */
+  /** Without color, next to an outcome that says more. */
   readonly isQuiet?: boolean;
 }
 
@@ -27,7 +27,7 @@ export function StatusBadge({ status, isQuiet = false }: StatusBadgeProps): Reac
   return <span className={`badge ${hasTone ? TONES[status] : 'idle'}`}>{status}</span>;
 }
 
-/** A sign and a weight of its own for each, so that neither colour nor reading is needed to tell them apart. */
+/** Each outcome has its own symbol and weight, so that they can be told apart without color or reading. */
 const OUTCOMES: Readonly<
   Record<WorkflowOutcome, { readonly sign: string; readonly tone: string }>
 > = {

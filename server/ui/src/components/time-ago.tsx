@@ -5,7 +5,7 @@ const listeners = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | null = null;
 let currentMs = Date.now();
 
-/** The time of this machine, once a second; all that show it share one timer. */
+/** The current time, updated every second; all components share one timer. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => currentMs);
 }
@@ -24,12 +24,12 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** "3 min ago", "in 20 s"; the exact time when pointed at. */
+/** A relative time such as "3 min ago" or "in 20 s", with the exact time as a tooltip. */
 export function TimeAgo({ time }: { readonly time: string | null }): ReactNode {
   const nowMs = useNow();
   if (time === null) return <span className="none">–</span>;
   const ms = Math.trunc((nowMs - Date.parse(time)) / 1000) * 1000;
-  // Clocks of two machines differ a little: what was just now is not in the future.
+  // Clocks of two machines differ slightly: show "now" instead of a time just ahead.
   const text =
     ms > -2000 && ms < 1000
       ? 'now'
@@ -50,7 +50,7 @@ const UNITS: readonly (readonly [unit: string, ms: number])[] = [
   ['s', 1000],
 ];
 
-/** The two largest units: `2 h 5 min`; below a second milliseconds. */
+/** A duration in its two largest units (`2 h 5 min`); in milliseconds if it is below a second. */
 export function durationText(ms: number): string {
   if (!Number.isFinite(ms)) return '–';
   if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`;
@@ -65,7 +65,7 @@ export function durationText(ms: number): string {
     : `${whole} ${unit} ${rest} ${next[0]}`;
 }
 
-/** In the time zone of whoever looks. */
+/** The exact time in the browser's time zone. */
 export function exactTime(time: string): string {
   const date = new Date(time);
   if (Number.isNaN(date.getTime())) return time;

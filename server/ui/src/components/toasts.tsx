@@ -8,9 +8,9 @@ interface Toast {
 }
 
 export interface Toasts {
-  /** Says that something was done. */
+  /** Shows a message for a few seconds. */
   readonly say: (text: string) => void;
-  /** Says that something did not work; stays until it is closed. */
+  /** Shows an error message that stays until the user closes it. */
   readonly notifyError: (what: string, error: unknown) => void;
 }
 
@@ -21,7 +21,7 @@ const ToastContext = createContext<Toasts | null>(null);
 
 export function useToasts(): Toasts {
   const toasts = use(ToastContext);
-  if (toasts === null) throw new Error('There is no ToastProvider above');
+  if (toasts === null) throw new Error('useToasts requires a ToastProvider');
   return toasts;
 }
 

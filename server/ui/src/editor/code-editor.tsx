@@ -1,4 +1,4 @@
-/** The text editor of the page. A chunk of its own: import it with `LazyCodeEditor`. */
+/** The text editor of the page, in a separate chunk: import it with `LazyCodeEditor`. */
 import { autocompletion, closeBrackets, type CompletionSource } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { json } from '@codemirror/lang-json';
@@ -24,17 +24,17 @@ import { EDITOR_THEME } from './editor-theme.js';
 export type EditorLanguage = 'yaml' | 'json' | 'python';
 
 export interface CodeEditorProps {
-  /** What is edited, for those who do not see it. */
+  /** The accessible name of the editor. */
   readonly label: string;
-  /** The text at first; a text that differs from the editor's replaces it. */
+  /** The initial text. A new value replaces the text in the editor. */
   readonly value: string;
   readonly language: EditorLanguage;
-  /** Without it the text can only be read. */
+  /** Without it, the editor is read-only. */
   readonly onChange?: (text: string) => void;
   readonly problems?: readonly EditorProblem[];
   readonly completions?: CompletionSource;
   readonly hover?: HoverTooltipSource;
-  /** Shown as what this text was before: additions and removals are marked. */
+  /** An earlier text; additions and removals since then are marked. */
   readonly original?: string;
 }
 
@@ -69,8 +69,8 @@ function useEditorView(
   useEffect(() => {
     const element = host.current;
     if (element === null) return undefined;
-    // Within a shadow root the editor's styles are sheets made by script; outside of one they would be style elements,
-    // which the page's policy forbids.
+    // In a shadow root, the editor adopts style sheets. Elsewhere, it would add style elements, which the page's policy
+    // forbids.
     const root = element.shadowRoot ?? element.attachShadow({ mode: 'open' });
     const editor = new EditorView({
       root,
@@ -93,7 +93,7 @@ function useEditorView(
       editor.destroy();
     };
   }, [host, original, label, isReadOnly]);
-  // In the same view, so that whoever writes goes on writing.
+  // Changes the language in the same view, so that the user can continue to type.
   useEffect(() => {
     view.current?.dispatch({ effects: LANGUAGE.reconfigure(languageOf(language)) });
   }, [language]);
@@ -133,7 +133,7 @@ export function extensionsOf({
     EditorView.lineWrapping,
     EditorView.contentAttributes.of({ 'aria-label': label }),
     EditorState.readOnly.of(isReadOnly),
-    // Tab leaves the editor, so that the keyboard is not caught in it.
+    // Without a binding, Tab leaves the editor, so that keyboard users are not trapped.
     keymap.of([...searchKeymap, ...historyKeymap, ...lintKeymap, ...defaultKeymap]),
     isReadOnly ? [] : [history(), closeBrackets(), indentOnInput(), lintGutter()],
     original === undefined
@@ -147,7 +147,7 @@ export function extensionsOf({
   ];
 }
 
-/** The text may have changed since it was checked. */
+/** Clips the range to the text, which may have changed since it was checked. */
 function diagnosticIn({ doc }: EditorState): (problem: EditorProblem) => Diagnostic {
   return ({ from, to, message, isWarning }) => {
     const start = Math.min(Math.max(0, from), doc.length);

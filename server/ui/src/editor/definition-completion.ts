@@ -1,4 +1,4 @@
-/** Completion and explanations for definitions, from the server's own JSON Schema. */
+/** Completion and explanations for definitions, from the server's JSON Schema. */
 import type { Completion, CompletionSource } from '@codemirror/autocomplete';
 import type { HoverTooltipSource } from '@codemirror/view';
 import { placeIn, stepIdsIn, type TextPlace } from './definition-context.js';

@@ -1,28 +1,28 @@
 /**
- * Where in a definition a place of its text is, from the lines above it: half-written documents cannot be parsed. YAML in
- * block style, and JSON with one member a line. Pure.
+ * Finds what a position in the text of a definition belongs to. Half-written documents cannot be parsed, so it reads the
+ * lines above the position. It supports YAML in block style, and JSON with one member per line. Pure.
  */
 
 export type Surroundings = 'definition' | 'step' | 'inputs' | 'free';
 
 export interface TextPlace {
   readonly surroundings: Surroundings;
-  /** The type of the step around it, or null. */
+  /** The type of the enclosing step, or null. */
   readonly stepType: string | null;
-  /** The member whose value is being written; null where a member's name is. */
+  /** The member whose value is being typed; null while a name is being typed. */
   readonly member: string | null;
-  /** The part of the word before the place. */
+  /** The part of the word before the position. */
   readonly word: string;
 }
 
 interface Line {
-  /** Where the first word stands; a list's dash counts as space. */
+  /** The column of the first word; the dash of a list item counts as space. */
   readonly indent: number;
   readonly key: string | null;
   readonly value: string;
 }
 
-/** How far up is looked. */
+/** How many lines above the position are read. */
 const LINES_MAX = 2000;
 
 export function placeIn(text: string, offset: number): TextPlace {
@@ -49,7 +49,7 @@ export function placeIn(text: string, offset: number): TextPlace {
   };
 }
 
-/** The ids of the steps, for the members that name one. */
+/** The ids of all steps, for members that name a step. */
 export function stepIdsIn(text: string): string[] {
   const ids = text.matchAll(/^[\s-]*["']?id["']?\s*:\s*["']?([^"',\n#]+)/gim);
   return [...new Set([...ids].map(([, id = '']) => id.trim()))].slice(1, 500);
@@ -61,7 +61,7 @@ function readLine(line: string): Line {
   return { indent: lead.length, key: key ?? null, value: value.replace(/^["']|["'],?$/g, '') };
 }
 
-/** The keys around, the innermost first. */
+/** The enclosing keys, the innermost first. */
 function parentsOf(above: readonly Line[], indent: number): string[] {
   const parents: string[] = [];
   let level = indent;

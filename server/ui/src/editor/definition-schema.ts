@@ -1,12 +1,12 @@
 /**
- * What the JSON Schema of definitions says about members, step types and inputs, in the form that completion needs. It is
- * written for any casing (patterns in place of names), which general JSON Schema editors do not follow. Pure.
+ * Extracts members, step types and inputs from the JSON Schema of definitions, in the form that completion needs. The
+ * schema accepts names in any casing by patterns, which generic JSON Schema editors do not support. Pure.
  */
 
 export interface MemberHelp {
   readonly name: string;
   readonly description: string;
-  /** The values that can be chosen from; empty where anything may stand. */
+  /** The allowed values; empty if every value is allowed. */
   readonly values: readonly string[];
 }
 
@@ -18,7 +18,7 @@ export interface StepTypeHelp {
 export interface DefinitionHelp {
   readonly definition: readonly MemberHelp[];
   readonly step: readonly MemberHelp[];
-  /** By the step type in lower case. */
+  /** By step type in lower case. */
   readonly types: ReadonlyMap<string, StepTypeHelp>;
 }
 
@@ -52,7 +52,7 @@ function membersOf(schema: unknown): MemberHelp[] {
   }));
 }
 
-/** The first list of words that is allowed; further forms are for old documents. */
+/** The first list of allowed words; the other forms are for old documents. */
 function valuesOf(schema: unknown): string[] {
   const choices = at(schema, 'anyOf');
   const forms: readonly unknown[] = Array.isArray(choices) ? choices : [schema];

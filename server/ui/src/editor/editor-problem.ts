@@ -1,4 +1,4 @@
-/** One thing that is wrong, with its place in the text: offsets in characters. */
+/** An error or warning with its range in the text, as character offsets. */
 export interface EditorProblem {
   readonly from: number;
   readonly to: number;

@@ -1,4 +1,4 @@
-/** The page's colours for the editor; they follow the theme, as they are the page's own variables. */
+/** The colors of the editor. They use the variables of the page, so they follow its theme. */
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import type { Extension } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
@@ -47,7 +47,7 @@ const THEME = EditorView.theme({
   '.cm-panels': { color: 'var(--text)', backgroundColor: 'var(--ground)' },
   '.cm-diagnostic': { fontFamily: 'var(--sans)' },
   '.cm-changedLine': { backgroundColor: 'var(--good-soft) !important' },
-  // A line below in place of a strong ground, on which the letters would be hard to read.
+  // An underline instead of a strong background, which would make the text hard to read.
   '.cm-changedText': {
     background: 'none !important',
     borderBottom: '2px solid var(--good)',
@@ -57,7 +57,7 @@ const THEME = EditorView.theme({
     background: 'none !important',
     borderBottom: '2px solid var(--bad)',
   },
-  // The signs that are there otherwise are in few fonts.
+  // Few fonts contain the default characters.
   '.cm-collapsedLines:before, .cm-collapsedLines:after': { content: '"···"' },
   '.cm-collapsedLines': {
     color: 'var(--text-quiet)',

@@ -5,7 +5,7 @@ import './editor.css';
 
 const CodeEditor = lazy(() => import('./code-editor.js'));
 
-/** The editor, fetched when it is first needed. */
+/** The editor, loaded when it is first shown. */
 export function LazyCodeEditor(props: CodeEditorProps): ReactNode {
   return (
     <Suspense fallback={<Loading />}>

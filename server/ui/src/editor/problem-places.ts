@@ -1,4 +1,4 @@
-/** Puts the problems that the server reports to their places in a text. Pure. */
+/** Finds the ranges in a text for the problems that the server reports. Pure. */
 import type { ProblemItem } from '@stepwright/sdk';
 import { isMap, isScalar, isSeq, parseDocument, type Node } from 'yaml';
 import type { EditorProblem } from './editor-problem.js';
@@ -8,7 +8,7 @@ interface Span {
   readonly to: number;
 }
 
-/** Where a problem has no place, it is shown at the beginning. */
+/** A problem without a position is shown at the start of the text. */
 export function placeProblems(
   text: string,
   items: readonly ProblemItem[],
@@ -39,7 +39,7 @@ function spanOfPlace(text: string, line: number, column: number): Span {
   return { from, to: lineEnd };
 }
 
-/** JSON is YAML too, so that one reader finds the places of both. */
+/** JSON is valid YAML, so one parser is enough for both. */
 function spanOfPointer(root: Node | null, pointer: string): Span {
   let node: unknown = root;
   let span: Span = { from: 0, to: 1 };
@@ -62,7 +62,7 @@ function spanOf(node: unknown): Span | null {
   if (typeof node !== 'object' || node === null || !('range' in node)) return null;
   const { range } = node;
   if (!Array.isArray(range)) return null;
-  // Array.isArray makes it any[].
+  // Array.isArray narrows to any[].
   const [from, to] = range as readonly unknown[];
   return typeof from === 'number' && typeof to === 'number' ? { from, to } : null;
 }

@@ -1,4 +1,4 @@
-/** Two texts beside each other, lines that belong together at the same height. A chunk of its own, as the editor is. */
+/** Two texts side by side with aligned lines, in a separate chunk like the editor. */
 import { MergeView } from '@codemirror/merge';
 import { EditorView } from '@codemirror/view';
 import { useEffect, useRef, type ReactNode } from 'react';
@@ -10,13 +10,13 @@ export interface SideBySideProps {
   readonly after: { readonly label: string; readonly text: string };
 }
 
-/** Marks stand in the gutter, in the line and, where there is more than one sign of a change, below the letters. */
+/** Changes are marked in the gutter, on the line and, within the line, by underlining the changed text. */
 export default function SideBySide({ language, before, after }: SideBySideProps): ReactNode {
   const host = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const element = host.current;
     if (element === null) return undefined;
-    // For the same reason as the editor: styles made by script are allowed within a shadow root only.
+    // As in the editor, the page's policy allows styles added by scripts only in a shadow root.
     const root = element.shadowRoot ?? element.attachShadow({ mode: 'open' });
     const sideOf = ({ label, text }: SideBySideProps['before'], isBefore: boolean) => ({
       doc: text,
@@ -38,7 +38,7 @@ export default function SideBySide({ language, before, after }: SideBySideProps)
   return <div className="code-editor" ref={host} />;
 }
 
-/** What went away is red, as in the other view. The class makes it stronger than the theme of both sides. */
+/** Removed text is red, as in the unified view. The class takes precedence over the theme of both sides. */
 const BEFORE_THEME = EditorView.theme({
   '&.cm-merge-a .cm-changedLine': { backgroundColor: 'var(--bad-soft) !important' },
   '&.cm-merge-a .cm-changedText': { borderBottom: '2px solid var(--bad)', background: 'none' },

@@ -1,4 +1,4 @@
-/** What has changed between two texts: beside each other where there is room, one below the other on narrow screens. */
+/** The changes between two texts: side by side, or as one text on narrow screens. */
 import { lazy, Suspense, useMemo, useSyncExternalStore, type ReactNode } from 'react';
 import { Loading } from '../components/loading.js';
 import type { EditorLanguage } from './code-editor.js';
@@ -13,7 +13,7 @@ interface TextChangesProps {
   readonly after: string;
 }
 
-/** Two columns of seventy letters beside the navigation. */
+/** Fits two columns of seventy characters next to the navigation. */
 const WIDE = window.matchMedia('(min-width: 1200px)');
 
 export function TextChanges({ label, language, before, after }: TextChangesProps): ReactNode {

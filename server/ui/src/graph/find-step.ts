@@ -1,7 +1,7 @@
-/** Finds a step of a definition, and its place in the document. Pure. */
+/** Finds a step of a definition, and values in its document. Pure. */
 import type { GraphDefinition, GraphStep } from './read-definition.js';
 
-/** The first step of that id, nested and compensation steps included. */
+/** The first step with this id, including nested steps and compensation steps. */
 export function findStep(definition: GraphDefinition, stepId: string): GraphStep | null {
   const waiting = [...definition.steps];
   for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) {
@@ -11,7 +11,7 @@ export function findStep(definition: GraphDefinition, stepId: string): GraphStep
   return null;
 }
 
-/** What a JSON pointer (RFC 6901) points to; undefined where there is nothing. */
+/** The value at a JSON pointer (RFC 6901), or undefined. */
 export function atPointer(document: unknown, pointer: string): unknown {
   return pointer
     .split('/')

@@ -1,4 +1,4 @@
-/** The drawing: nodes and edges at the places that the layout gave them. A chunk of its own. */
+/** Draws the nodes and edges at the positions from the layout. In a separate chunk. */
 import {
   Background,
   BackgroundVariant,
@@ -26,12 +26,12 @@ import type { WorkflowGraphProps } from './workflow-graph.js';
 
 interface GraphCanvasProps extends WorkflowGraphProps {
   readonly model: GraphModel;
-  /** The drawing cannot be made. */
+  /** Called if the graph cannot be drawn. */
   readonly onFailure: () => void;
 }
 
 const EDGE_TYPES = { routed: RoutedEdge };
-/** From here on only what is in view is in the document, and there is a map. */
+/** Above this number, only visible nodes are rendered, and there is a map. */
 const MANY_NODES = 120;
 const HEIGHT_MIN = 220;
 const HEIGHT_MAX = 640;
@@ -56,7 +56,7 @@ export default function GraphCanvas(props: GraphCanvasProps): ReactNode {
   );
 }
 
-/** The last layout stays until the next one is there, so that a preview does not flicker. */
+/** Keeps the last layout until the next one is ready, so that a preview does not flicker. */
 function usePlacedGraph(model: GraphModel, onFailure: () => void): PlacedGraph | null {
   const [placed, setPlaced] = useState<PlacedGraph | null>(null);
   const fail = useRef(onFailure);
@@ -103,7 +103,7 @@ function Drawing({ placed }: { readonly placed: PlacedGraph }): ReactNode {
       nodesFocusable={false}
       edgesFocusable={false}
       elementsSelectable={false}
-      // The wheel moves the page; with Ctrl, or two fingers, it zooms.
+      // The wheel scrolls the page; Ctrl and the wheel, or pinching, zooms.
       zoomOnScroll={false}
       preventScrolling={false}
       zoomOnDoubleClick={false}
@@ -152,7 +152,7 @@ function flowEdges(placed: PlacedGraph): RoutedEdgeType[] {
     type: 'routed',
     source: edge.sourceId,
     target: edge.targetId,
-    // Above the containers, whose ground would hide it.
+    // Above the containers, whose background would hide the edge.
     zIndex: 1000,
     className: `edge-${edge.kind}${edge.isBackward ? ' edge-backward' : ''}`,
     markerEnd: {

@@ -1,7 +1,7 @@
 import { createContext } from 'react';
 import type { StepLiveStates } from './live-states.js';
 
-/** What changes while the drawing stays as it is. Given past the nodes, so that a change draws only what shows it. */
+/** What can change while the layout stays the same. A context, so that a change renders only the nodes that use it. */
 export interface GraphView {
   readonly states: StepLiveStates | undefined;
   readonly selectedStepId: string | null;

@@ -12,7 +12,7 @@ export type RoutedEdgeType = Edge<RoutedEdgeData, 'routed'>;
 
 const CORNER = 7;
 
-/** A line along the way that the layout found. */
+/** A line along the route from the layout. */
 export function RoutedEdge({ data, markerEnd }: EdgeProps<RoutedEdgeType>): ReactNode {
   if (data === undefined) return null;
   const { points, label, labelAt } = data;
@@ -34,7 +34,7 @@ export function RoutedEdge({ data, markerEnd }: EdgeProps<RoutedEdgeType>): Reac
   );
 }
 
-/** An SVG path through the points, its corners rounded. */
+/** An SVG path through the points, with rounded corners. */
 export function roundedPath(points: readonly Point[]): string {
   const [first, ...rest] = points;
   if (first === undefined) return '';
@@ -54,7 +54,7 @@ export function roundedPath(points: readonly Point[]): string {
   return parts.join('');
 }
 
-/** The point that is a corner's radius away from the corner, or half the way where that is shorter. */
+/** The point at the corner's radius from the corner, or halfway if that is nearer. */
 function towards(corner: Point, other: Point): Point {
   const length = Math.hypot(other.x - corner.x, other.y - corner.y);
   if (length === 0) return corner;

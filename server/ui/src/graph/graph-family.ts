@@ -1,7 +1,7 @@
-/** Which node is inside which. Pure. */
+/** The nesting of the nodes. Pure. */
 import type { GraphEdge, GraphNode } from './graph-model.js';
 
-/** Relative to the whole drawing. */
+/** Relative to the whole graph. */
 export interface Box {
   readonly x: number;
   readonly y: number;
@@ -24,14 +24,13 @@ export class Family {
     return this.#parents.get(id) ?? null;
   }
 
-  /** Whether the ends are not in the same container. */
+  /** Whether the ends of the edge are in different containers. */
   isCrossing({ sourceId, targetId }: Ends): boolean {
     return this.parentOf(sourceId) !== this.parentOf(targetId);
   }
 
   /**
-   * The nodes side by side that an edge leads between: its ends, or what is around them. Null where one end is inside the
-   * other.
+   * The two siblings that an edge connects: its ends, or the containers around them. Null if one end is inside the other.
    */
   siblingsOf({ sourceId, targetId }: Ends): Ends | null {
     const sources = this.#lineOf(sourceId);
@@ -45,7 +44,7 @@ export class Family {
       : { sourceId: source, targetId: target };
   }
 
-  /** Places relative to the whole drawing, of nodes in the order of the model. */
+  /** Positions relative to the whole graph; takes nodes in the order of the model. */
   boxesOf(nodes: readonly (Box & { readonly node: GraphNode })[]): ReadonlyMap<string, Box> {
     const boxes = new Map<string, Box>();
     for (const { node, x, y, width, height } of nodes) {
@@ -55,7 +54,7 @@ export class Family {
     return boxes;
   }
 
-  /** From the outermost container to the node itself. */
+  /** The path from the outermost container to the node. */
   #lineOf(id: string): string[] {
     const line: string[] = [];
     for (let at: string | null = id; at !== null; at = this.parentOf(at)) line.unshift(at);

@@ -1,17 +1,17 @@
 /**
- * A definition as nodes and edges, without places: what is drawn, not where.
+ * A definition as nodes and edges, without positions.
  *
- * Pure. Invariants: every edge joins two nodes of the model; every node's parent stands before it; node ids are unique
- * even where the step ids of a draft are not.
+ * Pure. Invariants: every edge connects two nodes of the model; every parent precedes its children; node ids are unique,
+ * even if the step ids of a draft are not.
  */
 import type { GraphDefinition, GraphStep } from './read-definition.js';
 
 /**
- * - `start`: where a workflow begins.
- * - `step`: a step without steps inside.
- * - `container`: a step around others.
+ * - `start`: the start of a run.
+ * - `step`: a step without inner steps.
+ * - `container`: a step with inner steps.
  * - `branch`: one of several sequences inside a container.
- * - `missing`: a step that is named but does not exist.
+ * - `missing`: a step that is referenced but does not exist.
  */
 export type GraphNodeKind = 'start' | 'step' | 'container' | 'branch' | 'missing';
 
@@ -19,10 +19,10 @@ export interface GraphNode {
   readonly id: string;
   readonly kind: GraphNodeKind;
   readonly parentId: string | null;
-  /** Null where the node stands for no step. */
+  /** Null if the node does not represent a step. */
   readonly step: GraphStep | null;
   readonly title: string;
-  /** Whether its sequence begins here. */
+  /** Whether it is the entry of its sequence. */
   readonly isEntry: boolean;
   /** Whether it belongs to a compensation. */
   readonly isUndo: boolean;
@@ -42,7 +42,7 @@ export interface GraphEdge {
   readonly targetId: string;
   readonly kind: GraphEdgeKind;
   readonly label: string | null;
-  /** Whether it leads back to where a path has been: a loop. */
+  /** Whether it leads back to an earlier node of its path: a loop. */
   readonly isBackward: boolean;
 }
 
@@ -55,11 +55,11 @@ export const START_ID = 'start';
 
 interface Draft {
   readonly nodes: GraphNode[];
-  /** The node of each step id; of equal ids the first. */
+  /** The node of each step id; if ids are equal, the first one. */
   readonly nodeIds: Map<string, string>;
   readonly stepNodes: { readonly nodeId: string; readonly step: GraphStep }[];
   readonly takenIds: Set<string>;
-  /** From a container to its branches or its first node, from a branch to its first: they order the nodes, but are not drawn. */
+  /** From a container to its branches or first node, and from a branch to its first node: for the order, not drawn. */
   readonly inwards: (readonly [string, string])[];
 }
 
@@ -94,7 +94,7 @@ export function graphModel(definition: GraphDefinition): GraphModel {
   return inReadingOrder(draft, edges);
 }
 
-/** Adds the steps of one list and all inside; gives the ids of the list's own nodes. */
+/** Adds the steps of a list with all inner steps. Returns the ids of the nodes of the list itself. */
 function addSequence(
   draft: Draft,
   steps: readonly GraphStep[],
@@ -120,7 +120,7 @@ function addStep(
     const [first] = addSequence(draft, sequence, { parentId: inside, isUndo });
     if (first !== undefined) draft.inwards.push([inside, first]);
   }
-  // What undoes a step stands beside it, not inside.
+  // A compensation step is drawn next to its step, not inside it.
   addSequence(draft, step.undo, { parentId, isUndo: true });
   return id;
 }
@@ -173,7 +173,7 @@ function nodeOfStep(draft: Draft, wanted: GraphStep): string {
   return draft.stepNodes.find(({ step }) => step === wanted)?.nodeId ?? START_ID;
 }
 
-/** A step that is named but not there gets a node beside the one that names it, so that the mistake is seen. */
+/** A referenced step that does not exist gets a node next to the one that names it, so that the mistake is visible. */
 function nodeOf(draft: Draft, stepId: string, namedBy: string): string {
   const known = draft.nodeIds.get(stepId);
   if (known !== undefined) return known;
@@ -201,8 +201,8 @@ function edge(parts: Omit<GraphEdge, 'id' | 'isBackward'>): GraphEdge {
 }
 
 /**
- * Puts the nodes into the order in which a reader meets them, whatever their order in the document, and marks the edges
- * that lead back. The layout keeps that order.
+ * Sorts the nodes into reading order, regardless of their order in the document, and marks the edges that lead back. The
+ * layout keeps this order.
  */
 function inReadingOrder(draft: Draft, edges: readonly GraphEdge[]): GraphModel {
   const followers = new Map<string, string[]>();
@@ -228,7 +228,7 @@ function inReadingOrder(draft: Draft, edges: readonly GraphEdge[]): GraphModel {
   };
 }
 
-/** Without recursion: a chain may be as long as a definition. */
+/** Not recursive, because a chain may contain all steps of a definition. */
 function searchDepthFirst(
   ids: readonly string[],
   followers: ReadonlyMap<string, readonly string[]>,
@@ -241,7 +241,7 @@ function searchDepthFirst(
     const path: { readonly id: string; next: number }[] = [{ id: root, next: 0 }];
     state.set(root, 'open');
     for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
-      // From the last to the first: what is finished first comes last.
+      // In reverse: the node that is finished first comes last.
       const follower = followers.get(top.id)?.at(-1 - top.next);
       top.next += 1;
       if (follower === undefined) {

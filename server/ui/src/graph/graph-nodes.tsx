@@ -12,7 +12,7 @@ export interface PlacedNodeData extends Record<string, unknown> {
 
 type Props = NodeProps<Node<PlacedNodeData>>;
 
-/** By the kinds of `GraphNode`. */
+/** By kind of `GraphNode`. */
 export const NODE_TYPES = {
   start: StartNode,
   step: StepNode,
@@ -21,7 +21,7 @@ export const NODE_TYPES = {
   missing: MissingNode,
 };
 
-/** The library draws edges only between handles; ours follow the layout's own way. */
+/** The library requires handles to draw edges; our edges follow the routes from the layout instead. */
 function Handles(): ReactNode {
   return (
     <>
@@ -77,7 +77,7 @@ function ContainerNode(props: Props): ReactNode {
   );
 }
 
-/** A button where steps can be chosen. */
+/** A button if steps can be selected. */
 function StepBox({ data: { node }, id }: Props): ReactNode {
   const { states, selectedStepId, onSelectStep } = use(GraphContext);
   const bringIntoView = useBringIntoView(id);
@@ -129,12 +129,12 @@ function StepContent({
       </span>
       <span className="graph-line graph-sub">
         <span className="graph-type">
-          {node.isUndo && 'undo · '}
+          {node.isUndo && 'compensation · '}
           {step.isSaga && 'saga · '}
           {step.type}
         </span>
         <bdi title={wait ?? step.detail ?? ''}>
-          {wait === null ? step.detail : `waits: ${wait}`}
+          {wait === null ? step.detail : `waiting: ${wait}`}
         </bdi>
       </span>
     </>
@@ -184,7 +184,7 @@ function inWords(node: GraphNode, step: GraphStep, state: StepLiveState | undefi
     .join('; ');
 }
 
-/** The browser cannot scroll the drawing to what has the focus, so the drawing is moved. */
+/** Moves the graph to the focused node, because the browser cannot scroll to it. */
 function useBringIntoView(id: string): (event: FocusEvent<HTMLElement>) => void {
   const { getInternalNode, setCenter, getZoom } = useReactFlow();
   return ({ currentTarget }) => {

@@ -1,4 +1,4 @@
-/** Where the drawing is looked at first. Pure. */
+/** The initial viewport of the graph. Pure. */
 import { START_ID } from './graph-model.js';
 import type { PlacedGraph } from './layout-graph.js';
 
@@ -7,11 +7,11 @@ interface Box {
   readonly height: number;
 }
 
-/** Below this, letters cannot be read. */
+/** Below this zoom, text is illegible. */
 const LEGIBLE_ZOOM = 0.45;
 const MARGIN = 10;
 
-/** All of it where that can be read; else its beginning, in a size that can be read. */
+/** Shows the whole graph if it is legible at that size, else its start at a legible size. */
 export function startView(
   placed: PlacedGraph,
   box: Box,

@@ -1,6 +1,6 @@
 /**
- * Gives the nodes and edges of a model their places, with ELK's layered layout: from top to bottom, containers around
- * what is inside them. Pure but for the layout engine that is handed in.
+ * Positions the nodes and edges of a model with ELK's layered layout: from top to bottom, with containers around their
+ * inner steps. Pure, except for the layout engine that it is given.
  */
 import type { ELK, ElkExtendedEdge, ElkNode, LayoutOptions } from 'elkjs/lib/elk-api.js';
 import { Family, NOWHERE, type Box } from './graph-family.js';
@@ -11,7 +11,7 @@ export interface Point {
   readonly y: number;
 }
 
-/** Places in pixels. */
+/** Positions in pixels. */
 export interface PlacedNode {
   readonly node: GraphNode;
   /** Relative to the parent node. */
@@ -23,7 +23,7 @@ export interface PlacedNode {
 
 export interface PlacedEdge {
   readonly edge: GraphEdge;
-  /** From the source's border to the target's, corners between; relative to the whole drawing. */
+  /** From the border of the source over corners to the border of the target; relative to the whole graph. */
   readonly points: readonly Point[];
   /** The middle of the label. */
   readonly labelAt: Point | null;
@@ -41,10 +41,10 @@ export type LayoutEngine = Pick<ELK, 'layout'>;
 export const STEP_WIDTH = 216;
 export const STEP_HEIGHT = 58;
 const START_SIZE = 18;
-/** Room for a container's heading, and around what is inside. */
+/** The padding of a container, including its heading. */
 const CONTAINER_PADDING = '[top=66,left=16,bottom=16,right=16]';
 const BRANCH_PADDING = '[top=32,left=12,bottom=12,right=12]';
-/** From here on the layout takes the quicker way, which leaves a few more crossings. */
+/** Above this number, the layout uses a faster algorithm that leaves a few more crossings. */
 const MANY_NODES = 150;
 const LABEL_HEIGHT = 18;
 const LABEL_CHARACTERS_MAX = 34;
@@ -67,13 +67,13 @@ const OPTIONS: LayoutOptions = {
   'elk.layered.considerModelOrder.strategy': 'NODES_AND_EDGES',
   'elk.layered.nodePlacement.strategy': 'BRANDES_KOEPF',
   'elk.layered.nodePlacement.bk.fixedAlignment': 'BALANCED',
-  // Branches stand side by side, as they run.
+  // Branches are drawn side by side, because they run in parallel.
   'elk.separateConnectedComponents': 'false',
 };
 
 /**
- * The engine lays out each container for itself. It can also see the whole at once, but that takes many times as long and
- * for some drawings never ends; so the few edges that cross the border of a container are straight lines.
+ * The engine lays out each container separately. Laying out all at once takes many times as long, and for some graphs never
+ * ends. Therefore, the few edges that cross the border of a container are straight lines.
  */
 export async function layoutGraph(model: GraphModel, engine: LayoutEngine): Promise<PlacedGraph> {
   if (model.nodes.length === 0) return { nodes: [], edges: [], width: 0, height: 0 };
@@ -101,7 +101,7 @@ function placedGraph(model: GraphModel, root: ElkNode, family: Family): PlacedGr
   };
 }
 
-/** The text of a label as it is drawn; the whole condition is told otherwise. */
+/** The text of a label, cut for the graph; the list shows the whole condition. */
 export function shortLabel(label: string): string {
   return label.length > LABEL_CHARACTERS_MAX
     ? `${label.slice(0, LABEL_CHARACTERS_MAX - 1)}…`
@@ -118,7 +118,7 @@ function toElk({ nodes, edges }: GraphModel, family: Family): ElkNode {
   for (const node of nodes) {
     const elkNode = toElkNode(node, common);
     made.set(node.id, elkNode);
-    // Parents come first; a node always has one.
+    // Parents come first, so the parent has been positioned.
     const parent = made.get(node.parentId) ?? root;
     (parent.children ??= []).push(elkNode);
   }
@@ -126,7 +126,7 @@ function toElk({ nodes, edges }: GraphModel, family: Family): ElkNode {
     const siblings = family.siblingsOf(edge);
     if (siblings === null) continue;
     const owner = made.get(family.parentOf(siblings.sourceId)) ?? root;
-    // Where an edge crosses a border, its place in the order of things is all that is asked for.
+    // An edge that crosses a border only determines the order of the nodes.
     const id = family.isCrossing(edge) ? `order:${index}` : routeId(index);
     (owner.edges ??= []).push(toElkEdge({ ...edge, ...siblings }, id));
   }
@@ -203,7 +203,7 @@ function middleOf({ x = 0, y = 0, width = 0, height = 0 }: Partial<PlacedNode>):
   return { x: x + width / 2, y: y + height / 2 };
 }
 
-/** From the bottom of one to the top of the other. */
+/** A line from the bottom of one node to the top of the other. */
 function straightEdge(edge: GraphEdge, boxes: ReadonlyMap<string, Box>): PlacedEdge {
   const source = boxes.get(edge.sourceId) ?? NOWHERE;
   const target = boxes.get(edge.targetId) ?? NOWHERE;

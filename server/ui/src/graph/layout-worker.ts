@@ -1,20 +1,20 @@
 /**
- * The layout engine in a thread of its own, so that a large definition does not stop the page. One for the whole page;
- * made when the first graph is drawn.
+ * Runs the layout engine in a web worker, so that a large definition does not block the page. The page has one worker,
+ * created with the first graph.
  */
 import ELK from 'elkjs/lib/elk-api.js';
 import workerUrl from 'elkjs/lib/elk-worker.min.js?url';
 import type { GraphModel } from './graph-model.js';
 import { layoutGraph, type PlacedGraph } from './layout-graph.js';
 
-/** A definition can be made that no layout ends for; its steps are listed instead. */
+/** For some definitions, the layout never ends; the page then lists the steps instead. */
 const LAYOUT_MS_MAX = 20_000;
 
 let engine: InstanceType<typeof ELK> | null = null;
 let newest: Promise<unknown> = Promise.resolve();
 
 /**
- * One layout at a time; those that are no longer wanted when their turn comes are left out.
+ * Runs one layout at a time, and skips those that have been aborted in the meantime.
  *
  * @throws the signal's reason; Error when the layout fails or takes too long
  */

@@ -1,26 +1,26 @@
-/** What the executions of a workflow say about each step of its definition. Pure. */
+/** Derives the state of each step in a run from its executions. Pure. */
 import type { StepExecution } from '@stepwright/sdk';
 
-/** The state of one step in one workflow. Counts are of executions. */
+/** The state of one step in one run, as counts of executions. */
 export interface StepLiveState {
   readonly running: number;
   readonly waiting: number;
-  /** Failed for good, or waiting for the next try. */
+  /** Failed, or waiting for a retry. */
   readonly failed: number;
   readonly complete: number;
   readonly cancelled: number;
   readonly compensated: number;
-  /** How often it was entered: turns of a loop, items of a Foreach. Further tries of one execution do not count. */
+  /** How many executions there are: one per iteration of a loop or item of a Foreach. Retries do not count. */
   readonly turns: number;
-  /** What it waits for now, in words: `event approved/42`; null when nothing of it waits. */
+  /** What it is waiting for, in words: `event approved/42`; null if it is not waiting. */
   readonly wait: string | null;
-  /** The newest error's message, or null. */
+  /** The message of the newest error, or null. */
   readonly error: string | null;
 }
 
 export type StepLiveStates = ReadonlyMap<string, StepLiveState>;
 
-/** How the whole step is shown: what needs attention wins. */
+/** How the step is shown as a whole: the state that needs most attention. */
 export type StepTone = 'none' | 'running' | 'waiting' | 'failed' | 'complete' | 'cancelled';
 
 const NOTHING: StepLiveState = {
@@ -35,7 +35,7 @@ const NOTHING: StepLiveState = {
   error: null,
 };
 
-/** Folds executions, as `GET /api/workflow/{id}/steps` lists them, into one state for each step id. */
+/** Combines executions, as listed by `GET /api/workflow/{id}/steps`, into one state per step id. */
 export function liveStatesOf(executions: Iterable<StepExecution>): StepLiveStates {
   const states = new Map<string, StepLiveState>();
   for (const execution of executions) {
@@ -53,14 +53,14 @@ export function toneOf(state: StepLiveState | undefined): StepTone {
   return state.cancelled + state.compensated > 0 ? 'cancelled' : 'none';
 }
 
-/** One sentence for people who do not see the colours; empty when nothing ran. */
+/** The state in words, for users who cannot see the colors; empty if the step has not run. */
 export function stateInWords(state: StepLiveState | undefined): string {
   if (state === undefined) return '';
   const parts = (
     ['running', 'waiting', 'failed', 'complete', 'cancelled', 'compensated'] as const
   ).flatMap((name) => (state[name] > 0 ? [`${state[name]} ${name}`] : []));
-  if (state.turns > 1) parts.push(`${state.turns} turns`);
-  if (state.wait !== null) parts.push(`waits for ${state.wait}`);
+  if (state.turns > 1) parts.push(`${state.turns} executions`);
+  if (state.wait !== null) parts.push(`waiting for ${state.wait}`);
   return parts.join(', ');
 }
 
@@ -94,13 +94,13 @@ function waitInWords(wait: StepExecution['waitsFor']): string | null {
     case 'activity':
       return `activity ${wait.activityName ?? '?'}`;
     case 'workflow':
-      return `workflow ${wait.workflowId ?? '?'}`;
+      return `run ${wait.workflowId ?? '?'}`;
     case 'time':
-      return `time ${wait.until ?? '?'}`;
+      return `timer at ${wait.until ?? '?'}`;
     case 'retry':
       return `retry at ${wait.until ?? '?'}`;
     case 'steps':
-      return `${wait.open ?? 0} steps inside`;
+      return `${wait.open ?? 0} inner ${wait.open === 1 ? 'step' : 'steps'}`;
     case undefined:
       return null;
   }

@@ -1,38 +1,38 @@
 /**
- * Reads a definition document as far as it can be drawn.
+ * Reads the parts of a definition document that can be drawn.
  *
- * The document may be half-written (the editor's preview) or stored (the server's answer), in any casing. What makes no
- * sense is left out rather than refused: saying what is wrong is the server's work. Pure and bounded.
+ * The document may be a draft (for the preview in the editor) or a response of the server, in any casing. Invalid parts are
+ * left out and not reported, because the server reports them. Pure and bounded.
  */
 import { stringifyJson } from '@stepwright/sdk';
 
-/** A step as the graph needs it. */
+/** A step, in the form that the graph needs. */
 export interface GraphStep {
   readonly id: string;
   readonly type: string;
   readonly name: string | null;
   readonly nextStepId: string | null;
   readonly choices: readonly { readonly stepId: string; readonly condition: string }[];
-  /** The sequences of Do. */
+  /** The sequences of its Do. */
   readonly sequences: readonly (readonly GraphStep[])[];
   readonly undo: readonly GraphStep[];
   readonly isSaga: boolean;
-  /** The most telling input in one line, or null. */
+  /** The most significant input in one line, or null. */
   readonly detail: string | null;
-  /** Where it stands in the document: a JSON pointer (RFC 6901) in the document's own spelling. */
+  /** Its position in the document: a JSON pointer (RFC 6901) in the document's spelling. */
   readonly pointer: string;
 }
 
 export interface GraphDefinition {
   readonly id: string;
   readonly steps: readonly GraphStep[];
-  /** How many steps there are in all, nested ones included. */
+  /** The number of all steps, including nested ones. */
   readonly stepCount: number;
-  /** Whether steps were left out, because there are too many or they are nested too deeply. */
+  /** Whether steps were left out because there are too many, or because they are nested too deeply. */
   readonly isCut: boolean;
 }
 
-/** What the server stores at most; beyond it the preview of a draft stops. */
+/** The limits of the server. The preview of a draft leaves out what exceeds them. */
 const STEPS_MAX = 1000;
 const DEPTH_MAX = 32;
 
@@ -54,7 +54,7 @@ export function readDefinition(document: unknown): GraphDefinition {
 }
 
 interface Member {
-  /** The name as it is spelt in the document. */
+  /** The name as spelled in the document. */
   readonly name: string;
   readonly value: unknown;
 }
@@ -64,7 +64,7 @@ interface Place {
   readonly depth: number;
 }
 
-/** Members by their name in lower case: the server takes any casing. */
+/** Members by their name in lower case, because the server accepts any casing. */
 function membersOf(value: unknown): ReadonlyMap<string, Member> {
   const members = new Map<string, Member>();
   if (!isObject(value)) return members;
@@ -131,7 +131,7 @@ function readSequences(
   place: Place,
 ): GraphStep[][] {
   if (list === undefined || !Array.isArray(list.value)) return [];
-  // Array.isArray makes it any[].
+  // Array.isArray narrows to any[].
   const items = list.value as readonly unknown[];
   const pointer = `${parentPointer}/${escapePointer(list.name)}`;
   if (!items.some((item) => Array.isArray(item))) {
@@ -145,7 +145,7 @@ function readSequences(
     .filter((steps) => steps.length > 0);
 }
 
-/** Which inputs tell at a glance what a step does; the first words are put before the value. */
+/** The inputs that summarize what a step does, each with the word to put before the value. */
 const TELLING_INPUTS: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
   emitlog: [['', 'message']],
   if: [['if', 'condition']],
@@ -175,7 +175,7 @@ function detailOf(type: string, inputs: ReadonlyMap<string, Member>): string | n
   return parts.length > 0 ? parts.join(' ') : null;
 }
 
-/** A Python text constant is shown without its quotes. */
+/** Removes the quotes of a Python string literal. */
 function unquote(expression: string): string {
   return /^(["'])((?:(?!\1)[^\\])*)\1$/.exec(expression)?.[2] ?? expression;
 }

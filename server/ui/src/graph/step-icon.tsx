@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** Strokes on a field of 16 by 16. */
+/** Strokes in a view box of 16 by 16. */
 const CLOCK = 'M8 2.5a5.5 5.5 0 1 0 0 11a5.5 5.5 0 0 0 0-11M8 5v3.2l2.2 1.3';
 const LOOP = 'M3 8a5 5 0 0 1 8.8-3.2L13 6M13 2.5V6H9.5M13 8a5 5 0 0 1-8.8 3.2L3 10M3 13.5V10h3.5';
 const SPLIT = 'M8 2.5v4M8 6.5L4 10v3.5M8 6.5L12 10v3.5';
@@ -25,7 +25,7 @@ const PATHS: Readonly<Record<string, string>> = {
 };
 const SCRIPT = 'M6 4L2.5 8L6 12M10 4l3.5 4L10 12';
 
-/** A sign for the type of a step; everything that is not built in is a script. */
+/** The icon of a step type; types that are not built in get the icon of a script. */
 export function StepIcon({ type }: { readonly type: string }): ReactNode {
   const key = type.trim().toLowerCase();
   return (

@@ -1,4 +1,4 @@
-/** The steps of a definition as nested lists: what the drawing says, in words. */
+/** The steps of a definition as nested lists: the graph in words. */
 import type { ReactNode } from 'react';
 import { stateInWords, toneOf, type StepLiveStates } from './live-states.js';
 import type { GraphDefinition, GraphStep } from './read-definition.js';
@@ -76,7 +76,7 @@ function Step(props: OutlineProps & { readonly step: GraphStep }): ReactNode {
       ))}
       {step.undo.length > 0 && (
         <div className="outline-inside">
-          <span className="hint">undone by</span>
+          <span className="hint">compensated by</span>
           <Steps {...rest} steps={step.undo} />
         </div>
       )}

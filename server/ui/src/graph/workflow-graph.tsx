@@ -9,26 +9,26 @@ import './graph.css';
 
 export interface WorkflowGraphProps {
   /**
-   * The definition: as `GET /api/definition/{id}` answers it, or a draft in any casing. Keep its identity while it stays
-   * the same: a new object is read, and where its structure differs laid out, anew.
+   * The definition: a response of `GET /api/definition/{id}`, or a draft in any casing. Keep the same object while the
+   * definition stays the same: each new object is read again and, if its structure differs, laid out again.
    */
   readonly definition: unknown;
-  /** Of a run: what each step has done and waits for. Make it with `liveStatesOf(executions)`. */
+  /** The states of the steps in a run, from `liveStatesOf(executions)`. */
   readonly states?: StepLiveStates;
-  /** The step that is marked. */
+  /** The step to highlight. */
   readonly selectedStepId?: string | null;
-  /** A step was chosen, with the pointer or the keyboard. Without it steps cannot be chosen. */
+  /** Called when the user selects a step. Without it, steps cannot be selected. */
   readonly onSelectStep?: (stepId: string) => void;
-  /** What the drawing shows, for those who do not see it. */
+  /** The accessible name of the graph. */
   readonly label?: string;
 }
 
-// The drawing and its layout are the larger half of the page: they come when they are first needed.
+// The graph and its layout are more than half of the code of the page, so they are loaded on demand.
 const GraphCanvas = lazy(() => import('./graph-canvas.js'));
 
 /**
- * A definition as a drawing that can be moved and zoomed, or as a list of its steps; with the state of a run, if one is
- * given. Where the drawing is not possible the list is shown.
+ * A definition as a graph that can be moved and zoomed, or as a list of its steps, optionally with the states of a run. If
+ * the graph cannot be drawn, the list is shown.
  */
 export function WorkflowGraph(props: WorkflowGraphProps): ReactNode {
   const { definition: document, label = 'Steps of the definition' } = props;
@@ -36,15 +36,15 @@ export function WorkflowGraph(props: WorkflowGraphProps): ReactNode {
   const [isBroken, setBroken] = useState(false);
   const definition = useMemo(() => readDefinition(document), [document]);
   const model = useMemo(() => graphModel(definition), [definition]);
-  if (definition.stepCount === 0) return <p className="hint">There are no steps to draw yet.</p>;
+  if (definition.stepCount === 0) return <p className="hint">This definition has no steps yet.</p>;
   const shown = isBroken ? 'list' : view;
   return (
     <div className="graph" role="group" aria-label={label}>
       <div className="graph-bar">
         <span className="hint">
           {definition.stepCount} {definition.stepCount === 1 ? 'step' : 'steps'}
-          {definition.isCut && ', more are left out'}
-          {isBroken && '; this one cannot be drawn, so its steps are listed'}
+          {definition.isCut && '; the others are not shown'}
+          {isBroken && '; the graph cannot be drawn, so the steps are listed'}
         </span>
         <span className="graph-views" role="group" aria-label="View">
           {(['graph', 'list'] as const).map((name) => (

@@ -1,4 +1,4 @@
-/** Goal: completion knows where in a document it is, half-written ones included, and what the server's schema says of it. */
+/** Goal: completion finds its position, even in a half-written document, and what the server's schema says about it. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { placeIn, stepIdsIn } from '../../src/editor/definition-context.js';
@@ -7,16 +7,16 @@ import { placeProblems } from '../../src/editor/problem-places.js';
 
 const SCHEMA = new URL('../../../../docs/definition.schema.json', import.meta.url);
 
-/** The text without its mark, and what is known of the place where it was. */
+/** What the editor finds at the mark `|` in a text. */
 function placeAt(text: string): ReturnType<typeof placeIn> {
   const offset = text.indexOf('|');
   return placeIn(text.replace('|', ''), offset);
 }
 
-describe('the help from the schema of definitions', () => {
+describe('completion from the JSON Schema of definitions', () => {
   const help = readSchema(JSON.parse(readFileSync(SCHEMA, 'utf8')));
 
-  test('names the members of definitions and steps, with what they mean and what they can be', () => {
+  test('lists the members of definitions and steps with their descriptions and allowed values', () => {
     expect(help.definition.map(({ name }) => name)).toContain('DefaultErrorBehavior');
     expect(help.step.find(({ name }) => name === 'ErrorBehavior')?.values).toEqual([
       'Retry',
@@ -29,7 +29,7 @@ describe('the help from the schema of definitions', () => {
     expect(help.step.every(({ description }) => description !== '')).toBe(true);
   });
 
-  test('names the inputs of each step type', () => {
+  test('lists the inputs of each step type', () => {
     const waitFor = help.types.get('waitfor');
     expect(waitFor?.inputs.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['EventName', 'EventKey', 'Timeout']),
@@ -39,14 +39,14 @@ describe('the help from the schema of definitions', () => {
   });
 
   test.each([null, 5, 'x', [], {}, { $defs: { step: { allOf: [null, {}] } } }])(
-    'has nothing to say from %o',
+    'lists nothing for the unexpected schema %o',
     (schema) => {
       expect(readSchema(schema).step).toEqual([]);
     },
   );
 });
 
-describe('the place in a definition', () => {
+describe('completion in the text of a definition', () => {
   test.each([
     ['De|', 'definition', null, null, 'De'],
     ['Id: x\nSteps:\n  - Id: a\n    St|', 'step', null, null, 'St'],
@@ -67,17 +67,17 @@ describe('the place in a definition', () => {
       null,
       'St',
     ],
-  ] as const)('%j', (text, ...place) => {
+  ] as const)('knows the position of the cursor in %j', (text, ...place) => {
     const { surroundings, stepType, member, word } = placeAt(text);
     expect([surroundings, stepType, member, word]).toEqual(place);
   });
 
-  test('step ids are those of the steps, not that of the definition', () => {
+  test('offers the ids of steps, but not the id of the definition', () => {
     expect(stepIdsIn('Id: x\nSteps:\n  - Id: a\n  - Id: "b c"\n')).toEqual(['a', 'b c']);
   });
 });
 
-describe('the places of problems', () => {
+describe('the text that a problem marks', () => {
   const item = { code: 'c', message: 'm' };
   const marked = (text: string, place: object): string => {
     const [{ from, to } = { from: 0, to: 0 }] = placeProblems(text, [{ ...item, ...place }], false);
@@ -92,7 +92,7 @@ describe('the places of problems', () => {
     ['{"a/b": 1}', { pointer: '/a~1b' }, '1'],
     ['{"a": 1}', { pointer: '/none' }, '{'],
     ['{ broken', { pointer: '/a/b' }, '{'],
-  ])('%s %o', (text, place, expected) => {
+  ])('in %j, at %o, is %j', (text, place, expected) => {
     expect(marked(text, place)).toBe(expected);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Goal: what a definition says is what is drawn. Method: small documents to models; every example and random documents
- * through the real layout engine, looking at places only.
+ * Goal: the graph shows what the definition says. Method: models of small documents; the layout of every example and of
+ * unusual documents by the real layout engine, of which only the positions are checked.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -12,14 +12,14 @@ import { graphModel, type GraphModel } from '../../src/graph/graph-model.js';
 import { layoutGraph, type PlacedGraph } from '../../src/graph/layout-graph.js';
 import { readDefinition } from '../../src/graph/read-definition.js';
 
-// The package's types and Node disagree on what its default export is.
+// The types of the package and Node.js disagree about its default export.
 const engine = new (elk as unknown as new () => ELK)();
 
 function modelOf(text: string): GraphModel {
   return graphModel(readDefinition(parse(text)));
 }
 
-/** `a -> b` lines, marked with kind and label. */
+/** Lines such as `a -next-> b`, with kind and label. */
 function edgesOf(model: GraphModel): string[] {
   const title = (id: string): string => model.nodes.find((node) => node.id === id)?.title ?? '?';
   return model.edges.map(
@@ -29,7 +29,7 @@ function edgesOf(model: GraphModel): string[] {
 }
 
 describe('the graph of a definition', () => {
-  test('has an edge for what follows, for each choice with its condition, and back for a loop', () => {
+  test('has an edge for each next step, for each choice with its condition, and for each loop', () => {
     const model = modelOf(`
 Id: x
 Steps:
@@ -45,7 +45,7 @@ Steps:
     ]);
   });
 
-  test('nests what is inside containers, several sequences in branches, and puts what undoes beside', () => {
+  test('nests steps in containers and branches, and places compensation steps outside', () => {
     const model = modelOf(`
 id: x
 steps:
@@ -79,7 +79,7 @@ steps:
     );
   });
 
-  test('shows a step that is named but missing, and keeps steps of one id apart', () => {
+  test('shows missing steps, and distinguishes steps with the same id', () => {
     const model = modelOf(`
 Id: x
 Steps:
@@ -94,14 +94,14 @@ Steps:
 
   test.each([
     ['nothing', null],
-    ['a text', 'hello'],
-    ['steps that are none', { steps: [1, null, 'x', [], { Id: { a: 1 } }] }],
-    ['a list in place of a map', { Steps: [{ id: 'a', SelectNextStep: ['b'], Inputs: 5 }] }],
-  ])('takes %s', (_name, document) => {
+    ['a string', 'hello'],
+    ['steps that are not objects', { steps: [1, null, 'x', [], { Id: { a: 1 } }] }],
+    ['a list instead of a map', { Steps: [{ id: 'a', SelectNextStep: ['b'], Inputs: 5 }] }],
+  ])('can be created for %s', (_name, document) => {
     expect(() => graphModel(readDefinition(document))).not.toThrow();
   });
 
-  test('stops at a thousand steps and 32 levels, and says so', () => {
+  test('is cut at 1,000 steps and at 32 levels, and says so', () => {
     const many = { steps: Array.from({ length: 2000 }, (_, index) => ({ id: `s${index}` })) };
     expect(readDefinition(many)).toMatchObject({ stepCount: 1000, isCut: true });
     let deep: object = { id: 'end' };
@@ -109,7 +109,7 @@ Steps:
     expect(readDefinition({ steps: [deep] })).toMatchObject({ stepCount: 33, isCut: true });
   });
 
-  test('points to each step in the spelling of the document', () => {
+  test('has a pointer to each step, in the spelling of the document', () => {
     const document = { STEPS: [{ id: 'a', DO: [[{ id: 'b', note: 1 }]] }] };
     const step = findStep(readDefinition(document), 'b');
     expect(step?.pointer).toBe('/STEPS/0/DO/0/0');
@@ -129,33 +129,39 @@ function expectInside({ nodes, edges }: PlacedGraph): void {
   for (const { points } of edges) expect(points.length).toBeGreaterThan(1);
 }
 
-describe('the layout', () => {
+describe('the layout of a graph', () => {
   const root = fileURLToPath(new URL('../../../../', import.meta.url));
-  test.each(globSync('examples/*/*.yaml', { cwd: root }))('places %s', async (file) => {
-    const model = modelOf(readFileSync(`${root}${file}`, 'utf8'));
-    const placed = await layoutGraph(model, engine);
-    expect(placed.edges.length).toBe(model.edges.length);
-    expectInside(placed);
-  });
+  test.each(globSync('examples/*/*.yaml', { cwd: root }))(
+    'keeps steps inside their containers in %s',
+    async (file) => {
+      const model = modelOf(readFileSync(`${root}${file}`, 'utf8'));
+      const placed = await layoutGraph(model, engine);
+      expect(placed.edges.length).toBe(model.edges.length);
+      expectInside(placed);
+    },
+  );
 
   test.each([
     ['a step that follows itself', [{ id: 'a', nextStepId: 'a' }]],
     [
-      'one that leads into a container',
+      'a step that leads into a container',
       [
         { id: 'a', nextStepId: 'c' },
         { id: 'b', do: [{ id: 'c' }] },
       ],
     ],
-    ['one that leads out of it', [{ id: 'a', do: [{ id: 'b', nextStepId: 'c' }] }, { id: 'c' }]],
-    ['one that leads back to its container', [{ id: 'a', do: [{ id: 'b', nextStepId: 'a' }] }]],
-    ['a container that leads inside', [{ id: 'a', nextStepId: 'b', do: [{ id: 'b' }] }]],
     [
-      'the same step twice',
+      'a step that leads out of its container',
+      [{ id: 'a', do: [{ id: 'b', nextStepId: 'c' }] }, { id: 'c' }],
+    ],
+    ['a step that leads back to its container', [{ id: 'a', do: [{ id: 'b', nextStepId: 'a' }] }]],
+    ['a container that leads to its inner step', [{ id: 'a', nextStepId: 'b', do: [{ id: 'b' }] }]],
+    [
+      'two steps with the same id',
       [{ id: 'a', nextStepId: 'a', selectNextStep: { a: 'x' } }, { id: 'a' }],
     ],
     [
-      'an undo of several steps inside a branch',
+      'a compensation with several steps inside a branch',
       [
         {
           id: 'a',
@@ -166,14 +172,14 @@ describe('the layout', () => {
         },
       ],
     ],
-  ])('places %s', async (_name, steps) => {
+  ])('supports %s', async (_name, steps) => {
     const model = graphModel(readDefinition({ steps }));
     const placed = await layoutGraph(model, engine);
     expect(placed.nodes.length).toBe(model.nodes.length);
     expectInside(placed);
   });
 
-  test('places branches in their order, however much is in each', async () => {
+  test('keeps the order of branches, however many steps each has', async () => {
     const nested = [{ id: 'pack', do: [{ id: 'pack-one' }] }];
     const branches = [[{ id: 'charge' }], nested, [{ id: 'tell' }]];
     const placed = await layoutGraph(
@@ -195,7 +201,7 @@ describe('the layout', () => {
     expect(lefts).toEqual([...lefts].sort((a, b) => a - b));
   });
 
-  test('places five hundred steps in containers', async () => {
+  test('supports 500 steps in containers', async () => {
     const steps = Array.from({ length: 50 }, (_, at) => ({
       id: `c${at}`,
       nextStepId: at < 49 ? `c${at + 1}` : null,

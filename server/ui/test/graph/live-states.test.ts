@@ -1,4 +1,4 @@
-/** Goal: what is shown at a step is what its executions say. */
+/** Goal: the state that the page shows for a step matches its executions. */
 import type { StepExecution } from '@stepwright/sdk';
 import { describe, expect, test } from 'vitest';
 import { liveStatesOf, stateInWords, toneOf } from '../../src/graph/live-states.js';
@@ -25,7 +25,7 @@ function execution(parts: Partial<StepExecution>): StepExecution {
 }
 
 describe('the state of a step', () => {
-  test('counts executions by what became of them, and their turns', () => {
+  test('counts its executions, in total and by status', () => {
     const states = liveStatesOf([
       execution({ status: 'Complete' }),
       execution({ status: 'Complete' }),
@@ -41,14 +41,14 @@ describe('the state of a step', () => {
   test.each([
     [{ kind: 'event', eventName: 'approved', eventKey: '42' }, 'event approved/42', 'waiting'],
     [{ kind: 'activity', activityName: 'charge' }, 'activity charge', 'waiting'],
-    [{ kind: 'workflow', workflowId: 'w' }, 'workflow w', 'waiting'],
-    [{ kind: 'time', until: 'T' }, 'time T', 'waiting'],
+    [{ kind: 'workflow', workflowId: 'w' }, 'run w', 'waiting'],
+    [{ kind: 'time', until: 'T' }, 'timer at T', 'waiting'],
     [{ kind: 'retry', until: 'T' }, 'retry at T', 'failed'],
-    [{ kind: 'steps', open: 2 }, '2 steps inside', 'waiting'],
-  ] as const)('says what it waits for: %o', (waitsFor, words, tone) => {
+    [{ kind: 'steps', open: 2 }, '2 inner steps', 'waiting'],
+  ] as const)('says what it is waiting for: %o', (waitsFor, words, tone) => {
     const state = liveStatesOf([execution({ status: 'Waiting', waitsFor })]).get('a');
     expect(state?.wait).toBe(words);
     expect(toneOf(state)).toBe(tone);
-    expect(stateInWords(state)).toContain(`waits for ${words}`);
+    expect(stateInWords(state)).toContain(`waiting for ${words}`);
   });
 });

@@ -59,7 +59,7 @@ function sayRetry(
   const because = error === null ? '' : `: ${error.message}`;
   return {
     kind: 'retry',
-    text: `retry ${attempt - 1} ${when(until, facts)}${what}${because}`,
+    text: `attempt ${attempt} ${when(until, facts)}${what}${because}`,
     since: error?.time ?? pointer.attemptStartedAt,
     until,
     error,

@@ -34,7 +34,7 @@ const COLUMNS: readonly Column<ActivityQueue>[] = [
   { key: 'workers', header: 'Workers', kind: 'wide', cell: (queue) => <Workers {...queue} /> },
 ];
 
-/** The queues of work for workers: how much, how old, and whether anybody asks for it. */
+/** The queues of work items: how many items, how old they are, and whether a worker polls for them. */
 export function ActivitiesPage(): ReactNode {
   const { client } = useSession();
   const queues = useQuery({
@@ -51,7 +51,7 @@ export function ActivitiesPage(): ReactNode {
       {data?.length === 0 && (
         <EmptyState title="No work is waiting.">
           <p>
-            Steps of the type Activity put work here, and workers take it with{' '}
+            Activity steps offer work items here, and workers claim them with{' '}
             <code>GET /api/activity/&lt;name&gt;</code>.
           </p>
         </EmptyState>
@@ -68,20 +68,26 @@ export function ActivitiesPage(): ReactNode {
   );
 }
 
-/** Work that nobody asks for is what an operator looks for. */
+/** Whether a worker polls the queue. Items that no worker polls for are what an operator looks for. */
 function Workers({ pollers, lastPollTime, waiting }: ActivityQueue): ReactNode {
   if (pollers > 0) {
     return (
       <span className="badge good">
-        {pollers} {pollers === 1 ? 'poll waits' : 'polls wait'}
+        {pollers} {pollers === 1 ? 'poll' : 'polls'} waiting
       </span>
     );
   }
   return (
     <>
-      {waiting > 0 && <span className="badge warning">nobody asks for it</span>}{' '}
+      {waiting > 0 && <span className="badge warning">no idle worker</span>}{' '}
       <span className="quiet">
-        last asked <TimeAgo time={lastPollTime} />
+        {lastPollTime === null ? (
+          'never polled'
+        ) : (
+          <>
+            last polled <TimeAgo time={lastPollTime} />
+          </>
+        )}
       </span>
     </>
   );

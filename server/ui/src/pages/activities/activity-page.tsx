@@ -19,7 +19,7 @@ import './activities.css';
 const STATES = {
   waiting: { word: 'waiting', tone: 'waiting' },
   held: { word: 'held', tone: 'running' },
-  deferred: { word: 'put off: its run is not running', tone: 'warning' },
+  deferred: { word: 'deferred: its run is not Runnable', tone: 'warning' },
 } as const;
 
 const COLUMNS: readonly Column<ActivityItem>[] = [
@@ -46,7 +46,7 @@ const COLUMNS: readonly Column<ActivityItem>[] = [
     kind: 'number',
     cell: ({ executionId }) => executionId,
   },
-  { key: 'attempt', header: 'Hand-out', kind: 'number', cell: ({ attempt }) => attempt },
+  { key: 'attempt', header: 'Delivery', kind: 'number', cell: ({ attempt }) => attempt },
   {
     key: 'offered',
     header: 'Offered',
@@ -77,7 +77,7 @@ interface Asked {
 function answerColumn(onAsk: (asked: Asked) => void): Column<ActivityItem> {
   return {
     key: 'answer',
-    header: 'By hand',
+    header: 'Manual action',
     cell: (item) => (
       <span className="work-buttons">
         <Button isSmall needs="controller" onPress={() => onAsk({ item, answer: 'complete' })}>
@@ -91,7 +91,7 @@ function answerColumn(onAsk: (asked: Asked) => void): Column<ActivityItem> {
   };
 }
 
-/** The items of one queue, oldest first; each can be completed or failed in place of a worker. */
+/** The items of one queue, the oldest first. The operator can complete or fail each in place of its worker. */
 export function ActivityPage({ name }: { readonly name: string }): ReactNode {
   const { client } = useSession();
   const paging = usePaging(name);
@@ -111,7 +111,7 @@ export function ActivityPage({ name }: { readonly name: string }): ReactNode {
       {error !== null && <ProblemView error={error} onRetry={() => void items.refetch()} />}
       {items.isPending && <Loading />}
       {data?.items.length === 0 && (
-        <EmptyState title="No work of this name is waiting.">
+        <EmptyState title="This queue has no work items.">
           <p>
             <Link href="/activities">All queues</Link>
           </p>

@@ -10,20 +10,20 @@ export type Answer = 'complete' | 'fail';
 
 const WORDS = {
   complete: {
-    title: 'Complete the work',
-    field: 'Result, any JSON value',
+    title: 'Complete the work item',
+    field: 'Result (any JSON value)',
     start: '{}',
     submit: 'Complete',
-    said: 'The work was completed',
-    note: 'The step gets this as the result of its worker. A worker that holds the work can no longer answer.',
+    said: 'The work item was completed.',
+    note: 'The step gets this value as the result of its worker. A worker that holds the item can no longer report a result.',
   },
   fail: {
-    title: 'Fail the work',
-    field: 'What went wrong, any JSON value',
+    title: 'Fail the work item',
+    field: 'Error (any JSON value)',
     start: '"failed by an operator"',
-    submit: 'Fail it',
-    said: 'The work was failed',
-    note: 'The step fails, and what its definition says about errors follows. A worker that holds the work can no longer answer.',
+    submit: 'Fail',
+    said: 'The work item was failed.',
+    note: 'The step fails, and its error behavior applies. A worker that holds the item can no longer report a result.',
   },
 } as const;
 
@@ -34,7 +34,7 @@ interface AnswerFormProps {
   readonly onDone: () => void;
 }
 
-/** Answers a work item in place of a worker. */
+/** Completes or fails a work item in place of its worker. */
 export function AnswerForm({ item, answer, onClose, onDone }: AnswerFormProps): ReactNode {
   const { client } = useSession();
   const { say } = useToasts();

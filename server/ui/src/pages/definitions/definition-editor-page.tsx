@@ -1,4 +1,4 @@
-import type { DefinitionCheck } from '@stepwright/sdk';
+import type { DefinitionCheck, DefinitionDocument } from '@stepwright/sdk';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useState, type ReactNode } from 'react';
 import { useLocation } from 'wouter';
@@ -18,14 +18,14 @@ import { WorkflowGraph } from '../../graph/workflow-graph.js';
 import { documentText, formatOf, NEW_DEFINITION, readDocument } from './document-text.js';
 import './definitions.css';
 
-/** Writes a definition, new or the next version of one that is there. */
+/** The editor for a new definition (`id` null), or for the next version of an existing one. */
 export function DefinitionEditorPage({ id }: { readonly id: string | null }): ReactNode {
   const { client } = useSession();
   const known = useQuery({
     queryKey: ['definition', id, 'to edit'],
     queryFn: ({ signal }) => client.definitions.get(id ?? '', { signal }),
     enabled: id !== null,
-    // What is being written must not be replaced.
+    // A refetch must not replace the text that the user is editing.
     staleTime: Infinity,
     gcTime: 0,
   });
@@ -38,7 +38,7 @@ export function DefinitionEditorPage({ id }: { readonly id: string | null }): Re
     );
   }
   const text = known.data === undefined ? NEW_DEFINITION : documentText(known.data, 'yaml');
-  return <Editor title={title} initialText={text} />;
+  return <Editor title={title} initialText={text} latest={known.data ?? null} />;
 }
 
 const CHECK_PAUSE_MS = 400;
@@ -46,9 +46,12 @@ const CHECK_PAUSE_MS = 400;
 function Editor({
   title,
   initialText,
+  latest,
 }: {
   readonly title: string;
   readonly initialText: string;
+  /** The latest version of the definition; null for a new one. */
+  readonly latest: DefinitionDocument | null;
 }): ReactNode {
   const [text, setText] = useState(initialText);
   const settled = useSettled(text, CHECK_PAUSE_MS);
@@ -70,9 +73,9 @@ function Editor({
       actions={
         <>
           <Button onPress={convert} isDisabled={readDocument(text) === undefined}>
-            To {format === 'json' ? 'YAML' : 'JSON'}
+            Convert to {format === 'json' ? 'YAML' : 'JSON'}
           </Button>
-          <StoreButton text={text} isValid={check.data?.valid !== false} />
+          <PublishButton text={text} latest={latest} isValid={check.data?.valid !== false} />
         </>
       }
     >
@@ -131,7 +134,7 @@ function useHelp() {
   return schema.data;
 }
 
-/** The last text that could be read. */
+/** The last document that could be parsed. */
 function usePreview(text: string): unknown {
   const document = useMemo(() => readDocument(text), [text]);
   const [last, setLast] = useState(document);
@@ -148,11 +151,13 @@ function useSettled<T>(value: T, pauseMs: number): T {
   return settled;
 }
 
-function StoreButton({
+function PublishButton({
   text,
+  latest,
   isValid,
 }: {
   readonly text: string;
+  readonly latest: DefinitionDocument | null;
   readonly isValid: boolean;
 }): ReactNode {
   const { client } = useSession();
@@ -160,15 +165,15 @@ function StoreButton({
   const queries = useQueryClient();
   const [, navigate] = useLocation();
   const [isPending, setPending] = useState(false);
-  const store = async (): Promise<void> => {
+  const publish = async (): Promise<void> => {
     setPending(true);
     try {
       const { id, version } = await client.definitions.register(text);
       await queries.invalidateQueries({ queryKey: ['definition', id, 'newest'] });
-      say(`Stored ${id} as version ${version}`);
+      say(`Published ${id} as version ${version}.`);
       navigate(toPath('definitions', id));
     } catch (error) {
-      notifyError('Not stored', error);
+      notifyError('Not published', error);
       setPending(false);
     }
   };
@@ -178,11 +183,24 @@ function StoreButton({
       needs="author"
       isDisabled={!isValid}
       isPending={isPending}
-      onPress={() => void store()}
+      onPress={() => void publish()}
     >
-      Store as new version
+      {latest !== null && hasId(text, latest.id) ? `Publish version ${nextOf(latest)}` : 'Publish'}
     </Button>
   );
+}
+
+/** The server assigns the version: another one, if somebody else publishes in the meantime. */
+function nextOf({ version }: DefinitionDocument): number {
+  return (version ?? 0) + 1;
+}
+
+/** Whether the document still has this id; with another one, it becomes a version of another definition. */
+function hasId(text: string, id: string): boolean {
+  const document = readDocument(text);
+  if (typeof document !== 'object' || document === null) return true;
+  const members = Object.entries(document);
+  return members.some(([name, value]) => name.toLowerCase() === 'id' && value === id);
 }
 
 const FINDINGS_SHOWN = 30;
@@ -192,13 +210,13 @@ function Findings({ check }: { readonly check: DefinitionCheck }): ReactNode {
   if (errors.length + warnings.length === 0) {
     return (
       <p className="hint" role="status">
-        The server finds nothing wrong.
+        The server found no problems.
       </p>
     );
   }
   return (
     <div role="status">
-      <ul className="findings" aria-label="What the server finds">
+      <ul className="findings" aria-label="Errors and warnings">
         {errors.slice(0, FINDINGS_SHOWN).map((item, at) => (
           <Finding key={at} item={item} kind="error" />
         ))}

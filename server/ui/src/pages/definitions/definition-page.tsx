@@ -22,7 +22,7 @@ import { documentText, type DocumentFormat } from './document-text.js';
 import { StartForm } from './start-form.js';
 import './definitions.css';
 
-/** One definition: its graph and document in any version. */
+/** One definition: its graph, document and changes, in any version. */
 export function DefinitionPage({ id }: { readonly id: string }): ReactNode {
   const { client } = useSession();
   const queries = useQueryClient();
@@ -148,7 +148,7 @@ function DefinitionText({ definition }: { readonly definition: DefinitionDocumen
   );
 }
 
-/** One version against another, the one before it at first. */
+/** The changes between two versions; at first, between the selected version and the one before it. */
 function DefinitionChanges({
   id,
   version,
@@ -164,8 +164,8 @@ function DefinitionChanges({
   const error = before.error ?? after.error;
   if (newestVersion === 1) {
     return (
-      <EmptyState title="There is one version only.">
-        <p>Store another one, and what has changed is shown here.</p>
+      <EmptyState title="This definition has only one version.">
+        <p>Publish another version to see the changes here.</p>
       </EmptyState>
     );
   }
@@ -191,7 +191,7 @@ function DefinitionChanges({
   );
 }
 
-/** A version never changes, so it is asked for once. */
+/** A version never changes, so it is fetched only once. */
 function useDefinition(id: string, version: number, isWanted: boolean) {
   const { client } = useSession();
   return useQuery({

@@ -24,7 +24,12 @@ const COLUMNS: readonly Column<DefinitionSummary>[] = [
       </Link>
     ),
   },
-  { key: 'version', header: 'Newest', kind: 'number', cell: ({ version }) => `v${version}` },
+  {
+    key: 'version',
+    header: 'Latest version',
+    kind: 'number',
+    cell: ({ version }) => `v${version}`,
+  },
   {
     key: 'description',
     header: 'Description',
@@ -33,13 +38,13 @@ const COLUMNS: readonly Column<DefinitionSummary>[] = [
   },
   {
     key: 'created',
-    header: 'Stored',
+    header: 'Published',
     kind: 'time',
     cell: ({ createdAt }) => <TimeAgo time={createdAt} />,
   },
 ];
 
-/** All definitions, each with its newest version. */
+/** The list of definitions, each with its latest version. */
 export function DefinitionsPage(): ReactNode {
   const { client } = useSession();
   const queries = useQueryClient();
@@ -70,8 +75,8 @@ export function DefinitionsPage(): ReactNode {
       {data?.items.length === 0 && (
         <EmptyState title="There are no definitions yet.">
           <p>
-            A definition says which steps a run takes. Write one here with{' '}
-            <Link href="/new-definition">New definition</Link>, or send a file:
+            A definition lists the steps of its runs. Create one with{' '}
+            <Link href="/new-definition">New definition</Link>, or post a file:
           </p>
           <pre>
             curl -H &apos;Content-Type: application/yaml&apos; --data-binary @definition.yaml{' '}

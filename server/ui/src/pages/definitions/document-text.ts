@@ -1,10 +1,10 @@
-/** A definition as text, and text as a definition. Pure. */
+/** Converts a definition to text and back. Pure. */
 import { stringifyJson } from '@stepwright/sdk';
 import { Document, parse, visit } from 'yaml';
 
 export type DocumentFormat = 'yaml' | 'json';
 
-/** Without the version, which the server assigns. */
+/** The text of a definition without its version, which the server assigns. */
 export function documentText(definition: object, format: DocumentFormat): string {
   const document = Object.fromEntries(
     Object.entries(definition).filter(([name]) => name !== 'version'),
@@ -16,14 +16,14 @@ function yamlText(definition: object): string {
   const document = new Document(definition);
   visit(document, {
     Scalar(_key, node) {
-      // Without an exponent a large float would be an integer.
+      // Without an exponent, a large float would become an integer.
       if (typeof node.value === 'number' && Math.abs(node.value) >= 2 ** 53) node.format = 'EXP';
     },
   });
   return document.toString({ lineWidth: 0 });
 }
 
-/** Undefined while it cannot be read. */
+/** Undefined if the text cannot be parsed. */
 export function readDocument(text: string): unknown {
   try {
     return parse(text, { maxAliasCount: 50, logLevel: 'silent' });
@@ -32,7 +32,7 @@ export function readDocument(text: string): unknown {
   }
 }
 
-/** Text that begins like an object is JSON. */
+/** JSON if the text starts like an object, else YAML. */
 export function formatOf(text: string): DocumentFormat {
   return /^\s*\{/.test(text) ? 'json' : 'yaml';
 }

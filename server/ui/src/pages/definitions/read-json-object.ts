@@ -1,9 +1,9 @@
 import { parseJson } from '@stepwright/sdk';
 
 /**
- * What somebody typed as the data of a run; nothing is the empty object.
+ * Parses the data of a run as entered by the user; empty text is the empty object.
  *
- * @throws Error with a sentence for whoever typed it
+ * @throws Error with a message for the user
  */
 export function readJsonObject(text: string): Record<string, unknown> {
   if (text.trim() === '') return {};
@@ -11,12 +11,12 @@ export function readJsonObject(text: string): Record<string, unknown> {
   try {
     value = parseJson(text);
   } catch (error) {
-    throw new Error(`This is not JSON: ${error instanceof Error ? error.message : ''}`, {
+    throw new Error(`Not valid JSON: ${error instanceof Error ? error.message : ''}`, {
       cause: error,
     });
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new Error('Data is a JSON object: {"name": "value"}');
+    throw new Error('Data must be a JSON object, such as {"name": "value"}');
   }
   return { ...value };
 }

@@ -7,7 +7,7 @@ import { FormDialog } from '../../components/confirm-dialog.js';
 import { ProblemView } from '../../components/problem-view.js';
 import { readJsonObject } from './read-json-object.js';
 
-/** Starts a run: data and, where one is wanted, a reference. Leads to the run. */
+/** Starts a run with data and an optional reference, then opens it. */
 export function StartForm({
   definitionId,
   onClose,
@@ -43,7 +43,7 @@ export function StartForm({
         }}
       >
         <label className="field">
-          <span>Data, a JSON object</span>
+          <span>Data (JSON object)</span>
           <textarea
             rows={8}
             spellCheck={false}
@@ -52,11 +52,11 @@ export function StartForm({
           />
         </label>
         <label className="field">
-          <span>Reference, by which the run can be found (may be empty)</span>
+          <span>Reference to find the run by (optional)</span>
           <input value={reference} onChange={({ target }) => setReference(target.value)} />
         </label>
         {error !== null && <ProblemView error={error} />}
-        <p className="hint">The run takes the newest version.</p>
+        <p className="hint">The run uses the latest version.</p>
         <div className="dialog-buttons">
           <Button onPress={onClose}>Cancel</Button>
           <Button type="submit" variant="primary" needs="controller" isPending={isPending}>

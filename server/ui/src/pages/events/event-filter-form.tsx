@@ -4,11 +4,11 @@ import { Button } from '../../components/button.js';
 interface EventFilterFormProps {
   readonly name: string;
   readonly eventKey: string;
-  /** Both or neither. */
+  /** With both members, or with neither. */
   readonly onFilter: (filter: Record<string, string>) => void;
 }
 
-/** One event by its name and key: the server keeps no other order of them. */
+/** Filters events by name and key; the server has no index on either of them alone. */
 export function EventFilterForm(props: EventFilterFormProps): ReactNode {
   const [name, setName] = useState(props.name);
   const [key, setKey] = useState(props.eventKey);

@@ -29,13 +29,13 @@ const COLUMNS: readonly Column<EventWaiter>[] = [
   },
   {
     key: 'since',
-    header: 'Takes events from',
+    header: 'Effective date',
     kind: 'time',
     cell: ({ since }) => <TimeAgo time={since} />,
   },
 ];
 
-/** The steps that wait for one event. */
+/** The steps that are waiting for one event. */
 export function EventWaiters({
   eventName,
   eventKey,
@@ -58,13 +58,13 @@ export function EventWaiters({
   if (data === undefined) return null;
   return (
     <section className="event-waiters">
-      <h2>Who waits for it</h2>
+      <h2>Waiting runs</h2>
       {data.items.length === 0 ? (
-        <p className="hint">No run waits for this event now.</p>
+        <p className="hint">No run is waiting for this event.</p>
       ) : (
         <>
           <DataTable
-            label="Runs that wait"
+            label="Waiting runs"
             columns={COLUMNS}
             rows={data.items}
             rowKey={({ workflowId, executionId }) => `${workflowId} ${executionId}`}
@@ -72,7 +72,7 @@ export function EventWaiters({
           <Pager paging={paging} nextCursor={data.nextCursor} />
         </>
       )}
-      <h2>What was published</h2>
+      <h2>Published events</h2>
     </section>
   );
 }

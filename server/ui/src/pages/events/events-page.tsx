@@ -21,7 +21,7 @@ import { LongData } from './long-data.js';
 import { PublishForm } from './publish-form.js';
 import './events.css';
 
-/** What was published lately, who took it, and who waits for more. */
+/** Recent events and the runs that took them; for a name and key, also the runs that are waiting. */
 export function EventsPage(): ReactNode {
   const { client } = useSession();
   const queries = useQueryClient();
@@ -59,8 +59,8 @@ export function EventsPage(): ReactNode {
       {isFiltered && <EventWaiters eventName={name} eventKey={key} />}
       {events.isPending && <Loading />}
       {data?.items.length === 0 && (
-        <EmptyState title={isFiltered ? 'No such event was published.' : 'No events yet.'}>
-          <p>Events wake steps of the type WaitFor. Publish one here, or from a program.</p>
+        <EmptyState title={isFiltered ? NO_SUCH_EVENT : 'There are no events yet.'}>
+          <p>WaitFor steps wait for events. Publish an event here or through the API.</p>
         </EmptyState>
       )}
       {data !== undefined && data.items.length > 0 && (
@@ -111,14 +111,15 @@ const COLUMNS: readonly Column<EventSummary>[] = [
   },
   {
     key: 'taken',
-    header: 'Handed to, when published',
+    header: 'Delivered at publication to',
     kind: 'wide',
     cell: (event) => <Takers event={event} />,
   },
 ];
 
+const NO_SUCH_EVENT = 'No event with this name and key has been published.';
 const LATER =
-  'An event goes to the runs that wait for it when it is published; a run that comes to wait later can still take it, and is not listed.';
+  'An event is delivered to the runs that are waiting for it when it is published. A run that waits for it later can still take it, but is not listed here.';
 
 function Takers({ event }: { readonly event: EventSummary }): ReactNode {
   const { deliveredTo, takenBy } = event;
@@ -126,7 +127,7 @@ function Takers({ event }: { readonly event: EventSummary }): ReactNode {
   if (takenBy.length === 0) {
     return (
       <span className="hint" title={LATER}>
-        nobody waited
+        no run was waiting
       </span>
     );
   }

@@ -12,12 +12,12 @@ interface LongDataProps {
   readonly label: string;
 }
 
-/** Data that is too long for the list of events: fetched when somebody wants to see it. */
+/** Data that is too long for the list of events: fetched when the user opens it. */
 export function LongData(props: LongDataProps): ReactNode {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <Button isSmall onPress={() => setOpen(true)} hint="More than 4,096 characters">
+      <Button isSmall onPress={() => setOpen(true)} hint="Longer than 4,096 characters">
         Show
       </Button>
       {isOpen && <DataDialog {...props} onClose={() => setOpen(false)} />}
@@ -34,7 +34,7 @@ function DataDialog({
   const event = useQuery({
     queryKey: ['event', eventId],
     queryFn: ({ signal }) => client.events.get(eventId, { signal }),
-    // What was published never changes.
+    // A published event never changes.
     staleTime: Infinity,
   });
   return (

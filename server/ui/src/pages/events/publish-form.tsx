@@ -28,7 +28,7 @@ export function PublishForm(props: PublishFormProps): ReactNode {
     setError(null);
     try {
       const { deliveredTo } = await client.events.publish(name, key, readJson(data));
-      say(`Published; ${deliveredTo} waiting ${deliveredTo === 1 ? 'run' : 'runs'} got it`);
+      say(publishedText(deliveredTo));
       onPublished();
       onClose();
     } catch (problem) {
@@ -56,7 +56,8 @@ export function PublishForm(props: PublishFormProps): ReactNode {
         <DataField value={data} onChange={setData} />
         {error !== null && <ProblemView error={error} />}
         <p className="hint">
-          Every run that waits for this name and key gets it, and runs that begin to wait later can.
+          Every run that is waiting for this name and key gets the event. Runs that wait for it
+          later can take it, too.
         </p>
         <div className="dialog-buttons">
           <Button onPress={onClose}>Cancel</Button>
@@ -77,7 +78,7 @@ interface DataFieldProps {
 function DataField({ value, onChange }: DataFieldProps): ReactNode {
   return (
     <label className="field">
-      <span>Data, any JSON value</span>
+      <span>Data (any JSON value)</span>
       <textarea
         rows={6}
         spellCheck={false}
@@ -88,12 +89,17 @@ function DataField({ value, onChange }: DataFieldProps): ReactNode {
   );
 }
 
+function publishedText(deliveredTo: number): string {
+  if (deliveredTo === 0) return 'Published. No run was waiting: check name and key.';
+  return `Published. ${deliveredTo} waiting ${deliveredTo === 1 ? 'run' : 'runs'} got the event.`;
+}
+
 function readJson(text: string): unknown {
   if (text.trim() === '') return null;
   try {
     return parseJson(text);
   } catch (error) {
-    throw new Error(`This is not JSON: ${error instanceof Error ? error.message : ''}`, {
+    throw new Error(`Not valid JSON: ${error instanceof Error ? error.message : ''}`, {
       cause: error,
     });
   }

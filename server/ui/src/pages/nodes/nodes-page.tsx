@@ -14,7 +14,7 @@ const COLUMNS: readonly Column<ServerNode>[] = [
     key: 'state',
     header: 'State',
     cell: ({ alive }) => (
-      <span className={`badge ${alive ? 'good' : 'bad'}`}>{alive ? 'alive' : 'gone'}</span>
+      <span className={`badge ${alive ? 'good' : 'bad'}`}>{alive ? 'alive' : 'presumed dead'}</span>
     ),
   },
   {
@@ -23,7 +23,7 @@ const COLUMNS: readonly Column<ServerNode>[] = [
     kind: 'wide',
     cell: ({ nodeId, hostname, pid, isThis }) => (
       <>
-        <code>{nodeId}</code> {isThis && <span className="badge">answers you</span>}
+        <code>{nodeId}</code> {isThis && <span className="badge">this node</span>}
         <br />
         <span className="quiet">
           <bdi>{hostname}</bdi>, process {pid}
@@ -31,7 +31,7 @@ const COLUMNS: readonly Column<ServerNode>[] = [
       </>
     ),
   },
-  { key: 'url', header: 'Listens at', kind: 'wide', cell: ({ url }) => <bdi>{url}</bdi> },
+  { key: 'url', header: 'Address', kind: 'wide', cell: ({ url }) => <bdi>{url}</bdi> },
   { key: 'version', header: 'Version', cell: ({ version }) => version },
   {
     key: 'start',
@@ -51,7 +51,7 @@ const COLUMNS: readonly Column<ServerNode>[] = [
 
 const REFRESH_MS = 3000;
 
-/** The servers of the fleet: who is alive, how busy, and what each is connected to. */
+/** The nodes of the fleet: which are alive, their load, and what each is connected to. */
 export function NodesPage(): ReactNode {
   const { client } = useSession();
   const nodes = useQuery({
@@ -67,8 +67,8 @@ export function NodesPage(): ReactNode {
       {data !== undefined && (
         <>
           <p className="hint">
-            {data.filter(({ alive }) => alive).length} of {data.length} alive. Runs of a node that
-            is gone are taken over by the others.
+            {data.filter(({ alive }) => alive).length} of {data.length} alive. The other nodes take
+            over the runs of a node that is presumed dead.
           </p>
           <DataTable label="Nodes" columns={COLUMNS} rows={data} rowKey={({ nodeId }) => nodeId} />
         </>
@@ -82,12 +82,12 @@ function Load({ node: { load, alive } }: { readonly node: ServerNode }): ReactNo
   const { cpuPercent, memoryBytes, eventLoopDelayMs } = load;
   return (
     <>
-      {Math.round(cpuPercent)} % CPU, {Math.round(memoryBytes / 1_048_576)} MiB, delay{' '}
+      {Math.round(cpuPercent)} % CPU, {Math.round(memoryBytes / 1_048_576)} MiB, event loop delay{' '}
       {Math.round(eventLoopDelayMs)} ms
       <br />
       <span className="quiet">
-        {load.instancesInMemory} runs in memory, {load.callsUnderWay} calls, {load.parkedPolls}{' '}
-        polls
+        {load.instancesInMemory} runs in memory, {load.callsUnderWay} calls in progress,{' '}
+        {load.parkedPolls} polls waiting
       </span>
     </>
   );
@@ -98,12 +98,12 @@ function Connections({ node: { store, backplane } }: { readonly node: ServerNode
     <>
       <span className={`badge ${store.reachable ? 'good' : 'bad'}`}>
         {store.kind}
-        {!store.reachable && ', not reachable'}
+        {!store.reachable && ', unreachable'}
       </span>{' '}
       {backplane !== null && (
         <span className={`badge ${backplane.connected ? 'good' : 'warning'}`}>
           backplane {backplane.kind}
-          {!backplane.connected && ', not connected'}
+          {!backplane.connected && ', disconnected'}
         </span>
       )}
     </>

@@ -1,4 +1,4 @@
-/** Forms that put a waiting run right: what to send, checked before it is sent. */
+/** Forms that answer what a run is waiting for; they check the JSON before they send it. */
 import { parseJson } from '@stepwright/sdk';
 import { useState, type ReactNode } from 'react';
 import type { WaitReason } from '../../api/operator-api.js';
@@ -22,32 +22,32 @@ const WORDS = {
   'publish-event': {
     title: 'Publish the event',
     submit: 'Publish',
-    data: 'Data of the event, as JSON',
+    data: 'Data of the event (JSON)',
     start: '{}',
-    said: 'The event was published',
+    said: 'The event was published.',
   },
   'complete-activity': {
     title: 'Complete the activity',
     submit: 'Complete',
-    data: 'Result, as JSON',
+    data: 'Result (JSON)',
     start: '{}',
-    said: 'The activity was completed',
+    said: 'The activity was completed.',
   },
   'fail-activity': {
     title: 'Fail the activity',
-    submit: 'Fail it',
-    data: 'What went wrong, as JSON',
+    submit: 'Fail',
+    data: 'Error (JSON)',
     start: '"failed by an operator"',
-    said: 'The activity was failed',
+    said: 'The activity was failed.',
   },
 } as const;
 
 const NOTES = {
-  'publish-event': 'Every run that waits for this event gets it, not only this one.',
+  'publish-event': 'Every run that is waiting for this event gets it, not only this one.',
   'complete-activity':
-    'The step gets this as the result of its worker. A worker that holds the work can no longer answer.',
+    'The step gets this value as the result of its worker. A worker that holds the item can no longer report a result.',
   'fail-activity':
-    'The step fails, and what its definition says about errors follows. A worker that holds the work can no longer answer.',
+    'The step fails, and its error behavior applies. A worker that holds the item can no longer report a result.',
 } as const;
 
 export function ActionForm(props: FormProps): ReactNode {
@@ -126,7 +126,7 @@ function useSend({ workflowId, reason, kind, onDone }: FormProps): Sending {
         const how = kind === 'complete-activity' ? 'success' : 'fail';
         await api.endActivity({ workflowId, executionId }, how, data);
       }
-      say(`${WORDS[kind].said}.`);
+      say(WORDS[kind].said);
       onDone();
     } catch (failure) {
       setError(failure);
@@ -143,7 +143,7 @@ function readJson(text: string): { readonly value: unknown; readonly problem: st
   } catch (error) {
     return {
       value: null,
-      problem: error instanceof Error ? `No JSON: ${error.message}` : 'No JSON',
+      problem: error instanceof Error ? `Not valid JSON: ${error.message}` : 'Not valid JSON',
     };
   }
 }

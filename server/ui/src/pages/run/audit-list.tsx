@@ -20,7 +20,7 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
   },
 ];
 
-/** Who did what to the run, and when. */
+/** The actions on a run, each with its time and caller. */
 export function AuditList({ workflowId }: { readonly workflowId: string }): ReactNode {
   const audit = useAudit(workflowId);
   if (audit.data === undefined) {
@@ -28,9 +28,10 @@ export function AuditList({ workflowId }: { readonly workflowId: string }): Reac
   }
   if (audit.data.length === 0) {
     return (
-      <EmptyState title="Nobody has intervened in this run.">
+      <EmptyState title="There have been no actions on this run.">
         <p>
-          Suspending, resuming, terminating, retries, events and activities by hand appear here.
+          Suspending, resuming, terminating and retrying the run appear here, and so do manual
+          answers to its activities and events.
         </p>
       </EmptyState>
     );

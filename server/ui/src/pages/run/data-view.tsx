@@ -31,18 +31,18 @@ const COLUMNS: readonly Column<Change>[] = [
   },
   {
     key: 'value',
-    header: 'Became',
+    header: 'New value',
     kind: 'wide',
     cell: ({ value }) => <JsonView value={value} openLevels={0} label="New value" />,
   },
   {
     key: 'step',
-    header: 'By',
+    header: 'Step',
     cell: ({ execution }) => <bdi>{execution.name ?? execution.stepId}</bdi>,
   },
 ];
 
-/** The data as they are, and what each step changed in them. */
+/** The current data of a run, and what each step changed. */
 export function DataView({
   run,
   executions,
@@ -54,17 +54,17 @@ export function DataView({
   return (
     <div className="data-view">
       <section className="panel" aria-labelledby="data-now">
-        <h2 id="data-now">Data now</h2>
+        <h2 id="data-now">Current data</h2>
         <JsonView value={run.data} label="Data" />
       </section>
       <section aria-labelledby="data-changes">
         <h2 id="data-changes">Changes, newest first</h2>
-        {executions?.isCut === true && <p className="hint">Of {CUT_WORDS}.</p>}
+        {executions?.isCut === true && <p className="hint">Only changes by {CUT_WORDS}.</p>}
         {changes.length === 0 ? (
           <p className="hint">No step has changed the data.</p>
         ) : (
           <DataTable
-            label="Changes of the data"
+            label="Changes to the data"
             columns={COLUMNS}
             rows={changes.slice(0, CHANGES_SHOWN)}
             rowKey={({ field, execution }) =>
@@ -74,7 +74,7 @@ export function DataView({
         )}
         {changes.length > CHANGES_SHOWN && (
           <p className="hint">
-            The newest {CHANGES_SHOWN} of {changes.length} changes.
+            Only the newest {CHANGES_SHOWN} of {changes.length} changes are shown.
           </p>
         )}
       </section>

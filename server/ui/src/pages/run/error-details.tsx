@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { JsonView } from '../../components/json-view.js';
 import { TimeAgo } from '../../components/time-ago.js';
 
-/** The failure of a step: message, kind, which try, and the traceback where Python failed. */
+/** The error of a step: type, message, attempt, the worker's data and, if Python failed, its traceback. */
 export function ErrorDetails({ error }: { readonly error: StepError }): ReactNode {
   const { type, message, traceback, data, attempt, time } = error;
   return (
@@ -12,7 +12,7 @@ export function ErrorDetails({ error }: { readonly error: StepError }): ReactNod
         <code className="error-type">{type}</code> <bdi>{message}</bdi>
       </p>
       <p className="quiet">
-        Try {attempt}, <TimeAgo time={time} />
+        Attempt {attempt}, <TimeAgo time={time} />
       </p>
       {traceback !== null && (
         <details>
@@ -22,8 +22,8 @@ export function ErrorDetails({ error }: { readonly error: StepError }): ReactNod
       )}
       {data !== null && (
         <details>
-          <summary>What the worker reported</summary>
-          <JsonView value={data} label="What the worker reported" />
+          <summary>Data reported by the worker</summary>
+          <JsonView value={data} label="Data reported by the worker" />
         </details>
       )}
     </div>

@@ -13,12 +13,12 @@ interface Control {
 
 const WORDS: Readonly<Record<ControlAction, { readonly label: string; readonly said: string }>> = {
   suspend: { label: 'Suspend', said: 'The run was suspended.' },
-  resume: { label: 'Resume', said: 'The run goes on.' },
-  retry: { label: 'Retry now', said: 'The steps that waited for a retry are tried now.' },
+  resume: { label: 'Resume', said: 'The run was resumed.' },
+  retry: { label: 'Retry now', said: 'The steps that were waiting for a retry are being retried.' },
   terminate: { label: 'Terminate', said: 'The run was terminated.' },
 };
 
-/** Controls one run, says how it went, and asks before what cannot be undone. */
+/** Controls one run: asks for confirmation before actions that cannot be undone, and reports the result. */
 export function useControl(workflowId: string, onDone: () => void): Control {
   const session = useSession();
   const { say, notifyError } = useToasts();
@@ -29,7 +29,7 @@ export function useControl(workflowId: string, onDone: () => void): Control {
     if (action === 'terminate') {
       const isWanted = await confirm({
         title: 'Terminate this run?',
-        text: 'It ends for good: open steps are cancelled and nothing follows. This cannot be undone.',
+        text: 'Its open steps are cancelled, and no further steps run. This cannot be undone.',
         confirm: 'Terminate',
         isDangerous: true,
         checkbox: {
@@ -46,12 +46,12 @@ export function useControl(workflowId: string, onDone: () => void): Control {
       await send(session, action, { workflowId, ...chosen });
       say(
         chosen.compensate
-          ? 'Completed steps are compensated, then the run ends.'
+          ? 'The completed steps are being compensated. Then the run ends.'
           : WORDS[action].said,
       );
     } catch (error) {
       session.noticeFailure(error);
-      notifyError(`${WORDS[action].label} did not work`, error);
+      notifyError(`${WORDS[action].label} failed`, error);
     } finally {
       setBusy(false);
       onDone();
@@ -70,14 +70,14 @@ async function send(
   else await client.workflows[action](workflowId);
 }
 
-/** The buttons of the page's head: those that can do something in this state. */
+/** The buttons at the top of the page: the actions that are possible in this status. */
 export function RunActions({
   status,
   hasRetry,
   control,
 }: {
   readonly status: WorkflowStatus;
-  /** A step waits for its next try. */
+  /** Whether a step is waiting for a retry. */
   readonly hasRetry: boolean;
   readonly control: Control;
 }): ReactNode {

@@ -37,7 +37,7 @@ const TABS = ['overview', 'steps', 'data', 'history'] as const;
 const TAB_LABELS = { overview: 'Overview', steps: 'Steps', data: 'Data', history: 'History' };
 type TabName = (typeof TABS)[number];
 
-/** One run: what it waits for, what it did, and how to put it right. */
+/** One run: what it is waiting for, what it has done, and the actions that help. */
 export function RunPage(): ReactNode {
   const [, workflowId = ''] = usePathParts();
   return <RunOf key={workflowId} workflowId={workflowId} />;
@@ -66,7 +66,7 @@ function isMissing(error: Error): boolean {
   return isApiError(error) && error.code === 'workflow_not_found';
 }
 
-/** A step that starts another run knows its id before that run is there; the live stream brings it. */
+/** A SubWorkflow step knows the id of its child before the child exists; the change stream then announces the child. */
 function NoSuchRun({ workflowId }: { readonly workflowId: string }): ReactNode {
   return (
     <EmptyState title="There is no run with this id.">
@@ -76,11 +76,11 @@ function NoSuchRun({ workflowId }: { readonly workflowId: string }): ReactNode {
         </code>
       </p>
       <p>
-        If a SubWorkflow step led you here, its run is about to be started and appears by itself, or
-        its start has failed. A run that ended long ago has been removed.
+        If you came from a SubWorkflow step, its run could not be started, or is about to start and
+        will appear here. Runs that ended long ago have been removed.
       </p>
       <p>
-        <Link href="/runs">Look at all runs</Link>
+        <Link href="/runs">Show all runs</Link>
       </p>
     </EmptyState>
   );
@@ -156,14 +156,14 @@ function Facts({ run }: { readonly run: Workflow }): ReactNode {
       <Fact label={endTime === null ? 'Changed' : 'Ended'}>
         <TimeAgo time={endTime ?? lastChangeTime} />
       </Fact>
-      <Fact label={endTime === null ? 'Open for' : 'Took'}>
+      <Fact label={endTime === null ? 'Open for' : 'Duration'}>
         {durationText(Math.max(0, endMs - Date.parse(startTime)))}
       </Fact>
     </dl>
   );
 }
 
-/** The way back up, to the step that started this run. */
+/** A link to the parent, at the step that started this run. */
 function ParentRun({ parent }: { readonly parent: NonNullable<Workflow['parent']> }): ReactNode {
   const { stepId, workflowId } = parent;
   const query = stepId === null ? '' : `?${new URLSearchParams({ tab: 'steps', step: stepId })}`;
@@ -181,7 +181,7 @@ function ParentRun({ parent }: { readonly parent: NonNullable<Workflow['parent']
   );
 }
 
-/** The runs that SubWorkflow steps of this run have started. */
+/** A link to the children of this run, with their number. */
 function Children({ workflowId }: { readonly workflowId: string }): ReactNode {
   const { data: count = 0 } = useChildCount(workflowId);
   if (count === 0) return null;
@@ -262,7 +262,7 @@ function RunTabs({ run }: { readonly run: Workflow }): ReactNode {
   );
 }
 
-/** Where it is: in the graph of its definition, and in time. */
+/** The state of the run in the graph of its definition, and its timeline. */
 function Overview({
   run,
   executions,
@@ -293,7 +293,7 @@ function Overview({
         />
       )}
       {executions?.isCut === true && (
-        <p className="hint">This run is long: the graph counts {CUT_WORDS} of it.</p>
+        <p className="hint">This run is long: the graph counts only {CUT_WORDS}.</p>
       )}
       {executions !== undefined && (
         <section aria-labelledby="timeline-title" className="timeline-section">

@@ -16,12 +16,12 @@ import { durationText, exactTime, TimeAgo, useNow } from '../../components/time-
 import { ErrorDetails } from './error-details.js';
 
 const PAGE_SIZE = 50;
-/** A step that ran long ago is looked for so many times; then whoever looks decides. */
+/** How many calls a page may take to search for a step that ran long ago; the user decides whether to continue. */
 const CALLS_PER_PAGE = 5;
 
 type Order = 'asc' | 'desc';
 
-/** All executions of a run, or those of one step, in pages: a long run begins with the newest. */
+/** The executions of a run, or of one step, in pages. A long run starts with the newest. */
 export function StepList({
   workflowId,
   stepId,
@@ -55,7 +55,7 @@ export function StepList({
             value={order}
             onChange={({ target }) => setOrder(target.value === 'desc' ? 'desc' : 'asc')}
           >
-            <option value="asc">first to last</option>
+            <option value="asc">oldest first</option>
             <option value="desc">newest first</option>
           </select>
         </label>
@@ -97,7 +97,7 @@ function Steps({ workflowId, stepId, order }: StepsProps): ReactNode {
   );
 }
 
-/** A page of one step may come with few items or none, though there are more. */
+/** The server may return a page of one step with few items, or none, although there are more. */
 async function fillPage(
   from: string | undefined,
   read: (limit: number, cursor: string | undefined) => Promise<Page<StepExecution>>,
@@ -122,8 +122,8 @@ function NoSteps({
 }): ReactNode {
   if (nextCursor !== null) {
     return (
-      <EmptyState title="It was not found in this part of the run.">
-        <p>The next page looks further.</p>
+      <EmptyState title="This part of the run has no execution of this step.">
+        <p>Go to the next page to continue the search.</p>
       </EmptyState>
     );
   }
@@ -155,7 +155,7 @@ function StepRow({ execution }: { readonly execution: StepExecution }): ReactNod
             <span className="quiet">
               <bdi>{name === null ? stepType : `${stepId} · ${stepType}`}</bdi>
               {index !== null && ` · item ${index}`}
-              {attempt > 1 && ` · try ${attempt}`}
+              {attempt > 1 && ` · attempt ${attempt}`}
             </span>
             {error !== null && !isOpen && (
               <span className="step-message">
@@ -191,17 +191,17 @@ function StepDetails({ execution }: { readonly execution: StepExecution }): Reac
         Execution {executionId}, from {exactTime(startTime)}
         {endTime !== null && ` to ${exactTime(endTime)}`}
       </p>
-      {waitsFor !== null && <WaitsFor waitsFor={waitsFor} />}
+      {waitsFor !== null && <WaitsFor waitsFor={waitsFor} attempt={execution.attempt} />}
       {childWorkflowId !== null && (
         <p>
-          Its run: <Link href={toPath('runs', childWorkflowId)}>{childWorkflowId}</Link>
+          Child run: <Link href={toPath('runs', childWorkflowId)}>{childWorkflowId}</Link>
         </p>
       )}
       {error !== null && <ErrorDetails error={error} />}
       <div className="step-values">
         {item !== null && <LabelledJson label="Item" value={item} />}
         <LabelledJson label="Inputs" value={inputs} />
-        <LabelledJson label="Outputs: what it changed in the data" value={outputs} />
+        <LabelledJson label="Outputs (changes to the data)" value={outputs} />
       </div>
     </div>
   );
@@ -209,18 +209,21 @@ function StepDetails({ execution }: { readonly execution: StepExecution }): Reac
 
 function WaitsFor({
   waitsFor,
+  attempt,
 }: {
   readonly waitsFor: NonNullable<StepExecution['waitsFor']>;
+  /** Of a step that waits for a retry: the next attempt. */
+  readonly attempt: number;
 }): ReactNode {
   const { kind, until, eventName, eventKey, activityName, open } = waitsFor;
   return (
     <p>
-      Waits for {kind === 'event' && <bdi>{`the event ${eventName ?? ''}/${eventKey ?? ''}`}</bdi>}
-      {kind === 'activity' && <bdi>{`a worker that does ${activityName ?? ''}`}</bdi>}
-      {kind === 'workflow' && 'the end of another run'}
-      {kind === 'steps' && `${open ?? 0} steps inside`}
-      {kind === 'retry' && 'its next try, '}
-      {kind === 'time' && 'the time '}
+      Waiting for {kind === 'event' && <bdi>{`event ${eventName ?? ''}/${eventKey ?? ''}`}</bdi>}
+      {kind === 'activity' && <bdi>{`a worker for ${activityName ?? ''}`}</bdi>}
+      {kind === 'workflow' && 'its child run to end'}
+      {kind === 'steps' && `${open ?? 0} inner ${open === 1 ? 'step' : 'steps'}`}
+      {kind === 'retry' && `attempt ${attempt}, due `}
+      {kind === 'time' && 'a timer, due '}
       {until !== undefined && <TimeAgo time={until} />}
     </p>
   );
@@ -237,7 +240,7 @@ function LabelledJson({
   return (
     <div className="labelled-json">
       <h3>{label}</h3>
-      {isEmpty ? <span className="none">nothing</span> : <JsonView value={value} label={label} />}
+      {isEmpty ? <span className="none">none</span> : <JsonView value={value} label={label} />}
     </div>
   );
 }

@@ -6,7 +6,7 @@ import { CUT_WORDS, type Executions } from './use-run.js';
 
 const BARS_SHOWN = 100;
 
-/** When each execution began and how long it took, on one scale; of many the newest are shown first. */
+/** The start and duration of each execution on one scale. If there are many, only the newest are shown at first. */
 export function Timeline({
   run,
   executions,
@@ -29,10 +29,10 @@ export function Timeline({
         <span>{durationText((endMs - beginMs) / 2)}</span>
         <span>{durationText(endMs - beginMs)}</span>
       </div>
-      {executions.isCut && <p className="hint">Only {CUT_WORDS} are drawn.</p>}
+      {executions.isCut && <p className="hint">Only {CUT_WORDS} are shown.</p>}
       {items.length > shown && (
         <Button isSmall onPress={() => setShown(shown + BARS_SHOWN)}>
-          Show earlier ones: {items.length - shown} more
+          Show earlier executions ({items.length - shown})
         </Button>
       )}
       <ul>
@@ -69,7 +69,7 @@ function Bar({ execution, beginMs, endMs, onSelect }: BarProps): ReactNode {
       <span className="timeline-name">
         <bdi>{name ?? stepId}</bdi>
         {index !== null && <span className="quiet"> {index}</span>}
-        {attempt > 1 && <span className="quiet"> try {attempt}</span>}
+        {attempt > 1 && <span className="quiet"> attempt {attempt}</span>}
       </span>
       <span className="timeline-track" aria-hidden="true">
         <span

@@ -1,4 +1,4 @@
-/** Everything that the page of one run shows, kept true by the live stream. */
+/** The queries of the page of one run, kept current by the change stream. */
 import type { StepExecution, StepwrightClient, Workflow } from '@stepwright/sdk';
 import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { useCallback } from 'react';
@@ -8,28 +8,28 @@ import { useSession } from '../../app/session.js';
 import { useThrottled } from '../../app/use-throttled.js';
 
 /**
- * Of a long run, graph, timeline and data look at its beginning, which does not change any more, and at what is newest;
- * the list of steps has all, in pages.
+ * Graph, timeline and data of a long run use its first executions, which no longer change, and its newest ones. The list
+ * of steps shows all, in pages.
  */
 const FIRST_COUNT = 500;
 const NEWEST_COUNT = 1000;
 const EXECUTIONS_PER_CALL = 500;
-/** More children than this are "many". */
+/** The highest number of children that is counted. */
 export const CHILD_COUNT_MAX = 99;
-/** Words such as "since 12 min" grow old. */
+/** Explanations contain durations such as "for 12 min", which become outdated. */
 const EXPLAIN_AGAIN_MS = 10_000;
 
 export interface Executions {
-  /** What has ended, in order, then what is open. */
+  /** The ended executions in order, then the open ones. */
   readonly items: readonly StepExecution[];
-  /** Some between the first and the newest ones are left out. */
+  /** Whether executions between the first and the newest ones are left out. */
   readonly isCut: boolean;
 }
 
-/** Says which ones are looked at, where not all are. */
+/** The executions that are used if `isCut`, in words. */
 export const CUT_WORDS = `the first ${FIRST_COUNT} and the newest ${NEWEST_COUNT} executions`;
 
-/** Reads all of them again, now that something was done. */
+/** Fetches everything about a run again, after an action. */
 export function useRereadRun(workflowId: string): () => void {
   const queries = useQueryClient();
   return useCallback(
@@ -38,7 +38,7 @@ export function useRereadRun(workflowId: string): () => void {
   );
 }
 
-/** Call it once on the page of a run. */
+/** Fetches the run again when it changes. Call it once on the page of a run. */
 export function useLiveRun(workflowId: string): void {
   const reread = useThrottled(useRereadRun(workflowId), 1000);
   useLive(({ workflows, lag }) => {
@@ -86,7 +86,7 @@ export function useExecutions(workflowId: string): UseQueryResult<Executions> {
   });
 }
 
-/** In the order in which things happened. */
+/** The newest executions, in chronological order. */
 async function readNewest(
   client: StepwrightClient,
   workflowId: string,
@@ -103,12 +103,12 @@ async function readNewest(
   return { newest: items.toReversed(), isAll: true };
 }
 
-/** One try of one execution. */
+/** Identifies one attempt of one execution. */
 function keyOf({ attempt, executionId }: StepExecution): string {
   return `${executionId}/${attempt}`;
 }
 
-/** `CHILD_COUNT_MAX` + 1 for any more. A child comes after the change of its parent that starts it. */
+/** At most `CHILD_COUNT_MAX` + 1. A child appears later than the change of its parent that starts it. */
 export function useChildCount(workflowId: string): UseQueryResult<number> {
   const { api } = useSession();
   const children = useQuery({

@@ -37,7 +37,7 @@ const TONES: Readonly<Record<string, string>> = {
   scheduled: 'running',
 };
 
-/** Why the run does not go on, in words, and the buttons that put it right. */
+/** Why the run is waiting, in words, with buttons for the actions that help. */
 export function WhyPanel({ explanation, control, onDone }: WhyPanelProps): ReactNode {
   const [form, setForm] = useState<OpenForm | null>(null);
   const { summary, reasons, moreReasons, status } = explanation;
@@ -64,7 +64,7 @@ export function WhyPanel({ explanation, control, onDone }: WhyPanelProps): React
             </div>
           </li>
         ))}
-        {moreReasons > 0 && <li className="quiet">and {moreReasons} more steps that are open</li>}
+        {moreReasons > 0 && <li className="quiet">and {moreReasons} more open steps</li>}
       </ul>
       {form !== null && (
         <ActionForm
@@ -81,7 +81,7 @@ export function WhyPanel({ explanation, control, onDone }: WhyPanelProps): React
   );
 }
 
-/** Suspend and terminate are in the head of the page. */
+/** The button for an action; suspend and terminate are at the top of the page. */
 function FixButton({
   action,
   control,
@@ -137,7 +137,7 @@ function Reason({
       )}
       {!isSummary && <bdi>{reason.text}</bdi>}
       {workflowId !== undefined && (
-        <Link href={toPath('runs', workflowId)}>Open the run that it waits for</Link>
+        <Link href={toPath('runs', workflowId)}>Open the child run</Link>
       )}
       {nodeId !== undefined && (
         <span className="quiet">

@@ -8,7 +8,7 @@ import { countInWords, countMatching, type MatchCount } from './count-matching.j
 import { problemText } from '../../components/problem-view.js';
 import type { BulkControl, BulkJob, BulkProgress } from './use-bulk-job.js';
 
-/** Everything that a filter finds, and how much that is. */
+/** A filter, and how many runs match it. */
 export interface Matching {
   readonly query: RunQuery;
   readonly found: MatchCount;
@@ -16,11 +16,11 @@ export interface Matching {
 
 interface BulkBarProps {
   readonly selectedCount: number;
-  /** Everything that the filter finds, on all pages. */
+  /** Whether all matching runs, on all pages, are selected. */
   readonly isEverything: boolean;
   readonly job: BulkJob;
   readonly onEverything: (isEverything: boolean) => void;
-  /** What the filter finds now; runs that begin later are not meant. */
+  /** The filter, limited to the runs started until now. */
   readonly queryNow: () => RunQuery;
   readonly onAction: (control: BulkControl, matching: Matching | null) => void;
   readonly onClear: () => void;
@@ -29,41 +29,51 @@ interface BulkBarProps {
 const ACTIONS: readonly {
   readonly action: ControlAction;
   readonly label: string;
+  /** The start of the question "Suspend 3 runs?". */
+  readonly verb: string;
   readonly text: string;
 }[] = [
   {
     action: 'suspend',
     label: 'Suspend',
-    text: 'Steps that are under way end; nothing new begins until the runs are resumed.',
+    verb: 'Suspend',
+    text: 'Steps in progress finish. No further steps start until the runs are resumed.',
   },
   {
     action: 'resume',
     label: 'Resume',
-    text: 'Suspended runs go on; a step that failed is tried again.',
+    verb: 'Resume',
+    text: 'Suspended runs continue. Failed steps are retried.',
   },
-  { action: 'retry', label: 'Retry now', text: 'Steps that wait for a retry are tried at once.' },
+  {
+    action: 'retry',
+    label: 'Retry now',
+    verb: 'Retry',
+    text: 'Steps that are waiting for a retry are retried immediately.',
+  },
   {
     action: 'terminate',
     label: 'Terminate',
-    text: 'The runs end for good. This cannot be undone.',
+    verb: 'Terminate',
+    text: 'The runs end permanently. This cannot be undone.',
   },
 ];
 
-/** What can be done with many runs; always there, so that it need not be discovered. */
+/** The actions on many runs. The bar is always visible, so that users find it. */
 export function BulkBar(props: BulkBarProps): ReactNode {
   const { selectedCount, isEverything, job, onEverything, onAction, onClear } = props;
   const confirm = useConfirm();
   const { isCounting, count } = useMatching(props);
   const isBusy = job.progress?.state === 'running' || job.progress?.state === 'stopping';
   const isNothing = selectedCount === 0 && !isEverything;
-  const act = async ({ action, label, text }: (typeof ACTIONS)[number]): Promise<void> => {
+  const act = async ({ action, label, verb, text }: (typeof ACTIONS)[number]): Promise<void> => {
     const matching = isEverything ? await count() : null;
     if (isEverything && matching === null) return;
     const what = countInWords(matching?.found ?? { count: selectedCount, isMore: false });
     let compensate = false;
     const isWanted = await confirm({
-      title: `${label}: ${what}?`,
-      text: isEverything ? `Everything that matches the filter now. ${text}` : text,
+      title: `${verb} ${what}?`,
+      text: isEverything ? `All runs that match the filter now. ${text}` : text,
       confirm: label,
       ...(action === 'terminate' && {
         isDangerous: true,
@@ -92,7 +102,9 @@ export function BulkBar(props: BulkBarProps): ReactNode {
           {entry.label}
         </Button>
       ))}
-      <span className="quiet">{isCounting ? 'Counting what matches …' : chosenText(props)}</span>
+      <span className="quiet">
+        {isCounting ? 'Counting the matching runs …' : chosenText(props)}
+      </span>
       {selectedCount > 0 && (
         <Button isSmall variant="quiet" onPress={onClear}>
           Clear selection
@@ -114,23 +126,23 @@ function EverythingBox({
         checked={isEverything}
         onChange={({ target }) => onEverything(target.checked)}
       />
-      <span>All that match</span>
+      <span>Select all matching runs</span>
     </label>
   );
 }
 
 function chosenText({ isEverything, selectedCount }: BulkBarProps): string {
-  if (isEverything) return 'All pages';
-  return selectedCount === 0 ? 'Select runs to act on them' : `${selectedCount} selected`;
+  if (isEverything) return 'All pages selected';
+  return selectedCount === 0 ? 'Select runs to control them' : `${selectedCount} selected`;
 }
 
 interface Counting {
   readonly isCounting: boolean;
-  /** Null when it did not work, which was said. */
+  /** Null if counting failed; the user has been told. */
   readonly count: () => Promise<Matching | null>;
 }
 
-/** Counted before it is asked whether that is wanted. */
+/** Counts the matching runs before the user is asked to confirm. */
 function useMatching({ queryNow }: Pick<BulkBarProps, 'queryNow'>): Counting {
   const { api, noticeFailure } = useSession();
   const { notifyError } = useToasts();
@@ -142,7 +154,7 @@ function useMatching({ queryNow }: Pick<BulkBarProps, 'queryNow'>): Counting {
       return { query, found: await countMatching(api, query) };
     } catch (error) {
       noticeFailure(error);
-      notifyError('Counting did not work', error);
+      notifyError('Counting the runs failed', error);
       return null;
     } finally {
       setCounting(false);
@@ -152,11 +164,11 @@ function useMatching({ queryNow }: Pick<BulkBarProps, 'queryNow'>): Counting {
 }
 
 const STATE_WORDS = {
-  running: '…',
-  stopping: 'is being stopped',
-  stopped: 'was stopped',
-  finished: 'is done',
-  failed: 'has failed',
+  running: 'in progress',
+  stopping: 'is stopping',
+  stopped: 'stopped',
+  finished: 'finished',
+  failed: 'failed',
 } as const;
 
 function JobProgress({
@@ -170,8 +182,8 @@ function JobProgress({
   const label = ACTIONS.find((entry) => entry.action === action)?.label ?? action;
   const parts = [
     `${done}${total === null ? '' : ` of ${total}`} done`,
-    ...(refused > 0 ? [`${refused} not possible in their state`] : []),
-    ...(missing > 0 ? [`${missing} gone`] : []),
+    ...(refused > 0 ? [`${refused} not possible in their status`] : []),
+    ...(missing > 0 ? [`${missing} not found`] : []),
   ];
   const isRunning = state === 'running' || state === 'stopping';
   return (

@@ -1,14 +1,14 @@
-/** How many runs a filter finds, as far as somebody wants to know before acting on them. */
+/** Counts the runs that match a filter, for the confirmation before a bulk action. */
 import type { OperatorApi, RunQuery } from '../../api/operator-api.js';
 
-/** Counting goes on no further. */
+/** Counting stops at this number. */
 export const COUNT_MAX = 10_000;
 const PAGE_SIZE = 500;
 
 export interface MatchCount {
-  /** COUNT_MAX at most. */
+  /** At most COUNT_MAX. */
   readonly count: number;
-  /** There are more. */
+  /** Whether there are more. */
   readonly isMore: boolean;
 }
 

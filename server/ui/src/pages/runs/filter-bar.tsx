@@ -34,7 +34,7 @@ export function PresetBar({ filter, onChange }: FilterBarProps): ReactNode {
   );
 }
 
-/** Applies each change at once, texts when they are left or confirmed with Enter. */
+/** Applies each change immediately; a text field when it loses the focus or the user presses Enter. */
 export function FilterBar({ filter, onChange }: FilterBarProps): ReactNode {
   const set = (change: Partial<RunFilter>): void => onChange({ ...filter, ...change });
   return (
@@ -81,7 +81,7 @@ export function FilterBar({ filter, onChange }: FilterBarProps): ReactNode {
         value={filter.reference}
         onChange={(reference) => set({ reference })}
       />
-      <TimeFilter label="Started from" value={filter.from} onChange={(from) => set({ from })} />
+      <TimeFilter label="Started after" value={filter.from} onChange={(from) => set({ from })} />
       <TimeFilter label="Started before" value={filter.to} onChange={(to) => set({ to })} />
       <TroubleFilter {...{ filter, onChange }} />
       {!isSameFilter(filter, NO_FILTER) && (
@@ -97,7 +97,7 @@ function TroubleFilter({ filter, onChange }: FilterBarProps): ReactNode {
   const { failed, unchanged } = filter;
   return (
     <label className="field">
-      <span>Trouble</span>
+      <span>Problem</span>
       <select
         value={failed === '' && unchanged === '' ? '' : `${failed}/${unchanged}`}
         onChange={({ target }) => {
@@ -127,7 +127,7 @@ interface TextFilterProps {
 function TextFilter({ label, value, pattern, onChange }: TextFilterProps): ReactNode {
   const [text, setText] = useState(value);
   const [appliedValue, setAppliedValue] = useState(value);
-  // Somebody else has changed it, a preset for instance.
+  // The filter was changed elsewhere, for example by a preset.
   if (appliedValue !== value) {
     setAppliedValue(value);
     setText(value);

@@ -1,4 +1,4 @@
-/** Which runs are shown: kept in the address, so that it can be sent to somebody and survives a reload. */
+/** The filter of the list of runs. It is part of the address, so that it can be shared and survives a reload. */
 import type { WorkflowOutcome, WorkflowStatus, WorkflowSummary } from '@stepwright/sdk';
 import type { RunQuery } from '../../api/operator-api.js';
 
@@ -16,24 +16,24 @@ export const OUTCOMES: readonly WorkflowOutcome[] = [
   'Terminated',
 ];
 
-/** The value of `parent` that shows children beside the runs that started them. */
+/** The value of `parent` that lists children along with their parents. */
 export const WITH_CHILDREN = 'any';
 
-/** Texts as they are in the address; empty where nothing is asked for. */
+/** The strings in the address; empty where the filter sets nothing. */
 export interface RunFilter {
   readonly status: string;
   readonly outcome: string;
-  /** Empty: only runs that no other run started; `WITH_CHILDREN`; or the id of a run, for its children. */
+  /** Empty for runs without a parent, `WITH_CHILDREN`, or the id of a run, for its children. */
   readonly parent: string;
   readonly definitionId: string;
   readonly version: string;
   readonly reference: string;
-  /** Local times as an input of the type `datetime-local` has them. */
+  /** Local times in the format of an input of type `datetime-local`. */
   readonly from: string;
   readonly to: string;
-  /** Failed within so long: `1h`. */
+  /** Runs with a step error within this time: `1h`. */
   readonly failed: string;
-  /** Not changed for so long: `10m`. */
+  /** Runs without a change for this time: `10m`. */
   readonly unchanged: string;
 }
 
@@ -56,48 +56,48 @@ export interface Preset {
   readonly filter: RunFilter;
 }
 
-/** Where something went wrong, children count too: often it is a child that can be put right. */
+/** Views of problems include children: often, the child is the run to fix. */
 const TROUBLE: RunFilter = { ...NO_FILTER, parent: WITH_CHILDREN };
 
 export const PRESETS: readonly Preset[] = [
-  { label: 'All', hint: 'Every run that no other run started, newest first', filter: NO_FILTER },
+  { label: 'All', hint: 'All runs except child runs, the newest first', filter: NO_FILTER },
   {
     label: 'Running',
-    hint: 'Neither ended nor suspended',
+    hint: 'Open runs that are not suspended',
     filter: { ...NO_FILTER, status: 'Runnable' },
   },
   {
     label: 'Suspended',
-    hint: 'Stopped by somebody, or because a step failed',
+    hint: 'Suspended by an operator, by a failed step or by the server',
     filter: { ...TROUBLE, status: 'Suspended' },
   },
   {
-    label: 'Waiting long',
-    hint: 'Not changed for ten minutes; the longest unchanged first',
+    label: 'Unchanged for 10 min',
+    hint: 'Open runs that have not changed for ten minutes, the longest unchanged first',
     filter: { ...NO_FILTER, unchanged: '10m' },
   },
   {
     label: 'Errors in the last hour',
-    hint: 'A step has failed; the newest failure first',
+    hint: 'Runs with a step error, the newest failure first',
     filter: { ...TROUBLE, failed: '1h' },
   },
-  { label: 'Failed', hint: 'Ended by an error', filter: { ...TROUBLE, outcome: 'Failed' } },
+  { label: 'Failed', hint: 'Runs that an error ended', filter: { ...TROUBLE, outcome: 'Failed' } },
   {
     label: 'Compensated',
-    hint: 'A step failed, and what could be undone was undone',
+    hint: 'Runs in which a failure was compensated',
     filter: { ...TROUBLE, outcome: 'Compensated' },
   },
 ];
 
-/** The API's word; no run has it as its id. */
+/** The API's value for runs without a parent; no run has this id. */
 const NO_PARENT = 'none';
-const NAMES = Object.keys(NO_FILTER) as readonly (keyof RunFilter)[]; // Its own members, as it is made above.
+const NAMES = Object.keys(NO_FILTER) as readonly (keyof RunFilter)[]; // NO_FILTER, defined above, has no other members.
 
 export function readFilter(search: string): RunFilter {
   const parameters = new URLSearchParams(search);
   const filter = Object.fromEntries(
     NAMES.map((name) => [name, parameters.get(name) ?? '']),
-  ) as unknown as RunFilter; // One entry for each name.
+  ) as unknown as RunFilter; // It has an entry for each name.
   return filter.parent === NO_PARENT ? { ...filter, parent: '' } : filter;
 }
 
@@ -109,7 +109,7 @@ export function filterText(filter: RunFilter): string {
   return parameters.toString();
 }
 
-/** The address of a list of runs. */
+/** The address of the list of runs with a filter. */
 export function runsPath(filter: Partial<RunFilter>): string {
   const text = filterText({ ...NO_FILTER, ...filter });
   return text === '' ? '/runs' : `/runs?${text}`;
@@ -119,7 +119,7 @@ export function isSameFilter(a: RunFilter, b: RunFilter): boolean {
   return NAMES.every((name) => a[name] === b[name]);
 }
 
-/** @param nowMs what "within an hour" counts from */
+/** @param nowMs the end of relative times such as "within an hour" */
 export function toQuery(filter: RunFilter, nowMs: number): RunQuery {
   return {
     status: STATUSES.find((status) => status === filter.status),
@@ -135,7 +135,7 @@ export function toQuery(filter: RunFilter, nowMs: number): RunQuery {
   };
 }
 
-/** Whether the list would show the run, as far as its summary tells. */
+/** Whether the run matches the filter, as far as its summary shows. */
 export function matches(run: WorkflowSummary, query: RunQuery): boolean {
   const { status, definitionId, version, reference, startedFrom, startedTo } = query;
   const { failedFrom, outcome, parent, unchangedSince } = query;
@@ -153,7 +153,7 @@ export function matches(run: WorkflowSummary, query: RunQuery): boolean {
   );
 }
 
-/** The id of the run whose children are shown; null where the list shows others. */
+/** The id of the run whose children are listed; null for every other list. */
 export function parentIn({ parent }: RunFilter): string | null {
   return parent === '' || parent === WITH_CHILDREN ? null : parent;
 }
@@ -173,7 +173,7 @@ function localTime(text: string): string | undefined {
 
 const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** `10m`, `1h`, `7d` before now. */
+/** The time `10m`, `1h` or `7d` before now. */
 function ago(text: string, nowMs: number): string | undefined {
   const [, count, unit = ''] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
   const unitMs = UNIT_MS[unit];

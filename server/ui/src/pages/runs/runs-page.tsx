@@ -120,13 +120,13 @@ function Duration({ run: { startTime, endTime } }: CellProps): ReactNode {
   return endTime === null ? <span className="quiet">{text}</span> : text;
 }
 
-/** Every run: found, followed live, and put right many at a time. */
+/** The list of runs: search, filters, live updates and bulk actions. */
 export function RunsPage(): ReactNode {
   const [, navigate] = useLocation();
   const search = useSearch();
   const filter = useMemo(() => readFilter(search), [search]);
   const queries = useQueryClient();
-  // Here, so that it goes on while the list shows something else.
+  // The job lives here, so that it continues when the filter of the list changes.
   const job = useBulkJob(
     useCallback(() => void queries.invalidateQueries({ queryKey: ['runs'] }), [queries]),
   );
@@ -225,7 +225,7 @@ function NewRuns({ count, onShow }: NewRunsProps): ReactNode {
   );
 }
 
-/** Runs that begin later are not meant. */
+/** Excludes runs that start later. */
 function untilNow(query: RunQuery): RunQuery {
   return { ...query, startedTo: query.startedTo ?? new Date().toISOString() };
 }
@@ -272,13 +272,13 @@ function RunTable({
 
 function classOf(run: WorkflowSummary, query: RunQuery): string {
   return [
-    // What has left the filter stays where it is until the list is read again, so that nothing jumps.
+    // A run that no longer matches the filter stays until the list is fetched again, so that nothing jumps.
     ...(matches(run, query) ? [] : ['left-filter']),
     ...(run.outcome === null || run.outcome === 'Succeeded' ? [] : ['ended-badly']),
   ].join(' ');
 }
 
-/** Whose children are listed, with the way back up. */
+/** A link to the run whose children are listed. */
 function ParentLine({ parentId }: { readonly parentId: string }): ReactNode {
   return (
     <p className="parent-line">
@@ -309,16 +309,16 @@ function NoRuns({ filter }: { readonly filter: RunFilter }): ReactNode {
     );
   }
   return (
-    <EmptyState title="Nothing has run yet.">
+    <EmptyState title="There are no runs yet.">
       <p>Store a definition and start it:</p>
       <pre>{`curl -X POST ${window.location.origin}/api/workflow/<definition> \\
   -H 'content-type: application/json' -d '{}'`}</pre>
-      <p>It appears here at once.</p>
+      <p>The run appears here immediately.</p>
     </EmptyState>
   );
 }
 
-/** Rows may move while the top of the list is in view and neither pointer nor focus is on it. */
+/** Whether rows may move: the top of the list is in view, and neither the pointer nor the focus is on the table. */
 function isLeftAlone(area: HTMLElement | null): boolean {
   if (area === null || window.scrollY > 200) return false;
   const table = area.querySelector('table');

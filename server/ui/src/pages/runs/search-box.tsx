@@ -13,7 +13,7 @@ type Found =
   | { readonly kind: 'reference'; readonly text: string }
   | { readonly kind: 'nothing' };
 
-/** One box: the id of a run goes to it, a definition's id or a reference shows its runs, children among them. */
+/** Finds a run by id and opens it, or lists the runs of a definition or reference, including children. */
 export function SearchBox(): ReactNode {
   const session = useSession();
   const [, navigate] = useLocation();
@@ -29,7 +29,7 @@ export function SearchBox(): ReactNode {
     try {
       const found = await find(session, wanted);
       if (found.kind === 'nothing') {
-        setAnswer('No run has this id or reference, and no definition this id.');
+        setAnswer('No run has this id or reference, and no definition has this id.');
         return;
       }
       setText('');
@@ -76,7 +76,7 @@ export function SearchBox(): ReactNode {
   );
 }
 
-/** An id is never mistaken for a name: a run comes before a definition, and that before a reference. */
+/** If several match, a run takes precedence over a definition, and a definition over a reference. */
 async function find({ client, api }: Session, text: string): Promise<Found> {
   const [run, definition, referring] = await Promise.all([
     existing(() => client.workflows.get(text)),
@@ -89,13 +89,13 @@ async function find({ client, api }: Session, text: string): Promise<Found> {
   return { kind: 'nothing' };
 }
 
-/** Null where there is nothing of that name, or where nothing can have it. */
+/** Null if nothing has this name, or if the name is invalid. */
 async function existing<Value>(ask: () => Promise<Value>): Promise<Value | null> {
   try {
     return await ask();
   } catch (error) {
     if (isApiError(error) && (error.status === 404 || error.status === 400)) return null;
-    // The SDK refuses `.` and `..`, which are no part of an address.
+    // The SDK rejects `.` and `..`, which cannot be segments of an address.
     if (error instanceof TypeError) return null;
     throw error;
   }

@@ -1,28 +1,28 @@
-/** Controls many runs, batch after batch, so that it can be watched and stopped. */
+/** Controls many runs in batches, so that the user can follow the progress and stop it. */
 import type { Page, WorkflowSummary } from '@stepwright/sdk';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { ControlAction, OperatorApi, RunQuery } from '../../api/operator-api.js';
 import { useSession } from '../../app/session.js';
 
-/** As many as one call takes. */
+/** The maximum per call. */
 const BATCH_SIZE = 100;
 
 export interface BulkProgress {
   readonly action: ControlAction;
-  /** Null where nobody knows before the end. */
+  /** Null if the total is unknown. */
   readonly total: number | null;
   readonly done: number;
-  /** Not in a state in which it is possible. */
+  /** Runs whose status does not allow the action. */
   readonly refused: number;
   readonly missing: number;
   readonly state: 'running' | 'stopping' | 'stopped' | 'finished' | 'failed';
   readonly error: unknown;
 }
 
-/** What is controlled: these runs, or every one of a filter. */
+/** The runs to control: a list of ids, or all that match a filter. */
 export type BulkTarget =
   | { readonly ids: readonly string[] }
-  /** `total` is null where nobody has counted them to the end. */
+  /** `total` is null if there were too many runs to count. */
   | { readonly query: RunQuery; readonly total: number | null };
 
 export interface BulkControl {
@@ -106,9 +106,9 @@ async function* batches(
     }
     return;
   }
-  // Runs that begin meanwhile are not meant, and would let this go on for ever.
+  // Excludes runs that start in the meantime; otherwise, the job might never end.
   const { startedTo = new Date().toISOString() } = target.query;
-  // A page that was changed would be missed if its runs counted twice, or endless if they came again.
+  // Controlling runs can move them to a later page; each is controlled only once.
   const seen = new Set<string>();
   let cursor: string | null = null;
   do {

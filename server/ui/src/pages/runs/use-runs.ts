@@ -1,4 +1,4 @@
-/** One page of runs that stays true by the live stream: rows change in place, new ones are counted or put on top. */
+/** One page of runs, kept current by the change stream: rows change in place, new runs are counted or added at the top. */
 import type { Page, WorkflowSummary } from '@stepwright/sdk';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useRef, useState } from 'react';
@@ -9,18 +9,18 @@ import { useThrottled } from '../../app/use-throttled.js';
 import { filterText, matches, toQuery, type RunFilter } from './run-filter.js';
 
 export const PAGE_SIZE = 50;
-/** More new runs than this are "many". */
+/** The highest number of new runs that is counted. */
 export const NEW_COUNT_MAX = 999;
-/** So many changes are remembered while a list is on its way; far more than one page shows. */
+/** How many changes are kept while a list is being fetched: far more than a page shows. */
 const CHANGES_MAX = 5000;
-/** Lists are read again after a `lag` at most this often. */
+/** The minimum time between two fetches after `lag` changes. */
 const REREAD_MS = 2000;
 
 export interface Runs {
   readonly page: Page<WorkflowSummary> | undefined;
   readonly error: Error | null;
   readonly isPending: boolean;
-  /** Runs that were started meanwhile and are not shown. */
+  /** How many runs have started since and are not shown. */
   readonly newCount: number;
   readonly refetch: () => void;
 }
@@ -28,7 +28,7 @@ export interface Runs {
 interface RunsOptions {
   readonly filter: RunFilter;
   readonly cursor: string | undefined;
-  /** Whether rows may move now: nobody points at them. */
+  /** Whether rows may move now, because the user is not pointing at them. */
   readonly mayInsert: () => boolean;
 }
 
@@ -41,7 +41,7 @@ export function useRuns({ filter, cursor, mayInsert }: RunsOptions): Runs {
     key: keyText,
     ids: new Set<string>(),
   });
-  // What changed while a list was on its way: the list may not know of it.
+  // Changes that arrive while a list is being fetched: the list may not contain them.
   const changedMeanwhile = useRef(new Map<string, WorkflowSummary>());
   const runs = useQuery({
     queryKey: key,
@@ -71,7 +71,7 @@ export function useRuns({ filter, cursor, mayInsert }: RunsOptions): Runs {
     }
     if (page === undefined || workflows.size === 0) return;
     const query = toQuery(filter, Date.now());
-    // Only a list that is ordered by start has a place for a new run that is known here.
+    // The position of a new run is known only in a list ordered by start time.
     const isOrderedByStart = query.failedFrom === undefined && query.unchangedSince === undefined;
     const added = addedRuns(page, workflows, query);
     const isTop = cursor === undefined && isOrderedByStart;
@@ -94,7 +94,7 @@ export function useRuns({ filter, cursor, mayInsert }: RunsOptions): Runs {
   };
 }
 
-/** Runs of the filter that began after the newest one that is shown. */
+/** The changed runs that match the filter and started after the newest shown run. */
 function addedRuns(
   page: Page<WorkflowSummary>,
   changes: ReadonlyMap<string, WorkflowSummary>,
@@ -113,7 +113,7 @@ function changedPage(
   inserted: readonly WorkflowSummary[],
 ): Page<WorkflowSummary> {
   const items = page.items.map((run) => changes.get(run.workflowId) ?? run);
-  // The rows that fall off the end are on no other page, but the next one is not asked for by place; reading again is.
+  // Rows dropped at the end appear on no page until the list is fetched again: the next page starts at its cursor.
   return { ...page, items: [...inserted, ...items].slice(0, Math.max(PAGE_SIZE, items.length)) };
 }
 

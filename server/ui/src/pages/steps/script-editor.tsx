@@ -11,14 +11,18 @@ import { placeProblems } from '../../editor/problem-places.js';
 interface ScriptEditorProps {
   readonly name: string;
   readonly initialScript: string;
+  /** The latest version of the step; null for a new one. */
+  readonly latestVersion: number | null;
   readonly onStored: () => void;
 }
 
-/** Stores a script as the next version; syntax errors and warnings are marked where they stand. */
-export function ScriptEditor({ name, initialScript, onStored }: ScriptEditorProps): ReactNode {
+/** Publishes a script as the next version, and marks its syntax errors and warnings. */
+export function ScriptEditor(props: ScriptEditorProps): ReactNode {
+  const { name, initialScript, onStored } = props;
   const { client } = useSession();
   const { say } = useToasts();
   const [script, setScript] = useState(initialScript);
+  const [latest, setLatest] = useState(props.latestVersion);
   const [failure, setFailure] = useState<{ readonly error: unknown; readonly script: string }>();
   const [odd, setOdd] = useState<{ readonly stored: StoredStep; readonly script: string }>();
   const [isPending, setPending] = useState(false);
@@ -26,13 +30,14 @@ export function ScriptEditor({ name, initialScript, onStored }: ScriptEditorProp
     if (failure !== undefined) return placeError(failure.script, failure.error);
     return odd === undefined ? [] : placeProblems(odd.script, odd.stored.warnings, true);
   }, [failure, odd]);
-  const store = async (): Promise<void> => {
+  const publish = async (): Promise<void> => {
     setPending(true);
     setFailure(undefined);
     setOdd(undefined);
     try {
       const stored = await client.steps.put(name, script);
-      say(`Stored ${name} as version ${stored.version}`);
+      say(`Published ${name} as version ${stored.version}.`);
+      setLatest(stored.version);
       if (stored.warnings.length === 0) onStored();
       else setOdd({ stored, script });
     } catch (error) {
@@ -53,22 +58,22 @@ export function ScriptEditor({ name, initialScript, onStored }: ScriptEditorProp
       {failure !== undefined && <ProblemView error={failure.error} />}
       {odd !== undefined && <Warnings stored={odd.stored} onDone={onStored} />}
       <div className="definition-bar">
-        <span className="hint">Steps that run from now on take the newest version.</span>
+        <span className="hint">A step uses the latest version each time it runs.</span>
         <Button
           variant="primary"
           needs="author"
           isDisabled={name.trim() === ''}
           isPending={isPending}
-          onPress={() => void store()}
+          onPress={() => void publish()}
         >
-          Store as new version
+          {latest === null ? 'Publish' : `Publish version ${latest + 1}`}
         </Button>
       </div>
     </div>
   );
 }
 
-/** The script is stored, so that whoever wrote it may leave it at that. */
+/** The warnings about a published script; the author may accept them. */
 function Warnings({
   stored: { version, warnings },
   onDone,
@@ -79,9 +84,9 @@ function Warnings({
   return (
     <div role="status">
       <p>
-        Version {version} is stored, but parts of it will fail.{' '}
+        Version {version} has been published, but parts of it will fail.{' '}
         <Button isSmall onPress={onDone}>
-          Leave it as it is
+          Keep this version
         </Button>
       </p>
       <ul className="findings" aria-label="Warnings">

@@ -10,7 +10,7 @@ import { TimeAgo } from '../../components/time-ago.js';
 import { LazyCodeEditor } from '../../editor/lazy-code-editor.js';
 import { ScriptEditor } from './script-editor.js';
 
-/** One custom step: its script in any version, what has changed, and an editor for the next one. */
+/** One custom step: its script and changes in any version, and an editor for the next one. */
 export function StepPage({ name }: { readonly name: string }): ReactNode {
   const { client } = useSession();
   const [isEditing, setEditing] = useState(false);
@@ -37,7 +37,7 @@ export function StepPage({ name }: { readonly name: string }): ReactNode {
       {script.isPending && error === null && <Loading />}
       {isEditing && script.data !== undefined && (
         <ScriptEditor
-          {...{ name, initialScript: script.data }}
+          {...{ name, initialScript: script.data, latestVersion: items[0]?.version ?? null }}
           onStored={() => {
             setEditing(false);
             setChosen(null);
@@ -55,7 +55,7 @@ export function StepPage({ name }: { readonly name: string }): ReactNode {
   );
 }
 
-/** A version never changes. */
+/** A version never changes, so it is fetched only once. */
 function useScript(name: string, version: number | null) {
   const { client } = useSession();
   return useQuery({
@@ -91,7 +91,7 @@ function Script({ name, version, script, versions, onChoose }: ScriptProps): Rea
           onNone={() => setCompared(null)}
         />
         <span className="hint">
-          stored{' '}
+          published{' '}
           <TimeAgo time={versions.find((one) => one.version === version)?.createdAt ?? null} />
         </span>
       </div>
@@ -130,7 +130,7 @@ function VersionSelect({
           else onChoose(Number(target.value));
         }}
       >
-        {onNone !== undefined && <option value="">nothing</option>}
+        {onNone !== undefined && <option value="">none</option>}
         {versions.map(({ version }) => (
           <option key={version} value={version}>
             {version}

@@ -23,16 +23,21 @@ const COLUMNS: readonly Column<StepSummary>[] = [
       </Link>
     ),
   },
-  { key: 'version', header: 'Newest', kind: 'number', cell: ({ version }) => `v${version}` },
+  {
+    key: 'version',
+    header: 'Latest version',
+    kind: 'number',
+    cell: ({ version }) => `v${version}`,
+  },
   {
     key: 'created',
-    header: 'Stored',
+    header: 'Published',
     kind: 'time',
     cell: ({ createdAt }) => <TimeAgo time={createdAt} />,
   },
 ];
 
-/** The scripts that definitions use as step types of their own. */
+/** The list of custom steps. */
 export function StepsPage(): ReactNode {
   const { client } = useSession();
   const paging = usePaging('steps');
@@ -56,9 +61,9 @@ export function StepsPage(): ReactNode {
       )}
       {steps.isPending && <Loading />}
       {data?.items.length === 0 && (
-        <EmptyState title="There are no custom steps.">
+        <EmptyState title="There are no custom steps yet.">
           <p>
-            A custom step is a Python script that definitions use as a step type. Write one with{' '}
+            A custom step is a Python script that definitions use as a step type. Create one with{' '}
             <Link href="/new-step">New step</Link>, or post it to{' '}
             <code>/api/step/&lt;name&gt;</code>.
           </p>

@@ -15,7 +15,7 @@ export default function StepsRoutes(): ReactNode {
 }
 
 const FIRST_SCRIPT =
-  '# Inputs are variables; variables that are left are outputs.\ntotal = a + b\n';
+  '# Inputs are variables. All variables at the end of the script are outputs.\ntotal = a + b\n';
 
 function NewStepPage(): ReactNode {
   const [name, setName] = useState('');
@@ -24,12 +24,13 @@ function NewStepPage(): ReactNode {
     <Page title="New step">
       <div className="stacked">
         <label className="field narrow">
-          <span>Name, the StepType in definitions</span>
+          <span>Name (StepType in definitions)</span>
           <input required value={name} onChange={({ target }) => setName(target.value)} />
         </label>
         <ScriptEditor
           name={name}
           initialScript={FIRST_SCRIPT}
+          latestVersion={null}
           onStored={() => navigate(toPath('steps', name))}
         />
       </div>
