@@ -1,4 +1,6 @@
-/** Builds the operator's page as static files, which the server serves below `/ui/`. It loads nothing from other sites. */
+/**
+ * Builds the operator's page as static files, which the server serves below `/ui/`. It loads nothing from other sites.
+ */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';

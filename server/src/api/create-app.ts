@@ -41,7 +41,7 @@ export interface AppOptions {
   readonly requestMemory: RequestMemory;
 }
 
-/** @throws Error with a sentence if the public key or a proxy's address is invalid */
+/** @throws Error with a message if the public key or the address of a proxy is invalid */
 export function createApp(options: AppOptions): Express {
   const { auth, host, limits, logger, trustedProxies = [] } = options;
   const app = express();
@@ -86,7 +86,7 @@ export function createApp(options: AppOptions): Express {
 const securityHeaders: RequestHandler = (_request, response, next) => {
   response.setHeader('X-Content-Type-Options', 'nosniff');
   response.setHeader('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");
-  // Data of workflows must not be cached.
+  // The data of runs must not be cached.
   response.setHeader('Cache-Control', 'no-store');
   next();
 };

@@ -1,4 +1,4 @@
-/** Bearer tokens (JWT): what the server believes of one, checked against one configured key and one algorithm. */
+/** Verifies bearer tokens (JWT) against one configured key and one algorithm. */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { jwtVerify, type JWTPayload } from 'jose';
 
@@ -12,7 +12,7 @@ export interface AuthConfig {
   readonly publicKey: string;
   readonly issuer?: string;
   readonly audience?: string;
-  /** How far ahead a token may expire, in seconds. */
+  /** The maximum time from now until a token expires, in seconds. */
   readonly lifetimeSecondsMax: number;
 }
 
@@ -25,13 +25,13 @@ export interface VerifiedToken {
 
 export type TokenVerifier = (token: string) => Promise<VerifiedToken>;
 
-/** @throws Error with a sentence about the key when it cannot be used with the algorithm */
+/** @throws Error with a message about the key if it cannot be used with the algorithm */
 export function createTokenVerifier(config: AuthConfig): TokenVerifier {
   const key = readPublicKey(config.publicKey);
   assertKeyFits(key, config.algorithm);
   const options = {
     algorithms: [config.algorithm],
-    // A token that is good for ever cannot be taken back from whoever got hold of it.
+    // A token that never expires cannot be revoked.
     requiredClaims: ['exp'],
     ...(config.issuer !== undefined && { issuer: config.issuer }),
     ...(config.audience !== undefined && { audience: config.audience }),
@@ -39,7 +39,7 @@ export function createTokenVerifier(config: AuthConfig): TokenVerifier {
   return async (token) => {
     const { payload } = await jwtVerify(token, key, options);
     const { exp = 0, sub = null } = payload;
-    // JSON reads 1e999 as infinity, and a token that is good for a century cannot be taken back either.
+    // JSON reads 1e999 as infinity. A token that is valid for a century cannot be revoked, either.
     if (exp > Date.now() / 1000 + config.lifetimeSecondsMax) {
       throw new Error(`The token is valid for longer than ${config.lifetimeSecondsMax} s`);
     }
@@ -47,7 +47,7 @@ export function createTokenVerifier(config: AuthConfig): TokenVerifier {
   };
 }
 
-/** The claim may be text with spaces or a list. */
+/** The claim is a list, or a string with spaces between the scopes. */
 function scopesOf(payload: JWTPayload): ReadonlySet<string> {
   const claim = payload['scope'];
   if (typeof claim === 'string') return new Set(claim.split(' ').filter((scope) => scope !== ''));
@@ -62,7 +62,7 @@ function readPublicKey(text: string): KeyObject {
   try {
     return createPublicKey({ key: der, format: 'der', type: 'spki' });
   } catch {
-    // RSA keys also exist in the older form that holds nothing but the key.
+    // RSA keys also exist in an older format that contains only the key.
     return createPublicKey({ key: der, format: 'der', type: 'pkcs1' });
   }
 }

@@ -1,4 +1,6 @@
-/** Goal: a definition can be found, viewed, compared, edited and started, with the server's findings where they belong. */
+/**
+ * Goal: a definition can be found, viewed, compared, edited and started, with the server's findings where they belong.
+ */
 import { describe, expect, test } from 'vitest';
 import { browserPath } from './support/browser.js';
 import { usePages } from './support/page-test.js';

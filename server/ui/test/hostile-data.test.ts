@@ -1,4 +1,7 @@
-/** Goal: names, references, data and errors are always shown as text: never as scripts, links or changes of text direction. */
+/**
+ * Goal: names, references, data and errors are always shown as text: never as scripts, links or changes of text
+ * direction.
+ */
 import { describe, expect, test } from 'vitest';
 import { browserPath } from './support/browser.js';
 import { usePages } from './support/page-test.js';

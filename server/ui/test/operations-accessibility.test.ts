@@ -1,4 +1,7 @@
-/** Goal: the pages of definitions, events, activities, steps and nodes are readable in both themes, and fit into 390 pixels. */
+/**
+ * Goal: the pages of definitions, events, activities, steps and nodes are readable in both themes, and fit into 390
+ * pixels.
+ */
 import { describe, expect, test } from 'vitest';
 import { browserPath } from './support/browser.js';
 import { seriousProblems } from './support/axe.js';

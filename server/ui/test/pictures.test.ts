@@ -1,6 +1,6 @@
 /**
- * Goal: the pictures in the documentation show the current page. They are taken only by `pnpm screenshots`. Each page adds
- * its pictures here.
+ * Goal: the pictures in the documentation show the current page. They are taken only by `pnpm screenshots`. Each page
+ * adds its pictures here.
  */
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

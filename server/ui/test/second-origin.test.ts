@@ -1,7 +1,7 @@
 /**
- * S-38 with a real browser. The browser can reach a server without access control. A page of another site can neither start
- * a run, nor claim work, nor read anything from it: on another port, under another name of this machine, or under a name
- * that was rebound to it.
+ * S-38 with a real browser. The browser can reach a server without access control. A page of another site can neither
+ * start a run, nor claim work, nor read anything from it: on another port, under another name of this machine, or under
+ * a name that was rebound to it.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

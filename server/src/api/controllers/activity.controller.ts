@@ -47,15 +47,16 @@ export class ActivityController extends Controller {
   }
 
   /**
-   * Hands out the oldest waiting work item of a name, to one worker at a time. Waits up to `timeout` seconds for one.
+   * Claims the oldest waiting work item of an activity. Each item is delivered to one worker at a time. If none is
+   * waiting, the call waits up to `timeout` seconds.
    *
-   * @summary Get work
+   * @summary Claim a work item
    * @param id The name of the activity
-   * @param workerId Who asks, for the log
-   * @param timeout Seconds to wait for work; long waits are cut short
+   * @param workerId The name of the worker, shown to operators
+   * @param timeout Seconds to wait for work, up to a limit of the server
    * @isInt timeout must be a whole number of seconds
    * @minimum timeout 0 must not be negative
-   * @param lease Seconds after which the item goes back to the queue unless it was answered or extended; never when left out
+   * @param lease Seconds after which the item returns to the queue, unless the worker has reported a result or extended the lease. By default, it never returns.
    * @isInt lease must be a whole number of seconds
    * @minimum lease 1 must be at least 1
    */
@@ -89,7 +90,8 @@ export class ActivityController extends Controller {
   }
 
   /**
-   * Reports that the work is done. The body is the result: any JSON value; none is null. Sent again, it is accepted again.
+   * Reports the result of a work item. The body is the result: any JSON value, `null` by default. Repeating the call is
+   * accepted and changes nothing.
    *
    * @summary Report success
    * @param token The token of the work item
@@ -113,8 +115,8 @@ export class ActivityController extends Controller {
   }
 
   /**
-   * Reports that the work failed. The body says why, in any JSON value, and is shown as the step's error. With `retry=false`
-   * the step is not retried: it does what its OnRetriesExhausted says.
+   * Reports that a work item has failed. The body is the reason, any JSON value, and becomes the error of the step. With
+   * `retry=false`, the step is not retried, and its OnRetriesExhausted applies.
    *
    * @summary Report failure
    * @param token The token of the work item
@@ -144,11 +146,11 @@ export class ActivityController extends Controller {
   }
 
   /**
-   * Keeps a work item for another while.
+   * Extends the lease of a work item.
    *
    * @summary Extend a lease
    * @param token The token of the work item
-   * @param lease Seconds from now; when left out, those that the work was taken for
+   * @param lease The new lease in seconds from now; by default, as long as the lease with which the item was claimed
    * @isInt lease must be a whole number of seconds
    * @minimum lease 1 must be at least 1
    */
@@ -169,9 +171,9 @@ export class ActivityController extends Controller {
   }
 
   /**
-   * Gives a work item back to the queue, at its old place.
+   * Returns a work item to its previous position in the queue.
    *
-   * @summary Release work
+   * @summary Release a work item
    * @param id The token of the work item
    */
   @Delete('{id}')
@@ -184,9 +186,9 @@ export class ActivityController extends Controller {
   }
 
   /**
-   * How much work waits, by name, those with the most waiting work first.
+   * Lists the queues of all activities, those with the most waiting items first.
    *
-   * @summary List the queues of activities
+   * @summary List activity queues
    */
   @Get()
   @Security('bearer', ['conductor:viewer'])
@@ -196,16 +198,16 @@ export class ActivityController extends Controller {
   }
 
   /**
-   * Work items of a name that are not done, one page of them: those that wait, the oldest first, then those of workflows
-   * that are not Runnable, then those that workers hold.
+   * Lists the open work items of an activity in pages: first those that are waiting, the oldest first, then those of
+   * runs that are not Runnable, then those that workers hold.
    *
-   * @summary List the work items of a name
+   * @summary List the work items of an activity
    * @param id The name of the activity
-   * @param limit How many on a page
+   * @param limit The maximum number of items on a page
    * @isInt limit must be a whole number
    * @minimum limit 1 must be at least 1
    * @maximum limit 500 must be at most 500
-   * @param cursor `nextCursor` of the page before
+   * @param cursor `nextCursor` of the previous page
    */
   @Get('{id}/queue')
   @Response<Problem>(400, 'A parameter is invalid')
@@ -229,12 +231,15 @@ export class ActivityController extends Controller {
     return Math.min(leaseSeconds, this.#services.limits.leaseSecondsMax) * 1000;
   }
 
-  /** An item that was claimed for a caller who hung up goes back, so that another can have it at once. */
+  /** Releases an item whose caller has disconnected, so that another worker can claim it immediately. */
   #releaseIfUndelivered(token: string, gone: AbortSignal): void {
     const { host, logger } = this.#services;
     const release = () => {
       host.activities.release(token).catch((error: unknown) => {
-        logger.warn({ err: error }, 'A work item that nobody received could not be released');
+        logger.warn(
+          { err: error },
+          'A work item whose worker had disconnected could not be released',
+        );
       });
     };
     if (gone.aborted) release();

@@ -37,9 +37,10 @@ export class ControlController extends Controller {
   }
 
   /**
-   * Does the same to many workflows, to each by itself: what cannot be done to one does not keep it from the others.
+   * Applies one action to many runs, independently of each other: if it fails for one run, the others are still
+   * controlled.
    *
-   * @summary Control many workflows
+   * @summary Control many runs
    */
   @Patch()
   @Response<Problem>(400, 'The body is invalid')
@@ -63,12 +64,12 @@ export class ControlController extends Controller {
   }
 
   /**
-   * Completes an activity that a workflow waits for, in place of its worker. The body is the result: any JSON value; none is
-   * null. Where a worker holds the work, its token is stale from then on.
+   * Completes an activity in place of its worker. The body is the result: any JSON value, `null` by default. If a worker
+   * holds the work item, its token becomes stale.
    *
    * @summary Complete an awaited activity
-   * @param id The id of the workflow
-   * @param executionId The execution that waits
+   * @param id The id of the run
+   * @param executionId The id of the waiting execution
    * @isInt executionId must be a whole number
    * @minimum executionId 0 must not be negative
    */
@@ -93,12 +94,14 @@ export class ControlController extends Controller {
   }
 
   /**
-   * Fails an activity that a workflow waits for, in place of its worker. The body says why, in any JSON value, and is shown
-   * as the step's error. With `retry=false` the step is not retried: it does what its OnRetriesExhausted says.
+   * Fails an activity in place of its worker. The body is the reason, any JSON value, and becomes the error of the
+   * step. With
+   * `retry=false`, the step is not retried, and its OnRetriesExhausted applies. If a worker holds the work item, its
+   * token becomes stale.
    *
    * @summary Fail an awaited activity
-   * @param id The id of the workflow
-   * @param executionId The execution that waits
+   * @param id The id of the run
+   * @param executionId The id of the waiting execution
    * @isInt executionId must be a whole number
    * @minimum executionId 0 must not be negative
    * @param retry Whether another attempt may succeed
@@ -126,11 +129,11 @@ export class ControlController extends Controller {
   }
 
   /**
-   * What was done to a workflow and by whom, newest first: suspended, resumed, terminated, tried again, answered for a
-   * worker, an event published for it. The newest 100 are kept.
+   * Lists the actions on a run and their callers, the newest first: suspend, resume, terminate, retry, answers in place
+   * of a worker, and events published for the run. The server keeps the newest 100.
    *
-   * @summary List what was done to a workflow
-   * @param id The id of the workflow
+   * @summary List the actions on a run
+   * @param id The id of the run
    */
   @Get('{id}/audit')
   @Response<Problem>(404, 'There is no such run')

@@ -38,12 +38,13 @@ export class CustomStepController extends Controller {
   }
 
   /**
-   * Stores a Python script under a name that definitions can then use as a step type. Inputs are variables of the script,
-   * and every variable that is left at its end can be used in outputs. Steps run the newest script.
+   * Stores a Python script under a name that definitions can use as a step type. The inputs of a step are variables of
+   * the script, and its outputs can use every variable that exists at the end of the script. Steps run the latest
+   * script.
    *
    * @summary Store a custom step
    * @param id The name of the step
-   * @param strict Whether a script with warnings is refused, too
+   * @param strict Whether to reject scripts with warnings
    * @example source "result = a + b\n"
    */
   @Post('{id}')
@@ -69,14 +70,14 @@ export class CustomStepController extends Controller {
   }
 
   /**
-   * The names of all custom steps, one page of them.
+   * Lists the names of all custom steps, in pages.
    *
    * @summary List custom steps
-   * @param limit How many on a page
+   * @param limit The maximum number of items on a page
    * @isInt limit must be a whole number
    * @minimum limit 1 must be at least 1
    * @maximum limit 500 must be at most 500
-   * @param cursor `nextCursor` of the page before
+   * @param cursor `nextCursor` of the previous page
    */
   @Get()
   @Response<Problem>(400, 'A parameter is invalid')
@@ -91,11 +92,11 @@ export class CustomStepController extends Controller {
   }
 
   /**
-   * The script of a custom step.
+   * Returns the script of a custom step.
    *
    * @summary Get a custom step
    * @param id The name of the step
-   * @param version The newest when left out
+   * @param version The version to return; by default, the latest
    * @isInt version must be a whole number
    * @minimum version 1 must be at least 1
    */
@@ -112,21 +113,21 @@ export class CustomStepController extends Controller {
   ): Promise<string> {
     const name = checkedName(id, 'step name');
     const { source } = await this.#services.host.customSteps.get(name, version ?? 'latest');
-    // Sent here, because what a controller answers is formatted as JSON or YAML.
+    // Sent here, because the return value of a controller is formatted as JSON or YAML.
     sendText(responseOf(request), 'text/x-python; charset=utf-8', source);
     return source;
   }
 
   /**
-   * All versions of a custom step, newest first, one page of them.
+   * Lists all versions of a custom step, the newest first, in pages.
    *
    * @summary List the versions of a custom step
    * @param id The name of the step
-   * @param limit How many on a page
+   * @param limit The maximum number of items on a page
    * @isInt limit must be a whole number
    * @minimum limit 1 must be at least 1
    * @maximum limit 500 must be at most 500
-   * @param cursor `nextCursor` of the page before
+   * @param cursor `nextCursor` of the previous page
    */
   @Get('{id}/versions')
   @Response<Problem>(400, 'A parameter is invalid')

@@ -50,13 +50,14 @@ export class DefinitionController extends Controller {
   }
 
   /**
-   * Stores a definition as the next version of its id. Running workflows stay on their version; new ones start on this.
+   * Stores a definition as the next version of its id. Open runs keep their version; new runs use this one.
    *
-   * All problems of a refused definition are in `errors`, each with a JSON pointer and, for YAML, line and column.
+   * If the definition is rejected, `errors` lists all problems, each with a JSON pointer and, where possible, line and
+   * column.
    *
    * @summary Store a definition
-   * @param idempotencyKey A text of your own: the same key with the same definition answers as the first time.
-   * @param strict Whether a definition with warnings is refused, too
+   * @param idempotencyKey A unique key of your choice. If you repeat the request with the same key, you get the first response, and no further version is stored.
+   * @param strict Whether to reject definitions with warnings
    */
   @Post()
   @SuccessResponse(201, 'Stored')
@@ -73,7 +74,7 @@ export class DefinitionController extends Controller {
     @Header('Idempotency-Key') idempotencyKey?: string,
     @Query() strict: boolean = false,
   ): Promise<RegisteredDefinition> {
-    // The body reader makes JSON values only.
+    // The body reader returns only JSON values.
     const idempotency = await toIdempotencyKey(request, idempotencyKey, document as Json);
     const { host } = this.#services;
     const registered = await host.definitions.register(document, idempotency, strict);
@@ -82,10 +83,10 @@ export class DefinitionController extends Controller {
   }
 
   /**
-   * Checks a definition as storing it would, and stores nothing.
+   * Checks a definition without storing it.
    *
    * @summary Check a definition
-   * @param strict Whether a definition with errors or warnings is answered with 400
+   * @param strict Whether to respond with 400 if there are errors or warnings
    */
   @Post('validate')
   @SuccessResponse(200, 'Checked')
@@ -108,14 +109,14 @@ export class DefinitionController extends Controller {
   }
 
   /**
-   * The newest version of every definition, one page of them.
+   * Lists the latest version of every definition, in pages.
    *
    * @summary List definitions
-   * @param limit How many on a page
+   * @param limit The maximum number of items on a page
    * @isInt limit must be a whole number
    * @minimum limit 1 must be at least 1
    * @maximum limit 500 must be at most 500
-   * @param cursor `nextCursor` of the page before
+   * @param cursor `nextCursor` of the previous page
    */
   @Get()
   @Response<Problem>(400, 'A parameter is invalid')
@@ -130,11 +131,11 @@ export class DefinitionController extends Controller {
   }
 
   /**
-   * A definition in its canonical form, with the version it was given.
+   * Returns a definition in its canonical form, with its version.
    *
    * @summary Get a definition
    * @param id The id of the definition
-   * @param version The newest when left out
+   * @param version The version to return; by default, the latest
    * @isInt version must be a whole number
    * @minimum version 1 must be at least 1
    */
@@ -151,15 +152,15 @@ export class DefinitionController extends Controller {
   }
 
   /**
-   * All versions of a definition, newest first, one page of them.
+   * Lists all versions of a definition, the newest first, in pages.
    *
    * @summary List the versions of a definition
    * @param id The id of the definition
-   * @param limit How many on a page
+   * @param limit The maximum number of items on a page
    * @isInt limit must be a whole number
    * @minimum limit 1 must be at least 1
    * @maximum limit 500 must be at most 500
-   * @param cursor `nextCursor` of the page before
+   * @param cursor `nextCursor` of the previous page
    */
   @Get('{id}/versions')
   @Response<Problem>(400, 'A parameter is invalid')

@@ -51,14 +51,14 @@ export class EventController extends Controller {
   }
 
   /**
-   * Publishes an event to every workflow that waits for its name and key, and to those that will. It is stored before
-   * the answer is sent. The body is the event's data: any JSON value.
+   * Publishes an event to every run that is waiting for its name and key, or will wait for it. The server stores the
+   * event before it responds. The body is the data of the event: any JSON value.
    *
    * @summary Publish an event
    * @param name The name of the event
    * @param key The key that the waiting step names
-   * @param workflowId For the sake of which workflow it is published: noted in what was done to that workflow
-   * @param idempotencyKey A text of your own: the same key with the same event answers as the first time, and publishes nothing.
+   * @param workflowId The run for which an operator publishes the event. It is recorded among the actions on that run.
+   * @param idempotencyKey A unique key of your choice. If you repeat the request with the same key, you get the first response, and no further event is published.
    */
   @Post('{name}/{key}')
   @SuccessResponse(202, 'Stored')
@@ -78,7 +78,7 @@ export class EventController extends Controller {
     @Query() workflowId?: string,
     @Header('Idempotency-Key') idempotencyKey?: string,
   ): Promise<PublishedEvent> {
-    // The body reader makes JSON values only.
+    // The body reader returns only JSON values.
     const eventData = data as Json;
     const forWorkflow = workflowId !== undefined && {
       workflowId: checkedName(workflowId, 'workflow id'),
@@ -93,16 +93,16 @@ export class EventController extends Controller {
   }
 
   /**
-   * Published events, newest first, one page of them: all, or those of one name and key.
+   * Lists published events in pages, the newest first: all events, or those with one name and key.
    *
    * @summary List events
-   * @param name The name of the events; together with `key`
-   * @param key The key of the events; together with `name`
-   * @param limit How many on a page
+   * @param name The name of the events; requires `key`
+   * @param key The key of the events; requires `name`
+   * @param limit The maximum number of items on a page
    * @isInt limit must be a whole number
    * @minimum limit 1 must be at least 1
    * @maximum limit 500 must be at most 500
-   * @param cursor `nextCursor` of the page before
+   * @param cursor `nextCursor` of the previous page
    */
   @Get()
   @Response<Problem>(400, 'A parameter is invalid')
@@ -119,7 +119,7 @@ export class EventController extends Controller {
   }
 
   /**
-   * An event with all of its data, as long as it is kept.
+   * Returns an event with all of its data. Events are available until their retention ends.
    *
    * @summary Get an event
    * @param id The id of the event
@@ -132,16 +132,16 @@ export class EventController extends Controller {
   }
 
   /**
-   * The workflows that wait for an event of this name and key, one page of them.
+   * Lists the runs that are waiting for an event with this name and key, in pages.
    *
-   * @summary List who waits for an event
+   * @summary List the runs waiting for an event
    * @param name The name of the event
    * @param key The key that the waiting steps name
-   * @param limit How many on a page
+   * @param limit The maximum number of items on a page
    * @isInt limit must be a whole number
    * @minimum limit 1 must be at least 1
    * @maximum limit 500 must be at most 500
-   * @param cursor `nextCursor` of the page before
+   * @param cursor `nextCursor` of the previous page
    */
   @Get('{name}/{key}/waiting')
   @Response<Problem>(400, 'A parameter is invalid')

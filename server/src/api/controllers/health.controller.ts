@@ -15,7 +15,7 @@ export class HealthController extends Controller {
   }
 
   /**
-   * The process runs. A server that does not answer this should be restarted.
+   * Reports that the process is running. If a server does not respond, restart it.
    *
    * @summary Liveness
    */
@@ -25,7 +25,8 @@ export class HealthController extends Controller {
   }
 
   /**
-   * Whether the server should get requests: not while it starts, stops or has lost its store.
+   * Reports whether the server can serve requests. It cannot while it is starting or stopping, or while its store is
+   * unavailable.
    *
    * @summary Readiness
    */
@@ -38,7 +39,7 @@ export class HealthController extends Controller {
   }
 
   /**
-   * Counters and gauges in the text format of Prometheus.
+   * Returns the metrics in the text format of Prometheus.
    *
    * @summary Metrics
    */

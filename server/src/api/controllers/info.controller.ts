@@ -16,7 +16,7 @@ export class InfoController extends Controller {
   }
 
   /**
-   * The server that answers: its version, machine, store and backplane.
+   * Returns information about the server: its version, machine, store and backplane.
    *
    * @summary Get server information
    */

@@ -16,8 +16,8 @@ export class NodeController extends Controller {
   }
 
   /**
-   * The nodes that share the store, and how busy each was at its last heartbeat, a few seconds ago. One that died is
-   * listed for a while.
+   * Lists the nodes that share the store, with the load of each at its last heartbeat, a few seconds ago. A dead node
+   * stays on the list for a while.
    *
    * @summary List nodes
    */

@@ -14,18 +14,19 @@ const ENTITY_TAG = `"${createHash('sha256').update(DEFINITION_SCHEMA).digest('ba
 @Tags('Definitions')
 export class SchemaController extends Controller {
   /**
-   * The JSON Schema (2020-12) of definitions, in JSON and YAML alike, for editors that complete and check them. It needs
-   * no token. What it accepts may still be refused: unique ids, targets and expressions are beyond a schema.
+   * Returns the JSON Schema (2020-12) of definitions in JSON and YAML, with which editors can complete and check them.
+   * No token is required. The server may reject a definition that the schema accepts: a schema cannot check unique ids,
+   * the targets of steps, or expressions.
    *
    * @summary Get the schema of definitions
    */
   @Get('definition.json')
   @Produces('application/schema+json')
-  @Response(304, 'Not modified: the schema is the one that If-None-Match names')
+  @Response(304, 'Not modified: If-None-Match names the current schema')
   async getDefinitionSchema(@Request() request: HttpRequest): Promise<DataObject> {
     const response = responseOf(request);
     response.setHeader('ETag', ENTITY_TAG);
-    // It says nothing of anybody's data; editors keep it, and ask whether there is another one.
+    // The schema contains no user data. Editors may cache it, and must revalidate it.
     response.setHeader('Cache-Control', 'no-cache');
     if (hasIt(request)) response.status(304).end();
     else sendText(response, `${MEDIA_TYPE}; charset=utf-8`, DEFINITION_SCHEMA);
@@ -33,7 +34,7 @@ export class SchemaController extends Controller {
   }
 }
 
-/** Whether the caller names the tag among those it has; a proxy may have marked it as weak. */
+/** Whether If-None-Match contains the tag; a proxy may have marked it as weak. */
 function hasIt(request: HttpRequest): boolean {
   const tags = request.headers['if-none-match']?.split(',') ?? [];
   return tags.some((tag) => ['*', ENTITY_TAG, `W/${ENTITY_TAG}`].includes(tag.trim()));

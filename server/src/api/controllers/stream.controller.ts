@@ -29,23 +29,23 @@ export class StreamController extends Controller {
   }
 
   /**
-   * What changes from now on, as server-sent events, for as long as the connection lasts. Read the lists after each
-   * connect; what changed before is not told.
+   * Streams changes as server-sent events while the connection lasts. The stream does not include earlier changes, so
+   * fetch the lists after each connect.
    *
-   * `workflow` tells of a workflow after it was started, has come further or was controlled; its data is a
-   * WorkflowSummary. A workflow that changes often is told of at most ten times a second, as it is then.
+   * A `workflow` event reports that a run was started, has advanced or was controlled; its data is a WorkflowSummary. A
+   * run that changes often is reported at most ten times a second, with its current state.
    *
-   * `definition` tells of a new version: `{"id", "version"}`.
+   * A `definition` event reports a new version: `{"id", "version"}`.
    *
-   * `lag` means that more changed than could be told, or may have changed on a node that cannot be heard: read the lists
-   * again.
+   * A `lag` event means that some changes are missing, because there were too many, or because another node cannot be
+   * reached: fetch the lists again.
    *
-   * A comment line comes every 15 seconds while nothing happens. The stream ends when the token expires or the server
-   * stops.
+   * While nothing changes, the server sends a comment line every 15 seconds. The stream ends when the token expires or
+   * the server stops.
    *
    * @summary Follow changes
-   * @param workflowId Tell only of this workflow
-   * @param definitionId Tell only of this definition and its workflows
+   * @param workflowId Report only this run
+   * @param definitionId Report only this definition and its runs
    */
   @Get()
   @Produces('text/event-stream')

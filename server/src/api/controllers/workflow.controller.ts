@@ -60,12 +60,12 @@ export class WorkflowController extends Controller {
   }
 
   /**
-   * Starts a workflow on the newest version of a definition. The body is its data; without a body it starts with `{}`.
+   * Starts a run of the latest version of a definition. The body is the data of the run, `{}` by default.
    *
-   * @summary Start a workflow
+   * @summary Start a run
    * @param id The id of the definition
-   * @param reference A text of your own by which you can find the workflow again
-   * @param idempotencyKey A text of your own: the same key with the same start answers as the first time, and starts nothing.
+   * @param reference A name of your choice, by which you can find the run
+   * @param idempotencyKey A unique key of your choice. If you repeat the request with the same key, you get the first response, and no further run is started.
    */
   @Post('{id}')
   @SuccessResponse(201, 'Started')
@@ -97,9 +97,9 @@ export class WorkflowController extends Controller {
   }
 
   /**
-   * Workflows without their data, newest first, one page of them.
+   * Lists runs without their data, the newest first, in pages.
    *
-   * @summary List workflows
+   * @summary List runs
    */
   @Get()
   @Response<Problem>(400, 'A parameter is invalid')
@@ -111,11 +111,11 @@ export class WorkflowController extends Controller {
   }
 
   /**
-   * A workflow with its data. With `wait` the answer comes when the workflow has ended or the time is over.
+   * Returns a run with its data. With `wait`, the server responds when the run has ended or the time is up.
    *
-   * @summary Get a workflow
-   * @param id The id of the workflow
-   * @param wait Seconds to wait for the end; long waits are cut short
+   * @summary Get a run
+   * @param id The id of the run
+   * @param wait Seconds to wait for the end of the run, up to a limit of the server
    * @isInt wait must be a whole number of seconds
    * @minimum wait 0 must not be negative
    */
@@ -141,18 +141,20 @@ export class WorkflowController extends Controller {
   }
 
   /**
-   * What ran in the workflow, in order, then what is open and what it waits for; one page of it. A page of one step may
-   * hold fewer than `limit`, or none, and have a next one: the steps of a long workflow are looked through a piece at a time.
+   * Lists the executions of a run in pages: the ended ones in order, then the open ones with what they are waiting for.
+   * With
+   * `stepId`, the server searches a long run piece by piece. A page may then have fewer items than `limit`, or none,
+   * although there is a next page.
    *
-   * @summary List the steps of a workflow
-   * @param id The id of the workflow
-   * @param order `desc`: what is open comes first, the newest before the others
-   * @param stepId Only executions of the step of the definition that has this id
-   * @param limit How many on a page
+   * @summary List the steps of a run
+   * @param id The id of the run
+   * @param order `asc` lists the oldest first; `desc` lists the open executions first, then the newest
+   * @param stepId Returns only executions of the step with this id
+   * @param limit The maximum number of items on a page
    * @isInt limit must be a whole number
    * @minimum limit 1 must be at least 1
    * @maximum limit 500 must be at most 500
-   * @param cursor `nextCursor` of the page before
+   * @param cursor `nextCursor` of the previous page
    */
   @Get('{id}/steps')
   @Response<Problem>(400, 'A parameter is invalid')
@@ -178,11 +180,11 @@ export class WorkflowController extends Controller {
   }
 
   /**
-   * Why a workflow stands where it stands: one reason for each step that runs or waits, in words and as values, and what
-   * an operator can do about it.
+   * Explains why a run is running, waiting, suspended or ended: one reason for each step that is running or waiting, in
+   * words and as fields, and the actions that an operator can take.
    *
-   * @summary Explain a workflow
-   * @param id The id of the workflow
+   * @summary Explain a run
+   * @param id The id of the run
    */
   @Get('{id}/explain')
   @Response<Problem>(404, 'There is no such run')
@@ -194,14 +196,14 @@ export class WorkflowController extends Controller {
   }
 
   /**
-   * Stops a workflow until it is resumed. A step that runs just now ends first. The answer
-   * has `data` and `lastError` only for callers who also have the scope `conductor:viewer`.
+   * Suspends a run until it is resumed. A step in progress finishes first. The response contains `data` and `lastError`
+   * only if the caller also has the scope `conductor:viewer`.
    *
-   * @summary Suspend a workflow
-   * @param id The id of the workflow
+   * @summary Suspend a run
+   * @param id The id of the run
    */
   @Put('{id}/suspend')
-  @Response<Problem>(400, 'The workflow is not Runnable')
+  @Response<Problem>(400, 'The run is not Runnable')
   @Response<Problem>(404, 'There is no such run')
   @Security('bearer', ['conductor:controller'])
   async suspendWorkflow(
@@ -212,14 +214,15 @@ export class WorkflowController extends Controller {
   }
 
   /**
-   * Lets a suspended workflow go on. A step whose failure suspended it is tried again. The answer
-   * has `data` and `lastError` only for callers who also have the scope `conductor:viewer`.
+   * Resumes a suspended run. If a failed step suspended it, the step is retried. The response contains `data` and
+   * `lastError`
+   * only if the caller also has the scope `conductor:viewer`.
    *
-   * @summary Resume a workflow
-   * @param id The id of the workflow
+   * @summary Resume a run
+   * @param id The id of the run
    */
   @Put('{id}/resume')
-  @Response<Problem>(400, 'The workflow is not Suspended')
+  @Response<Problem>(400, 'The run is not Suspended')
   @Response<Problem>(404, 'There is no such run')
   @Security('bearer', ['conductor:controller'])
   async resumeWorkflow(
@@ -230,17 +233,18 @@ export class WorkflowController extends Controller {
   }
 
   /**
-   * Ends a workflow for good. One that has ended stays as it is. The answer has `data` and `lastError` only for callers who
-   * also have the scope `conductor:viewer`.
+   * Terminates a run. A run that has already ended does not change. The response contains `data` and `lastError` only if
+   * the caller also has the scope `conductor:viewer`.
    *
-   * With `compensate=true` it first compensates what it has done: everything that waits or runs is cancelled, then the
-   * `CompensateWith` of every completed step and of every open saga runs, the newest first. The answer comes at once, with
-   * the workflow still Runnable; it is Terminated when all are through. A suspended workflow is resumed for it. Asked again
-   * meanwhile, nothing changes; without `compensate` it ends at once.
+   * With `compensate=true`, the run first compensates its completed steps: it cancels every waiting or running step,
+   * then runs the `CompensateWith` of every completed step and every open saga, the newest first. The server responds
+   * immediately, while the run is still Runnable; the run is Terminated when all compensations are complete. A suspended
+   * run is resumed for this. In the meantime, repeating the call changes nothing, and a call without `compensate`
+   * terminates the run immediately.
    *
-   * @summary Terminate a workflow
-   * @param id The id of the workflow
-   * @param compensate Whether to compensate what the workflow has done before it ends
+   * @summary Terminate a run
+   * @param id The id of the run
+   * @param compensate Whether to compensate the completed steps first
    */
   @Delete('{id}')
   @Response<Problem>(400, 'A parameter is invalid')
@@ -255,11 +259,12 @@ export class WorkflowController extends Controller {
   }
 
   /**
-   * Tries every step again at once that waits for its next try after a failure. The answer
-   * has `data` and `lastError` only for callers who also have the scope `conductor:viewer`.
+   * Immediately retries every failed step that is waiting for its next attempt. The response contains `data` and
+   * `lastError`
+   * only if the caller also has the scope `conductor:viewer`.
    *
    * @summary Retry failed steps now
-   * @param id The id of the workflow
+   * @param id The id of the run
    */
   @Put('{id}/retry')
   @Response<Problem>(404, 'There is no such run')

@@ -152,7 +152,7 @@ function readBytes(request: Request, bytesMax: number, memory: BodyMemory): Prom
         memory.grow(length * BYTES_COST);
         chunks.push(chunk);
       } catch (error) {
-        // `sendUnread` reads on, unless the caller is soon done with it: then the rest is read and thrown away here.
+        // `sendUnread` continues to read, unless the body ends soon: then the rest is read and discarded here.
         request.off('data', onData);
         if (length > bytesMax) request.pause();
         memory.release();

@@ -8,7 +8,7 @@
  *     under a name whose DNS record was changed to a loopback address (DNS rebinding).
  *  O2 A request that a browser makes for a page of another origin reaches nothing below /api, unless `cors_origins` lists
  *     that origin.
- *  O3 Work is never handed out to a request that a page could make without a preflight.
+ *  O3 A request that a page can make without a preflight never gets a work item.
  */
 import cors from 'cors';
 import type { Express, Request } from 'express';

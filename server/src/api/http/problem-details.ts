@@ -15,7 +15,7 @@ export const PROBLEM_KINDS: Readonly<Record<ErrorCode, ProblemKind>> = {
   unsupported_media_type: { status: 415, title: 'Unsupported media type' },
   body_too_large: { status: 413, title: 'Body too large' },
   definition_not_found: { status: 404, title: 'Definition not found' },
-  workflow_not_found: { status: 404, title: 'Workflow not found' },
+  workflow_not_found: { status: 404, title: 'Run not found' },
   event_not_found: { status: 404, title: 'Event not found' },
   execution_not_found: { status: 404, title: 'Execution not found' },
   step_not_found: { status: 404, title: 'Step not found' },
@@ -23,8 +23,7 @@ export const PROBLEM_KINDS: Readonly<Record<ErrorCode, ProblemKind>> = {
   no_work: { status: 404, title: 'No work' },
   route_not_found: { status: 404, title: 'Not found' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },
-  // 400 rather than 409: clients of the service that this one follows expect it.
-  // As Conductor answers it: 400. What Conductor does not have is 409.
+  // Conductor responds with 400, which its clients expect. Conflicts that Conductor does not know are 409.
   status_conflict: { status: 400, title: 'Not allowed in this status' },
   action_conflict: { status: 409, title: 'Conflict with the current state' },
   reserved_step_name: { status: 409, title: 'Reserved step name' },

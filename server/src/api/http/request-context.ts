@@ -67,7 +67,7 @@ export function attachContext(services: ApiServices): RequestHandler {
 
 export function contextOf(request: Request): RequestContext {
   const context = contexts.get(request);
-  if (context === undefined) throw new Error('The request went around attachContext');
+  if (context === undefined) throw new Error('attachContext has not run for this request');
   return context;
 }
 

@@ -25,8 +25,8 @@ export function unmatched(app: Express): RequestHandler {
 }
 
 /**
- * Work is handed out by a GET, which Express also runs for HEAD: a caller that requests only headers would claim an item
- * and never see it. A stream without its body would be held open for nothing.
+ * Workers claim work with GET, which Express also runs for HEAD: a caller that requests only headers would claim an item
+ * and never see it. A stream without its body would stay open for nothing.
  */
 export const refuseHead: RequestHandler = (request, response, next) => {
   if (request.method === 'HEAD') {
@@ -47,7 +47,7 @@ function collectPaths(app: Express): KnownPath[] {
   return [...paths.values()];
 }
 
-/** Paths of ours consist of words, dots and `:name` parameters. */
+/** The paths of the API consist of words, dots and `:name` parameters. */
 function toPattern(path: string): RegExp {
   return new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}/?$`, 'i');
 }

@@ -1,8 +1,9 @@
 /**
- * Answers that are given before the whole body was read.
+ * Responses that are sent before the whole body has been read.
  *
- * A caller that is still sending when the connection closes may lose the answer, because the reset overtakes it. So the
- * rest of the body is thrown away for a moment before the connection ends, but never read to an end that may not come.
+ * If the connection closes while the caller is still sending, the caller may lose the response, because the reset
+ * overtakes it. Therefore, the rest of the body is discarded for a moment before the connection closes. It is not read
+ * to its end, which may never come.
  */
 import type { Request, Response } from 'express';
 import { contextOf } from './request-context.js';
@@ -16,7 +17,7 @@ export function sendUnread(request: Request, response: Response, body: string): 
     return;
   }
   response.setHeader('Connection', 'close');
-  // The answer is complete for the caller; ending it would close the connection.
+  // The caller has the complete response. Ending it would close the connection.
   response.write(body);
   const end = () => {
     clearTimeout(timer);
@@ -28,7 +29,7 @@ export function sendUnread(request: Request, response: Response, body: string): 
   request.resume();
 }
 
-/** A body that Node can read to its end by itself, so that the connection can be used again. */
+/** Whether Node.js can read the rest of the body by itself, so that the connection can be reused. */
 function isShort(request: Request): boolean {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
   if (encoding !== undefined) return false;

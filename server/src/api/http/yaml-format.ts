@@ -1,9 +1,9 @@
 /**
  * YAML bodies: YAML 1.2, core schema, one document.
  *
- * The library does the lexing, parsing and composing; what it would do without bounds is done here: the depth is checked
- * while parsing (composing is recursive), names are checked for duplicates with a set (the library compares all pairs),
- * aliases are expanded under a budget, and tags are limited to the core schema. Times stay text.
+ * The library does the lexing, parsing and composing. This module adds the limits that the library lacks: it checks the
+ * depth while parsing (composing is recursive), finds duplicate names with a set (the library compares all pairs),
+ * expands aliases within a budget, and accepts only the tags of the core schema. Timestamps stay strings.
  */
 import { Composer, Lexer, Parser, type Alias, type CST, type Document } from 'yaml';
 import type { AppError } from '../../base/errors.js';
@@ -13,7 +13,7 @@ import type { ParsedBody } from './request-context.js';
 import { yamlLocator } from './yaml-position.js';
 import { YamlReader } from './yaml-reader.js';
 
-/** Null: there is nothing but space and comments. @throws AppError `unreadable_body` with line and column */
+/** Null: the text contains only white space and comments. @throws AppError `unreadable_body` with line and column */
 export function parseYaml(text: string, limits: ApiLimits): ParsedBody | null {
   const document = compose(text, limits);
   if (document === null) return null;
@@ -24,7 +24,7 @@ export function parseYaml(text: string, limits: ApiLimits): ParsedBody | null {
   return { value, locator: () => yamlLocator({ text, contents, targetOf }) };
 }
 
-/** Options that make documents of YAML 1.2 whatever a `%YAML` line says. */
+/** Reads every document as YAML 1.2, even if a `%YAML` line says otherwise. */
 const COMPOSER_OPTIONS = {
   schema: 'core',
   merge: false,
@@ -55,16 +55,16 @@ function invalidYaml(text: string, offset: number, { code, message }: ComposePro
 }
 
 /**
- * The composer collects an error object, stack and all, for every token that is out of place: seconds of work for a body
- * made of nothing else. Its handler is replaced by one that gives up, and does so for odd things (an unknown tag) too.
- * Should the library come to call its handler something else, the errors are still found in the document.
+ * The composer creates an error object with a stack for every misplaced token, which takes seconds for a body of nothing
+ * else. Its handler is replaced by one that throws, also for warnings such as an unknown tag. If the library renames its
+ * handler, the errors are still found in the document.
  */
 function stopAtFirstError(composer: Composer, text: string): void {
   let first: AppError | null = null;
   const onError = (source: ErrorSource, code: string, message: string): never => {
     const offset =
       typeof source === 'number' ? source : 'offset' in source ? source.offset : source[0];
-    // The composer catches what is thrown inside of collections, and calls again.
+    // The composer catches errors thrown inside collections, and calls the handler again.
     first ??= invalidYaml(text, offset, { code, message });
     throw first;
   };
@@ -74,12 +74,12 @@ function stopAtFirstError(composer: Composer, text: string): void {
 type ErrorSource = number | readonly [number, ...number[]] | { readonly offset: number };
 
 /**
- * The parser keeps its place on a stack of its own; the composer and everybody after it recurse. So what is too deep or too
- * long ends here.
+ * The parser has its own stack, but the composer and all later code recurse. Therefore, documents that are too deep or
+ * too long are rejected here.
  */
 function* parseTokens(text: string, limits: ApiLimits): Generator<CST.Token, void> {
   const parser = new Parser();
-  // A collection, its key and its value: up to three places on the stack for one level.
+  // A collection, its key and its value: up to three stack entries per level.
   const stackMax = 3 * limits.bodyDepthMax + 3;
   const guard = new StreamGuard(text);
   let offset = 0;
@@ -102,7 +102,7 @@ function* parseTokens(text: string, limits: ApiLimits): Generator<CST.Token, voi
   for (const token of parser.end()) yield guard.checked(token);
 }
 
-/** Lets one document through, with at most a `%YAML` line before it. */
+/** Passes one document on, preceded by at most one `%YAML` line. */
 class StreamGuard {
   readonly #text: string;
   readonly #seen = { document: 0, directive: 0 };

@@ -1,4 +1,4 @@
-/** Where in a YAML text JSON pointers point to. */
+/** Finds the positions of JSON pointers in a YAML text. */
 import { isAlias, isMap, isScalar, isSeq, type Alias, type ParsedNode, type YAMLMap } from 'yaml';
 import { pointerSegments } from './pointer-segments.js';
 import type { TextPosition } from './request-context.js';
@@ -7,18 +7,18 @@ import { positionsIn } from './text-position.js';
 export interface LocatedYaml {
   readonly text: string;
   readonly contents: ParsedNode | null;
-  /** What an alias stands for; known since the document was read. */
+  /** The target of an alias, which is known once the document has been read. */
   readonly targetOf: (alias: Alias) => ParsedNode | undefined;
 }
 
 /**
- * Finds many places in one document: what is found out for the first (where lines begin, which pair of a map has which
- * name) serves the others.
+ * Finds many positions in one document. Indexes built for the first one (the starts of lines, the pairs of maps by name)
+ * are reused for the others.
  */
 export function yamlLocator(document: LocatedYaml): (pointer: string) => TextPosition | null {
   const pairs = new PairIndex();
   let positionAt: ((offset: number) => TextPosition) | null = null;
-  /** The nearest place that exists: a pointer to a member that is missing gives its parent's place. */
+  /** The nearest existing position: for a missing member, that of its parent. */
   return (pointer) => {
     let node = document.contents;
     let offset = node?.range[0];
@@ -42,14 +42,14 @@ interface Child {
 
 type Pair = YAMLMap.Parsed['items'][number];
 
-/** The pairs of maps by name; made when a map is first asked. */
+/** The pairs of maps by name; built when a map is first used. */
 class PairIndex {
   readonly #byMap = new Map<YAMLMap.Parsed, ReadonlyMap<string, Pair>>();
 
   find(map: YAMLMap.Parsed, name: string): Pair | undefined {
     let pairs = this.#byMap.get(map);
     if (pairs === undefined) {
-      // The reader refused names that are no text or are there twice.
+      // The reader has rejected duplicate names and names that are not strings.
       pairs = new Map(
         map.items.map((pair) => [isScalar(pair.key) ? String(pair.key.value) : '', pair]),
       );
@@ -71,7 +71,7 @@ function childOf(
   if (!isMap(target)) return null;
   const pair = pairs.find(target, name);
   if (pair === undefined) return null;
-  // A collection begins on the line after its name, which is not where people look.
+  // A collection starts on the line after its name, but people look for it at its name.
   const place = isScalar(pair.value) ? pair.value : pair.key;
   return { value: pair.value, offset: place.range[0] };
 }

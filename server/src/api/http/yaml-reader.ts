@@ -1,4 +1,4 @@
-/** Turns a composed YAML document into JSON values, within bounds, aliases expanded. */
+/** Converts a composed YAML document to JSON values of limited size, with aliases expanded. */
 import {
   isAlias,
   isCollection,
@@ -17,7 +17,7 @@ import { numberProblem, unreadable } from './json-format.js';
 
 type Node = ParsedNode | null;
 
-/** Decimal, octal and hexadecimal ones. Finite ones in the latter two are short enough. */
+/** Decimal, octal and hexadecimal integers. Finite octal and hexadecimal integers are short enough. */
 const INTEGER = /^(?:[-+]?\d+|0o[0-7]+|0x[\da-f]+)$/i;
 
 const CORE_TAGS: ReadonlySet<string> = new Set(
@@ -34,9 +34,9 @@ export class YamlReader {
   readonly #text: string;
   readonly #limits: ApiLimits;
   readonly #anchors = new Map<string, ParsedNode>();
-  /** What each alias means; decided when it is first met, as a later anchor may take the same name. */
+  /** The target of each alias, resolved when it is first read, because a later anchor may have the same name. */
   readonly #targets = new Map<Alias, ParsedNode>();
-  /** What aliases have led to, and the depth at which it was found to be within bounds. */
+  /** The values of aliases, and the depth at which they were within the limits. */
   readonly #readTargets = new Map<ParsedNode, ReadTarget>();
   #nodes = 0;
   #aliases = 0;
@@ -51,14 +51,14 @@ export class YamlReader {
     return this.#read(node, 0);
   }
 
-  /** What an alias stood for when it was read. */
+  /** The target of an alias at the time it was read. */
   targetOf(alias: Alias): ParsedNode | undefined {
     return this.#targets.get(alias);
   }
 
   #read(node: Node, depth: number): Json {
     this.#count(1, node);
-    // As in JSON, an empty map or list is a level of its own.
+    // As in JSON, an empty map or list counts as a level.
     const levels = depth + (isCollection(node) ? 1 : 0);
     if (levels > this.#limits.bodyDepthMax) {
       throw this.#refused(
@@ -75,7 +75,7 @@ export class YamlReader {
     return node.items.map((item) => this.#read(item, depth + 1));
   }
 
-  /** What was read once is not read again: a few aliases can name a document's largest part a hundred times. */
+  /** Reads each target only once, because a few aliases can reference the largest part of a document a hundred times. */
   #readAlias(alias: Alias.Parsed, depth: number): Json {
     const target = this.#targetOf(alias);
     const known = this.#readTargets.get(target);
@@ -127,7 +127,7 @@ export class YamlReader {
     const problem = numberProblem(source, value);
     if (problem !== null) throw this.#refused(node, problem);
     if (Number.isSafeInteger(value) || !INTEGER.test(source)) return value;
-    // BigInt reads a sign before decimal digits only, which is the only place where YAML has one.
+    // BigInt accepts a sign only before decimal digits, as YAML does.
     return exactInteger(BigInt(source));
   }
 

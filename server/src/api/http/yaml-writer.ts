@@ -1,13 +1,13 @@
 /**
- * YAML answers, which parsers of YAML 1.1 and of YAML 1.2 read as the same values as the JSON answer.
+ * YAML responses, which parsers of YAML 1.1 and of YAML 1.2 read as the same values as the JSON response.
  *
- *  Y1 A text is written without quotes only where it begins with a letter or `_` and no version takes it for anything else.
- *     Dates, numbers, `=`, `<<` and the like are therefore in quotes.
+ *  Y1 A string is written without quotes only if it starts with a letter or `_`, and if both versions read it as a string.
+ *     Strings such as dates, numbers, `=` and `<<` are therefore quoted.
  *  Y2 Characters that are not printable in YAML, or that end a line in YAML 1.1, are escaped.
- *  Y3 A float with an exponent has a point and a sign (`1.0e-7`): without them YAML 1.1 reads a text.
+ *  Y3 A float with an exponent has a point and a sign (`1.0e-7`), because YAML 1.1 reads it as a string otherwise.
  *
- * There are no anchors, aliases, tags and folded lines. It is written here because the library, which needs a tree of
- * nodes first, is many times slower.
+ * It writes no anchors, aliases, tags or folded lines. The library is not used because it first builds a tree of nodes,
+ * and is many times slower.
  */
 import { writeNumber } from '../../engine/values/exact-json.js';
 import { PART_WEIGHT, weigh } from '../../engine/values/json-parts.js';
@@ -18,7 +18,7 @@ export function writeYaml(value: unknown): string {
   return writer.text;
 }
 
-/** The same part by part; null: it would be longer than `lengthMax` characters. */
+/** The same in parts; null if the text would be longer than `lengthMax` characters. */
 export function* writeYamlParts(
   value: unknown,
   lengthMax: number,
@@ -33,12 +33,12 @@ export function* writeYamlParts(
 }
 
 const INDENT = '  ';
-/** Longer keys need a `?` before them; the limit is 1,024 characters. */
+/** Longer keys are written with a leading `?`. YAML's limit is 1,024 characters. */
 const KEY_LENGTH_MAX = 1000;
 
 class YamlWriter {
   #parts: string[] = [];
-  /** What was joined already: a few long texts cost the collector less than millions of short ones. */
+  /** The joined parts: a few long strings cost the garbage collector less than millions of short ones. */
   readonly #joined: string[] = [];
   #length = 0;
 
@@ -47,7 +47,7 @@ class YamlWriter {
     return `${this.#joined.join('').trimStart()}\n`;
   }
 
-  /** How long the text is by now. */
+  /** The length of the text so far. */
   join(): number {
     const text = this.#parts.join('');
     this.#joined.push(text);
@@ -56,7 +56,7 @@ class YamlWriter {
     return this.#length;
   }
 
-  /** What comes after `key:` or `-`, with the space or line end that it needs before it. */
+  /** The text after `key:` or `-`, including the space or line break before it. */
   write(value: unknown, depth: number): void {
     if (typeof value === 'string') this.#parts.push(' ', textOf(value, depth));
     else if (typeof value !== 'object' || value === null) this.#parts.push(' ', scalarOf(value));
@@ -64,7 +64,7 @@ class YamlWriter {
     else this.#map(value, depth, '\n');
   }
 
-  /** As `write`; yields now and then where there is much to write. */
+  /** Like `write`, but yields from time to time if there is much to write. */
   *writeParts(value: unknown, depth: number): Generator<undefined, void> {
     if (typeof value !== 'object' || value === null || weigh(value) <= PART_WEIGHT) {
       this.write(value, depth);
@@ -101,12 +101,12 @@ class YamlWriter {
 
   #item(item: unknown, depth: number): void {
     this.#parts.push('\n', INDENT.repeat(depth), '-');
-    // Fields of a map in a list begin on the line of its dash.
+    // The first field of a map in a list is on the line of the dash.
     if (isMap(item)) this.#map(item, depth + 1, ' ');
     else this.write(item, depth + 1);
   }
 
-  /** @param before what stands before the first field */
+  /** @param before the text before the first field */
   #map(source: object, depth: number, before: '\n' | ' '): void {
     let isEmpty = true;
     for (const [name, value] of Object.entries(source)) {
@@ -154,23 +154,26 @@ function isMap(value: unknown): value is object {
 function scalarOf(value: unknown): string {
   if (typeof value === 'boolean') return String(value);
   if (typeof value === 'bigint') return String(value);
-  // Like JSON, which has no numbers that are not finite.
+  // As in JSON, which has no numbers that are not finite.
   if (typeof value !== 'number' || !Number.isFinite(value)) return 'null';
   return writeNumber(value).replace(/^(-?\d+)e/, '$1.0e');
 }
 
-/** Not printable, or a line end or byte order mark to some parsers. Line feeds and tabs are judged elsewhere. */
+/**
+ * Characters that are not printable, or that some parsers read as a line break or byte order mark. Line feeds and tabs
+ * are handled elsewhere.
+ */
 const ESCAPED = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g;
 const UNPRINTABLE =
   /[\p{Surrogate}\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/u;
-/** A letter first; then anything but what would begin a comment or a value, or be lost at the end of the line. */
+/** A letter, followed by text that neither starts a comment or a value, nor is lost at the end of the line. */
 const PLAIN = /^[\p{L}_](?:[^\n\t :#]|:(?! |$)| (?![ #]|$)|(?<! )#)*$/u;
-/** Booleans and nulls of YAML 1.1, and what some parsers take for a float without digits before its exponent. */
+/** Booleans and nulls of YAML 1.1, and strings that some parsers read as a float without digits before its exponent. */
 const RESERVED = /^(?:y|yes|n|no|on|off|true|false|null|e[-+]?\d+)$/i;
-/** Longer texts of one line are read as well in quotes, and need no expensive look. */
+/** Longer strings are quoted without checking them, which would be expensive. */
 const PLAIN_LENGTH_MAX = 10_000;
 
-/** What most names and words look like, and is plain unless it is reserved. */
+/** The form of most names and words, which need no quotes unless they are reserved. */
 const SIMPLE = /^[A-Za-z_][\w./-]*$/;
 
 function quotedUnlessPlain(text: string): string {
@@ -183,7 +186,7 @@ function quotedUnlessPlain(text: string): string {
   return isPlain ? text : quoted(text);
 }
 
-/** JSON's quotes and escapes are YAML's as well. */
+/** The quotes and escapes of JSON are valid in YAML. */
 function quoted(text: string): string {
   return JSON.stringify(text).replace(
     ESCAPED,
@@ -195,7 +198,7 @@ function textOf(text: string, depth: number): string {
   return text.includes('\n') && isBlock(text) ? block(text, depth) : quotedUnlessPlain(text);
 }
 
-/** Whether a text of several lines can stand there line by line. */
+/** Whether a string with several lines can be written as a block. */
 function isBlock(text: string): boolean {
   return !/^\s|[ \t]\n|[ \t]$|\n\t|\n\n$/.test(text) && !UNPRINTABLE.test(text);
 }

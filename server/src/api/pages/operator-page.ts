@@ -1,6 +1,6 @@
 /**
- * The operator's page: files that `server/ui` was built into. They hold no data, so that they are public; what the page
- * shows it gets from the API, with the token of whoever looks at it.
+ * The operator's page: the files built from `server/ui`. They are public, because they contain no data; the page gets
+ * its data from the API, with the token of its user.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { extname } from 'node:path';
@@ -8,10 +8,10 @@ import { fileURLToPath } from 'node:url';
 import express, { type Express, type RequestHandler } from 'express';
 import { AppError } from '../../base/errors.js';
 
-/** The same place relative to `src/api` and to `dist/api`. */
+/** The same path relative to `src/api` and to `dist/api`. */
 const FOLDER = fileURLToPath(new URL('../../../ui/dist/', import.meta.url));
 
-// Styles of single elements are set through the DOM, which `style-src` does not concern.
+// The page sets the styles of elements through the DOM, to which `style-src` does not apply.
 const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -31,7 +31,7 @@ export function registerOperatorPage(app: Express): void {
   app.use('/ui', rootFiles(), everyPage);
 }
 
-/** Files with a hash of their content in the name: what was fetched once is never asked for again. */
+/** Files with a hash of their content in their name, which browsers cache permanently. */
 function assets(): RequestHandler {
   return express.static(`${FOLDER}assets`, {
     index: false,
@@ -44,8 +44,8 @@ function assets(): RequestHandler {
 const ENCODINGS = ['br', 'gzip'] as const;
 
 /**
- * Chooses the form of a file that the build has compressed already, where the caller takes it. Each form is a file of its
- * own with its own ETag.
+ * Selects the variant of a file that the build has compressed, if the caller accepts it. Each variant is a separate file
+ * with its own ETag.
  */
 function compressed(): RequestHandler {
   const forms = compressedForms();
@@ -55,7 +55,7 @@ function compressed(): RequestHandler {
       return;
     }
     response.vary('Accept-Encoding');
-    // The smallest that the caller takes, in whichever order it names them.
+    // The smallest encoding that the caller accepts, regardless of the order in which it lists them.
     const encoding = ENCODINGS.find((name) => request.acceptsEncodings(name) === name);
     const ending = encoding === 'br' ? '.br' : '.gz';
     if (encoding !== undefined && forms.has(`${request.path.slice(1)}${ending}`)) {
@@ -67,7 +67,7 @@ function compressed(): RequestHandler {
   };
 }
 
-/** Names of the files below `assets/` that end in `.br` or `.gz`; they only change with a build. */
+/** The names of the files below `assets/` that end in `.br` or `.gz`; they change only with a build. */
 function compressedForms(): ReadonlySet<string> {
   const folder = `${FOLDER}assets`;
   if (!existsSync(folder)) return new Set();
@@ -79,7 +79,7 @@ function rootFiles(): RequestHandler {
   return express.static(FOLDER, { index: false, redirect: false, maxAge: '1h' });
 }
 
-/** An address within the page is the page's own business: each gets the same document. */
+/** The page handles its own addresses: each of them gets the same document. */
 const everyPage: RequestHandler = (_request, response, next) => {
   response.setHeader('Cache-Control', 'no-cache');
   response.sendFile('index.html', { root: FOLDER, cacheControl: false }, (error) => {
@@ -105,7 +105,7 @@ const readOnly: RequestHandler = ({ method }, response, next) => {
 const pageHeaders: RequestHandler = (_request, response, next) => {
   response.setHeader('Content-Security-Policy', PAGE_POLICY);
   response.setHeader('Referrer-Policy', 'same-origin');
-  // There are no data in these files; each sort of them says how long it may be kept.
+  // These files contain no data. Each handler sets how long they may be cached.
   response.removeHeader('Cache-Control');
   next();
 };

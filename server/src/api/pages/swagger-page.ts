@@ -1,4 +1,4 @@
-/** The interactive description of the API, served from installed files: the page loads nothing from elsewhere. */
+/** The interactive description of the API. It is served from installed files and loads nothing from other sites. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
@@ -24,7 +24,7 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-// A file of its own, so that the page can forbid inline scripts.
+// A separate file, so that the page can forbid inline scripts.
 const START_SCRIPT = `SwaggerUIBundle({
   url: '/swagger/v1/swagger.json',
   dom_id: '#swagger-ui',
@@ -34,7 +34,7 @@ const START_SCRIPT = `SwaggerUIBundle({
 });
 `;
 
-// The page sets styles on elements and carries its icons as data.
+// The page sets styles on elements, and its icons are data URLs.
 const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -59,7 +59,8 @@ export function registerSwaggerPage(app: Express): void {
   for (const file of PAGE_FILES) {
     app.get(`/swagger/${file}`, (_request, response) => {
       response.setHeader('Cache-Control', 'public, max-age=3600');
-      // Below a root: folders above it may begin with a dot, which Express does not serve.
+      // Relative to a root: Express does not serve paths in which a folder starts with a dot, as folders above the root
+      // may.
       response.sendFile(file, { root: folder });
     });
   }

@@ -1,6 +1,6 @@
 /**
- * One stream of changes for the whole page. Components listen with `useLive`; while the stream is not connected, they poll
- * every few seconds (`usePollInterval`).
+ * One stream of changes for the whole page. Components listen with `useLive`; while the stream is not connected, they
+ * poll every few seconds (`usePollInterval`).
  */
 import {
   isApiError,

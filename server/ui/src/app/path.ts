@@ -1,8 +1,8 @@
 import { useLocation } from 'wouter';
 
 /**
- * The decoded segments of the address after `/ui/`. They are read from the browser, because the router decodes them twice,
- * and names may contain any character, including percent signs and slashes.
+ * The decoded segments of the address after `/ui/`. They are read from the browser, because the router decodes them
+ * twice, and names may contain any character, including percent signs and slashes.
  */
 export function usePathParts(): readonly string[] {
   // Renders the component again when the address changes.

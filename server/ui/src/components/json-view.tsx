@@ -15,7 +15,10 @@ interface JsonViewProps {
   readonly marked?: ReadonlySet<string>;
 }
 
-/** A JSON value as a collapsible tree. Strings are shown as plain text: never as markup, a link or a change of text direction. */
+/**
+ * A JSON value as a collapsible tree. Strings are shown as plain text: never as markup, a link or a change of text
+ * direction.
+ */
 export function JsonView({ value, openLevels = 2, label, marked }: JsonViewProps): ReactNode {
   return (
     <div

@@ -30,7 +30,8 @@ export class Family {
   }
 
   /**
-   * The two siblings that an edge connects: its ends, or the containers around them. Null if one end is inside the other.
+   * The two siblings that an edge connects: its ends, or the containers around them. Null if one end is inside the
+   * other.
    */
   siblingsOf({ sourceId, targetId }: Ends): Ends | null {
     const sources = this.#lineOf(sourceId);

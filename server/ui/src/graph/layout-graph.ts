@@ -72,8 +72,8 @@ const OPTIONS: LayoutOptions = {
 };
 
 /**
- * The engine lays out each container separately. Laying out all at once takes many times as long, and for some graphs never
- * ends. Therefore, the few edges that cross the border of a container are straight lines.
+ * The engine lays out each container separately. Laying out all at once takes many times as long, and for some graphs
+ * never ends. Therefore, the few edges that cross the border of a container are straight lines.
  */
 export async function layoutGraph(model: GraphModel, engine: LayoutEngine): Promise<PlacedGraph> {
   if (model.nodes.length === 0) return { nodes: [], edges: [], width: 0, height: 0 };

@@ -1,8 +1,8 @@
 /**
  * Reads the parts of a definition document that can be drawn.
  *
- * The document may be a draft (for the preview in the editor) or a response of the server, in any casing. Invalid parts are
- * left out and not reported, because the server reports them. Pure and bounded.
+ * The document may be a draft (for the preview in the editor) or a response of the server, in any casing. Invalid parts
+ * are left out and not reported, because the server reports them. Pure and bounded.
  */
 import { stringifyJson } from '@stepwright/sdk';
 

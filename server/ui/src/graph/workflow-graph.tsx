@@ -27,8 +27,8 @@ export interface WorkflowGraphProps {
 const GraphCanvas = lazy(() => import('./graph-canvas.js'));
 
 /**
- * A definition as a graph that can be moved and zoomed, or as a list of its steps, optionally with the states of a run. If
- * the graph cannot be drawn, the list is shown.
+ * A definition as a graph that can be moved and zoomed, or as a list of its steps, optionally with the states of a run.
+ * If the graph cannot be drawn, the list is shown.
  */
 export function WorkflowGraph(props: WorkflowGraphProps): ReactNode {
   const { definition: document, label = 'Steps of the definition' } = props;

@@ -1,4 +1,4 @@
-/** Activities between the host and the wire. */
+/** Converts activities between host and wire. */
 import type * as host from '../../../runtime/activities/activity-types.js';
 import type * as wire from '../models/activity.js';
 import { toTokenExpiry, toWireTime, toWireTimeOrNull } from './time.js';

@@ -1,4 +1,4 @@
-/** What is done to workflows, between the host and the wire. */
+/** Converts actions on runs between host and wire. */
 import { AppError } from '../../../base/errors.js';
 import type { ControlOutcome, InstanceAction } from '../../../runtime/operations/control-types.js';
 import type { AuditEntry } from '../../../store/records/control.js';

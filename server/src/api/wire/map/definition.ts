@@ -1,4 +1,4 @@
-/** Definitions between the host and the wire. */
+/** Converts definitions between host and wire. */
 import type { Request } from 'express';
 import type * as host from '../../../runtime/definitions/definition-types.js';
 import type { JsonObject } from '../../../engine/values/json.js';
@@ -31,7 +31,7 @@ export function toDefinitionDocument(found: {
   const { id, version } = found.summary;
   const document = { id, version, ...found.document };
   document.version = version;
-  // The server stored this document in its canonical form, which is what the wire type describes.
+  // The server stored this document in its canonical form, which the wire type describes.
   return document as unknown as wire.DefinitionDocument;
 }
 

@@ -1,4 +1,4 @@
-/** Events between the host and the wire. */
+/** Converts events between host and wire. */
 import { EVENT_KEY_LENGTH_MAX } from '../../../engine/model/names.js';
 import { AppError } from '../../../base/errors.js';
 import type { EventName } from '../../../runtime/events/event-types.js';

@@ -1,4 +1,4 @@
-/** Explanations between the host and the wire. */
+/** Converts explanations between host and wire. */
 import type * as host from '../../../runtime/operations/explain/explanation.js';
 import type * as wire from '../models/explanation.js';
 import { toWireTime, toWireTimeOrNull } from './time.js';

@@ -1,4 +1,4 @@
-/** The Idempotency-Key header and the hash that tells whether a request is the same one again. */
+/** The Idempotency-Key header, and the hash by which a repeated request is recognized. */
 import { createHash } from 'node:crypto';
 import type { Request } from 'express';
 import { writeJson } from '../../../engine/values/exact-json.js';
@@ -10,8 +10,8 @@ import { contextOf } from '../../http/request-context.js';
 const KEY = /^[\u0020-\u007e]{1,255}$/;
 
 /**
- * Null: the request has no key. A key belongs to whoever sent it: with another subject in the token it is another key, so
- * that nobody gets at the answers of others by guessing.
+ * Null: the request has no key. A key belongs to its caller: with another subject in the token, it is a different key.
+ * Therefore, callers cannot get the responses of others by guessing keys.
  *
  * @throws AppError `invalid_request`
  */
@@ -27,8 +27,8 @@ export async function toIdempotencyKey(
     });
   }
   const hash = createHash('sha256');
-  // The names as they were understood: casing and encoding of the path do not make another request. Zero bytes are in none
-  // of the parts, so that no two requests run together.
+  // The decoded parameters: requests that differ only in the encoding of the path or in the casing of names are the
+  // same. No part contains zero bytes, so different requests never have the same text.
   hash.update(`${request.method}\0${JSON.stringify(request.params)}\0${sortedQuery(request)}\0`);
   hash.update(canonicalJson(body));
   const token = await contextOf(request).verifiedToken;
@@ -42,7 +42,7 @@ function sortedQuery(request: Request): string {
   return query.toString();
 }
 
-/** JSON whose members are sorted: the same value gives the same text, whether it came as JSON or YAML. */
+/** JSON with sorted members: equal values have equal texts, whether they were sent as JSON or YAML. */
 export function canonicalJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (!isJsonObject(value)) return writeJson(value);

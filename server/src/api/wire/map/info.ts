@@ -1,4 +1,4 @@
-/** What the server tells about itself. */
+/** Converts the server information to its wire type. */
 import type * as host from '../../../runtime/fleet/node-types.js';
 import type * as wire from '../models/info.js';
 import { toWireTime } from './time.js';

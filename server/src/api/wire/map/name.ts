@@ -1,8 +1,12 @@
-/** Names that come in paths and queries: text of a bounded length without control characters. */
+/** Names in paths and queries: strings of limited length without control characters. */
 import { nameProblem } from '../../../engine/model/names.js';
 import { AppError } from '../../../base/errors.js';
 
-/** Nothing at all is for the caller to judge: a path cannot hold it, and a query may. @throws AppError `invalid_request` */
+/**
+ * Accepts an empty name: paths cannot contain one, and in a query, the caller of this function decides.
+ *
+ * @throws AppError `invalid_request`
+ */
 export function checkedName(text: string, what: string, lengthMax?: number): string {
   const problem = text === '' ? null : nameProblem(text, lengthMax);
   if (problem !== null) throw new AppError('invalid_request', `The ${what} ${problem}`);

@@ -1,4 +1,4 @@
-/** Nodes between the host and the wire. */
+/** Converts nodes to their wire type. */
 import type * as host from '../../../runtime/fleet/node-types.js';
 import type * as wire from '../models/node.js';
 import { toWireTime } from './time.js';

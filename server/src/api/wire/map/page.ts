@@ -1,8 +1,8 @@
-/** Pages of lists. */
+/** Converts the pages of lists between host and wire. */
 import type { Page, PageRequest } from '../../../runtime/operations/paging.js';
 import { AppError } from '../../../base/errors.js';
 
-/** A cursor of ours is short; what is longer is not worth decoding. */
+/** The server's cursors are shorter; longer ones are rejected without decoding. */
 const CURSOR_LENGTH_MAX = 1_000;
 
 export function toPageRequest(limit: number, cursor: string | undefined): PageRequest {

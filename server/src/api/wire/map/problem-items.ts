@@ -1,4 +1,4 @@
-/** Problems of a document as the wire shows them, with their place in the text that was sent. */
+/** Converts problems of a document to their wire type, with their position in the posted text. */
 import type { Request } from 'express';
 import type { DocumentProblem } from '../../../engine/model/definition.js';
 import type { ProblemItem } from '../models/problem.js';

@@ -1,4 +1,4 @@
-/** Custom steps between the host and the wire. */
+/** Converts custom steps between host and wire. */
 import type { Request } from 'express';
 import type * as host from '../../../runtime/definitions/custom-step-types.js';
 import type * as wire from '../models/step.js';

@@ -1,8 +1,8 @@
-/** Times between milliseconds inside and ISO 8601 on the wire. */
+/** Converts times between milliseconds (host) and ISO 8601 (wire). */
 import { AppError } from '../../../base/errors.js';
 import { FAR_FUTURE_MS } from '../../../store/store.js';
 
-/** What clients of the original know as "never": the largest time of its platform, which has no zone. */
+/** "Never" for clients of Conductor: the latest time of its platform, which has no zone. */
 const NEVER = '9999-12-31T23:59:59.9999999';
 
 export function toWireTime(ms: number): string {
@@ -20,9 +20,9 @@ export function toTokenExpiry(ms: number | null): string {
 const ISO_TIME =
   /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?<zone>Z|[+-]\d\d:?\d\d)?)?$/i;
 
-/** A time from a query; without a zone it is UTC, as every time that we answer. */
+/** Parses a time from a query. The default time zone is UTC, as in all responses. */
 export function fromWireTime(text: string, parameter: string): number {
-  // A plus sign that was not encoded arrives as a space.
+  // A plus sign that was not percent-encoded arrives as a space.
   const match = ISO_TIME.exec(text.trim().replace(' ', '+'));
   if (match !== null) {
     const hasClock = /T/i.test(match[0]);

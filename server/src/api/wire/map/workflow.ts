@@ -1,4 +1,4 @@
-/** Workflow instances and their steps between the host and the wire. */
+/** Converts runs and their steps between host and wire. */
 import { isJsonObject, type JsonObject } from '../../../engine/values/json.js';
 import { AppError } from '../../../base/errors.js';
 import type * as host from '../../../runtime/operations/instance-types.js';
@@ -9,7 +9,7 @@ import { fromWireTime, toWireTime, toWireTimeOrNull } from './time.js';
 
 /** @throws AppError `invalid_request` */
 export function toStartData(body: unknown): JsonObject {
-  // What the body reader has made holds JSON values only.
+  // The body reader returns only JSON values.
   if (isJsonObject(body)) return body;
   throw new AppError('invalid_request', 'The data of a run must be an object');
 }
@@ -45,7 +45,7 @@ export function toListRequest(
   };
 }
 
-/** `none` is nobody's id: the server makes longer ones. */
+/** No run has the id `none`: the server creates longer ids. */
 function toParentId(parent: string): string | null {
   return parent === 'none' ? null : checkedName(parent, 'parent');
 }
@@ -76,7 +76,7 @@ export function toWorkflow(instance: host.InstanceView): wire.Workflow {
   };
 }
 
-/** What controls a workflow need not be allowed to read it. */
+/** Callers who may control a run are not necessarily allowed to read it. */
 export function toControlledWorkflow(
   instance: host.InstanceView,
   mayRead: boolean,

@@ -1,8 +1,8 @@
-/** Activities on the wire. */
+/** The wire types of activities. */
 import type { JsonValue } from './json-value.js';
 
 /**
- * Work for a worker, to be answered with its token.
+ * A work item for a worker, which reports its result with the token.
  *
  * @example {
  *   "token": "Zk3v0q1m8yQm5n7c2b4x6w8e0r1t3u5i",
@@ -18,50 +18,51 @@ import type { JsonValue } from './json-value.js';
  */
 export interface WorkItem {
   /**
-   * Names this work item in every later call; whoever knows it may answer.
+   * Identifies this work item in all later calls. Anyone who has the token can report a result.
    */
   token: string;
   activityName: string;
   /**
-   * What the step's Parameters came to.
+   * The evaluated Parameters of the step.
    */
   parameters: JsonValue;
   /**
-   * When the item goes back to the queue: ISO 8601 in UTC, or `9999-12-31T23:59:59.9999999` for never.
+   * When the item returns to the queue: ISO 8601, UTC, or `9999-12-31T23:59:59.9999999` for never.
    */
   tokenExpiry: string;
   workflowId: string;
   stepId: string;
   /**
-   * The execution of the step: each turn of a loop is another one.
+   * The execution of the step. Each iteration of a loop is a separate execution.
    * @isInt
    */
   executionId: number;
   /**
-   * The same for all attempts of this execution: pass it on, so that whoever is called can tell a repeat.
+   * The same for all attempts of this execution. Pass it to the services you call, so that they can detect repeated
+   * calls.
    */
   idempotencyKey: string;
   /**
-   * Which hand-out it is, from 1.
+   * The number of this delivery of the item, starting at 1.
    * @isInt
    */
   attempt: number;
 }
 
 /**
- * A lease that was extended.
+ * An extended lease.
  *
  * @example { "tokenExpiry": "2026-05-04T10:21:30.123Z" }
  */
 export interface ExtendedLease {
   /**
-   * When the item goes back to the queue: ISO 8601, UTC.
+   * When the item returns to the queue. ISO 8601, UTC.
    */
   tokenExpiry: string;
 }
 
 /**
- * The work of one name that is not done yet.
+ * The queue of one activity.
  *
  * @example {
  *   "activityName": "charge-card",
@@ -75,48 +76,49 @@ export interface ExtendedLease {
 export interface ActivityQueue {
   activityName: string;
   /**
-   * Nobody holds them.
+   * The number of items that no worker holds.
    * @isInt
    */
   waiting: number;
   /**
-   * Workers hold them.
+   * The number of items that workers hold.
    * @isInt
    */
   held: number;
   /**
-   * When the oldest was offered that nobody holds. ISO 8601, UTC; null when there is none.
+   * When the oldest waiting item was offered. ISO 8601, UTC; null if no item is waiting.
    */
   oldestTime: string | null;
   /**
-   * Polls of workers that wait for work of this name now.
+   * The number of polls that are waiting for work of this activity.
    * @isInt
    */
   pollers: number;
   /**
-   * When a worker last asked for work of this name, as far as is known. ISO 8601, UTC.
+   * When a worker last polled for this activity, as far as the server knows. ISO 8601, UTC.
    */
   lastPollTime: string | null;
 }
 
 /**
- * The queues of activities, those with the most waiting work first; at most 500.
+ * The queues of activities, those with the most waiting items first; at most 500.
  */
 export interface ActivityQueueList {
   items: ActivityQueue[];
   /**
-   * Always null: there is one page.
+   * Always null: there is only one page.
    */
   nextCursor: string | null;
 }
 
 /**
- * Where a work item is: it waits for a worker, a worker holds it, or it was passed over because its workflow is not Runnable.
+ * The state of a work item. `waiting`: no worker holds it. `held`: a worker holds it. `deferred`: it was skipped
+ * because its run is not Runnable.
  */
 export type ActivityItemState = 'waiting' | 'held' | 'deferred';
 
 /**
- * A work item that is not done.
+ * An open work item.
  *
  * @example {
  *   "workflowId": "01hx5v3x9t6k2m4n8p0q",
@@ -131,12 +133,12 @@ export type ActivityItemState = 'waiting' | 'held' | 'deferred';
 export interface ActivityItem {
   workflowId: string;
   /**
-   * The execution of the step that offered it.
+   * The execution of the step that offered the item.
    * @isInt
    */
   executionId: number;
   /**
-   * Which hand-out is under way, or comes next, from 1.
+   * The number of the current or next delivery, starting at 1.
    * @isInt
    */
   attempt: number;
@@ -146,17 +148,17 @@ export interface ActivityItem {
   offeredTime: string;
   state: ActivityItemState;
   /**
-   * Who holds it.
+   * The worker that holds the item.
    */
   workerId: string | null;
   /**
-   * When it goes back to the queue. ISO 8601, UTC; null when it is not held, or held without a lease.
+   * When the item returns to the queue. ISO 8601, UTC; null if no worker holds it, or if it is held without a lease.
    */
   leaseUntil: string | null;
 }
 
 /**
- * Work items of one name, one page of them.
+ * A page of the work items of one activity.
  */
 export interface ActivityItemPage {
   items: ActivityItem[];

@@ -1,53 +1,53 @@
-/** What is done to workflows, on the wire. */
+/** The wire types of actions on runs. */
 import type { WorkflowStatus } from './workflow.js';
 
 /**
- * One action for many workflows.
+ * One action for many runs.
  *
  * @example { "action": "resume", "workflowIds": ["01hx5v3x9t6k2m4n8p0q"] }
  */
 export interface ControlRequest {
   /**
-   * `retry` tries steps again at once that wait for their next try.
+   * `retry` immediately retries the steps that are waiting for their next attempt.
    */
   action: 'suspend' | 'resume' | 'terminate' | 'retry';
   /**
-   * With `terminate`: whether each workflow compensates what it has done before it ends; by default it does not.
+   * With `terminate`: whether each run compensates its completed steps before it ends. The default is false.
    */
   compensate?: boolean;
   /**
-   * @minItems 1 must name at least one workflow
-   * @maxItems 100 must name at most 100 workflows
+   * @minItems 1 must name at least one run
+   * @maxItems 100 must name at most 100 runs
    */
   workflowIds: string[];
 }
 
 /**
- * What became of one workflow.
+ * The result for one run.
  *
  * @example { "workflowId": "01hx5v3x9t6k2m4n8p0q", "outcome": "done", "status": "Runnable" }
  */
 export interface ControlResult {
   workflowId: string;
   /**
-   * `refused`: its status does not allow it; `missing`: there is no such workflow.
+   * `refused`: the status of the run does not allow the action. `missing`: there is no such run.
    */
   outcome: 'done' | 'refused' | 'missing';
   /**
-   * The status afterwards; null when there is no such workflow.
+   * The status after the action; null if there is no such run.
    */
   status: WorkflowStatus | null;
 }
 
 /**
- * What became of each workflow, in the order of the request.
+ * The result for each run, in the order of the request.
  */
 export interface ControlAnswer {
   results: ControlResult[];
 }
 
 /**
- * Something that was done to a workflow.
+ * An action on a run.
  *
  * @example {
  *   "time": "2026-05-04T10:20:30.123Z",
@@ -62,7 +62,7 @@ export interface WorkflowAction {
    */
   time: string;
   /**
-   * The subject (`sub`) of the caller's token; `anonymous` where it has none, or the server asks for none.
+   * The subject (`sub`) of the caller's token; `anonymous` if it has none, or if the server requires no token.
    */
   actor: string;
   action:
@@ -77,12 +77,12 @@ export interface WorkflowAction {
 }
 
 /**
- * What was done to a workflow, newest first.
+ * The actions on a run, the newest first.
  */
 export interface WorkflowActionList {
   items: WorkflowAction[];
   /**
-   * Always null: there is one page.
+   * Always null: there is only one page.
    */
   nextCursor: string | null;
 }

@@ -1,4 +1,4 @@
-/** Workflow definitions on the wire. */
+/** The wire types of definitions. */
 import type { ProblemItem } from './problem.js';
 
 /**
@@ -7,25 +7,25 @@ import type { ProblemItem } from './problem.js';
 export type ErrorBehavior = 'Retry' | 'Suspend' | 'Terminate' | 'Compensate';
 
 /**
- * A Python expression; a number, boolean or null is that constant.
+ * A Python expression. A number, boolean or null is a constant.
  */
 export type Expression = string | number | boolean | null;
 
 /**
- * A time span: seconds as a number, `hh:mm:ss[.fff]`, `d.hh:mm:ss`, or ISO 8601 such as `PT5S`.
+ * A duration: seconds as a number, `hh:mm:ss[.fff]`, `d.hh:mm:ss`, or ISO 8601 such as `PT5S`.
  */
 export type Duration = string | number | null;
 
 /**
- * A step of a definition. Member names are accepted in any casing and answered as shown here.
+ * A step of a definition. The server accepts member names in any casing, and returns them as shown here.
  */
 export interface StepDocument {
   /**
-   * Unique in the whole definition, nested and compensation steps included.
+   * Unique in the whole definition, including nested steps and compensation steps.
    */
   id: string;
   /**
-   * A built-in type (in any casing) or the name of a custom step.
+   * A built-in step type (in any casing), or the name of a custom step.
    * @example "EmitLog"
    */
   stepType: string;
@@ -34,78 +34,78 @@ export interface StepDocument {
    */
   name?: string | null;
   /**
-   * The step that follows; steps before this one are allowed and make a loop.
+   * The next step. An earlier step makes a loop.
    */
   nextStepId?: string | null;
   /**
-   * Further steps that follow, each when its expression is true; several run in parallel.
+   * Further next steps. Each one runs if its expression is true; several run in parallel.
    */
   selectNextStep?: { [stepId: string]: Expression };
   /**
-   * Inputs by name: expressions, or object graphs in which a key that starts with `@` has its value evaluated.
+   * Inputs by name: expressions, or maps in which a key that starts with `@` marks an expression.
    */
   inputs?: { [name: string]: unknown };
   /**
-   * Fields of the workflow's data, each with the expression for its new value.
+   * Fields of the data of the run, each with an expression for its new value.
    */
   outputs?: { [key: string]: Expression };
   /**
-   * Of containers: the sequences inside.
+   * Of containers: their sequences.
    */
   do?: StepDocument[][];
   /**
-   * While this is true, the step's open work is cancelled.
+   * Cancels the step when this expression is true.
    */
   cancelCondition?: Expression;
   /**
-   * Whether what follows the step still runs after a cancellation.
+   * Whether the next steps run after the step has been cancelled.
    */
   proceedOnCancel?: boolean;
   /**
-   * What happens when the step fails; the definition's default otherwise.
+   * What happens when the step fails. The default is that of the definition.
    */
   errorBehavior?: ErrorBehavior | null;
   /**
-   * Time between two tries.
+   * The time between two attempts.
    */
   retryInterval?: Duration;
   /**
-   * How often a failed step is tried again; unlimited when left out.
+   * The maximum number of retries; unlimited by default.
    */
   maxRetries?: number | null;
   /**
-   * Factor by which the interval grows from try to try.
+   * The factor by which the interval grows with each retry.
    */
   retryBackoff?: number;
   /**
-   * From 0 to 1: each pause is longer by a random part of it, up to this fraction.
+   * From 0 to 1: each interval is extended by a random part of it, up to this fraction.
    */
   retryJitter?: number;
   /**
-   * What happens after the last retry, or when another attempt cannot succeed. When left out: what would happen without
-   * retries, and Suspend where that would be a retry.
+   * What happens when the last retry has failed, or when the error is not retryable. The default is what would happen
+   * without retries, or Suspend if that would be a retry.
    */
   onRetriesExhausted?: 'Suspend' | 'Terminate' | 'Compensate';
   /**
-   * Error types that are not retried, as errors show them.
+   * The types of errors that are not retried.
    */
   nonRetryable?: string[];
   /**
-   * How long one try may take.
+   * The maximum time of one attempt.
    */
   timeout?: Duration;
   /**
-   * The steps that undo this one.
+   * The steps that compensate this step.
    */
   compensateWith?: StepDocument[];
   /**
-   * Whether a failure inside compensates everything that completed inside that is complete.
+   * Whether a failure inside compensates everything that completed inside.
    */
   saga?: boolean;
 }
 
 /**
- * A workflow definition. The first step is the entry. Member names are accepted in any casing.
+ * A definition. A run begins with the first step. The server accepts member names in any casing.
  *
  * @example {
  *   "id": "greeting",
@@ -126,53 +126,53 @@ export interface DefinitionDocument {
    */
   id: string;
   /**
-   * Assigned by the server: 1, 2, 3 …; ignored in requests.
+   * Assigned by the server: 1, 2, 3 … Ignored in requests.
    */
   version?: number;
   /**
-   * A sentence for people.
+   * A description for people.
    */
   description?: string | null;
   /**
-   * What happens when a step fails that does not say it itself; Retry when left out.
+   * What happens when a step without its own error behavior fails. The default is Retry.
    */
   defaultErrorBehavior?: ErrorBehavior;
   /**
-   * Time between two tries of a step that does not say it itself; 60 seconds when left out.
+   * The time between two attempts of a step without its own retry interval. The default is 60 seconds.
    */
   defaultErrorRetryInterval?: Duration;
   /**
-   * The steps, at least one; the first is where a workflow begins.
+   * The steps, at least one. A run begins with the first.
    */
   steps: StepDocument[];
 }
 
 /**
- * A definition that was stored.
+ * A stored definition.
  *
  * @example { "id": "greeting", "version": 1, "warnings": [] }
  */
 export interface RegisteredDefinition {
   id: string;
   /**
-   * The version that it was given.
+   * The version that the server assigned.
    * @isInt
    */
   version: number;
   /**
-   * What is odd about the document but not wrong.
+   * What is probably a mistake, although the definition is valid.
    */
   warnings: ProblemItem[];
 }
 
 /**
- * What a check of a definition found.
+ * The result of checking a definition.
  *
  * @example { "valid": true, "errors": [], "warnings": [] }
  */
 export interface DefinitionCheck {
   /**
-   * Whether it would be stored.
+   * Whether the server would store the definition.
    */
   valid: boolean;
   errors: ProblemItem[];
@@ -180,7 +180,7 @@ export interface DefinitionCheck {
 }
 
 /**
- * A definition in a list: its newest version.
+ * A definition in a list, in its latest version.
  *
  * @example {
  *   "id": "greeting",
@@ -203,7 +203,7 @@ export interface DefinitionSummary {
 }
 
 /**
- * Definitions, one page of them.
+ * A page of definitions.
  */
 export interface DefinitionPage {
   items: DefinitionSummary[];

@@ -1,15 +1,16 @@
-/** Events on the wire. */
+/** The wire types of events. */
 import type { JsonValue } from './json-value.js';
 
 /**
- * An event that was stored.
+ * A stored event.
  *
  * @example { "id": "01hx5v7c2r8d4f6g9h1j", "deliveredTo": 1 }
  */
 export interface PublishedEvent {
   id: string;
   /**
-   * How many waiting workflows it was handed to at once; later waits can still take it.
+   * The number of waiting runs that the event was delivered to immediately. Runs that wait for it later can still take
+   * it.
    * @isInt
    */
   deliveredTo: number;
@@ -34,11 +35,11 @@ export interface EventSummary {
   name: string;
   key: string;
   /**
-   * Null with `dataOmitted`.
+   * Null if `dataOmitted` is true.
    */
   data: JsonValue;
   /**
-   * The data is longer than 4,096 characters, too long for a list.
+   * Whether the data is omitted because it is longer than 4,096 characters.
    */
   dataOmitted: boolean;
   /**
@@ -46,12 +47,11 @@ export interface EventSummary {
    */
   publishTime: string;
   /**
-   * How many waiting workflows it was handed to at once; null while that is under way.
+   * The number of waiting runs that the event was delivered to immediately; null while delivery is in progress.
    */
   deliveredTo: number | null;
   /**
-   * The first 20 workflows that waited for it when it was published. A workflow that waits later can take it too, which is
-   * not noted here.
+   * The first 20 runs that were waiting for the event when it was published. Runs that took it later are not listed.
    */
   takenBy: string[];
 }
@@ -78,13 +78,13 @@ export interface StoredEvent {
    */
   publishTime: string;
   /**
-   * How many waiting workflows it was handed to at once; null while that is under way.
+   * The number of waiting runs that the event was delivered to immediately; null while delivery is in progress.
    */
   deliveredTo: number | null;
 }
 
 /**
- * Events, newest first, one page of them.
+ * A page of events, the newest first.
  */
 export interface EventPage {
   items: EventSummary[];
@@ -95,7 +95,7 @@ export interface EventPage {
 }
 
 /**
- * A step that waits for an event.
+ * A step that is waiting for an event.
  *
  * @example { "workflowId": "01hx5v3x9t6k2m4n8p0q", "executionId": 2, "since": "2026-05-04T10:20:30.123Z" }
  */
@@ -106,13 +106,13 @@ export interface EventWaiter {
    */
   executionId: number;
   /**
-   * Events that were published from this time on are wanted. ISO 8601, UTC.
+   * The effective date: the step takes events published at this time or later. ISO 8601, UTC.
    */
   since: string;
 }
 
 /**
- * Steps that wait for an event, one page of them.
+ * A page of the steps that are waiting for an event.
  */
 export interface EventWaiterPage {
   items: EventWaiter[];

@@ -1,11 +1,13 @@
-/** Why a workflow stands where it stands, on the wire. */
+/** The wire types of explanations. */
 import type { JsonValue } from './json-value.js';
 import type { StepError, WorkflowOutcome, WorkflowStatus } from './workflow.js';
 
 /**
- * What a step waits for, or what holds the workflow up. `suspended`: by an operator, or by a step that failed (`error` is
- * set). `set-aside`: the server gave it up, because nodes stopped while they ran it or it cannot be read. `compensating`: it
- * is being terminated with compensation. `running`: an HTTP call or a script is under way. `scheduled`: it is due, and its turn has not come.
+ * What a step is waiting for, or why the run does not advance. `suspended`: by an operator, or by a failed step (`error`
+ * is set). `set-aside`: the server has quarantined the run, because nodes crashed while running it or because it cannot
+ * be read.
+ * `compensating`: the run is being terminated with compensation. `running`: an HTTP call or a script is in progress.
+ * `scheduled`: the step is due, but has not had its turn yet.
  */
 export type WaitReasonKind =
   | 'suspended'
@@ -21,7 +23,7 @@ export type WaitReasonKind =
   | 'ended';
 
 /**
- * What an operator can do about it.
+ * An action that an operator can take.
  */
 export type OperatorAction =
   | 'suspend'
@@ -33,41 +35,41 @@ export type OperatorAction =
   | 'fail-activity';
 
 /**
- * The worker that holds an activity.
+ * The worker that holds a work item.
  */
 export interface HoldingWorker {
   /**
-   * Empty for a worker that gave no name.
+   * Empty if the worker has no name.
    */
   workerId: string;
   /**
-   * ISO 8601, UTC; null: it holds the activity without a lease.
+   * ISO 8601, UTC; null if the worker holds the item without a lease.
    */
   leaseUntil: string | null;
 }
 
 /**
- * Who might take an activity that nobody holds, as of the last heartbeats.
+ * Whether workers poll for a work item that no worker holds, as of the last heartbeats.
  */
 export interface ActivityPolling {
   /**
-   * Workers that wait for it now, on all nodes.
+   * The number of waiting polls on all nodes.
    * @isInt
    */
   pollers: number;
   /**
-   * ISO 8601, UTC; null: never, since the nodes started.
+   * ISO 8601, UTC; null if no worker has polled since the nodes started.
    */
   lastPollTime: string | null;
 }
 
 /**
- * One reason why a workflow stands where it stands.
+ * One reason for the current state of a run.
  */
 export interface WaitReason {
   kind: WaitReasonKind;
   /**
-   * In words, for people.
+   * The reason in words, for people.
    */
   text: string;
   /**
@@ -75,11 +77,11 @@ export interface WaitReason {
    */
   since: string | null;
   /**
-   * When the time of the wait, the pause or the lease is over; ISO 8601, UTC.
+   * When the wait, the retry interval or the lease ends. ISO 8601, UTC.
    */
   until: string | null;
   /**
-   * Null for what concerns the workflow as a whole.
+   * Null if the reason concerns the run as a whole.
    */
   executionId: number | null;
   stepId: string | null;
@@ -95,7 +97,7 @@ export interface WaitReason {
   eventKey?: string;
   activityName?: string;
   /**
-   * Of the child that is waited for.
+   * The id of the child run that the step is waiting for.
    */
   workflowId?: string;
   nodeId?: string;
@@ -106,18 +108,18 @@ export interface WaitReason {
 }
 
 /**
- * Why a workflow stands where it stands.
+ * Why a run is running, waiting, suspended or ended.
  *
  * @example {
  *   "workflowId": "01hx5v3x9t6k2m4n8p0q",
  *   "status": "Runnable",
  *   "outcome": null,
  *   "time": "2026-05-04T10:32:30.123Z",
- *   "summary": "approve: waits for event approved/42 since 12 min; no matching event has been published since the effective date",
+ *   "summary": "approve: has been waiting for event approved/42 for 12 min; no matching event has been published since the effective date",
  *   "reasons": [
  *     {
  *       "kind": "event",
- *       "text": "waits for event approved/42 since 12 min; no matching event has been published since the effective date",
+ *       "text": "has been waiting for event approved/42 for 12 min; no matching event has been published since the effective date",
  *       "since": "2026-05-04T10:20:30.123Z",
  *       "until": null,
  *       "executionId": 2,
@@ -140,11 +142,11 @@ export interface Explanation {
   workflowId: string;
   status: WorkflowStatus;
   /**
-   * How it ended; null while it has not.
+   * How the run ended; null while it is open.
    */
   outcome: WorkflowOutcome | null;
   /**
-   * When it was asked; ISO 8601, UTC.
+   * The time of the explanation. ISO 8601, UTC.
    */
   time: string;
   /**
@@ -152,11 +154,12 @@ export interface Explanation {
    */
   summary: string;
   /**
-   * The most important first, at most about fifty. Containers are not among them, only what runs or waits inside.
+   * The reasons, the most important first, at most about fifty. They do not include containers, only the running and
+   * waiting steps inside.
    */
   reasons: WaitReason[];
   /**
-   * How many open steps are not explained.
+   * The number of open steps without a reason here.
    * @isInt
    */
   moreReasons: number;

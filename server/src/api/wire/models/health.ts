@@ -1,7 +1,7 @@
-/** Probes. */
+/** The wire types of the health checks. */
 
 /**
- * The process runs.
+ * The process is running.
  *
  * @example { "status": "live" }
  */
@@ -10,14 +10,14 @@ export interface Liveness {
 }
 
 /**
- * Whether the server takes work.
+ * Whether the server can serve requests.
  *
  * @example { "ready": true, "reasons": [] }
  */
 export interface Readiness {
   ready: boolean;
   /**
-   * Why it does not, in sentences.
+   * Why the server is not ready, in sentences.
    */
   reasons: string[];
 }

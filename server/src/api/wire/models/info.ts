@@ -1,7 +1,7 @@
-/** What the server tells about itself. */
+/** The wire type of the server information. */
 
 /**
- * The server that answered.
+ * Information about the server that responded.
  *
  * @example {
  *   "name": "Stepwright",
@@ -31,11 +31,11 @@ export interface ServerInfo {
   workingSet: number;
   nodeId: string;
   /**
-   * Where workflows are kept.
+   * The kind of store.
    */
   store: string;
   /**
-   * How nodes tell each other about work.
+   * The kind of backplane.
    */
   backplane: string;
 }

@@ -1,12 +1,12 @@
-/** Free-form data: it belongs to the caller and is passed on untouched. */
+/** Data of the caller, which the server passes on unchanged. */
 
 /**
- * Any JSON value: an object, list, text, number, boolean or null.
+ * Any JSON value: an object, list, string, number, boolean or null.
  */
 export type JsonValue = unknown;
 
 /**
- * An object whose members are the caller's own.
+ * An object with any members.
  *
  * @example { "customer": "c-17", "amount": 250 }
  */

@@ -1,20 +1,21 @@
-/** The nodes of a fleet, on the wire. */
+/** The wire types of nodes. */
 
 /**
- * How busy a node was at its last heartbeat.
+ * The load of a node at its last heartbeat.
  */
 export interface NodeLoad {
   /**
+   * The number of runs in memory.
    * @isInt
    */
   instancesInMemory: number;
   /**
-   * HTTP calls and scripts.
+   * The number of HTTP calls and scripts in progress.
    * @isInt
    */
   callsUnderWay: number;
   /**
-   * Workers that wait for work there.
+   * The number of polls of workers that are waiting at this node.
    * @isInt
    */
   parkedPolls: number;
@@ -23,17 +24,17 @@ export interface NodeLoad {
    */
   memoryBytes: number;
   /**
-   * Since the heartbeat before; 100 is one processor core.
+   * Average since the previous heartbeat; 100 is one processor core.
    */
   cpuPercent: number;
   /**
-   * How long work that was ready waited for its turn.
+   * How long ready work has waited for the event loop.
    */
   eventLoopDelayMs: number;
 }
 
 /**
- * One process of the server. One that was started again is another node.
+ * A server process. A restarted process is a new node.
  *
  * @example {
  *   "nodeId": "host-1-4711-0a1b2c3d",
@@ -60,7 +61,7 @@ export interface NodeLoad {
 export interface Node {
   nodeId: string;
   /**
-   * Where it listens, as it was set up.
+   * The address that the node listens at, as configured.
    */
   url: string;
   hostname: string;
@@ -70,7 +71,7 @@ export interface Node {
   pid: number;
   version: string;
   /**
-   * ISO 8601, UTC; null where the node does not tell.
+   * ISO 8601, UTC; null if the node does not report it.
    */
   startTime: string | null;
   /**
@@ -78,24 +79,24 @@ export interface Node {
    */
   lastBeatTime: string;
   /**
-   * False when its heartbeat is overdue or its process is gone; others take over what it ran.
+   * False if the node is presumed dead or its process has ended. The other nodes then take over its runs.
    */
   alive: boolean;
   /**
-   * It is the one that answers.
+   * Whether this node sent the response.
    */
   isThis: boolean;
   /**
-   * Null where the node does not tell.
+   * Null if the node does not report it.
    */
   load: NodeLoad | null;
   /**
-   * Not reachable for a node that cannot write its heartbeat.
+   * Unreachable if the node cannot write its heartbeat.
    */
   store: { kind: string; reachable: boolean };
   /**
-   * How nodes tell each other what is new; while it is away they find out from the store. Null where the node does not
-   * tell.
+   * How the nodes notify each other. While the backplane is unavailable, they read changes from the store. Null if the
+   * node does not report it.
    */
   backplane: { kind: string; connected: boolean } | null;
 }

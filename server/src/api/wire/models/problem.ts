@@ -1,84 +1,84 @@
-/** Error bodies: problem documents of RFC 9457. */
+/** The wire types of errors: problem documents according to RFC 9457. */
 
 /**
- * One thing that is wrong with a request or a posted document.
+ * One problem of a request or of a posted document.
  */
 export interface ProblemItem {
   /**
-   * What is wrong, for programs; it never changes.
-   * @example "next_step_not_found"
+   * Identifies the kind of problem. It is meant for programs and never changes.
+   * @example "unknown_next_step"
    */
   code: string;
   /**
-   * What is wrong, for people.
-   * @example "Step 'ask' goes on to 'answer', which does not exist"
+   * Describes the problem for people.
+   * @example "There is no step with the id \"answer\"."
    */
   message: string;
   /**
-   * Where it is in the body: a JSON pointer (RFC 6901) in the spelling of the body.
+   * The position in the body: a JSON pointer (RFC 6901) in the spelling of the body.
    * @example "/Steps/0/NextStepId"
    */
   pointer?: string;
   /**
-   * The parameter of the path or query that is wrong.
+   * The invalid parameter of the path or query.
    */
   parameter?: string;
   /**
-   * Line in the body, from 1.
+   * The line in the body, starting at 1.
    * @isInt
    * @example 4
    */
   line?: number;
   /**
-   * Column in that line, from 1.
+   * The column in that line, starting at 1.
    * @isInt
    * @example 17
    */
   column?: number;
   /**
-   * What to write there instead, where that is clear.
+   * What to write instead, if the server can tell.
    * @example "\"charge-card\""
    */
   suggestion?: string;
 }
 
 /**
- * An error. `code` says what happened and stays the same; `detail` is for people. Ids that help (such as `workflowId`)
- * are members too.
+ * An error. `code` identifies the kind of error and never changes; `detail` describes it for people. Further members
+ * contain related ids, such as `workflowId`.
  *
  * @example {
  *   "type": "urn:stepwright:problem:workflow_not_found",
- *   "title": "Workflow not found",
+ *   "title": "Run not found",
  *   "status": 404,
- *   "detail": "There is no workflow 'nope'",
+ *   "detail": "There is no run with the id 'nope'",
  *   "code": "workflow_not_found",
  *   "workflowId": "nope"
  * }
  */
 export interface Problem {
   /**
-   * The kind of problem as a URI: `urn:stepwright:problem:<code>`.
+   * The kind of error as a URI: `urn:stepwright:problem:<code>`.
    */
   type: string;
   /**
-   * The kind of problem for people.
+   * The kind of error, for people.
    */
   title: string;
   /**
-   * The HTTP status of the answer.
+   * The HTTP status of the response.
    * @isInt
    */
   status: number;
   /**
-   * What happened this time.
+   * What happened in this case.
    */
   detail: string;
   /**
-   * The kind of problem for programs.
+   * The kind of error, for programs.
    */
   code: string;
   /**
-   * Everything that is wrong with a refused document or request.
+   * All problems of a rejected document or request.
    */
   errors?: ProblemItem[];
   /**

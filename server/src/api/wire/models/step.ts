@@ -1,4 +1,4 @@
-/** Custom steps on the wire. */
+/** The wire types of custom steps. */
 import type { ProblemItem } from './problem.js';
 
 /**
@@ -9,20 +9,20 @@ import type { ProblemItem } from './problem.js';
 export interface StepVersion {
   name: string;
   /**
-   * Counts the scripts that were stored under this name.
+   * Versions count the scripts stored under this name: 1, 2, 3 …
    * @isInt
    */
   version: number;
 }
 
 /**
- * A custom step that was stored.
+ * A stored custom step.
  *
  * @example { "name": "add", "version": 1, "warnings": [] }
  */
 export interface StoredStep extends StepVersion {
   /**
-   * What will fail or is hardly meant, with line and column in the script.
+   * What will fail or is probably a mistake, with line and column in the script.
    */
   warnings: ProblemItem[];
 }
@@ -40,7 +40,7 @@ export interface StepSummary extends StepVersion {
 }
 
 /**
- * Custom steps, one page of them.
+ * A page of custom steps.
  */
 export interface StepPage {
   items: StepSummary[];

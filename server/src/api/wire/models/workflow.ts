@@ -1,38 +1,38 @@
-/** Workflow instances and what ran in them, on the wire. */
+/** The wire types of runs and their steps. */
 import type { DataObject, JsonValue } from './json-value.js';
 
 /**
- * The state of a workflow.
+ * The status of a run.
  */
 export type WorkflowStatus = 'Runnable' | 'Suspended' | 'Complete' | 'Terminated';
 
 /**
- * How a workflow ended. `Succeeded`: no failure was left behind. `Compensated`: a step failed for good and what could be
- * undone was undone; the workflow may have gone on to its end all the same. `Failed`: an error ended it. `Terminated`: a
- * person or its parent did.
+ * How a run ended. `Succeeded`: every path reached its end. `Compensated`: something failed and was compensated; the run
+ * may have continued to its end afterwards. `Failed`: an error ended the run. `Terminated`: a person, a client or the
+ * parent run ended it.
  */
 export type WorkflowOutcome = 'Succeeded' | 'Compensated' | 'Failed' | 'Terminated';
 
 /**
- * The failure of a step.
+ * The error of a step.
  */
 export interface StepError {
   stepId: string;
   message: string;
   /**
-   * The class of the Python exception, or the server's own word such as `Timeout` or `ActivityFailed`.
+   * The class of the Python exception, or a type of the server such as `Timeout` or `ActivityFailed`.
    */
   type: string;
   /**
-   * The Python traceback, where Python failed.
+   * The Python traceback; null if the error does not come from Python.
    */
   traceback: string | null;
   /**
-   * What an activity worker reported with its failure.
+   * The data that a worker reported with the failure.
    */
   data: JsonValue;
   /**
-   * Which try it was, from 1.
+   * The number of the failed attempt, starting at 1.
    * @isInt
    */
   attempt: number;
@@ -43,14 +43,14 @@ export interface StepError {
 }
 
 /**
- * Another workflow.
+ * A reference to another run.
  */
 export interface WorkflowReference {
   workflowId: string;
 }
 
 /**
- * A workflow in a list: everything but its data.
+ * A run in a list, without its data.
  *
  * @example {
  *   "workflowId": "01hx5v3x9t6k2m4n8p0q",
@@ -70,21 +70,21 @@ export interface WorkflowSummary {
   workflowId: string;
   definitionId: string;
   /**
-   * The version of the definition that it runs on.
+   * The version of the definition that the run uses.
    * @isInt
    */
   version: number;
   /**
-   * The caller's own text from the start.
+   * The name that the caller gave the run when starting it.
    */
   reference: string | null;
   status: WorkflowStatus;
   /**
-   * How it ended; null while it has not.
+   * How the run ended; null while it is open.
    */
   outcome: WorkflowOutcome | null;
   /**
-   * The workflow whose SubWorkflow step started it; null where a client did.
+   * The run whose SubWorkflow step started this one; null if a client started it.
    */
   parent: WorkflowReference | null;
   /**
@@ -92,36 +92,36 @@ export interface WorkflowSummary {
    */
   startTime: string;
   /**
-   * ISO 8601, UTC; null while it has not ended.
+   * ISO 8601, UTC; null while the run is open.
    */
   endTime: string | null;
   /**
-   * When the server last wrote it: the newest progress or control action. ISO 8601, UTC.
+   * The time of the last change: progress or a control action. ISO 8601, UTC.
    */
   lastChangeTime: string;
   /**
-   * When the error came that `lastError` shows. ISO 8601, UTC.
+   * The time of `lastError`. ISO 8601, UTC.
    */
   failureTime: string | null;
 }
 
 /**
- * The SubWorkflow step that started a workflow.
+ * The SubWorkflow step that started a run.
  */
 export interface WorkflowParent extends WorkflowReference {
   /**
-   * Which of its executions, see its steps.
+   * The execution of that step in the parent run.
    * @isInt
    */
   executionId: number;
   /**
-   * Null for a workflow that was started by an earlier version of the server.
+   * Null if an earlier version of the server started the run.
    */
   stepId: string | null;
 }
 
 /**
- * One run of a definition.
+ * A run of a definition.
  *
  * @example {
  *   "workflowId": "01hx5v3x9t6k2m4n8p0q",
@@ -142,18 +142,18 @@ export interface WorkflowParent extends WorkflowReference {
 export interface Workflow extends WorkflowSummary {
   data: DataObject;
   /**
-   * The newest step error: while the workflow is open, one that still matters; when it has ended, one that no later attempt
-   * of the same step has made good.
+   * The newest step error. While the run is open, this is an error that still matters; when it has ended, an error after
+   * which no later attempt of the same step succeeded.
    */
   lastError: StepError | null;
   /**
-   * The SubWorkflow step that started it; null where a client did.
+   * The SubWorkflow step that started the run; null if a client started it.
    */
   parent: WorkflowParent | null;
 }
 
 /**
- * A workflow after a control action. Callers without the scope `conductor:viewer` get it without `data` and `lastError`.
+ * A run after a control action. Callers without the scope `conductor:viewer` get it without `data` and `lastError`.
  *
  * @example {
  *   "workflowId": "01hx5v3x9t6k2m4n8p0q",
@@ -171,21 +171,21 @@ export interface Workflow extends WorkflowSummary {
  */
 export interface ControlledWorkflow extends WorkflowSummary {
   /**
-   * Left out for callers without the scope `conductor:viewer`.
+   * Omitted for callers without the scope `conductor:viewer`.
    */
   data?: DataObject;
   /**
-   * As in Workflow. Left out for callers without the scope `conductor:viewer`.
+   * As in Workflow. Omitted for callers without the scope `conductor:viewer`.
    */
   lastError?: StepError | null;
   /**
-   * The SubWorkflow step that started it; null where a client did.
+   * The SubWorkflow step that started the run; null if a client started it.
    */
   parent: WorkflowParent | null;
 }
 
 /**
- * Workflows, newest first, one page of them.
+ * A page of runs, the newest first.
  */
 export interface WorkflowPage {
   items: WorkflowSummary[];
@@ -196,17 +196,16 @@ export interface WorkflowPage {
 }
 
 /**
- * Which workflows are wanted.
+ * The filters of the list of runs.
  */
 export interface WorkflowQuery {
   status?: WorkflowStatus;
   /**
-   * Ended in this way.
+   * Only runs with this outcome.
    */
   outcome?: WorkflowOutcome;
   /**
-   * The id of a workflow: only those that its SubWorkflow steps started. `none`: only those that no other workflow started.
-   * Left out: all.
+   * The id of a run, to list only its children; or `none`, to list only runs without a parent.
    */
   parent?: string;
   definitionId?: string;
@@ -217,27 +216,29 @@ export interface WorkflowQuery {
    */
   version?: number;
   /**
-   * The text that was given at the start.
+   * The reference that the run was started with.
    */
   reference?: string;
   /**
-   * Started at this time or later: ISO 8601, UTC where no zone is given.
+   * Only runs that started at this time or later. ISO 8601; UTC by default.
    */
   startedFrom?: string;
   /**
-   * Started before this time: ISO 8601, UTC where no zone is given.
+   * Only runs that started before this time. ISO 8601; UTC by default.
    */
   startedTo?: string;
   /**
-   * Shows a step error of this time or later; the newest failure comes first. Not together with `unchangedSince`.
+   * Only runs with a step error at this time or later, the newest failure first. Cannot be combined with
+   * `unchangedSince`.
    */
   failedFrom?: string;
   /**
-   * Runnable or Suspended, and not changed since this time; the longest unchanged comes first. Not together with `failedFrom`.
+   * Only Runnable and Suspended runs that have not changed since this time, the longest unchanged first. Cannot be
+   * combined with `failedFrom`.
    */
   unchangedSince?: string;
   /**
-   * How many on a page.
+   * The maximum number of items on a page.
    * @isInt must be a whole number
    * @minimum 1 must be at least 1
    * @maximum 500 must be at most 500
@@ -245,26 +246,26 @@ export interface WorkflowQuery {
    */
   limit?: number;
   /**
-   * `nextCursor` of the page before.
+   * `nextCursor` of the previous page.
    */
   cursor?: string;
 }
 
 /**
- * The state of one execution of a step.
+ * The status of an execution of a step.
  */
 export type StepExecutionStatus =
   'Pending' | 'Running' | 'Waiting' | 'Complete' | 'Failed' | 'Cancelled' | 'Compensated';
 
 /**
- * What an open step waits for; the kind says which of the other members are there.
+ * What an open step is waiting for. `kind` determines which other members are present.
  *
  * @example { "kind": "event", "eventName": "Approved", "eventKey": "order-7" }
  */
 export interface StepWait {
   kind: 'time' | 'retry' | 'event' | 'activity' | 'workflow' | 'steps';
   /**
-   * Of `time` and `retry`: when it goes on. ISO 8601, UTC.
+   * Of `time` and `retry`: when the step continues. ISO 8601, UTC.
    */
   until?: string;
   /**
@@ -280,18 +281,18 @@ export interface StepWait {
    */
   activityName?: string;
   /**
-   * Of `workflow`: the instance whose end it waits for.
+   * Of `workflow`: the child run that must end.
    */
   workflowId?: string;
   /**
-   * Of `steps`: how many steps inside are open.
+   * Of `steps`: the number of open steps inside.
    * @isInt
    */
   open?: number;
 }
 
 /**
- * One execution of a step in a workflow.
+ * An execution of a step in a run.
  *
  * @example {
  *   "executionId": 2,
@@ -313,7 +314,7 @@ export interface StepWait {
  */
 export interface StepExecution {
   /**
-   * A number that no other execution in the workflow has.
+   * A number that identifies the execution in its run.
    * @isInt
    */
   executionId: number;
@@ -322,7 +323,7 @@ export interface StepExecution {
   name: string | null;
   status: StepExecutionStatus;
   /**
-   * Which try it is, from 1.
+   * The number of the attempt, starting at 1.
    * @isInt
    */
   attempt: number;
@@ -331,7 +332,7 @@ export interface StepExecution {
    */
   startTime: string;
   /**
-   * ISO 8601, UTC; null while it is open.
+   * ISO 8601, UTC; null while the execution is open.
    */
   endTime: string | null;
   /**
@@ -339,7 +340,7 @@ export interface StepExecution {
    */
   item: JsonValue;
   /**
-   * The index of that item.
+   * The index of `item`.
    */
   index: number | null;
   inputs: JsonValue;
@@ -347,18 +348,18 @@ export interface StepExecution {
   error: StepError | null;
   waitsFor: StepWait | null;
   /**
-   * Of a SubWorkflow step: the workflow that it starts. While the step waits it may still be about to be started.
+   * Of a SubWorkflow step: the id of its child run. While the step is waiting, the child may not have started yet.
    */
   childWorkflowId: string | null;
 }
 
 /**
- * In which order steps are listed: `asc` begins with what ended first, `desc` with what is open.
+ * The order of the list: `asc` starts with the execution that ended first, `desc` with the open executions.
  */
 export type StepOrder = 'asc' | 'desc';
 
 /**
- * What ran in a workflow, in order, then what is open; one page of it.
+ * A page of the executions of a run.
  */
 export interface StepExecutionPage {
   items: StepExecution[];

@@ -1,4 +1,6 @@
-/** One page of runs, kept current by the change stream: rows change in place, new runs are counted or added at the top. */
+/**
+ * One page of runs, kept current by the change stream: rows change in place, new runs are counted or added at the top.
+ */
 import type { Page, WorkflowSummary } from '@stepwright/sdk';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useRef, useState } from 'react';
