@@ -1,4 +1,4 @@
-/** `client.stream`: changes of a real server over a network that breaks, and of servers that answer as a test says. */
+/** `client.stream`, with a real server over an unreliable network, and with servers that send scripted responses. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -15,7 +15,7 @@ function collectGarbage(): void {
   (runInNewContext('gc') as () => void)();
 }
 
-/** What the loop gave so far, and how it ended. */
+/** What the loop has yielded so far, and how it ended. */
 function follow(client: StepwrightClient, filter: StreamOptions = {}) {
   const leave = new AbortController();
   const changes: Change[] = [];
@@ -56,7 +56,7 @@ describe('client.stream with a real server', () => {
     await server.remove();
   });
 
-  /** Starts workflows until one is told of: when the server listens cannot be seen from here. */
+  /** Starts runs until one is reported: the client cannot tell when the server begins to listen. */
   const untilTold = async (changes: readonly Change[], from = 0): Promise<void> => {
     await expect
       .poll(
@@ -131,7 +131,7 @@ describe('client.stream with a real server', () => {
       return null;
     })();
     await expect.poll(listeners).toBe('1');
-    // A request that has been collected passes no signal on, which had kept programs from ending.
+    // A garbage-collected request does not pass on a signal, which had prevented programs from ending.
     collectGarbage();
     await client.definitions.register(GREETING);
     expect(await first).toMatchObject({ type: 'definition', id: 'greeting' });
@@ -169,7 +169,7 @@ describe('client.stream with scripted responses', () => {
     const CHANGED = { type: 'workflow', workflow: { reference: 'Größe 🚀' } } as const;
     const EVENT = `event: workflow\ndata: ${JSON.stringify(CHANGED.workflow)}\n\n`;
 
-    /** The first two changes of a stream that arrives in exactly these chunks. */
+    /** Reads the first two changes of a stream that arrives in these chunks. */
     async function firstTwo(chunks: readonly Uint8Array[]): Promise<readonly Change[]> {
       const body = new ReadableStream<Uint8Array>({
         start: (controller) => chunks.forEach((chunk) => controller.enqueue(chunk)),

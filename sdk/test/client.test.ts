@@ -1,4 +1,4 @@
-/** The resources of the client against a real server: what each call sends, and what comes back. */
+/** The resources of the client with a real server: what each call sends and returns. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   createClient,

@@ -1,4 +1,4 @@
-/** Goal: integers of any size come and go through the SDK as bigints. Method: tables, and random values there and back. */
+/** Goal: the SDK reads and writes integers of any size as bigints. Method: tables, and round trips of random values. */
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createClient, parseJson, stringifyJson } from '../src/index.js';

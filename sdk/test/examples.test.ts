@@ -1,4 +1,7 @@
-/** The examples of docs/sdk.md, of docs/authentication.md and of the package's comments: they compile, they run, and they print what they say. */
+/**
+ * The examples in docs/sdk.md, docs/authentication.md and the doc comments of the package compile, run and print the
+ * documented output.
+ */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -15,7 +18,7 @@ const comments = readSnippets(PACKAGE, ['README.md', '../docs/authentication.md'
 const snippets = [...page, ...comments];
 const folder = new SnippetFolder(PACKAGE, readDefinitions(join(PACKAGE, PAGE)));
 
-/** Has nothing but what the page stores. */
+/** Contains only what the page stores. */
 let empty: ServerProcess;
 let server: ServerProcess;
 

@@ -1,4 +1,4 @@
-/** The package as others get it: its size, what is in it, what it asks of its surroundings, what its types say. */
+/** The package as published: its size, contents, requirements and types. */
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { createContext, runInContext } from 'node:vm';
@@ -20,7 +20,7 @@ async function bundle(
     bundle: true,
     minify: true,
     format: 'esm',
-    // Fails on anything of Node.
+    // Fails on every API of Node.js.
     platform: 'browser',
     target: 'es2022',
     ...options,

@@ -49,7 +49,7 @@ describe('a client whose server is temporarily unavailable', () => {
     await eventually('the first step waits', () => isWaiting('first'));
     proxy.loseAnswers(2);
     await client.events.publish('twice', 'key');
-    // A second copy of the event would be taken by the second step, now or as soon as it waits.
+    // The second step would take a second copy of the event, now or as soon as it waits.
     await eventually('the second step waits', () => isWaiting('second'));
     expect((await client.events.publish('twice', 'key')).deliveredTo).toBe(1);
     expect((await handle.wait()).status).toBe('Complete');
@@ -84,7 +84,7 @@ describe('a client whose server is temporarily unavailable', () => {
       direct.info(),
     ]);
     await server.restart();
-    // The next death comes while some have been answered and some have not.
+    // The next crash comes after some calls have got their response, and others have not.
     const more = [5, 6, 7, 8].map(async (order) => {
       const key = { reference, idempotencyKey: `order-${order}` };
       return direct.workflows.start('approval', { order }, key);

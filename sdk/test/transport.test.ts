@@ -1,4 +1,4 @@
-/** What becomes of calls when something is wrong: tiny real servers fail on purpose. */
+/** How calls behave on failures: small real servers fail on purpose. */
 import { getEventListeners, once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { QUICK_RETRY } from './support/started-server.js';
 
 import { answering, clientOf, failureOf, INFO, ok } from './support/failing-servers.js';
 
-/** A port that nobody listens on. */
+/** A port without a listener. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -63,7 +63,7 @@ describe('retries', () => {
     for (const [index, pauseMs] of pauses.entries()) {
       expect(pauseMs).toBeGreaterThanOrEqual(50 * 2 ** index - 2);
     }
-    // With whole pauses it would be 700 ms; with none by chance the test could not tell.
+    // Without jitter, it would be 700 ms. If the random delays were all 0, the test could not tell.
     expect(pauses[0]! + pauses[1]! + pauses[2]!).toBeLessThan(5000);
   });
 

@@ -1,6 +1,7 @@
 /**
- * What the compiler must accept and refuse. Nothing here runs: `package.test.ts` has it checked, and each expected error that
- * does not come about is one itself.
+ * What the compiler must accept and reject. Nothing here runs: `package.test.ts` checks it, and an expected error that
+ * does
+ * not occur is an error.
  */
 import { expectTypeOf } from 'vitest';
 import {
@@ -67,7 +68,7 @@ export async function workflows(): Promise<void> {
 
 export async function dataIsWholeOnlyAfterSuccess(): Promise<void> {
   const typed = await client.workflows.start<Order, Input>('x', { customer: 'Ada' });
-  // In one call: what did not succeed is thrown.
+  // In one call, which throws unless the run succeeded.
   expectTypeOf(await typed.result()).toEqualTypeOf<Order>();
   expectTypeOf(await client.workflows.result<Order>('id')).toEqualTypeOf<Order>();
   const succeeded = await typed.wait({ failOn: 'any' });
@@ -78,7 +79,7 @@ export async function dataIsWholeOnlyAfterSuccess(): Promise<void> {
   expectTypeOf(outcome).toEqualTypeOf<WorkflowOutcome>();
   expectTypeOf(endTime).toBeString();
   expectTypeOf(data).toEqualTypeOf<Order | Partial<Order>>();
-  // @ts-expect-error nobody has looked at the outcome
+  // @ts-expect-error the outcome has not been checked
   data.order.toFixed();
   if (outcome === 'Succeeded') expectTypeOf(data).toEqualTypeOf<Order>();
   else expectTypeOf(data).toEqualTypeOf<Partial<Order>>();
@@ -93,7 +94,7 @@ export async function dataIsWholeOnlyAfterSuccess(): Promise<void> {
   if (now.outcome === null) expectTypeOf(now).toEqualTypeOf<OpenWorkflow<Order>>();
   else if (now.outcome === 'Succeeded') expectTypeOf(now.data).toEqualTypeOf<Order>();
   else expectTypeOf(now).toEqualTypeOf<FailedWorkflow<Order>>();
-  // @ts-expect-error a workflow that was terminated is not finished
+  // @ts-expect-error a terminated run may lack parts of its data
   (await typed.terminate()).data?.order.toFixed();
 }
 
@@ -105,7 +106,7 @@ export async function startDataIsWhole(): Promise<void> {
   await client.workflows.start<Order>('x', { order: 1 });
   // @ts-expect-error an order is a number
   await client.workflows.start<Order>('x', { order: '1', approved: true });
-  // @ts-expect-error no member of an order
+  // @ts-expect-error not a member of an order
   await client.workflows.start<Order>('x', { odrer: 1, order: 1, approved: true });
   // @ts-expect-error the input has been named
   await client.workflows.start<Order, Input>('x', { order: 1 });
@@ -124,17 +125,17 @@ export async function dataIsJson(): Promise<void> {
   await client.workflows.start('x', { list: [1, 'a', null, { deep: true }], at: tree.at });
   // @ts-expect-error a Date is not JSON
   await client.workflows.start('x', { at: new Date() });
-  // @ts-expect-error nor when its type was named
+  // @ts-expect-error even if its type is named
   await client.workflows.start<{ at: Date }>('x', { at: new Date() });
-  // @ts-expect-error nor deep inside
+  // @ts-expect-error even if it is nested
   await client.workflows.start('x', { list: [{ at: new Date() }] });
   // @ts-expect-error a function is not JSON
   await client.workflows.start('x', { call: () => 1 });
   // @ts-expect-error undefined is not JSON
   await client.workflows.start('x', { note: undefined });
-  // @ts-expect-error nor what may be undefined
+  // @ts-expect-error a value that may be undefined is not JSON
   await client.workflows.start('x', { note: maybe });
-  // @ts-expect-error nor in a list
+  // @ts-expect-error undefined in a list is not JSON
   await client.workflows.start('x', { notes: [maybe] });
   // @ts-expect-error a Map is not JSON
   await client.workflows.start('x', { map: new Map<string, string>() });
@@ -178,7 +179,7 @@ export async function definitions(): Promise<void> {
   await client.definitions.register({ id: 'x', steps: [{ id: 'a', stepType: 'NoOp' }] });
   // @ts-expect-error steps are missing
   await client.definitions.register({ id: 'x' });
-  // @ts-expect-error no member of a step
+  // @ts-expect-error not a member of a step
   await client.definitions.register({ id: 'x', steps: [{ id: 'a', stepType: 'NoOp', next: 'b' }] });
 }
 
@@ -197,9 +198,9 @@ export async function activities(): Promise<void> {
   expectTypeOf(work.parameters).toEqualTypeOf<{ amount: number }>();
   expectTypeOf(work.activityName).toEqualTypeOf<'charge-card'>();
   await typed.activities.succeed(work, { receipt: 'r' });
-  // @ts-expect-error a receipt is a text
+  // @ts-expect-error a receipt is a string
   await typed.activities.succeed(work, { receipt: 1 });
-  // @ts-expect-error nobody declared this
+  // @ts-expect-error this activity is not declared
   await typed.activities.pull('send-fax');
 }
 
@@ -211,5 +212,5 @@ export function errors(error: unknown): void {
   }
 }
 
-// @ts-expect-error an address is needed
+// @ts-expect-error the base URL is required
 createClient({});

@@ -1,4 +1,4 @@
-/** Definitions that tests and the examples of the documentation use. */
+/** Definitions for the tests and for the examples in the documentation. */
 
 export const GREETING = `
 id: greeting

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Asks again and again until the answer is neither undefined, null nor false. Fails when that takes too long. */
+/** Repeats a call until its result is not undefined, null or false. Fails if that takes too long. */
 export async function eventually<Value>(
   what: string,
   ask: () => Value | Promise<Value>,

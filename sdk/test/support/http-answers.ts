@@ -1,4 +1,4 @@
-/** A tiny real HTTP server that answers as a test says, for what a healthy server does not do. */
+/** A small real HTTP server with scripted responses, for failures that a healthy server does not have. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -25,7 +25,7 @@ export class HttpAnswers {
       request.on('end', () => {
         const { method = '', url = '', headers } = request;
         const body = Buffer.concat(chunks).toString();
-        // The last answer is given again and again.
+        // The last response is repeated.
         const answer = answers[Math.min(this.seen.length, answers.length - 1)]!;
         this.seen.push({ method, path: url, headers, body, atMs });
         answer(request, response);
@@ -33,7 +33,7 @@ export class HttpAnswers {
     });
   }
 
-  /** Gives the answers one after another, and the last one from then on. */
+  /** Sends the responses one after another, and then repeats the last one. */
   static async start(...answers: readonly Answer[]): Promise<HttpAnswers> {
     const server = new HttpAnswers(answers);
     server.#server.listen(0, '127.0.0.1');
@@ -69,19 +69,19 @@ export function problem(
   return json(status, document, { 'content-type': 'application/problem+json', ...headers });
 }
 
-/** The connection breaks before the answer. */
+/** The connection breaks before the response. */
 export const reset: Answer = (request) => request.socket.resetAndDestroy();
 
-/** The connection breaks in the middle of the answer. */
+/** The connection breaks in the middle of the response. */
 export const halfAnAnswer: Answer = (request, response) => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
   response.write('{"name":', () => request.socket.resetAndDestroy());
 };
 
-/** No answer ever comes. */
+/** There is never a response. */
 export const silence: Answer = () => undefined;
 
-/** An answer begins, and the rest of it never comes. */
+/** The response starts, but never ends. */
 export const endless: Answer = (_request, response) => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
   response.write('{"name":');

@@ -1,6 +1,6 @@
 /**
- * `pnpm --filter @stepwright/sdk check:lowest-node`: runs the built SDKs on the lowest Node that their package.json names,
- * against a server on the Node of this repository. Needs npm's registry, so that it is no part of the tests.
+ * `pnpm --filter @stepwright/sdk check:lowest-node`: runs the built SDKs on the lowest version of Node.js in their
+ * package.json, with a server on this repository's version. It needs npm's registry, so it is not part of the tests.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

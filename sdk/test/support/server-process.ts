@@ -1,4 +1,4 @@
-/** A built server with a folder of its own, which can be ended and started again on its port. Nothing of it is pretended. */
+/** A real, built server with its own folder, which can be stopped and restarted on its port. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { SpawnedServer } from '../../../server/test/support/spawned-server.js';
 import { eventually } from './eventually.js';
 
 export interface ServerProcessOptions {
-  /** Settings of the server beside port and folder. */
+  /** Settings of the server besides port and folder. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
@@ -19,7 +19,7 @@ export class ServerProcess {
     this.#options = options;
   }
 
-  /** Resolves when the server takes work. */
+  /** Resolves when the server is ready. */
   static async start(options: ServerProcessOptions = {}): Promise<ServerProcess> {
     const server = new ServerProcess(options);
     await server.#launch('0');
@@ -30,22 +30,22 @@ export class ServerProcess {
     return this.#server.url;
   }
 
-  /** Everything that it has printed since it was last started. */
+  /** Everything that the server has printed since its last start. */
   get output(): string {
     return this.#server.output;
   }
 
-  /** Ends the process at once, as a crash does. */
+  /** Kills the process, as in a crash. */
   kill(): Promise<void> {
     return this.#server.kill();
   }
 
-  /** Ends the process as an operator does; its data stay until `remove`. */
+  /** Stops the process as an operator does. Its data is kept until `remove`. */
   async stop(): Promise<void> {
     await this.#server.stop();
   }
 
-  /** Starts it again with its data, on its port. */
+  /** Restarts the server with its data, on its port. */
   async restart(): Promise<void> {
     await this.kill();
     await this.#launch(new URL(this.url).port);
@@ -56,7 +56,7 @@ export class ServerProcess {
     return this.#launch(new URL(this.url).port);
   }
 
-  /** Ends the process and removes its data. */
+  /** Stops the process and removes its data. */
   async remove(): Promise<void> {
     await this.kill();
     rmSync(this.#dataDir, { recursive: true, force: true, maxRetries: 5 });

@@ -1,4 +1,4 @@
-// A client and a worker, as built, complete a workflow on whatever Node runs this. Prints one line.
+// The built client and worker complete a run on the current version of Node.js. Prints one line.
 import { createClient } from '@stepwright/sdk';
 import { Worker } from '../../../worker-sdk/dist/index.js';
 

@@ -1,10 +1,12 @@
 /**
- * The examples of the documentation as programs: blocks of `ts` in Markdown and in the comments of sources.
+ * The examples of the documentation as programs: `ts` blocks in Markdown and in doc comments.
  *
- * Those of Markdown are type-checked and run as printed, in their order; a definition that is printed before them (a block
- * of `yaml`) lies beside them as a file with its id as name, as the text tells readers to save it. Those of comments get a
- * `client` where they use one without making it. The address in the text is replaced by that of the test's server, and a
- * comment behind `console.log(…)` is what an example must print.
+ * Examples in Markdown are type-checked and run as printed, in their order. A definition printed before them (a `yaml`
+ * block)
+ * is saved next to them as a file named by its id, as the text tells readers to do. Examples in comments get a `client`
+ * if
+ * they use one without creating it. The address in the text is replaced by that of the test's server. A comment after
+ * `console.log(…)` is the expected output.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,16 +19,16 @@ const client = createTheClient({ baseUrl: '${DOCUMENTED_ADDRESS}' });
 `;
 
 export interface Snippet {
-  /** File and line. */
+  /** The file and line of the example. */
   readonly name: string;
   readonly code: string;
-  /** Lines that it must print. */
+  /** The expected output. */
   readonly prints: readonly string[];
-  /** A worker that works until the process is told to end. */
+  /** Whether it is a worker, which runs until its process is stopped. */
   readonly runsForEver: boolean;
 }
 
-/** All examples of files, given as patterns relative to the folder. */
+/** All examples in the files that match the patterns, which are relative to the folder. */
 export function readSnippets(folder: string, patterns: readonly string[]): readonly Snippet[] {
   const files = globSync([...patterns], {
     cwd: folder,
@@ -35,7 +37,7 @@ export function readSnippets(folder: string, patterns: readonly string[]): reado
   return files.sort().flatMap((file) => snippetsOf(file, readFileSync(join(folder, file), 'utf8')));
 }
 
-/** The definitions that a Markdown page prints, by id. */
+/** The definitions printed on a Markdown page, by id. */
 export function readDefinitions(path: string): ReadonlyMap<string, string> {
   const blocks = readFileSync(path, 'utf8').matchAll(/^```yaml\n(id: (\S+)\n[^]*?)^```$/gm);
   return new Map([...blocks].map(([, text = '', id = '']) => [id, text]));
@@ -73,7 +75,7 @@ function snippet(name: string, lines: readonly string[]): Snippet {
   };
 }
 
-/** Writes examples into files of a package, from where they see the package by its name. */
+/** Writes examples to files inside a package, where they can import the package by its name. */
 export class SnippetFolder {
   readonly #folder: string;
 
@@ -90,7 +92,9 @@ export class SnippetFolder {
     return file;
   }
 
-  /** Runs an example against a server. One that runs for ever, as workers do, is ended when `isDone` says so. */
+  /**
+   * Runs an example with a server. An example that never ends, such as a worker, is stopped when `isDone` returns true.
+   */
   async run(
     snippet: Snippet,
     serverUrl: string,
@@ -108,7 +112,7 @@ export class SnippetFolder {
     const closed = once(child, 'close');
     if (isDone !== undefined) {
       while (child.exitCode === null && !(await isDone()));
-      // One that does not listen to the signal is ended by it, which is fine.
+      // A program without a handler is killed by the signal, which is fine.
       child.kill('SIGTERM');
     }
     await closed;

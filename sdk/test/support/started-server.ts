@@ -2,7 +2,7 @@ import { createClient, type ClientOptions, type StepwrightClient } from '../../s
 import { ALL_DEFINITIONS } from './definitions.js';
 import { ServerProcess } from './server-process.js';
 
-/** A server with the definitions of `definitions.ts`. */
+/** A server with the definitions from `definitions.ts`. */
 export async function startServer(): Promise<{ server: ServerProcess; client: StepwrightClient }> {
   const server = await ServerProcess.start();
   const client = createClient({ baseUrl: server.url });
@@ -10,5 +10,5 @@ export async function startServer(): Promise<{ server: ServerProcess; client: St
   return { server, client };
 }
 
-/** Short pauses, so that tests of repetitions are quick. */
+/** Short delays, so that tests of retries are fast. */
 export const QUICK_RETRY: NonNullable<ClientOptions['retry']> = { delayMs: 10, delayMsMax: 20 };

@@ -1,4 +1,4 @@
-/** A network that can be disturbed: passes bytes on to a server, until a test cuts connections or swallows answers. */
+/** A network that can be disturbed: it forwards bytes to a server until a test cuts connections or drops responses. */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
@@ -8,7 +8,7 @@ export class TcpProxy {
   readonly #targetPort: number;
   #answersToLose = 0;
   #isDown = false;
-  /** Requests that were passed on, by their first line. */
+  /** The first line of each forwarded request. */
   readonly requests: string[] = [];
 
   private constructor(target: string) {
@@ -27,7 +27,7 @@ export class TcpProxy {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** The server gets the next requests, but the caller's connection breaks before the answer. */
+  /** The server gets the next requests, but the connection to the caller breaks before the response. */
   loseAnswers(count: number): void {
     this.#answersToLose = count;
   }

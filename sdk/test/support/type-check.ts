@@ -1,4 +1,4 @@
-/** What the compiler says about files, under the settings of a package. */
+/** The errors of the compiler in files, with the settings of a package. */
 import { dirname } from 'node:path';
 import ts from 'typescript';
 

@@ -1,12 +1,15 @@
 /**
  * Prevents pages of other sites from using this server through the browser of somebody who can reach it.
  *
- * A browser sends requests for any page: forms, images and `fetch` reach a server on loopback or in a private network that
+ * A browser sends requests for any page: forms, images and `fetch` reach a server on loopback or in a private network
+ * that
  * the site itself cannot reach. The server recognises such requests by headers that pages cannot set.
  *
- *  O1 Without access control, the server responds only under its own names, so that a page cannot reach it as "same origin"
+ *  O1 Without access control, the server responds only under its own names, so that a page cannot reach it as "same
+ * origin"
  *     under a name whose DNS record was changed to a loopback address (DNS rebinding).
- *  O2 A request that a browser makes for a page of another origin reaches nothing below /api, unless `cors_origins` lists
+ *  O2 A request that a browser makes for a page of another origin reaches nothing below /api, unless `cors_origins`
+ * lists
  *     that origin.
  *  O3 A request that a page can make without a preflight never gets a work item.
  */
@@ -124,7 +127,8 @@ function isForeign({ headers }: Request): boolean {
 }
 
 /**
- * Rule O3. Images and scripts are fetched with GET, which sends no origin, and browsers state the purpose of a request only
+ * Rule O3. Images and scripts are fetched with GET, which sends no origin, and browsers state the purpose of a request
+ * only
  * over HTTPS and on loopback. So a browser that does not state it gets no work.
  */
 function refuseWorkToPage(request: Request): void {

@@ -67,7 +67,8 @@ export function parseQuery(text: string | null | undefined): ParsedUrlQuery {
 }
 
 /**
- * Rejects query parameters that the call does not have. Every controller below `/api` names it with `@Middlewares`, so that
+ * Rejects query parameters that the call does not have. Every controller below `/api` names it with `@Middlewares`, so
+ * that
  * it runs after authentication and before the body is read; a test checks that none is missing.
  */
 export const knownQuery: RequestHandler = (request, _response, next) => {

@@ -1,7 +1,8 @@
 /**
  * The data of one request besides Express's own objects: the application's services and the parsed body.
  *
- * tsoa creates controllers from the request alone, so a controller gets the services of *its* application here. This allows
+ * tsoa creates controllers from the request alone, so a controller gets the services of *its* application here. This
+ * allows
  * several applications in one process, which tests of a fleet need.
  */
 import type { Request, RequestHandler, Response } from 'express';

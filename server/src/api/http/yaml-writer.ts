@@ -1,7 +1,8 @@
 /**
  * YAML responses, which parsers of YAML 1.1 and of YAML 1.2 read as the same values as the JSON response.
  *
- *  Y1 A string is written without quotes only if it starts with a letter or `_`, and if both versions read it as a string.
+ *  Y1 A string is written without quotes only if it starts with a letter or `_`, and if both versions read it as a
+ * string.
  *     Strings such as dates, numbers, `=` and `<<` are therefore quoted.
  *  Y2 Characters that are not printable in YAML, or that end a line in YAML 1.1, are escaped.
  *  Y3 A float with an exponent has a point and a sign (`1.0e-7`), because YAML 1.1 reads it as a string otherwise.

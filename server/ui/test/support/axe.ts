@@ -1,4 +1,4 @@
-/** Looks at a page with axe. */
+/** Checks a page with axe. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
@@ -14,12 +14,13 @@ interface AxeResults {
   }[];
 }
 
-/** What axe finds that is serious, one line each. */
+/** The serious problems that axe finds, one per line. */
 export async function seriousProblems(page: Page): Promise<string[]> {
-  // What fades in has too little contrast until it is there, and may begin to at any time; without motion nothing fades.
+  // An element that fades in has too little contrast until it is visible, and may start at any time. Without motion,
+  // none does.
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await expect.poll(() => page.locator('.loading').count()).toBe(0);
-  // Evaluated by the tool of the tests, which the page's policy does not concern.
+  // Playwright evaluates the script, so the page's policy does not apply.
   await page.evaluate(readFileSync(AXE_FILE, 'utf8'));
   const results = await page.evaluate<AxeResults>('axe.run(document)');
   return results.violations

@@ -1,4 +1,4 @@
-/** Debian's chromium, or whichever is named by CHROMIUM_PATH; where there is none, tests of the page are left out. */
+/** Debian's chromium, or the browser at CHROMIUM_PATH. Without a browser, the tests of the page are skipped. */
 import { existsSync } from 'node:fs';
 import { chromium, type Browser } from 'playwright-core';
 
@@ -20,7 +20,7 @@ const ARGUMENTS = [
   '--disable-sync',
 ];
 
-/** Null where no browser is installed, which is said loudly. */
+/** Null if no browser is installed, which prints a warning. */
 export const browserPath: string | null =
   PLACES.find((place) => place !== undefined && existsSync(place)) ?? null;
 

@@ -1,6 +1,7 @@
 /**
- * The page reads its lists again whenever it may have missed something. Where a test looks at what the stream alone
- * changes, no such answer may arrive.
+ * The page fetches its lists again whenever it may have missed a change. In tests of changes by the stream alone, no
+ * such
+ * response may arrive.
  */
 import type { Page, Request } from 'playwright-core';
 import { expect } from 'vitest';
@@ -8,9 +9,9 @@ import { expect } from 'vitest';
 const LIST = /\/api\/workflow\?/;
 
 export interface ListReads {
-  /** From here on no list arrives; resolves when none is on its way. */
+  /** Holds all list calls from now on. Resolves when no response is pending. */
   hold(): Promise<void>;
-  /** Before the page is loaded again. */
+  /** Releases the calls. Call it before the page is reloaded. */
   release(): Promise<void>;
 }
 

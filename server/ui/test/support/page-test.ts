@@ -1,6 +1,7 @@
 /**
- * A real server on the embedded store, a real browser, and a page that fails its test when anything is reported that
- * should not be: a script error, a breach of the page's policy, a request to somewhere else.
+ * A real server on the embedded store, a real browser, and a page. The test fails if the browser reports a script
+ * error, a
+ * violation of the page's policy, or a request to another site.
  */
 import { createClient, type StepwrightClient } from '@stepwright/sdk';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
@@ -11,14 +12,14 @@ import { launchBrowser } from './browser.js';
 export interface PageTest {
   readonly server: ServerProcess;
   readonly client: StepwrightClient;
-  /** Opens a window of its own at an address behind `/ui`. */
+  /** Opens a separate window at an address below `/ui`. */
   open(
     path: string,
     options?: BrowserContextOptions,
     /** Called before the page is loaded. */
     prepare?: (page: Page) => Promise<void>,
   ): Promise<Page>;
-  /** Errors that a test expects the browser to report, such as the answer 401. */
+  /** Declares an error that the browser may report, such as the status 401. */
   expectBrowserError(pattern: RegExp): void;
 }
 
@@ -28,7 +29,7 @@ export interface PageTestOptions {
   readonly seed?: (client: StepwrightClient) => Promise<void>;
 }
 
-/** Call it in a `describe`; the members of what it gives are there once tests run. */
+/** Call it in a `describe`. The members of the result are available while tests run. */
 export function usePages(options: PageTestOptions = {}): PageTest {
   let server: ServerProcess | null = null;
   let client: StepwrightClient | null = null;
@@ -76,7 +77,7 @@ export function usePages(options: PageTestOptions = {}): PageTest {
       });
       contexts.push(context);
       const page = await context.newPage();
-      // Much comes late on a machine that has much else to do; what never comes fails all the same.
+      // On a busy machine, many things are late. A test whose text never appears still fails.
       page.setDefaultTimeout(60_000);
       listen(page, server!.url, browserErrors);
       await prepare?.(page);

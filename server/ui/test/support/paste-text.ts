@@ -1,4 +1,7 @@
-/** Replaces what is in an editor by pasting. Typing whole texts with the browser's own commands would leave styled elements. */
+/**
+ * Replaces the text of an editor by pasting. Inserting whole texts with the browser's own commands would add styled
+ * elements.
+ */
 import type { Locator } from 'playwright-core';
 
 export async function pasteText(editor: Locator, text: string): Promise<void> {

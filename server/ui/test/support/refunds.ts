@@ -1,4 +1,4 @@
-/** Runs that ended in every way there is, and one that waits for a child. */
+/** Runs with every outcome, and one that is waiting for a child. */
 import type { StepwrightClient } from '@stepwright/sdk';
 
 const REFUND = `
@@ -63,7 +63,7 @@ export interface Refunds {
   readonly failed: string;
   readonly compensated: string;
   readonly terminated: string;
-  /** Open, with one child that waits for an event. */
+  /** Open, with one child that is waiting for an event. */
   readonly batch: string;
 }
 

@@ -1,4 +1,6 @@
-/** A small shop's workflows, in every state that the page has to show; what the pictures of the documentation show too. */
+/**
+ * The workflows of a small shop, in every state that the page shows. The pictures in the documentation show them, too.
+ */
 import type { StepwrightClient } from '@stepwright/sdk';
 import { eventually } from '../../../../sdk/test/support/eventually.js';
 
@@ -127,13 +129,13 @@ const LINES = [
 ];
 
 export interface Shop {
-  /** Waits for an approval. */
+  /** Waiting for an approval. */
   readonly order: string;
-  /** Waits for a worker that charges the card. */
+  /** Waiting for a worker that charges the card. */
   readonly unpaid: string;
   /** Suspended by an error with a traceback. */
   readonly invoice: string;
-  /** Waits for its next retry. */
+  /** Waiting for a retry. */
   readonly sync: string;
   readonly reminder: string;
   readonly greeting: string;

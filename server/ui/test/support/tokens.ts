@@ -1,4 +1,4 @@
-/** Tokens as an identity provider would sign them, and the settings of a server that accepts them. */
+/** Tokens as signed by an identity provider, and the settings of a server that accepts them. */
 import { generateKeyPairSync, sign } from 'node:crypto';
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
