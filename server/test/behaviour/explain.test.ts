@@ -77,7 +77,7 @@ function explains(at: Surroundings): void {
     const id = await at.client.defineAndStart([step('all', 'Parallel', {}, { Do: branches })]);
     const few = await until(id, ({ reasons }) => reasons[0]?.kind === 'retry');
     expect(few.reasons.map(({ kind }) => kind)).toEqual(['retry', 'activity', 'timer']);
-    expect(few.summary).toMatch(/^bad: retry 1 .* \(and 2 more\)$/);
+    expect(few.summary).toMatch(/^bad: attempt 2 .* \(and 2 more\)$/);
     const many = await at.client.defineAndStart([
       step('each', 'Foreach', { Collection: 'list(range(70))' }, { Do: [[nap]] }),
     ]);
