@@ -16,7 +16,7 @@ interface MonthlyBilling extends MonthlyBillingInput {
   total: number;
 }
 
-// A SubWorkflow step starts the newest version of its definition at the time the step runs.
+// A SubWorkflow step starts the latest version of its definition at the time the step runs.
 await client.definitions.register(await read('bill-customer.yaml'));
 await client.definitions.register(await read('monthly-billing.yaml'));
 

@@ -14,7 +14,7 @@ export type DefinitionDocument = Schemas['DefinitionDocument'];
 export type StepDocument = Schemas['StepDocument'];
 /** The result of validating a definition. */
 export type DefinitionCheck = Schemas['DefinitionCheck'];
-/** A definition in a list, in its newest version. */
+/** A definition in a list, in its latest version. */
 export type DefinitionSummary = Schemas['DefinitionSummary'];
 /** A stored definition, with the version that the server assigned. */
 export type RegisteredDefinition = Schemas['RegisteredDefinition'];

@@ -1,4 +1,4 @@
-/** What becomes of calls when the server is away for a while: a proxy disturbs a healthy one, or it restarts. */
+/** How calls behave while the server is unavailable: behind a proxy that disturbs the connection, and during restarts. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient, isNetworkError, type StepwrightClient } from '../src/index.js';
 import { APPROVAL } from './support/definitions.js';

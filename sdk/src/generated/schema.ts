@@ -12,8 +12,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the queues of activities
-         * @description How much work waits, by name, those with the most waiting work first.
+         * List activity queues
+         * @description Lists the queues of all activities, those with the most waiting items first.
          */
         get: operations["listActivityQueues"];
         put?: never;
@@ -35,7 +35,7 @@ export interface paths {
         put?: never;
         /**
          * Report failure
-         * @description Reports that the work failed. The body says why, in any JSON value, and is shown as the step's error. With `retry=false` the step is not retried: it does what its OnRetriesExhausted says.
+         * @description Reports that a work item has failed. The body is the reason, any JSON value, and becomes the error of the step. With `retry=false`, the step is not retried, and its OnRetriesExhausted applies.
          */
         post: operations["failActivity"];
         delete?: never;
@@ -55,7 +55,7 @@ export interface paths {
         put?: never;
         /**
          * Report success
-         * @description Reports that the work is done. The body is the result: any JSON value; none is null. Sent again, it is accepted again.
+         * @description Reports the result of a work item. The body is the result: any JSON value, `null` by default. Repeating the call is accepted and changes nothing.
          */
         post: operations["succeedActivity"];
         delete?: never;
@@ -72,15 +72,15 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get work
-         * @description Hands out the oldest waiting work item of a name, to one worker at a time. Waits up to `timeout` seconds for one.
+         * Claim a work item
+         * @description Claims the oldest waiting work item of an activity. Each item is delivered to one worker at a time. If none is waiting, the call waits up to `timeout` seconds.
          */
         get: operations["pullActivity"];
         put?: never;
         post?: never;
         /**
-         * Release work
-         * @description Gives a work item back to the queue, at its old place.
+         * Release a work item
+         * @description Returns a work item to its previous position in the queue.
          */
         delete: operations["releaseActivity"];
         options?: never;
@@ -96,8 +96,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the work items of a name
-         * @description Work items of a name that are not done, one page of them: those that wait, the oldest first, then those of workflows that are not Runnable, then those that workers hold.
+         * List the work items of an activity
+         * @description Lists the open work items of an activity in pages: first those that are waiting, the oldest first, then those of runs that are not Runnable, then those that workers hold.
          */
         get: operations["listActivityItems"];
         put?: never;
@@ -118,7 +118,7 @@ export interface paths {
         get?: never;
         /**
          * Extend a lease
-         * @description Keeps a work item for another while.
+         * @description Extends the lease of a work item.
          */
         put: operations["extendActivity"];
         post?: never;
@@ -137,15 +137,15 @@ export interface paths {
         };
         /**
          * List definitions
-         * @description The newest version of every definition, one page of them.
+         * @description Lists the latest version of every definition, in pages.
          */
         get: operations["listDefinitions"];
         put?: never;
         /**
          * Store a definition
-         * @description Stores a definition as the next version of its id. Running workflows stay on their version; new ones start on this.
+         * @description Stores a definition as the next version of its id. Open runs keep their version; new runs use this one.
          *
-         *     All problems of a refused definition are in `errors`, each with a JSON pointer and, for YAML, line and column.
+         *     If the definition is rejected, `errors` lists all problems, each with a JSON pointer and, where possible, line and column.
          */
         post: operations["registerDefinition"];
         delete?: never;
@@ -165,7 +165,7 @@ export interface paths {
         put?: never;
         /**
          * Check a definition
-         * @description Checks a definition as storing it would, and stores nothing.
+         * @description Checks a definition without storing it.
          */
         post: operations["validateDefinition"];
         delete?: never;
@@ -183,7 +183,7 @@ export interface paths {
         };
         /**
          * Get a definition
-         * @description A definition in its canonical form, with the version it was given.
+         * @description Returns a definition in its canonical form, with its version.
          */
         get: operations["getDefinition"];
         put?: never;
@@ -203,7 +203,7 @@ export interface paths {
         };
         /**
          * List the versions of a definition
-         * @description All versions of a definition, newest first, one page of them.
+         * @description Lists all versions of a definition, the newest first, in pages.
          */
         get: operations["listDefinitionVersions"];
         put?: never;
@@ -223,7 +223,7 @@ export interface paths {
         };
         /**
          * List events
-         * @description Published events, newest first, one page of them: all, or those of one name and key.
+         * @description Lists published events in pages, the newest first: all events, or those with one name and key.
          */
         get: operations["listEvents"];
         put?: never;
@@ -243,7 +243,7 @@ export interface paths {
         };
         /**
          * Get an event
-         * @description An event with all of its data, as long as it is kept.
+         * @description Returns an event with all of its data. Events are available until their retention ends.
          */
         get: operations["getEvent"];
         put?: never;
@@ -265,7 +265,7 @@ export interface paths {
         put?: never;
         /**
          * Publish an event
-         * @description Publishes an event to every workflow that waits for its name and key, and to those that will. It is stored before the answer is sent. The body is the event's data: any JSON value.
+         * @description Publishes an event to every run that is waiting for its name and key, or will wait for it. The server stores the event before it responds. The body is the data of the event: any JSON value.
          */
         post: operations["publishEvent"];
         delete?: never;
@@ -282,8 +282,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List who waits for an event
-         * @description The workflows that wait for an event of this name and key, one page of them.
+         * List the runs waiting for an event
+         * @description Lists the runs that are waiting for an event with this name and key, in pages.
          */
         get: operations["listEventWaiters"];
         put?: never;
@@ -303,7 +303,7 @@ export interface paths {
         };
         /**
          * Get server information
-         * @description The server that answers: its version, machine, store and backplane.
+         * @description Returns information about the server: its version, machine, store and backplane.
          */
         get: operations["getInfo"];
         put?: never;
@@ -323,7 +323,7 @@ export interface paths {
         };
         /**
          * List nodes
-         * @description The nodes that share the store, and how busy each was at its last heartbeat, a few seconds ago. One that died is listed for a while.
+         * @description Lists the nodes that share the store, with the load of each at its last heartbeat, a few seconds ago. A dead node stays on the list for a while.
          */
         get: operations["listNodes"];
         put?: never;
@@ -343,7 +343,7 @@ export interface paths {
         };
         /**
          * List custom steps
-         * @description The names of all custom steps, one page of them.
+         * @description Lists the names of all custom steps, in pages.
          */
         get: operations["listSteps"];
         put?: never;
@@ -363,13 +363,13 @@ export interface paths {
         };
         /**
          * Get a custom step
-         * @description The script of a custom step.
+         * @description Returns the script of a custom step.
          */
         get: operations["getStep"];
         put?: never;
         /**
          * Store a custom step
-         * @description Stores a Python script under a name that definitions can then use as a step type. Inputs are variables of the script, and every variable that is left at its end can be used in outputs. Steps run the newest script.
+         * @description Stores a Python script under a name that definitions can use as a step type. The inputs of a step are variables of the script, and its outputs can use every variable that exists at the end of the script. Steps run the latest script.
          */
         post: operations["putStep"];
         delete?: never;
@@ -387,7 +387,7 @@ export interface paths {
         };
         /**
          * List the versions of a custom step
-         * @description All versions of a custom step, newest first, one page of them.
+         * @description Lists all versions of a custom step, the newest first, in pages.
          */
         get: operations["listStepVersions"];
         put?: never;
@@ -407,15 +407,15 @@ export interface paths {
         };
         /**
          * Follow changes
-         * @description What changes from now on, as server-sent events, for as long as the connection lasts. Read the lists after each connect; what changed before is not told.
+         * @description Streams changes as server-sent events while the connection lasts. The stream does not include earlier changes, so fetch the lists after each connect.
          *
-         *     `workflow` tells of a workflow after it was started, has come further or was controlled; its data is a WorkflowSummary. A workflow that changes often is told of at most ten times a second, as it is then.
+         *     A `workflow` event reports that a run was started, has advanced or was controlled; its data is a WorkflowSummary. A run that changes often is reported at most ten times a second, with its current state.
          *
-         *     `definition` tells of a new version: `{"id", "version"}`.
+         *     A `definition` event reports a new version: `{"id", "version"}`.
          *
-         *     `lag` means that more changed than could be told, or may have changed on a node that cannot be heard: read the lists again.
+         *     A `lag` event means that some changes are missing, because there were too many, or because another node cannot be reached: fetch the lists again.
          *
-         *     A comment line comes every 15 seconds while nothing happens. The stream ends when the token expires or the server stops.
+         *     While nothing changes, the server sends a comment line every 15 seconds. The stream ends when the token expires or the server stops.
          */
         get: operations["streamChanges"];
         put?: never;
@@ -434,8 +434,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List workflows
-         * @description Workflows without their data, newest first, one page of them.
+         * List runs
+         * @description Lists runs without their data, the newest first, in pages.
          */
         get: operations["listWorkflows"];
         put?: never;
@@ -444,8 +444,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Control many workflows
-         * @description Does the same to many workflows, to each by itself: what cannot be done to one does not keep it from the others.
+         * Control many runs
+         * @description Applies one action to many runs, independently of each other: if it fails for one run, the others are still controlled.
          */
         patch: operations["controlWorkflows"];
         trace?: never;
@@ -458,21 +458,21 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get a workflow
-         * @description A workflow with its data. With `wait` the answer comes when the workflow has ended or the time is over.
+         * Get a run
+         * @description Returns a run with its data. With `wait`, the server responds when the run has ended or the time is up.
          */
         get: operations["getWorkflow"];
         put?: never;
         /**
-         * Start a workflow
-         * @description Starts a workflow on the newest version of a definition. The body is its data; without a body it starts with `{}`.
+         * Start a run
+         * @description Starts a run of the latest version of a definition. The body is the data of the run, `{}` by default.
          */
         post: operations["startWorkflow"];
         /**
-         * Terminate a workflow
-         * @description Ends a workflow for good. One that has ended stays as it is. The answer has `data` and `lastError` only for callers who also have the scope `conductor:viewer`.
+         * Terminate a run
+         * @description Terminates a run. A run that has already ended does not change. The response contains `data` and `lastError` only if the caller also has the scope `conductor:viewer`.
          *
-         *     With `compensate=true` it first compensates what it has done: everything that waits or runs is cancelled, then the `CompensateWith` of every completed step and of every open saga runs, the newest first. The answer comes at once, with the workflow still Runnable; it is Terminated when all are through. A suspended workflow is resumed for it. Asked again meanwhile, nothing changes; without `compensate` it ends at once.
+         *     With `compensate=true`, the run first compensates its completed steps: it cancels every waiting or running step, then runs the `CompensateWith` of every completed step and every open saga, the newest first. The server responds immediately, while the run is still Runnable; the run is Terminated when all compensations are complete. A suspended run is resumed for this. In the meantime, repeating the call changes nothing, and a call without `compensate` terminates the run immediately.
          */
         delete: operations["terminateWorkflow"];
         options?: never;
@@ -488,8 +488,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what was done to a workflow
-         * @description What was done to a workflow and by whom, newest first: suspended, resumed, terminated, tried again, answered for a worker, an event published for it. The newest 100 are kept.
+         * List the actions on a run
+         * @description Lists the actions on a run and their callers, the newest first: suspend, resume, terminate, retry, answers in place of a worker, and events published for the run. The server keeps the newest 100.
          */
         get: operations["listWorkflowActions"];
         put?: never;
@@ -508,8 +508,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Explain a workflow
-         * @description Why a workflow stands where it stands: one reason for each step that runs or waits, in words and as values, and what an operator can do about it.
+         * Explain a run
+         * @description Explains why a run is running, waiting, suspended or ended: one reason for each step that is running or waiting, in words and as fields, and the actions that an operator can take.
          */
         get: operations["explainWorkflow"];
         put?: never;
@@ -529,8 +529,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Resume a workflow
-         * @description Lets a suspended workflow go on. A step whose failure suspended it is tried again. The answer has `data` and `lastError` only for callers who also have the scope `conductor:viewer`.
+         * Resume a run
+         * @description Resumes a suspended run. If a failed step suspended it, the step is retried. The response contains `data` and `lastError` only if the caller also has the scope `conductor:viewer`.
          */
         put: operations["resumeWorkflow"];
         post?: never;
@@ -550,7 +550,7 @@ export interface paths {
         get?: never;
         /**
          * Retry failed steps now
-         * @description Tries every step again at once that waits for its next try after a failure. The answer has `data` and `lastError` only for callers who also have the scope `conductor:viewer`.
+         * @description Immediately retries every failed step that is waiting for its next attempt. The response contains `data` and `lastError` only if the caller also has the scope `conductor:viewer`.
          */
         put: operations["retryWorkflow"];
         post?: never;
@@ -568,8 +568,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the steps of a workflow
-         * @description What ran in the workflow, in order, then what is open and what it waits for; one page of it. A page of one step may hold fewer than `limit`, or none, and have a next one: the steps of a long workflow are looked through a piece at a time.
+         * List the steps of a run
+         * @description Lists the executions of a run in pages: the ended ones in order, then the open ones with what they are waiting for. With `stepId`, the server searches a long run piece by piece. A page may then have fewer items than `limit`, or none, although there is a next page.
          */
         get: operations["listWorkflowSteps"];
         put?: never;
@@ -591,7 +591,7 @@ export interface paths {
         put?: never;
         /**
          * Fail an awaited activity
-         * @description Fails an activity that a workflow waits for, in place of its worker. The body says why, in any JSON value, and is shown as the step's error. With `retry=false` the step is not retried: it does what its OnRetriesExhausted says.
+         * @description Fails an activity in place of its worker. The body is the reason, any JSON value, and becomes the error of the step. With `retry=false`, the step is not retried, and its OnRetriesExhausted applies. If a worker holds the work item, its token becomes stale.
          */
         post: operations["failAwaitedActivity"];
         delete?: never;
@@ -611,7 +611,7 @@ export interface paths {
         put?: never;
         /**
          * Complete an awaited activity
-         * @description Completes an activity that a workflow waits for, in place of its worker. The body is the result: any JSON value; none is null. Where a worker holds the work, its token is stale from then on.
+         * @description Completes an activity in place of its worker. The body is the result: any JSON value, `null` by default. If a worker holds the work item, its token becomes stale.
          */
         post: operations["completeAwaitedActivity"];
         delete?: never;
@@ -629,8 +629,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Suspend a workflow
-         * @description Stops a workflow until it is resumed. A step that runs just now ends first. The answer has `data` and `lastError` only for callers who also have the scope `conductor:viewer`.
+         * Suspend a run
+         * @description Suspends a run until it is resumed. A step in progress finishes first. The response contains `data` and `lastError` only if the caller also has the scope `conductor:viewer`.
          */
         put: operations["suspendWorkflow"];
         post?: never;
@@ -649,7 +649,7 @@ export interface paths {
         };
         /**
          * Liveness
-         * @description The process runs. A server that does not answer this should be restarted.
+         * @description Reports that the process is running. If a server does not respond, restart it.
          */
         get: operations["getLiveness"];
         put?: never;
@@ -669,7 +669,7 @@ export interface paths {
         };
         /**
          * Readiness
-         * @description Whether the server should get requests: not while it starts, stops or has lost its store.
+         * @description Reports whether the server can serve requests. It cannot while it is starting or stopping, or while its store is unavailable.
          */
         get: operations["getReadiness"];
         put?: never;
@@ -689,7 +689,7 @@ export interface paths {
         };
         /**
          * Metrics
-         * @description Counters and gauges in the text format of Prometheus.
+         * @description Returns the metrics in the text format of Prometheus.
          */
         get: operations["getMetrics"];
         put?: never;
@@ -709,7 +709,7 @@ export interface paths {
         };
         /**
          * Get the schema of definitions
-         * @description The JSON Schema (2020-12) of definitions, in JSON and YAML alike, for editors that complete and check them. It needs no token. What it accepts may still be refused: unique ids, targets and expressions are beyond a schema.
+         * @description Returns the JSON Schema (2020-12) of definitions in JSON and YAML, with which editors can complete and check them. No token is required. The server may reject a definition that the schema accepts: a schema cannot check unique ids, the targets of steps, or expressions.
          */
         get: operations["getDefinitionSchema"];
         put?: never;
@@ -725,7 +725,7 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
-         * @description A work item that is not done.
+         * @description An open work item.
          * @example {
          *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
          *       "executionId": 2,
@@ -740,45 +740,45 @@ export interface components {
             workflowId: string;
             /**
              * Format: int32
-             * @description The execution of the step that offered it.
+             * @description The execution of the step that offered the item.
              */
             executionId: number;
             /**
              * Format: int32
-             * @description Which hand-out is under way, or comes next, from 1.
+             * @description The number of the current or next delivery, starting at 1.
              */
             attempt: number;
             /** @description ISO 8601, UTC. */
             offeredTime: string;
             state: components["schemas"]["ActivityItemState"];
-            /** @description Who holds it. */
+            /** @description The worker that holds the item. */
             workerId: string | null;
-            /** @description When it goes back to the queue. ISO 8601, UTC; null when it is not held, or held without a lease. */
+            /** @description When the item returns to the queue. ISO 8601, UTC; null if no worker holds it, or if it is held without a lease. */
             leaseUntil: string | null;
         };
-        /** @description Work items of one name, one page of them. */
+        /** @description A page of the work items of one activity. */
         ActivityItemPage: {
             items: components["schemas"]["ActivityItem"][];
             /** @description The `cursor` of the next page; null on the last one. */
             nextCursor: string | null;
         };
         /**
-         * @description Where a work item is: it waits for a worker, a worker holds it, or it was passed over because its workflow is not Runnable.
+         * @description The state of a work item. `waiting`: no worker holds it. `held`: a worker holds it. `deferred`: it was skipped because its run is not Runnable.
          * @enum {string}
          */
         ActivityItemState: "waiting" | "held" | "deferred";
-        /** @description Who might take an activity that nobody holds, as of the last heartbeats. */
+        /** @description Whether workers poll for a work item that no worker holds, as of the last heartbeats. */
         ActivityPolling: {
             /**
              * Format: int32
-             * @description Workers that wait for it now, on all nodes.
+             * @description The number of waiting polls on all nodes.
              */
             pollers: number;
-            /** @description ISO 8601, UTC; null: never, since the nodes started. */
+            /** @description ISO 8601, UTC; null if no worker has polled since the nodes started. */
             lastPollTime: string | null;
         };
         /**
-         * @description The work of one name that is not done yet.
+         * @description The queue of one activity.
          * @example {
          *       "activityName": "charge-card",
          *       "waiting": 3,
@@ -792,36 +792,36 @@ export interface components {
             activityName: string;
             /**
              * Format: int32
-             * @description Nobody holds them.
+             * @description The number of items that no worker holds.
              */
             waiting: number;
             /**
              * Format: int32
-             * @description Workers hold them.
+             * @description The number of items that workers hold.
              */
             held: number;
-            /** @description When the oldest was offered that nobody holds. ISO 8601, UTC; null when there is none. */
+            /** @description When the oldest waiting item was offered. ISO 8601, UTC; null if no item is waiting. */
             oldestTime: string | null;
             /**
              * Format: int32
-             * @description Polls of workers that wait for work of this name now.
+             * @description The number of polls that are waiting for work of this activity.
              */
             pollers: number;
-            /** @description When a worker last asked for work of this name, as far as is known. ISO 8601, UTC. */
+            /** @description When a worker last polled for this activity, as far as the server knows. ISO 8601, UTC. */
             lastPollTime: string | null;
         };
-        /** @description The queues of activities, those with the most waiting work first; at most 500. */
+        /** @description The queues of activities, those with the most waiting items first; at most 500. */
         ActivityQueueList: {
             items: components["schemas"]["ActivityQueue"][];
-            /** @description Always null: there is one page. */
+            /** @description Always null: there is only one page. */
             nextCursor: string | null;
         };
-        /** @description What became of each workflow, in the order of the request. */
+        /** @description The result for each run, in the order of the request. */
         ControlAnswer: {
             results: components["schemas"]["ControlResult"][];
         };
         /**
-         * @description One action for many workflows.
+         * @description One action for many runs.
          * @example {
          *       "action": "resume",
          *       "workflowIds": [
@@ -831,16 +831,16 @@ export interface components {
          */
         ControlRequest: {
             /**
-             * @description `retry` tries steps again at once that wait for their next try.
+             * @description `retry` immediately retries the steps that are waiting for their next attempt.
              * @enum {string}
              */
             action: "suspend" | "resume" | "terminate" | "retry";
-            /** @description With `terminate`: whether each workflow compensates what it has done before it ends; by default it does not. */
+            /** @description With `terminate`: whether each run compensates its completed steps before it ends. The default is false. */
             compensate?: boolean;
             workflowIds: string[];
         };
         /**
-         * @description What became of one workflow.
+         * @description The result for one run.
          * @example {
          *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
          *       "outcome": "done",
@@ -850,15 +850,15 @@ export interface components {
         ControlResult: {
             workflowId: string;
             /**
-             * @description `refused`: its status does not allow it; `missing`: there is no such workflow.
+             * @description `refused`: the status of the run does not allow the action. `missing`: there is no such run.
              * @enum {string}
              */
             outcome: "done" | "refused" | "missing";
-            /** @description The status afterwards; null when there is no such workflow. */
+            /** @description The status after the action; null if there is no such run. */
             status: components["schemas"]["WorkflowStatus"] | null;
         };
         /**
-         * @description A workflow after a control action. Callers without the scope `conductor:viewer` get it without `data` and `lastError`.
+         * @description A run after a control action. Callers without the scope `conductor:viewer` get it without `data` and `lastError`.
          * @example {
          *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
          *       "definitionId": "greeting",
@@ -878,31 +878,31 @@ export interface components {
             definitionId: string;
             /**
              * Format: int32
-             * @description The version of the definition that it runs on.
+             * @description The version of the definition that the run uses.
              */
             version: number;
-            /** @description The caller's own text from the start. */
+            /** @description The name that the caller gave the run when starting it. */
             reference: string | null;
             status: components["schemas"]["WorkflowStatus"];
-            /** @description How it ended; null while it has not. */
+            /** @description How the run ended; null while it is open. */
             outcome: components["schemas"]["WorkflowOutcome"] | null;
-            /** @description The SubWorkflow step that started it; null where a client did. */
+            /** @description The SubWorkflow step that started the run; null if a client started it. */
             parent: components["schemas"]["WorkflowParent"] | null;
             /** @description ISO 8601, UTC. */
             startTime: string;
-            /** @description ISO 8601, UTC; null while it has not ended. */
+            /** @description ISO 8601, UTC; null while the run is open. */
             endTime: string | null;
-            /** @description When the server last wrote it: the newest progress or control action. ISO 8601, UTC. */
+            /** @description The time of the last change: progress or a control action. ISO 8601, UTC. */
             lastChangeTime: string;
-            /** @description When the error came that `lastError` shows. ISO 8601, UTC. */
+            /** @description The time of `lastError`. ISO 8601, UTC. */
             failureTime: string | null;
-            /** @description Left out for callers without the scope `conductor:viewer`. */
+            /** @description Omitted for callers without the scope `conductor:viewer`. */
             data?: components["schemas"]["DataObject"];
-            /** @description As in Workflow. Left out for callers without the scope `conductor:viewer`. */
+            /** @description As in Workflow. Omitted for callers without the scope `conductor:viewer`. */
             lastError?: components["schemas"]["StepError"] | null;
         };
         /**
-         * @description An object whose members are the caller's own.
+         * @description An object with any members.
          * @example {
          *       "customer": "c-17",
          *       "amount": 250
@@ -912,7 +912,7 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * @description What a check of a definition found.
+         * @description The result of checking a definition.
          * @example {
          *       "valid": true,
          *       "errors": [],
@@ -920,13 +920,13 @@ export interface components {
          *     }
          */
         DefinitionCheck: {
-            /** @description Whether it would be stored. */
+            /** @description Whether the server would store the definition. */
             valid: boolean;
             errors: components["schemas"]["ProblemItem"][];
             warnings: components["schemas"]["ProblemItem"][];
         };
         /**
-         * @description A workflow definition. The first step is the entry. Member names are accepted in any casing.
+         * @description A definition. A run begins with the first step. The server accepts member names in any casing.
          * @example {
          *       "id": "greeting",
          *       "description": "Greets whoever is in the data",
@@ -949,26 +949,26 @@ export interface components {
             id: string;
             /**
              * Format: double
-             * @description Assigned by the server: 1, 2, 3 …; ignored in requests.
+             * @description Assigned by the server: 1, 2, 3 … Ignored in requests.
              */
             version?: number;
-            /** @description A sentence for people. */
+            /** @description A description for people. */
             description?: string | null;
-            /** @description What happens when a step fails that does not say it itself; Retry when left out. */
+            /** @description What happens when a step without its own error behavior fails. The default is Retry. */
             defaultErrorBehavior?: components["schemas"]["ErrorBehavior"];
-            /** @description Time between two tries of a step that does not say it itself; 60 seconds when left out. */
+            /** @description The time between two attempts of a step without its own retry interval. The default is 60 seconds. */
             defaultErrorRetryInterval?: components["schemas"]["Duration"];
-            /** @description The steps, at least one; the first is where a workflow begins. */
+            /** @description The steps, at least one. A run begins with the first. */
             steps: components["schemas"]["StepDocument"][];
         };
-        /** @description Definitions, one page of them. */
+        /** @description A page of definitions. */
         DefinitionPage: {
             items: components["schemas"]["DefinitionSummary"][];
             /** @description The `cursor` of the next page; null on the last one. */
             nextCursor: string | null;
         };
         /**
-         * @description A definition in a list: its newest version.
+         * @description A definition in a list, in its latest version.
          * @example {
          *       "id": "greeting",
          *       "version": 2,
@@ -984,14 +984,14 @@ export interface components {
             /** @description ISO 8601, UTC. */
             createdAt: string;
         };
-        /** @description A time span: seconds as a number, `hh:mm:ss[.fff]`, `d.hh:mm:ss`, or ISO 8601 such as `PT5S`. */
+        /** @description A duration: seconds as a number, `hh:mm:ss[.fff]`, `d.hh:mm:ss`, or ISO 8601 such as `PT5S`. */
         Duration: string | number | null;
         /**
          * @description What happens when a step fails.
          * @enum {string}
          */
         ErrorBehavior: "Retry" | "Suspend" | "Terminate" | "Compensate";
-        /** @description Events, newest first, one page of them. */
+        /** @description A page of events, the newest first. */
         EventPage: {
             items: components["schemas"]["EventSummary"][];
             /** @description The `cursor` of the next page; null on the last one. */
@@ -1018,22 +1018,22 @@ export interface components {
             id: string;
             name: string;
             key: string;
-            /** @description Null with `dataOmitted`. */
+            /** @description Null if `dataOmitted` is true. */
             data: components["schemas"]["JsonValue"];
-            /** @description The data is longer than 4,096 characters, too long for a list. */
+            /** @description Whether the data is omitted because it is longer than 4,096 characters. */
             dataOmitted: boolean;
             /** @description ISO 8601, UTC. */
             publishTime: string;
             /**
              * Format: double
-             * @description How many waiting workflows it was handed to at once; null while that is under way.
+             * @description The number of waiting runs that the event was delivered to immediately; null while delivery is in progress.
              */
             deliveredTo: number | null;
-            /** @description The first 20 workflows that waited for it when it was published. A workflow that waits later can take it too, which is not noted here. */
+            /** @description The first 20 runs that were waiting for the event when it was published. Runs that took it later are not listed. */
             takenBy: string[];
         };
         /**
-         * @description A step that waits for an event.
+         * @description A step that is waiting for an event.
          * @example {
          *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
          *       "executionId": 2,
@@ -1044,27 +1044,27 @@ export interface components {
             workflowId: string;
             /** Format: int32 */
             executionId: number;
-            /** @description Events that were published from this time on are wanted. ISO 8601, UTC. */
+            /** @description The effective date: the step takes events published at this time or later. ISO 8601, UTC. */
             since: string;
         };
-        /** @description Steps that wait for an event, one page of them. */
+        /** @description A page of the steps that are waiting for an event. */
         EventWaiterPage: {
             items: components["schemas"]["EventWaiter"][];
             /** @description The `cursor` of the next page; null on the last one. */
             nextCursor: string | null;
         };
         /**
-         * @description Why a workflow stands where it stands.
+         * @description Why a run is running, waiting, suspended or ended.
          * @example {
          *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
          *       "status": "Runnable",
          *       "outcome": null,
          *       "time": "2026-05-04T10:32:30.123Z",
-         *       "summary": "approve: waits for event approved/42 since 12 min; no matching event has been published since the effective date",
+         *       "summary": "approve: has been waiting for event approved/42 for 12 min; no matching event has been published since the effective date",
          *       "reasons": [
          *         {
          *           "kind": "event",
-         *           "text": "waits for event approved/42 since 12 min; no matching event has been published since the effective date",
+         *           "text": "has been waiting for event approved/42 for 12 min; no matching event has been published since the effective date",
          *           "since": "2026-05-04T10:20:30.123Z",
          *           "until": null,
          *           "executionId": 2,
@@ -1089,48 +1089,48 @@ export interface components {
         Explanation: {
             workflowId: string;
             status: components["schemas"]["WorkflowStatus"];
-            /** @description How it ended; null while it has not. */
+            /** @description How the run ended; null while it is open. */
             outcome: components["schemas"]["WorkflowOutcome"] | null;
-            /** @description When it was asked; ISO 8601, UTC. */
+            /** @description The time of the explanation. ISO 8601, UTC. */
             time: string;
             /** @description The most important reason in one sentence. */
             summary: string;
-            /** @description The most important first, at most about fifty. Containers are not among them, only what runs or waits inside. */
+            /** @description The reasons, the most important first, at most about fifty. They do not include containers, only the running and waiting steps inside. */
             reasons: components["schemas"]["WaitReason"][];
             /**
              * Format: int32
-             * @description How many open steps are not explained.
+             * @description The number of open steps without a reason here.
              */
             moreReasons: number;
         };
-        /** @description A Python expression; a number, boolean or null is that constant. */
+        /** @description A Python expression. A number, boolean or null is a constant. */
         Expression: string | number | boolean | null;
         /**
-         * @description A lease that was extended.
+         * @description An extended lease.
          * @example {
          *       "tokenExpiry": "2026-05-04T10:21:30.123Z"
          *     }
          */
         ExtendedLease: {
-            /** @description When the item goes back to the queue: ISO 8601, UTC. */
+            /** @description When the item returns to the queue. ISO 8601, UTC. */
             tokenExpiry: string;
         };
-        /** @description The worker that holds an activity. */
+        /** @description The worker that holds a work item. */
         HoldingWorker: {
-            /** @description Empty for a worker that gave no name. */
+            /** @description Empty if the worker has no name. */
             workerId: string;
-            /** @description ISO 8601, UTC; null: it holds the activity without a lease. */
+            /** @description ISO 8601, UTC; null if the worker holds the item without a lease. */
             leaseUntil: string | null;
         };
-        /** @description Any JSON value: an object, list, text, number, boolean or null. */
+        /** @description Any JSON value: an object, list, string, number, boolean or null. */
         JsonValue: unknown;
-        /** @description The process runs. */
+        /** @description The process is running. */
         Liveness: {
             /** @enum {string} */
             status: "live";
         };
         /**
-         * @description One process of the server. One that was started again is another node.
+         * @description A server process. A restarted process is a new node.
          * @example {
          *       "nodeId": "host-1-4711-0a1b2c3d",
          *       "url": "http://0.0.0.0:5001",
@@ -1161,57 +1161,60 @@ export interface components {
          */
         Node: {
             nodeId: string;
-            /** @description Where it listens, as it was set up. */
+            /** @description The address that the node listens at, as configured. */
             url: string;
             hostname: string;
             /** Format: int32 */
             pid: number;
             version: string;
-            /** @description ISO 8601, UTC; null where the node does not tell. */
+            /** @description ISO 8601, UTC; null if the node does not report it. */
             startTime: string | null;
             /** @description ISO 8601, UTC. */
             lastBeatTime: string;
-            /** @description False when its heartbeat is overdue or its process is gone; others take over what it ran. */
+            /** @description False if the node is presumed dead or its process has ended. The other nodes then take over its runs. */
             alive: boolean;
-            /** @description It is the one that answers. */
+            /** @description Whether this node sent the response. */
             isThis: boolean;
-            /** @description Null where the node does not tell. */
+            /** @description Null if the node does not report it. */
             load: components["schemas"]["NodeLoad"] | null;
-            /** @description Not reachable for a node that cannot write its heartbeat. */
+            /** @description Unreachable if the node cannot write its heartbeat. */
             store: {
                 reachable: boolean;
                 kind: string;
             };
-            /** @description How nodes tell each other what is new; while it is away they find out from the store. Null where the node does not tell. */
+            /** @description How the nodes notify each other. While the backplane is unavailable, they read changes from the store. Null if the node does not report it. */
             backplane: {
                 connected: boolean;
                 kind: string;
             } | null;
         };
-        /** @description How busy a node was at its last heartbeat. */
+        /** @description The load of a node at its last heartbeat. */
         NodeLoad: {
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description The number of runs in memory.
+             */
             instancesInMemory: number;
             /**
              * Format: int32
-             * @description HTTP calls and scripts.
+             * @description The number of HTTP calls and scripts in progress.
              */
             callsUnderWay: number;
             /**
              * Format: int32
-             * @description Workers that wait for work there.
+             * @description The number of polls of workers that are waiting at this node.
              */
             parkedPolls: number;
             /** Format: int32 */
             memoryBytes: number;
             /**
              * Format: double
-             * @description Since the heartbeat before; 100 is one processor core.
+             * @description Average since the previous heartbeat; 100 is one processor core.
              */
             cpuPercent: number;
             /**
              * Format: double
-             * @description How long work that was ready waited for its turn.
+             * @description How long ready work has waited for the event loop.
              */
             eventLoopDelayMs: number;
         };
@@ -1222,81 +1225,81 @@ export interface components {
             nextCursor: string | null;
         };
         /**
-         * @description What an operator can do about it.
+         * @description An action that an operator can take.
          * @enum {string}
          */
         OperatorAction: "suspend" | "resume" | "terminate" | "retry" | "publish-event" | "complete-activity" | "fail-activity";
         /**
-         * @description An error. `code` says what happened and stays the same; `detail` is for people. Ids that help (such as `workflowId`) are members too.
+         * @description An error. `code` identifies the kind of error and never changes; `detail` describes it for people. Further members contain related ids, such as `workflowId`.
          * @example {
          *       "type": "urn:stepwright:problem:workflow_not_found",
-         *       "title": "Workflow not found",
+         *       "title": "Run not found",
          *       "status": 404,
-         *       "detail": "There is no workflow 'nope'",
+         *       "detail": "There is no run with the id 'nope'",
          *       "code": "workflow_not_found",
          *       "workflowId": "nope"
          *     }
          */
         Problem: {
-            /** @description The kind of problem as a URI: `urn:stepwright:problem:<code>`. */
+            /** @description The kind of error as a URI: `urn:stepwright:problem:<code>`. */
             type: string;
-            /** @description The kind of problem for people. */
+            /** @description The kind of error, for people. */
             title: string;
             /**
              * Format: int32
-             * @description The HTTP status of the answer.
+             * @description The HTTP status of the response.
              */
             status: number;
-            /** @description What happened this time. */
+            /** @description What happened in this case. */
             detail: string;
-            /** @description The kind of problem for programs. */
+            /** @description The kind of error, for programs. */
             code: string;
-            /** @description Everything that is wrong with a refused document or request. */
+            /** @description All problems of a rejected document or request. */
             errors?: components["schemas"]["ProblemItem"][];
             /** @description Of an unexpected error: the id under which the server logged it. */
             errorId?: string;
         } & {
             [key: string]: unknown;
         };
-        /** @description One thing that is wrong with a request or a posted document. */
+        /** @description One problem of a request or of a posted document. */
         ProblemItem: {
             /**
-             * @description What is wrong, for programs; it never changes.
-             * @example next_step_not_found
+             * @description Identifies the kind of problem. It is meant for programs and never changes.
+             * @example unknown_next_step
              */
             code: string;
             /**
-             * @description What is wrong, for people.
-             * @example Step 'ask' goes on to 'answer', which does not exist
+             * @description Describes the problem for people.
+             * @example There is no step with the id "answer".
              */
             message: string;
             /**
-             * @description Where it is in the body: a JSON pointer (RFC 6901) in the spelling of the body.
+             * @description The position in the body: a JSON pointer (RFC 6901) in the spelling of the body.
              * @example /Steps/0/NextStepId
              */
             pointer?: string;
-            /** @description The parameter of the path or query that is wrong. */
+            /** @description The invalid parameter of the path or query. */
             parameter?: string;
             /**
              * Format: int32
-             * @description Line in the body, from 1.
+             * @description The line in the body, starting at 1.
              * @example 4
              */
             line?: number;
             /**
              * Format: int32
-             * @description Column in that line, from 1.
+             * @description The column in that line, starting at 1.
              * @example 17
              */
             column?: number;
             /**
-             * @description What to write there instead, where that is clear.
+             * @description What to write instead, if the server can tell.
              * @example "charge-card"
              */
             suggestion?: string;
         };
         /**
-         * @description An event that was stored.
+         * @description A stored event.
          * @example {
          *       "id": "01hx5v7c2r8d4f6g9h1j",
          *       "deliveredTo": 1
@@ -1306,12 +1309,12 @@ export interface components {
             id: string;
             /**
              * Format: int32
-             * @description How many waiting workflows it was handed to at once; later waits can still take it.
+             * @description The number of waiting runs that the event was delivered to immediately. Runs that wait for it later can still take it.
              */
             deliveredTo: number;
         };
         /**
-         * @description Whether the server takes work.
+         * @description Whether the server can serve requests.
          * @example {
          *       "ready": true,
          *       "reasons": []
@@ -1319,11 +1322,11 @@ export interface components {
          */
         Readiness: {
             ready: boolean;
-            /** @description Why it does not, in sentences. */
+            /** @description Why the server is not ready, in sentences. */
             reasons: string[];
         };
         /**
-         * @description A definition that was stored.
+         * @description A stored definition.
          * @example {
          *       "id": "greeting",
          *       "version": 1,
@@ -1334,13 +1337,13 @@ export interface components {
             id: string;
             /**
              * Format: int32
-             * @description The version that it was given.
+             * @description The version that the server assigned.
              */
             version: number;
-            /** @description What is odd about the document but not wrong. */
+            /** @description What is probably a mistake, although the definition is valid. */
             warnings: components["schemas"]["ProblemItem"][];
         };
-        /** @description The server that answered. */
+        /** @description Information about the server that responded. */
         ServerInfo: {
             name: string;
             version: string;
@@ -1354,95 +1357,95 @@ export interface components {
              */
             workingSet: number;
             nodeId: string;
-            /** @description Where workflows are kept. */
+            /** @description The kind of store. */
             store: string;
-            /** @description How nodes tell each other about work. */
+            /** @description The kind of backplane. */
             backplane: string;
         };
-        /** @description A step of a definition. Member names are accepted in any casing and answered as shown here. */
+        /** @description A step of a definition. The server accepts member names in any casing, and returns them as shown here. */
         StepDocument: {
-            /** @description Unique in the whole definition, nested and compensation steps included. */
+            /** @description Unique in the whole definition, including nested steps and compensation steps. */
             id: string;
             /**
-             * @description A built-in type (in any casing) or the name of a custom step.
+             * @description A built-in step type (in any casing), or the name of a custom step.
              * @example EmitLog
              */
             stepType: string;
             /** @description A label for people. */
             name?: string | null;
-            /** @description The step that follows; steps before this one are allowed and make a loop. */
+            /** @description The next step. An earlier step makes a loop. */
             nextStepId?: string | null;
-            /** @description Further steps that follow, each when its expression is true; several run in parallel. */
+            /** @description Further next steps. Each one runs if its expression is true; several run in parallel. */
             selectNextStep?: {
                 [key: string]: components["schemas"]["Expression"];
             };
-            /** @description Inputs by name: expressions, or object graphs in which a key that starts with `@` has its value evaluated. */
+            /** @description Inputs by name: expressions, or maps in which a key that starts with `@` marks an expression. */
             inputs?: {
                 [key: string]: unknown;
             };
-            /** @description Fields of the workflow's data, each with the expression for its new value. */
+            /** @description Fields of the data of the run, each with an expression for its new value. */
             outputs?: {
                 [key: string]: components["schemas"]["Expression"];
             };
-            /** @description Of containers: the sequences inside. */
+            /** @description Of containers: their sequences. */
             do?: components["schemas"]["StepDocument"][][];
-            /** @description While this is true, the step's open work is cancelled. */
+            /** @description Cancels the step when this expression is true. */
             cancelCondition?: components["schemas"]["Expression"];
-            /** @description Whether what follows the step still runs after a cancellation. */
+            /** @description Whether the next steps run after the step has been cancelled. */
             proceedOnCancel?: boolean;
-            /** @description What happens when the step fails; the definition's default otherwise. */
+            /** @description What happens when the step fails. The default is that of the definition. */
             errorBehavior?: components["schemas"]["ErrorBehavior"] | null;
-            /** @description Time between two tries. */
+            /** @description The time between two attempts. */
             retryInterval?: components["schemas"]["Duration"];
             /**
              * Format: double
-             * @description How often a failed step is tried again; unlimited when left out.
+             * @description The maximum number of retries; unlimited by default.
              */
             maxRetries?: number | null;
             /**
              * Format: double
-             * @description Factor by which the interval grows from try to try.
+             * @description The factor by which the interval grows with each retry.
              */
             retryBackoff?: number;
             /**
              * Format: double
-             * @description From 0 to 1: each pause is longer by a random part of it, up to this fraction.
+             * @description From 0 to 1: each interval is extended by a random part of it, up to this fraction.
              */
             retryJitter?: number;
             /**
-             * @description What happens after the last retry, or when another attempt cannot succeed. When left out: what would happen without retries, and Suspend where that would be a retry.
+             * @description What happens when the last retry has failed, or when the error is not retryable. The default is what would happen without retries, or Suspend if that would be a retry.
              * @enum {string}
              */
             onRetriesExhausted?: "Suspend" | "Terminate" | "Compensate";
-            /** @description Error types that are not retried, as errors show them. */
+            /** @description The types of errors that are not retried. */
             nonRetryable?: string[];
-            /** @description How long one try may take. */
+            /** @description The maximum time of one attempt. */
             timeout?: components["schemas"]["Duration"];
-            /** @description The steps that undo this one. */
+            /** @description The steps that compensate this step. */
             compensateWith?: components["schemas"]["StepDocument"][];
-            /** @description Whether a failure inside compensates everything that completed inside that is complete. */
+            /** @description Whether a failure inside compensates everything that completed inside. */
             saga?: boolean;
         };
-        /** @description The failure of a step. */
+        /** @description The error of a step. */
         StepError: {
             stepId: string;
             message: string;
-            /** @description The class of the Python exception, or the server's own word such as `Timeout` or `ActivityFailed`. */
+            /** @description The class of the Python exception, or a type of the server such as `Timeout` or `ActivityFailed`. */
             type: string;
-            /** @description The Python traceback, where Python failed. */
+            /** @description The Python traceback; null if the error does not come from Python. */
             traceback: string | null;
-            /** @description What an activity worker reported with its failure. */
+            /** @description The data that a worker reported with the failure. */
             data: components["schemas"]["JsonValue"];
             /**
              * Format: int32
-             * @description Which try it was, from 1.
+             * @description The number of the failed attempt, starting at 1.
              */
             attempt: number;
             /** @description ISO 8601, UTC. */
             time: string;
         };
         /**
-         * @description One execution of a step in a workflow.
+         * @description An execution of a step in a run.
          * @example {
          *       "executionId": 2,
          *       "stepId": "ask",
@@ -1471,7 +1474,7 @@ export interface components {
         StepExecution: {
             /**
              * Format: int32
-             * @description A number that no other execution in the workflow has.
+             * @description A number that identifies the execution in its run.
              */
             executionId: number;
             stepId: string;
@@ -1480,44 +1483,44 @@ export interface components {
             status: components["schemas"]["StepExecutionStatus"];
             /**
              * Format: int32
-             * @description Which try it is, from 1.
+             * @description The number of the attempt, starting at 1.
              */
             attempt: number;
             /** @description ISO 8601, UTC. */
             startTime: string;
-            /** @description ISO 8601, UTC; null while it is open. */
+            /** @description ISO 8601, UTC; null while the execution is open. */
             endTime: string | null;
             /** @description The item of the enclosing Foreach. */
             item: components["schemas"]["JsonValue"];
             /**
              * Format: double
-             * @description The index of that item.
+             * @description The index of `item`.
              */
             index: number | null;
             inputs: components["schemas"]["JsonValue"];
             outputs: components["schemas"]["JsonValue"];
             error: components["schemas"]["StepError"] | null;
             waitsFor: components["schemas"]["StepWait"] | null;
-            /** @description Of a SubWorkflow step: the workflow that it starts. While the step waits it may still be about to be started. */
+            /** @description Of a SubWorkflow step: the id of its child run. While the step is waiting, the child may not have started yet. */
             childWorkflowId: string | null;
         };
-        /** @description What ran in a workflow, in order, then what is open; one page of it. */
+        /** @description A page of the executions of a run. */
         StepExecutionPage: {
             items: components["schemas"]["StepExecution"][];
             /** @description The `cursor` of the next page; null on the last one. */
             nextCursor: string | null;
         };
         /**
-         * @description The state of one execution of a step.
+         * @description The status of an execution of a step.
          * @enum {string}
          */
         StepExecutionStatus: "Pending" | "Running" | "Waiting" | "Complete" | "Failed" | "Cancelled" | "Compensated";
         /**
-         * @description In which order steps are listed: `asc` begins with what ended first, `desc` with what is open.
+         * @description The order of the list: `asc` starts with the execution that ended first, `desc` with the open executions.
          * @enum {string}
          */
         StepOrder: "asc" | "desc";
-        /** @description Custom steps, one page of them. */
+        /** @description A page of custom steps. */
         StepPage: {
             items: components["schemas"]["StepSummary"][];
             /** @description The `cursor` of the next page; null on the last one. */
@@ -1535,14 +1538,14 @@ export interface components {
             name: string;
             /**
              * Format: int32
-             * @description Counts the scripts that were stored under this name.
+             * @description Versions count the scripts stored under this name: 1, 2, 3 …
              */
             version: number;
             /** @description ISO 8601, UTC. */
             createdAt: string;
         };
         /**
-         * @description What an open step waits for; the kind says which of the other members are there.
+         * @description What an open step is waiting for. `kind` determines which other members are present.
          * @example {
          *       "kind": "event",
          *       "eventName": "Approved",
@@ -1552,7 +1555,7 @@ export interface components {
         StepWait: {
             /** @enum {string} */
             kind: "time" | "retry" | "event" | "activity" | "workflow" | "steps";
-            /** @description Of `time` and `retry`: when it goes on. ISO 8601, UTC. */
+            /** @description Of `time` and `retry`: when the step continues. ISO 8601, UTC. */
             until?: string;
             /** @description Of `event`. */
             eventName?: string;
@@ -1560,11 +1563,11 @@ export interface components {
             eventKey?: string;
             /** @description Of `activity`. */
             activityName?: string;
-            /** @description Of `workflow`: the instance whose end it waits for. */
+            /** @description Of `workflow`: the child run that must end. */
             workflowId?: string;
             /**
              * Format: int32
-             * @description Of `steps`: how many steps inside are open.
+             * @description Of `steps`: the number of open steps inside.
              */
             open?: number;
         };
@@ -1590,12 +1593,12 @@ export interface components {
             publishTime: string;
             /**
              * Format: double
-             * @description How many waiting workflows it was handed to at once; null while that is under way.
+             * @description The number of waiting runs that the event was delivered to immediately; null while delivery is in progress.
              */
             deliveredTo: number | null;
         };
         /**
-         * @description A custom step that was stored.
+         * @description A stored custom step.
          * @example {
          *       "name": "add",
          *       "version": 1,
@@ -1606,24 +1609,24 @@ export interface components {
             name: string;
             /**
              * Format: int32
-             * @description Counts the scripts that were stored under this name.
+             * @description Versions count the scripts stored under this name: 1, 2, 3 …
              */
             version: number;
-            /** @description What will fail or is hardly meant, with line and column in the script. */
+            /** @description What will fail or is probably a mistake, with line and column in the script. */
             warnings: components["schemas"]["ProblemItem"][];
         };
-        /** @description One reason why a workflow stands where it stands. */
+        /** @description One reason for the current state of a run. */
         WaitReason: {
             kind: components["schemas"]["WaitReasonKind"];
-            /** @description In words, for people. */
+            /** @description The reason in words, for people. */
             text: string;
             /** @description ISO 8601, UTC. */
             since: string | null;
-            /** @description When the time of the wait, the pause or the lease is over; ISO 8601, UTC. */
+            /** @description When the wait, the retry interval or the lease ends. ISO 8601, UTC. */
             until: string | null;
             /**
              * Format: double
-             * @description Null for what concerns the workflow as a whole.
+             * @description Null if the reason concerns the run as a whole.
              */
             executionId: number | null;
             stepId: string | null;
@@ -1638,7 +1641,7 @@ export interface components {
             eventName?: string;
             eventKey?: string;
             activityName?: string;
-            /** @description Of the child that is waited for. */
+            /** @description The id of the child run that the step is waiting for. */
             workflowId?: string;
             nodeId?: string;
             worker?: components["schemas"]["HoldingWorker"];
@@ -1647,12 +1650,12 @@ export interface components {
             actions: components["schemas"]["OperatorAction"][];
         };
         /**
-         * @description What a step waits for, or what holds the workflow up. `suspended`: by an operator, or by a step that failed (`error` is set). `set-aside`: the server gave it up, because nodes stopped while they ran it or it cannot be read. `compensating`: it is being terminated with compensation. `running`: an HTTP call or a script is under way. `scheduled`: it is due, and its turn has not come.
+         * @description What a step is waiting for, or why the run does not advance. `suspended`: by an operator, or by a failed step (`error` is set). `set-aside`: the server has quarantined the run, because nodes crashed while running it or because it cannot be read. `compensating`: the run is being terminated with compensation. `running`: an HTTP call or a script is in progress. `scheduled`: the step is due, but has not had its turn yet.
          * @enum {string}
          */
         WaitReasonKind: "suspended" | "set-aside" | "compensating" | "timer" | "retry" | "event" | "activity" | "workflow" | "running" | "scheduled" | "ended";
         /**
-         * @description Work for a worker, to be answered with its token.
+         * @description A work item for a worker, which reports its result with the token.
          * @example {
          *       "token": "Zk3v0q1m8yQm5n7c2b4x6w8e0r1t3u5i",
          *       "activityName": "charge-card",
@@ -1668,30 +1671,30 @@ export interface components {
          *     }
          */
         WorkItem: {
-            /** @description Names this work item in every later call; whoever knows it may answer. */
+            /** @description Identifies this work item in all later calls. Anyone who has the token can report a result. */
             token: string;
             activityName: string;
-            /** @description What the step's Parameters came to. */
+            /** @description The evaluated Parameters of the step. */
             parameters: components["schemas"]["JsonValue"];
-            /** @description When the item goes back to the queue: ISO 8601 in UTC, or `9999-12-31T23:59:59.9999999` for never. */
+            /** @description When the item returns to the queue: ISO 8601, UTC, or `9999-12-31T23:59:59.9999999` for never. */
             tokenExpiry: string;
             workflowId: string;
             stepId: string;
             /**
              * Format: int32
-             * @description The execution of the step: each turn of a loop is another one.
+             * @description The execution of the step. Each iteration of a loop is a separate execution.
              */
             executionId: number;
-            /** @description The same for all attempts of this execution: pass it on, so that whoever is called can tell a repeat. */
+            /** @description The same for all attempts of this execution. Pass it to the services you call, so that they can detect repeated calls. */
             idempotencyKey: string;
             /**
              * Format: int32
-             * @description Which hand-out it is, from 1.
+             * @description The number of this delivery of the item, starting at 1.
              */
             attempt: number;
         };
         /**
-         * @description One run of a definition.
+         * @description A run of a definition.
          * @example {
          *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
          *       "definitionId": "greeting",
@@ -1715,30 +1718,30 @@ export interface components {
             definitionId: string;
             /**
              * Format: int32
-             * @description The version of the definition that it runs on.
+             * @description The version of the definition that the run uses.
              */
             version: number;
-            /** @description The caller's own text from the start. */
+            /** @description The name that the caller gave the run when starting it. */
             reference: string | null;
             status: components["schemas"]["WorkflowStatus"];
-            /** @description How it ended; null while it has not. */
+            /** @description How the run ended; null while it is open. */
             outcome: components["schemas"]["WorkflowOutcome"] | null;
-            /** @description The SubWorkflow step that started it; null where a client did. */
+            /** @description The SubWorkflow step that started the run; null if a client started it. */
             parent: components["schemas"]["WorkflowParent"] | null;
             /** @description ISO 8601, UTC. */
             startTime: string;
-            /** @description ISO 8601, UTC; null while it has not ended. */
+            /** @description ISO 8601, UTC; null while the run is open. */
             endTime: string | null;
-            /** @description When the server last wrote it: the newest progress or control action. ISO 8601, UTC. */
+            /** @description The time of the last change: progress or a control action. ISO 8601, UTC. */
             lastChangeTime: string;
-            /** @description When the error came that `lastError` shows. ISO 8601, UTC. */
+            /** @description The time of `lastError`. ISO 8601, UTC. */
             failureTime: string | null;
             data: components["schemas"]["DataObject"];
-            /** @description The newest step error: while the workflow is open, one that still matters; when it has ended, one that no later attempt of the same step has made good. */
+            /** @description The newest step error. While the run is open, this is an error that still matters; when it has ended, an error after which no later attempt of the same step succeeded. */
             lastError: components["schemas"]["StepError"] | null;
         };
         /**
-         * @description Something that was done to a workflow.
+         * @description An action on a run.
          * @example {
          *       "time": "2026-05-04T10:20:30.123Z",
          *       "actor": "ada",
@@ -1749,46 +1752,46 @@ export interface components {
         WorkflowAction: {
             /** @description ISO 8601, UTC. */
             time: string;
-            /** @description The subject (`sub`) of the caller's token; `anonymous` where it has none, or the server asks for none. */
+            /** @description The subject (`sub`) of the caller's token; `anonymous` if it has none, or if the server requires no token. */
             actor: string;
             /** @enum {string} */
             action: "suspend" | "resume" | "terminate" | "retry" | "publish-event" | "complete-activity" | "fail-activity";
             detail: string | null;
         };
-        /** @description What was done to a workflow, newest first. */
+        /** @description The actions on a run, the newest first. */
         WorkflowActionList: {
             items: components["schemas"]["WorkflowAction"][];
-            /** @description Always null: there is one page. */
+            /** @description Always null: there is only one page. */
             nextCursor: string | null;
         };
         /**
-         * @description How a workflow ended. `Succeeded`: no failure was left behind. `Compensated`: a step failed for good and what could be undone was undone; the workflow may have gone on to its end all the same. `Failed`: an error ended it. `Terminated`: a person or its parent did.
+         * @description How a run ended. `Succeeded`: every path reached its end. `Compensated`: something failed and was compensated; the run may have continued to its end afterwards. `Failed`: an error ended the run. `Terminated`: a person, a client or the parent run ended it.
          * @enum {string}
          */
         WorkflowOutcome: "Succeeded" | "Compensated" | "Failed" | "Terminated";
-        /** @description Workflows, newest first, one page of them. */
+        /** @description A page of runs, the newest first. */
         WorkflowPage: {
             items: components["schemas"]["WorkflowSummary"][];
             /** @description The `cursor` of the next page; null on the last one. */
             nextCursor: string | null;
         };
-        /** @description The SubWorkflow step that started a workflow. */
+        /** @description The SubWorkflow step that started a run. */
         WorkflowParent: {
             workflowId: string;
             /**
              * Format: int32
-             * @description Which of its executions, see its steps.
+             * @description The execution of that step in the parent run.
              */
             executionId: number;
-            /** @description Null for a workflow that was started by an earlier version of the server. */
+            /** @description Null if an earlier version of the server started the run. */
             stepId: string | null;
         };
-        /** @description Which workflows are wanted. */
+        /** @description The filters of the list of runs. */
         WorkflowQuery: {
             status?: components["schemas"]["WorkflowStatus"];
-            /** @description Ended in this way. */
+            /** @description Only runs with this outcome. */
             outcome?: components["schemas"]["WorkflowOutcome"];
-            /** @description The id of a workflow: only those that its SubWorkflow steps started. `none`: only those that no other workflow started. Left out: all. */
+            /** @description The id of a run, to list only its children; or `none`, to list only runs without a parent. */
             parent?: string;
             definitionId?: string;
             /**
@@ -1796,36 +1799,36 @@ export interface components {
              * @description The version of the definition.
              */
             version?: number;
-            /** @description The text that was given at the start. */
+            /** @description The reference that the run was started with. */
             reference?: string;
-            /** @description Started at this time or later: ISO 8601, UTC where no zone is given. */
+            /** @description Only runs that started at this time or later. ISO 8601; UTC by default. */
             startedFrom?: string;
-            /** @description Started before this time: ISO 8601, UTC where no zone is given. */
+            /** @description Only runs that started before this time. ISO 8601; UTC by default. */
             startedTo?: string;
-            /** @description Shows a step error of this time or later; the newest failure comes first. Not together with `unchangedSince`. */
+            /** @description Only runs with a step error at this time or later, the newest failure first. Cannot be combined with `unchangedSince`. */
             failedFrom?: string;
-            /** @description Runnable or Suspended, and not changed since this time; the longest unchanged comes first. Not together with `failedFrom`. */
+            /** @description Only Runnable and Suspended runs that have not changed since this time, the longest unchanged first. Cannot be combined with `failedFrom`. */
             unchangedSince?: string;
             /**
              * Format: int32
-             * @description How many on a page.
+             * @description The maximum number of items on a page.
              * @default 50
              */
             limit: number;
-            /** @description `nextCursor` of the page before. */
+            /** @description `nextCursor` of the previous page. */
             cursor?: string;
         };
-        /** @description Another workflow. */
+        /** @description A reference to another run. */
         WorkflowReference: {
             workflowId: string;
         };
         /**
-         * @description The state of a workflow.
+         * @description The status of a run.
          * @enum {string}
          */
         WorkflowStatus: "Runnable" | "Suspended" | "Complete" | "Terminated";
         /**
-         * @description A workflow in a list: everything but its data.
+         * @description A run in a list, without its data.
          * @example {
          *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
          *       "definitionId": "greeting",
@@ -1845,23 +1848,23 @@ export interface components {
             definitionId: string;
             /**
              * Format: int32
-             * @description The version of the definition that it runs on.
+             * @description The version of the definition that the run uses.
              */
             version: number;
-            /** @description The caller's own text from the start. */
+            /** @description The name that the caller gave the run when starting it. */
             reference: string | null;
             status: components["schemas"]["WorkflowStatus"];
-            /** @description How it ended; null while it has not. */
+            /** @description How the run ended; null while it is open. */
             outcome: components["schemas"]["WorkflowOutcome"] | null;
-            /** @description The workflow whose SubWorkflow step started it; null where a client did. */
+            /** @description The run whose SubWorkflow step started this one; null if a client started it. */
             parent: components["schemas"]["WorkflowReference"] | null;
             /** @description ISO 8601, UTC. */
             startTime: string;
-            /** @description ISO 8601, UTC; null while it has not ended. */
+            /** @description ISO 8601, UTC; null while the run is open. */
             endTime: string | null;
-            /** @description When the server last wrote it: the newest progress or control action. ISO 8601, UTC. */
+            /** @description The time of the last change: progress or a control action. ISO 8601, UTC. */
             lastChangeTime: string;
-            /** @description When the error came that `lastError` shows. ISO 8601, UTC. */
+            /** @description The time of `lastError`. ISO 8601, UTC. */
             failureTime: string | null;
         };
     };
@@ -2150,11 +2153,11 @@ export interface operations {
     pullActivity: {
         parameters: {
             query?: {
-                /** @description Who asks, for the log */
+                /** @description The name of the worker, shown to operators */
                 workerId?: string;
-                /** @description Seconds to wait for work; long waits are cut short */
+                /** @description Seconds to wait for work, up to a limit of the server */
                 timeout?: number;
-                /** @description Seconds after which the item goes back to the queue unless it was answered or extended; never when left out */
+                /** @description Seconds after which the item returns to the queue, unless the worker has reported a result or extended the lease. By default, it never returns. */
                 lease?: number;
             };
             header?: never;
@@ -2310,9 +2313,9 @@ export interface operations {
     listActivityItems: {
         parameters: {
             query?: {
-                /** @description How many on a page */
+                /** @description The maximum number of items on a page */
                 limit?: number;
-                /** @description `nextCursor` of the page before */
+                /** @description `nextCursor` of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -2402,7 +2405,7 @@ export interface operations {
     extendActivity: {
         parameters: {
             query?: {
-                /** @description Seconds from now; when left out, those that the work was taken for */
+                /** @description The new lease in seconds from now; by default, as long as the lease with which the item was claimed */
                 lease?: number;
             };
             header?: never;
@@ -2480,9 +2483,9 @@ export interface operations {
     listDefinitions: {
         parameters: {
             query?: {
-                /** @description How many on a page */
+                /** @description The maximum number of items on a page */
                 limit?: number;
-                /** @description `nextCursor` of the page before */
+                /** @description `nextCursor` of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -2563,11 +2566,11 @@ export interface operations {
     registerDefinition: {
         parameters: {
             query?: {
-                /** @description Whether a definition with warnings is refused, too */
+                /** @description Whether to reject definitions with warnings */
                 strict?: boolean;
             };
             header?: {
-                /** @description A text of your own: the same key with the same definition answers as the first time. */
+                /** @description A unique key of your choice. If you repeat the request with the same key, you get the first response, and no further version is stored. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -2699,7 +2702,7 @@ export interface operations {
     validateDefinition: {
         parameters: {
             query?: {
-                /** @description Whether a definition with errors or warnings is answered with 400 */
+                /** @description Whether to respond with 400 if there are errors or warnings */
                 strict?: boolean;
             };
             header?: never;
@@ -2823,7 +2826,7 @@ export interface operations {
     getDefinition: {
         parameters: {
             query?: {
-                /** @description The newest when left out */
+                /** @description The version to return; by default, the latest */
                 version?: number;
             };
             header?: never;
@@ -2924,9 +2927,9 @@ export interface operations {
     listDefinitionVersions: {
         parameters: {
             query?: {
-                /** @description How many on a page */
+                /** @description The maximum number of items on a page */
                 limit?: number;
-                /** @description `nextCursor` of the page before */
+                /** @description `nextCursor` of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -3019,13 +3022,13 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                /** @description The name of the events; together with `key` */
+                /** @description The name of the events; requires `key` */
                 name?: string;
-                /** @description The key of the events; together with `name` */
+                /** @description The key of the events; requires `name` */
                 key?: string;
-                /** @description How many on a page */
+                /** @description The maximum number of items on a page */
                 limit?: number;
-                /** @description `nextCursor` of the page before */
+                /** @description `nextCursor` of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -3201,11 +3204,11 @@ export interface operations {
     publishEvent: {
         parameters: {
             query?: {
-                /** @description For the sake of which workflow it is published: noted in what was done to that workflow */
+                /** @description The run for which an operator publishes the event. It is recorded among the actions on that run. */
                 workflowId?: string;
             };
             header?: {
-                /** @description A text of your own: the same key with the same event answers as the first time, and publishes nothing. */
+                /** @description A unique key of your choice. If you repeat the request with the same key, you get the first response, and no further event is published. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -3330,9 +3333,9 @@ export interface operations {
     listEventWaiters: {
         parameters: {
             query?: {
-                /** @description How many on a page */
+                /** @description The maximum number of items on a page */
                 limit?: number;
-                /** @description `nextCursor` of the page before */
+                /** @description `nextCursor` of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -3554,9 +3557,9 @@ export interface operations {
     listSteps: {
         parameters: {
             query?: {
-                /** @description How many on a page */
+                /** @description The maximum number of items on a page */
                 limit?: number;
-                /** @description `nextCursor` of the page before */
+                /** @description `nextCursor` of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -3635,7 +3638,7 @@ export interface operations {
     getStep: {
         parameters: {
             query?: {
-                /** @description The newest when left out */
+                /** @description The version to return; by default, the latest */
                 version?: number;
             };
             header?: never;
@@ -3706,7 +3709,7 @@ export interface operations {
     putStep: {
         parameters: {
             query?: {
-                /** @description Whether a script with warnings is refused, too */
+                /** @description Whether to reject scripts with warnings */
                 strict?: boolean;
             };
             header?: never;
@@ -3813,9 +3816,9 @@ export interface operations {
     listStepVersions: {
         parameters: {
             query?: {
-                /** @description How many on a page */
+                /** @description The maximum number of items on a page */
                 limit?: number;
-                /** @description `nextCursor` of the page before */
+                /** @description `nextCursor` of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -3906,9 +3909,9 @@ export interface operations {
     streamChanges: {
         parameters: {
             query?: {
-                /** @description Tell only of this workflow */
+                /** @description Report only this run */
                 workflowId?: string;
-                /** @description Tell only of this definition and its workflows */
+                /** @description Report only this definition and its runs */
                 definitionId?: string;
             };
             header?: never;
@@ -3968,26 +3971,26 @@ export interface operations {
         parameters: {
             query?: {
                 status?: components["schemas"]["WorkflowStatus"];
-                /** @description Ended in this way. */
+                /** @description Only runs with this outcome. */
                 outcome?: components["schemas"]["WorkflowOutcome"];
-                /** @description The id of a workflow: only those that its SubWorkflow steps started. `none`: only those that no other workflow started. Left out: all. */
+                /** @description The id of a run, to list only its children; or `none`, to list only runs without a parent. */
                 parent?: string;
                 definitionId?: string;
                 /** @description The version of the definition. */
                 version?: number;
-                /** @description The text that was given at the start. */
+                /** @description The reference that the run was started with. */
                 reference?: string;
-                /** @description Started at this time or later: ISO 8601, UTC where no zone is given. */
+                /** @description Only runs that started at this time or later. ISO 8601; UTC by default. */
                 startedFrom?: string;
-                /** @description Started before this time: ISO 8601, UTC where no zone is given. */
+                /** @description Only runs that started before this time. ISO 8601; UTC by default. */
                 startedTo?: string;
-                /** @description Shows a step error of this time or later; the newest failure comes first. Not together with `unchangedSince`. */
+                /** @description Only runs with a step error at this time or later, the newest failure first. Cannot be combined with `unchangedSince`. */
                 failedFrom?: string;
-                /** @description Runnable or Suspended, and not changed since this time; the longest unchanged comes first. Not together with `failedFrom`. */
+                /** @description Only Runnable and Suspended runs that have not changed since this time, the longest unchanged first. Cannot be combined with `failedFrom`. */
                 unchangedSince?: string;
-                /** @description How many on a page. */
+                /** @description The maximum number of items on a page. */
                 limit?: number;
-                /** @description `nextCursor` of the page before. */
+                /** @description `nextCursor` of the previous page. */
                 cursor?: string;
             };
             header?: never;
@@ -4175,12 +4178,12 @@ export interface operations {
     getWorkflow: {
         parameters: {
             query?: {
-                /** @description Seconds to wait for the end; long waits are cut short */
+                /** @description Seconds to wait for the end of the run, up to a limit of the server */
                 wait?: number;
             };
             header?: never;
             path: {
-                /** @description The id of the workflow */
+                /** @description The id of the run */
                 id: string;
             };
             cookie?: never;
@@ -4282,11 +4285,11 @@ export interface operations {
     startWorkflow: {
         parameters: {
             query?: {
-                /** @description A text of your own by which you can find the workflow again */
+                /** @description A name of your choice, by which you can find the run */
                 reference?: string;
             };
             header?: {
-                /** @description A text of your own: the same key with the same start answers as the first time, and starts nothing. */
+                /** @description A unique key of your choice. If you repeat the request with the same key, you get the first response, and no further run is started. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4434,12 +4437,12 @@ export interface operations {
     terminateWorkflow: {
         parameters: {
             query?: {
-                /** @description Whether to compensate what the workflow has done before it ends */
+                /** @description Whether to compensate the completed steps first */
                 compensate?: boolean;
             };
             header?: never;
             path: {
-                /** @description The id of the workflow */
+                /** @description The id of the run */
                 id: string;
             };
             cookie?: never;
@@ -4536,7 +4539,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the workflow */
+                /** @description The id of the run */
                 id: string;
             };
             cookie?: never;
@@ -4617,7 +4620,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the workflow */
+                /** @description The id of the run */
                 id: string;
             };
             cookie?: never;
@@ -4636,11 +4639,11 @@ export interface operations {
                      *       "status": "Runnable",
                      *       "outcome": null,
                      *       "time": "2026-05-04T10:32:30.123Z",
-                     *       "summary": "approve: waits for event approved/42 since 12 min; no matching event has been published since the effective date",
+                     *       "summary": "approve: has been waiting for event approved/42 for 12 min; no matching event has been published since the effective date",
                      *       "reasons": [
                      *         {
                      *           "kind": "event",
-                     *           "text": "waits for event approved/42 since 12 min; no matching event has been published since the effective date",
+                     *           "text": "has been waiting for event approved/42 for 12 min; no matching event has been published since the effective date",
                      *           "since": "2026-05-04T10:20:30.123Z",
                      *           "until": null,
                      *           "executionId": 2,
@@ -4668,12 +4671,12 @@ export interface operations {
                      *     status: Runnable
                      *     outcome: null
                      *     time: 2026-05-04T10:32:30.123Z
-                     *     summary: "approve: waits for event approved/42 since 12 min; no matching event
-                     *       has been published since the effective date"
+                     *     summary: "approve: has been waiting for event approved/42 for 12 min; no
+                     *       matching event has been published since the effective date"
                      *     reasons:
                      *       - kind: event
-                     *         text: waits for event approved/42 since 12 min; no matching event has been
-                     *           published since the effective date
+                     *         text: has been waiting for event approved/42 for 12 min; no matching event has
+                     *           been published since the effective date
                      *         since: 2026-05-04T10:20:30.123Z
                      *         until: null
                      *         executionId: 2
@@ -4737,7 +4740,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the workflow */
+                /** @description The id of the run */
                 id: string;
             };
             cookie?: never;
@@ -4782,7 +4785,7 @@ export interface operations {
                     "application/yaml": components["schemas"]["ControlledWorkflow"];
                 };
             };
-            /** @description The workflow is not Suspended */
+            /** @description The run is not Suspended */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4834,7 +4837,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the workflow */
+                /** @description The id of the run */
                 id: string;
             };
             cookie?: never;
@@ -4929,18 +4932,18 @@ export interface operations {
     listWorkflowSteps: {
         parameters: {
             query?: {
-                /** @description `desc`: what is open comes first, the newest before the others */
+                /** @description `asc` lists the oldest first; `desc` lists the open executions first, then the newest */
                 order?: components["schemas"]["StepOrder"];
-                /** @description Only executions of the step of the definition that has this id */
+                /** @description Returns only executions of the step with this id */
                 stepId?: string;
-                /** @description How many on a page */
+                /** @description The maximum number of items on a page */
                 limit?: number;
-                /** @description `nextCursor` of the page before */
+                /** @description `nextCursor` of the previous page */
                 cursor?: string;
             };
             header?: never;
             path: {
-                /** @description The id of the workflow */
+                /** @description The id of the run */
                 id: string;
             };
             cookie?: never;
@@ -5067,9 +5070,9 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The id of the workflow */
+                /** @description The id of the run */
                 id: string;
-                /** @description The execution that waits */
+                /** @description The id of the waiting execution */
                 executionId: number;
             };
             cookie?: never;
@@ -5177,9 +5180,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the workflow */
+                /** @description The id of the run */
                 id: string;
-                /** @description The execution that waits */
+                /** @description The id of the waiting execution */
                 executionId: number;
             };
             cookie?: never;
@@ -5287,7 +5290,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the workflow */
+                /** @description The id of the run */
                 id: string;
             };
             cookie?: never;
@@ -5332,7 +5335,7 @@ export interface operations {
                     "application/yaml": components["schemas"]["ControlledWorkflow"];
                 };
             };
-            /** @description The workflow is not Runnable */
+            /** @description The run is not Runnable */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5516,7 +5519,7 @@ export interface operations {
                     "application/schema+json": components["schemas"]["DataObject"];
                 };
             };
-            /** @description Not modified: the schema is the one that If-None-Match names */
+            /** @description Not modified: If-None-Match names the current schema */
             304: {
                 headers: {
                     [name: string]: unknown;

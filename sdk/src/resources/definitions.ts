@@ -96,7 +96,7 @@ export class DefinitionsResource {
   }
 
   /**
-   * Returns a definition: its newest version, or the given `version`.
+   * Returns a definition: its latest version, or the given `version`.
    *
    * @throws ApiError `definition_not_found`
    *
@@ -124,7 +124,7 @@ export class DefinitionsResource {
   }
 
   /**
-   * Lists all definitions, each in its newest version.
+   * Lists all definitions, each in its latest version.
    *
    * @param options `limit` is the page size
    *

@@ -14,7 +14,7 @@ export class StepsResource {
   }
 
   /**
-   * Stores a Python script under a name. Steps of this type run the newest version of the script.
+   * Stores a Python script under a name. Steps of this type run the latest version of the script.
    *
    * @param options `strict` rejects a script that has warnings, with `ApiError` `invalid_script`
    * @throws ApiError `invalid_script`, with line and column in `problem`; `reserved_step_name`

@@ -39,7 +39,7 @@ export class WorkflowsResource extends WorkflowControl {
   }
 
   /**
-   * Starts a run of the newest version of a definition. The promise resolves once the run is stored. Each call has an
+   * Starts a run of the latest version of a definition. The promise resolves once the run is stored. Each call has an
    * idempotency key, so a start that is retried, for example across a restart of the server, starts only one run.
    *
    * @param rest the start data, a JSON object, and `StartOptions`. The data may be omitted if it has no required members

@@ -1,4 +1,4 @@
-/** Tiny servers that fail on purpose, and clients of them. */
+/** Small servers that fail on purpose, and clients for them. */
 import { afterEach } from 'vitest';
 import { createClient, type ClientOptions, type StepwrightClient } from '../../src/index.js';
 import { HttpAnswers, json, type Answer } from './http-answers.js';

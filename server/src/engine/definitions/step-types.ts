@@ -263,7 +263,7 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
     runsDo: false,
     traits: { startsInstance: true, hasSideEffects: true },
     inputs: [
-      required('DefinitionId', 'text', 'The definition to start, in its newest version.'),
+      required('DefinitionId', 'text', 'The definition to start, in its latest version.'),
       optional('Data', 'object', {
         default: '{}',
         summary: 'The data of the started run.',
