@@ -189,7 +189,10 @@ function readHosts(
 
 function readHost(text: string): { readonly host: string; readonly port: number | null } {
   const [, bracketed, plain = '', port] =
-    HOST.exec(text) ?? refuse('has a host that cannot be read');
+    HOST.exec(text) ??
+    refuse(
+      'has a host that cannot be read; special characters of a password must be percent-encoded',
+    );
   return { host: bracketed ?? decode(plain), port: readPort(port) };
 }
 

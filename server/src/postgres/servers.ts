@@ -167,7 +167,12 @@ export class PostgresServers {
 }
 
 function passwordOf({ address, passwordFile }: PostgresServersOptions): string {
-  if (passwordFile === null) return address.password ?? '';
+  if (passwordFile === null) {
+    if (address.password !== null && address.password !== '') return address.password;
+    throw new Error(
+      'it asks for a password; set dbhost_password_file, or put one into the address',
+    );
+  }
   // Editors end files with a line break, which is not part of the password.
   return readFileSync(passwordFile, 'utf8').replace(/\r?\n$/, '');
 }

@@ -69,23 +69,45 @@ export async function runOn(url: string, statement: string): Promise<void> {
   }
 }
 
+export interface PostgresContainerOptions {
+  /** Flags of the server: `name=value`. */
+  readonly settings?: readonly string[];
+  /** Files to copy into the container before it starts: their contents by path. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** Has the same port of this machine after it was stopped and started again. */
+  readonly keepsPort?: boolean;
+}
+
 /** A server in a container, for a test that stops or freezes it; the caller stops it in the end. */
-export async function startPostgresContainer(
-  settings: readonly string[] = [],
-): Promise<PostgresContainer> {
+export async function startPostgresContainer({
+  files = {},
+  keepsPort = false,
+  settings = [],
+}: PostgresContainerOptions = {}): Promise<PostgresContainer> {
   const flags = [`max_connections=${CONNECTIONS_MAX}`, ...settings].flatMap((flag) => ['-c', flag]);
   const container = await new GenericContainer(IMAGE)
     .withEnvironment({ POSTGRES_USER: 'stepwright', POSTGRES_PASSWORD: 'secret' })
     .withCommand(['postgres', ...flags])
-    .withExposedPorts(PORT)
+    .withCopyContentToContainer(
+      Object.entries(files).map(([target, content]) => ({ target, content })),
+    )
+    .withExposedPorts(keepsPort ? { container: PORT, host: await freePort() } : PORT)
     // The first time is the server that only prepares the database.
     .withWaitStrategy(Wait.forLogMessage(/database system is ready to accept connections/, 2))
     .start();
   return { url: urlOf(container), container };
 }
 
-/** Docker may give a container another port when it is started again. */
-export function urlOf(container: StartedTestContainer): string {
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // A server that listens on a port has an address of this type.
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+function urlOf(container: StartedTestContainer): string {
   const port = container.getMappedPort(PORT);
   return `postgres://stepwright:secret@${container.getHost()}:${port}/stepwright`;
 }

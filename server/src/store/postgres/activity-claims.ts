@@ -9,9 +9,11 @@
 import { GroupCommit } from '../group-commit.js';
 import type { OperationArguments } from '../operations.js';
 import type { ActivityRecord } from '../records/activities.js';
+import { StoreUnavailableError } from '../store.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import { activityOf } from './activities.js';
 import type { Database } from './database.js';
+import { LostClaims } from './lost-claims.js';
 import type { ActivityClaimRequest, Groups, PostgresContext } from './postgres-context.js';
 
 /** Statements of one call before it gives up; each but the last has deferred items. */
@@ -67,8 +69,16 @@ UPDATE @activities AS item SET available_at = item.created_at, deferred = false
    AND instance.id = item.instance_id AND instance.status = 'Runnable'`;
 
 export function createActivityClaimGroup(database: Database): Groups['activityClaims'] {
+  const lostClaims = new LostClaims(database);
   return new GroupCommit<ActivityClaimRequest, ActivityRecord | null>({
-    send: (requests) => claimActivities(database, requests),
+    send: async (requests) => {
+      try {
+        return await claimActivities(database, requests);
+      } catch (error) {
+        if (error instanceof StoreUnavailableError) lostClaims.add(requests);
+        throw error;
+      }
+    },
   });
 }
 

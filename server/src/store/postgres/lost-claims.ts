@@ -1,0 +1,72 @@
+/**
+ * Claims of activities whose answer got lost: whoever asked was told that the database does not answer, so nobody would
+ * work on the items before their leases end. They are given back.
+ *
+ * The server may execute a claim after its connection was given up, so they are given back repeatedly, until the server
+ * would have ended the statement. Nobody else ever has the token of a lost claim.
+ */
+import { encodeTextWithoutNul } from '../text-codec.js';
+import type { Database } from './database.js';
+import type { ActivityClaimRequest } from './postgres-context.js';
+
+interface LostClaim {
+  readonly request: ActivityClaimRequest;
+  /** On the clock of `performance.now()`. */
+  readonly lostAt: number;
+}
+
+/** As long as a statement may take. */
+const REMEMBERED_MS = 35_000;
+const PAUSE_MS_MIN = 200;
+const PAUSE_MS_MAX = 8000;
+/** Beyond this number the oldest are left to the end of their leases. */
+const LOST_MAX = 10_000;
+
+/** The claim's lease finds the item in the index of the queue. */
+const GIVE_BACK = `
+UPDATE @activities AS item SET available_at = item.created_at, deferred = false, token_hash = NULL, worker_id = NULL
+  FROM unnest($1::text[], $2::bigint[], $3::text[]) AS lost (name, lease_expires_at, token_hash)
+ WHERE item.name = lost.name AND NOT item.done AND item.available_at = lost.lease_expires_at
+   AND item.token_hash = lost.token_hash`;
+
+export class LostClaims {
+  readonly #database: Database;
+  #lost: readonly LostClaim[] = [];
+  #pauseMs = PAUSE_MS_MIN;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  add(requests: readonly ActivityClaimRequest[]): void {
+    const lostAt = performance.now();
+    const added = requests.map((request) => ({ request, lostAt }));
+    this.#lost = [...this.#lost, ...added].slice(-LOST_MAX);
+    this.#pauseMs = PAUSE_MS_MIN;
+    this.#giveBackLater();
+  }
+
+  #giveBackLater(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#giveBack(), this.#pauseMs);
+    this.#timer.unref();
+    this.#pauseMs = Math.min(this.#pauseMs * 2, PAUSE_MS_MAX);
+  }
+
+  /** Never rejects. A database that does not answer can execute nothing new either; the last attempt may fail. */
+  async #giveBack(): Promise<void> {
+    const claims = this.#lost.map(({ request }) => request);
+    await this.#database
+      .execute(GIVE_BACK, [
+        claims.map(({ name }) => encodeTextWithoutNul(name)),
+        claims.map(({ claim }) => claim.leaseExpiresAt),
+        claims.map(({ claim }) => encodeTextWithoutNul(claim.tokenHash)),
+      ])
+      .catch(() => undefined);
+    const now = performance.now();
+    this.#lost = this.#lost.filter(({ lostAt }) => now - lostAt < REMEMBERED_MS);
+    if (this.#lost.length > 0) this.#giveBackLater();
+    else this.#timer = null;
+  }
+}
