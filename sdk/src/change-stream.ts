@@ -89,7 +89,7 @@ async function current(
     'get',
     '/api/workflow/{id}',
     { path: { id: workflowId }, query: {}, repeatable: 'always', subject: { workflowId } },
-    signal === undefined ? {} : { signal },
+    { signal },
   );
   return { type: 'workflow', workflow };
 }

@@ -34,16 +34,16 @@ export interface RetryOptions {
 /** The options of every call. */
 export interface CallOptions {
   /** Aborts the call, which then rejects with the signal's reason. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /**
    * The timeout of the whole call in milliseconds, including retries and delays. After it, the call rejects with a
    * `TimeoutError`.
    *
    * @default the client's `timeoutMs`
    */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Overrides the client's `retry` for this call. `false` turns retries off. */
-  readonly retry?: RetryOptions | false;
+  readonly retry?: RetryOptions | false | undefined;
 }
 
 /** How runs are terminated. */

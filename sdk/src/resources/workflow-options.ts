@@ -1,5 +1,6 @@
 /** The options of the calls on runs. */
-import type { FailedOutcome, WorkflowOutcome, WorkflowStatus } from '../api-types.js';
+import type { FailedOutcome } from '../api-types.js';
+import type { paths } from '../generated/schema.js';
 import type { StartData } from '../json.js';
 import type { CallOptions, IdempotentCallOptions } from '../options.js';
 
@@ -9,27 +10,19 @@ export interface StartOptions extends IdempotentCallOptions {
   readonly reference?: string;
 }
 
-/** Filters a list of runs. */
-export interface WorkflowFilter {
-  readonly status?: WorkflowStatus;
-  /** How the run ended. */
-  readonly outcome?: WorkflowOutcome;
-  /** `none`: only runs without a parent. An id: the children of this run. */
-  readonly parent?: string;
-  readonly definitionId?: string;
-  readonly version?: number;
-  readonly reference?: string;
-  /** Started at this time or later. Strings must be in ISO 8601 format. */
-  readonly startedFrom?: Date | string;
-  /** Started before this time. */
-  readonly startedTo?: Date | string;
-  /** Has a step error from this time or later. Sorts by the latest failure first. Excludes `unchangedSince`. */
-  readonly failedFrom?: Date | string;
-  /** Open, and unchanged since this time. Sorts by the longest unchanged first. Excludes `failedFrom`. */
-  readonly unchangedSince?: Date | string;
-  /** The page size. @default 50 */
-  readonly limit?: number;
-}
+type ListQuery = NonNullable<paths['/api/workflow']['get']['parameters']['query']>;
+
+/** Filters of times have one of these endings. */
+type TimeName = `${string}${'From' | 'To' | 'Since'}`;
+
+/**
+ * Filters a list of runs. The members come from the API description. A time is a `Date`, or a string in ISO 8601 format. A
+ * member that is undefined does not filter.
+ */
+export type WorkflowFilter = {
+  readonly [Name in keyof ListQuery as Exclude<Name, 'cursor'>]?:
+    ListQuery[Name] | (Name extends TimeName ? Date : never) | undefined;
+};
 
 /** Filters and sorts the executions of a run. */
 export interface StepFilter {

@@ -217,7 +217,7 @@ export class WorkflowsResource extends WorkflowControl {
   /** Why the run has not ended; null if the explanation does not load in time. */
   async #summary(workflowId: string, { signal }: CallOptions): Promise<string | null> {
     const explanation = await this.explain(workflowId, {
-      ...(signal !== undefined && { signal }),
+      signal,
       timeoutMs: SUMMARY_MS_MAX,
       retry: false,
     }).catch(() => null);
@@ -235,22 +235,14 @@ export class WorkflowsResource extends WorkflowControl {
    * }
    * ```
    */
-  list(filter: WorkflowFilter & CallOptions = {}): PagedList<WorkflowSummary> {
-    const { status, outcome, parent, definitionId, version, reference, limit, ...rest } = filter;
-    const { startedFrom, startedTo, failedFrom, unchangedSince, ...options } = rest;
-    const query = {
-      status,
-      outcome,
-      parent,
-      definitionId,
-      version,
-      reference,
-      limit,
-      startedFrom: timeText(startedFrom),
-      startedTo: timeText(startedTo),
-      failedFrom: timeText(failedFrom),
-      unchangedSince: timeText(unchangedSince),
-    };
+  list({
+    signal,
+    timeoutMs,
+    retry,
+    ...filter
+  }: WorkflowFilter & CallOptions = {}): PagedList<WorkflowSummary> {
+    const query = withTimeTexts(filter);
+    const options = { signal, timeoutMs, retry };
     return new PagedList((cursor) =>
       this.#transport.call(
         'get',
@@ -327,6 +319,13 @@ function patient(retry: RetryOptions | false | undefined): RetryOptions | false 
   return retry === false ? false : { ...retry, limit: Number.MAX_SAFE_INTEGER };
 }
 
-function timeText(time: Date | string | undefined): string | undefined {
-  return time instanceof Date ? time.toISOString() : time;
+/** The filter as the API takes it: times are texts there. */
+function withTimeTexts<Filter extends object>(
+  filter: Filter,
+): { readonly [Name in keyof Filter]: Exclude<Filter[Name], Date> } {
+  const entries = Object.entries(filter).map(([name, value]) => [
+    name,
+    value instanceof Date ? value.toISOString() : (value as unknown),
+  ]);
+  return Object.fromEntries(entries) as ReturnType<typeof withTimeTexts<Filter>>; // Each member is one of the filter.
 }

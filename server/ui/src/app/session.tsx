@@ -4,14 +4,12 @@
  * The page decodes the token only to show a name and to disable buttons; the server decides whether it is valid.
  */
 import { createClient, isApiError, type StepwrightClient } from '@stepwright/sdk';
-import { createOperatorApi, type OperatorApi } from '../api/operator-api.js';
 import { createContext, use, useCallback, useMemo, useState, type ReactNode } from 'react';
 
 export type Scope = 'viewer' | 'controller' | 'author' | 'worker';
 
 export interface Session {
   readonly client: StepwrightClient;
-  readonly api: OperatorApi;
   readonly token: string | null;
   /** The subject of the token; null if nobody has signed in. */
   readonly name: string | null;
@@ -70,7 +68,6 @@ export function SessionProvider({ children }: { readonly children: ReactNode }):
     });
     return {
       client,
-      api: createOperatorApi(client),
       token,
       signInReason,
       signIn,

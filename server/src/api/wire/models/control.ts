@@ -1,4 +1,5 @@
 /** The wire types of actions on runs. */
+import type { OperatorAction } from './explanation.js';
 import type { WorkflowStatus } from './workflow.js';
 
 /**
@@ -65,14 +66,7 @@ export interface WorkflowAction {
    * The subject (`sub`) of the caller's token; `anonymous` if it has none, or if the server requires no token.
    */
   actor: string;
-  action:
-    | 'suspend'
-    | 'resume'
-    | 'terminate'
-    | 'retry'
-    | 'publish-event'
-    | 'complete-activity'
-    | 'fail-activity';
+  action: OperatorAction;
   detail: string | null;
 }
 

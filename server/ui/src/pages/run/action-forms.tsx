@@ -1,7 +1,6 @@
 /** Forms that answer what a run is waiting for; they check the JSON before they send it. */
-import { parseJson } from '@stepwright/sdk';
+import { parseJson, type WaitReason } from '@stepwright/sdk';
 import { useState, type ReactNode } from 'react';
-import type { WaitReason } from '../../api/operator-api.js';
 import { useSession } from '../../app/session.js';
 import { Button } from '../../components/button.js';
 import { FormDialog } from '../../components/confirm-dialog.js';
@@ -110,7 +109,7 @@ interface Sending {
 }
 
 function useSend({ workflowId, reason, kind, onDone }: FormProps): Sending {
-  const { api } = useSession();
+  const { client } = useSession();
   const { say } = useToasts();
   const [error, setError] = useState<unknown>(null);
   const [isBusy, setBusy] = useState(false);
@@ -120,11 +119,10 @@ function useSend({ workflowId, reason, kind, onDone }: FormProps): Sending {
     try {
       if (kind === 'publish-event') {
         const { eventName: name = '', eventKey: key = '' } = reason;
-        await api.publishEvent({ name, key, data }, workflowId);
+        await client.events.publish(name, key, data, { workflowId });
       } else {
-        const executionId = reason.executionId ?? 0;
-        const how = kind === 'complete-activity' ? 'success' : 'fail';
-        await api.endActivity({ workflowId, executionId }, how, data);
+        const end = kind === 'complete-activity' ? 'completeActivity' : 'failActivity';
+        await client.workflows[end](workflowId, reason.executionId ?? 0, data);
       }
       say(WORDS[kind].said);
       onDone();

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { AuditEntry } from '../../api/operator-api.js';
+import type { WorkflowAction } from '@stepwright/sdk';
 import { DataTable, type Column } from '../../components/data-table.js';
 import { EmptyState } from '../../components/empty-state.js';
 import { Loading } from '../../components/loading.js';
@@ -7,7 +7,7 @@ import { ProblemView } from '../../components/problem-view.js';
 import { exactTime, TimeAgo } from '../../components/time-ago.js';
 import { useAudit } from './use-run.js';
 
-const COLUMNS: readonly Column<AuditEntry>[] = [
+const COLUMNS: readonly Column<WorkflowAction>[] = [
   { key: 'when', header: 'When', kind: 'time', cell: ({ time }) => <TimeAgo time={time} /> },
   { key: 'time', header: 'Time', kind: 'time', cell: ({ time }) => exactTime(time) },
   { key: 'who', header: 'Who', cell: ({ actor }) => <bdi>{actor}</bdi> },

@@ -1,6 +1,5 @@
-import type { WorkflowStatus } from '@stepwright/sdk';
+import type { ControlAction, WorkflowStatus } from '@stepwright/sdk';
 import { useState, type ReactNode } from 'react';
-import type { ControlAction } from '../../api/operator-api.js';
 import { useSession, type Session } from '../../app/session.js';
 import { Button } from '../../components/button.js';
 import { useConfirm } from '../../components/confirm-dialog.js';
@@ -61,12 +60,11 @@ export function useControl(workflowId: string, onDone: () => void): Control {
 }
 
 async function send(
-  { api, client }: Session,
+  { client }: Session,
   action: ControlAction,
   { compensate, workflowId }: { readonly workflowId: string; readonly compensate: boolean },
 ): Promise<void> {
-  if (action === 'retry') await api.retry(workflowId);
-  else if (action === 'terminate') await client.workflows.terminate(workflowId, { compensate });
+  if (action === 'terminate') await client.workflows.terminate(workflowId, { compensate });
   else await client.workflows[action](workflowId);
 }
 

@@ -1,8 +1,13 @@
 /** The queries of the page of one run, kept current by the change stream. */
-import type { StepExecution, StepwrightClient, Workflow } from '@stepwright/sdk';
+import type {
+  Explanation,
+  StepExecution,
+  StepwrightClient,
+  Workflow,
+  WorkflowAction,
+} from '@stepwright/sdk';
 import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { useCallback } from 'react';
-import type { AuditEntry, Explanation } from '../../api/operator-api.js';
 import { useLive, usePollInterval } from '../../app/live.js';
 import { useSession } from '../../app/session.js';
 import { useThrottled } from '../../app/use-throttled.js';
@@ -56,10 +61,10 @@ export function useRun(workflowId: string): UseQueryResult<Workflow> {
 }
 
 export function useExplanation(workflowId: string, isOpen: boolean): UseQueryResult<Explanation> {
-  const { api } = useSession();
+  const { client } = useSession();
   return useQuery({
     queryKey: ['run', workflowId, 'explain'],
-    queryFn: ({ signal }) => api.explain(workflowId, signal),
+    queryFn: ({ signal }) => client.workflows.explain(workflowId, { signal }),
     refetchInterval: isOpen ? EXPLAIN_AGAIN_MS : false,
   });
 }
@@ -110,12 +115,12 @@ function keyOf({ attempt, executionId }: StepExecution): string {
 
 /** At most `CHILD_COUNT_MAX` + 1. A child appears later than the change of its parent that starts it. */
 export function useChildCount(workflowId: string): UseQueryResult<number> {
-  const { api } = useSession();
+  const { client } = useSession();
   const children = useQuery({
     queryKey: ['run', workflowId, 'child count'],
     queryFn: async ({ signal }) => {
-      const query = { parent: workflowId, limit: CHILD_COUNT_MAX + 1 };
-      return (await api.listRuns(query, signal)).items.length;
+      const query = { parent: workflowId, limit: CHILD_COUNT_MAX + 1, signal };
+      return (await client.workflows.list(query).page()).items.length;
     },
     refetchInterval: usePollInterval(),
   });
@@ -131,10 +136,10 @@ export function useChildCount(workflowId: string): UseQueryResult<number> {
   return children;
 }
 
-export function useAudit(workflowId: string): UseQueryResult<readonly AuditEntry[]> {
-  const { api } = useSession();
+export function useAudit(workflowId: string): UseQueryResult<readonly WorkflowAction[]> {
+  const { client } = useSession();
   return useQuery({
     queryKey: ['run', workflowId, 'audit'],
-    queryFn: ({ signal }) => api.audit(workflowId, signal),
+    queryFn: ({ signal }) => client.workflows.audit(workflowId, { signal }),
   });
 }

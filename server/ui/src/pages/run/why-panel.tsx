@@ -1,6 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { Link } from 'wouter';
-import type { Explanation, FixingAction, WaitReason } from '../../api/operator-api.js';
+import type { Explanation, WaitReason } from '@stepwright/sdk';
 import { toPath } from '../../app/path.js';
 import { Button } from '../../components/button.js';
 import { ErrorDetails } from './error-details.js';
@@ -87,7 +87,7 @@ function FixButton({
   control,
   onForm,
 }: {
-  readonly action: FixingAction;
+  readonly action: WaitReason['actions'][number];
   readonly control: ReturnType<typeof useControl>;
   readonly onForm: (kind: FormKind) => void;
 }): ReactNode {

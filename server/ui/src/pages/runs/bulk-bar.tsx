@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from 'react';
-import type { ControlAction, RunQuery } from '../../api/operator-api.js';
+import type { ControlAction } from '@stepwright/sdk';
+import type { RunQuery } from './run-filter.js';
 import { Button } from '../../components/button.js';
 import { useConfirm } from '../../components/confirm-dialog.js';
 import { useToasts } from '../../components/toasts.js';
@@ -144,14 +145,14 @@ interface Counting {
 
 /** Counts the matching runs before the user is asked to confirm. */
 function useMatching({ queryNow }: Pick<BulkBarProps, 'queryNow'>): Counting {
-  const { api, noticeFailure } = useSession();
+  const { client, noticeFailure } = useSession();
   const { notifyError } = useToasts();
   const [isCounting, setCounting] = useState(false);
   const count = async (): Promise<Matching | null> => {
     setCounting(true);
     try {
       const query = queryNow();
-      return { query, found: await countMatching(api, query) };
+      return { query, found: await countMatching(client, query) };
     } catch (error) {
       noticeFailure(error);
       notifyError('Counting the runs failed', error);

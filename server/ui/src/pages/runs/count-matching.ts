@@ -1,5 +1,6 @@
 /** Counts the runs that match a filter, for the confirmation before a bulk action. */
-import type { OperatorApi, RunQuery } from '../../api/operator-api.js';
+import type { StepwrightClient } from '@stepwright/sdk';
+import type { RunQuery } from './run-filter.js';
 
 /** Counting stops at this number. */
 export const COUNT_MAX = 10_000;
@@ -12,16 +13,16 @@ export interface MatchCount {
   readonly isMore: boolean;
 }
 
-export async function countMatching(api: OperatorApi, query: RunQuery): Promise<MatchCount> {
+export async function countMatching(
+  { workflows }: StepwrightClient,
+  query: RunQuery,
+): Promise<MatchCount> {
   let count = 0;
-  let cursor: string | undefined;
-  while (count < COUNT_MAX) {
-    const page = await api.listRuns({ ...query, limit: PAGE_SIZE, cursor });
+  for await (const page of workflows.list({ ...query, limit: PAGE_SIZE }).pages()) {
     count += page.items.length;
-    if (page.nextCursor === null) return { count, isMore: false };
-    cursor = page.nextCursor;
+    if (count >= COUNT_MAX) return { count, isMore: page.nextCursor !== null };
   }
-  return { count, isMore: true };
+  return { count, isMore: false };
 }
 
 /** `1,234 runs`, `more than 10,000 runs`. */

@@ -1,6 +1,10 @@
 /** The filter of the list of runs. It is part of the address, so that it can be shared and survives a reload. */
-import type { WorkflowOutcome, WorkflowStatus, WorkflowSummary } from '@stepwright/sdk';
-import type { RunQuery } from '../../api/operator-api.js';
+import type {
+  WorkflowFilter,
+  WorkflowOutcome,
+  WorkflowStatus,
+  WorkflowSummary,
+} from '@stepwright/sdk';
 
 export const STATUSES: readonly WorkflowStatus[] = [
   'Runnable',
@@ -20,35 +24,24 @@ export const OUTCOMES: readonly WorkflowOutcome[] = [
 export const WITH_CHILDREN = 'any';
 
 /** The strings in the address; empty where the filter sets nothing. */
-export interface RunFilter {
-  readonly status: string;
-  readonly outcome: string;
-  /** Empty for runs without a parent, `WITH_CHILDREN`, or the id of a run, for its children. */
-  readonly parent: string;
-  readonly definitionId: string;
-  readonly version: string;
-  readonly reference: string;
-  /** Local times in the format of an input of type `datetime-local`. */
-  readonly from: string;
-  readonly to: string;
-  /** Runs with a step error within this time: `1h`. */
-  readonly failed: string;
-  /** Runs without a change for this time: `10m`. */
-  readonly unchanged: string;
-}
-
-export const NO_FILTER: RunFilter = {
+export const NO_FILTER = {
   status: '',
   outcome: '',
+  /** Empty for runs without a parent, `WITH_CHILDREN`, or the id of a run, for its children. */
   parent: '',
   definitionId: '',
   version: '',
   reference: '',
+  /** Local times in the format of an input of type `datetime-local`. */
   from: '',
   to: '',
+  /** Runs with a step error within this time: `1h`. */
   failed: '',
+  /** Runs without a change for this time: `10m`. */
   unchanged: '',
 };
+
+export type RunFilter = Readonly<typeof NO_FILTER>;
 
 export interface Preset {
   readonly label: string;
@@ -119,8 +112,11 @@ export function isSameFilter(a: RunFilter, b: RunFilter): boolean {
   return NAMES.every((name) => a[name] === b[name]);
 }
 
+/** The same filter as the API takes it. */
+export type RunQuery = ReturnType<typeof toQuery>;
+
 /** @param nowMs the end of relative times such as "within an hour" */
-export function toQuery(filter: RunFilter, nowMs: number): RunQuery {
+export function toQuery(filter: RunFilter, nowMs: number) {
   return {
     status: STATUSES.find((status) => status === filter.status),
     outcome: OUTCOMES.find((outcome) => outcome === filter.outcome),
@@ -132,7 +128,7 @@ export function toQuery(filter: RunFilter, nowMs: number): RunQuery {
     startedTo: localTime(filter.to),
     failedFrom: ago(filter.failed, nowMs),
     unchangedSince: ago(filter.unchanged, nowMs),
-  };
+  } satisfies WorkflowFilter;
 }
 
 /** Whether the run matches the filter, as far as its summary shows. */

@@ -2,7 +2,6 @@ import type { WorkflowSummary } from '@stepwright/sdk';
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useMemo, useRef, useState, type ReactNode } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
-import type { RunQuery } from '../../api/operator-api.js';
 import { toPath } from '../../app/path.js';
 import { DataTable, type Column, type Selection } from '../../components/data-table.js';
 import { EmptyState } from '../../components/empty-state.js';
@@ -23,6 +22,7 @@ import {
   toQuery,
   WITH_CHILDREN,
   type RunFilter,
+  type RunQuery,
 } from './run-filter.js';
 import { SearchBox } from './search-box.js';
 import { useBulkJob, type BulkControl, type BulkJob } from './use-bulk-job.js';

@@ -77,11 +77,11 @@ export function SearchBox(): ReactNode {
 }
 
 /** If several match, a run takes precedence over a definition, and a definition over a reference. */
-async function find({ client, api }: Session, text: string): Promise<Found> {
+async function find({ client }: Session, text: string): Promise<Found> {
   const [run, definition, referring] = await Promise.all([
     existing(() => client.workflows.get(text)),
     existing(() => client.definitions.get(text)),
-    existing(() => api.listRuns({ reference: text, limit: 1 })),
+    existing(() => client.workflows.list({ reference: text, limit: 1 }).page()),
   ]);
   if (run !== null) return { kind: 'run', id: run.workflowId };
   if (definition !== null) return { kind: 'definition', id: text };

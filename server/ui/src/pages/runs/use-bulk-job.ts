@@ -1,8 +1,8 @@
 /** Controls many runs in batches, so that the user can follow the progress and stop it. */
-import type { Page, WorkflowSummary } from '@stepwright/sdk';
+import type { ControlAction, StepwrightClient } from '@stepwright/sdk';
 import { useCallback, useEffect, useRef, useState } from 'react';
-import type { ControlAction, OperatorApi, RunQuery } from '../../api/operator-api.js';
 import { useSession } from '../../app/session.js';
+import type { RunQuery } from './run-filter.js';
 
 /** The maximum per call. */
 const BATCH_SIZE = 100;
@@ -39,7 +39,7 @@ export interface BulkJob {
 }
 
 export function useBulkJob(onChanged: () => void): BulkJob {
-  const { api } = useSession();
+  const { client } = useSession();
   const [progress, setProgress] = useState<BulkProgress | null>(null);
   const stop = useRef(new AbortController());
   useEffect(() => () => stop.current.abort(), []);
@@ -60,9 +60,9 @@ export function useBulkJob(onChanged: () => void): BulkJob {
       const end = (state: BulkProgress['state'], error: unknown = null): void =>
         setProgress((before) => before && { ...before, state, error });
       try {
-        for await (const ids of batches(api, target)) {
+        for await (const ids of batches(client, target)) {
           if (signal.aborted) break;
-          const results = await api.control(action, ids, compensate);
+          const results = await client.workflows.control(action, ids, { compensate });
           const count = (outcome: string): number =>
             results.filter((result) => result.outcome === outcome).length;
           setProgress(
@@ -82,7 +82,7 @@ export function useBulkJob(onChanged: () => void): BulkJob {
         onChanged();
       }
     },
-    [api, onChanged],
+    [client, onChanged],
   );
 
   return {
@@ -97,7 +97,7 @@ export function useBulkJob(onChanged: () => void): BulkJob {
 }
 
 async function* batches(
-  api: OperatorApi,
+  client: StepwrightClient,
   target: BulkTarget,
 ): AsyncGenerator<readonly string[], void, undefined> {
   if ('ids' in target) {
@@ -110,17 +110,10 @@ async function* batches(
   const { startedTo = new Date().toISOString() } = target.query;
   // Controlling runs can move them to a later page; each is controlled only once.
   const seen = new Set<string>();
-  let cursor: string | null = null;
-  do {
-    const page: Page<WorkflowSummary> = await api.listRuns({
-      ...target.query,
-      startedTo,
-      limit: BATCH_SIZE,
-      cursor: cursor ?? undefined,
-    });
-    const ids = page.items.map(({ workflowId }) => workflowId).filter((id) => !seen.has(id));
+  const runs = client.workflows.list({ ...target.query, startedTo, limit: BATCH_SIZE });
+  for await (const { items } of runs.pages()) {
+    const ids = items.map(({ workflowId }) => workflowId).filter((id) => !seen.has(id));
     ids.forEach((id) => seen.add(id));
     if (ids.length > 0) yield ids;
-    cursor = page.nextCursor;
-  } while (cursor !== null);
+  }
 }

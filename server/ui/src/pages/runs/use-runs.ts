@@ -4,11 +4,10 @@
 import type { Page, WorkflowSummary } from '@stepwright/sdk';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useRef, useState } from 'react';
-import type { RunQuery } from '../../api/operator-api.js';
 import { useLive, usePollInterval } from '../../app/live.js';
 import { useSession } from '../../app/session.js';
 import { useThrottled } from '../../app/use-throttled.js';
-import { filterText, matches, toQuery, type RunFilter } from './run-filter.js';
+import { filterText, matches, toQuery, type RunFilter, type RunQuery } from './run-filter.js';
 
 export const PAGE_SIZE = 50;
 /** The highest number of new runs that is counted. */
@@ -35,7 +34,7 @@ interface RunsOptions {
 }
 
 export function useRuns({ filter, cursor, mayInsert }: RunsOptions): Runs {
-  const { api } = useSession();
+  const { client } = useSession();
   const queries = useQueryClient();
   const key = ['runs', filterText(filter), cursor ?? null];
   const keyText = JSON.stringify(key);
@@ -50,7 +49,7 @@ export function useRuns({ filter, cursor, mayInsert }: RunsOptions): Runs {
     queryFn: async ({ signal }) => {
       const query = toQuery(filter, Date.now());
       changedMeanwhile.current = new Map();
-      const page = await api.listRuns({ ...query, limit: PAGE_SIZE, cursor }, signal);
+      const page = await client.workflows.list({ ...query, limit: PAGE_SIZE, signal }).page(cursor);
       setFresh({ key: keyText, ids: new Set() });
       return withNewer(page, changedMeanwhile.current);
     },
