@@ -7,9 +7,9 @@
 import { randomBytes } from 'node:crypto';
 import { hostname, release, type } from 'node:os';
 import type { Express } from 'express';
-import { DEFAULT_API_LIMITS } from './api/http/api-limits.js';
 import { createApp } from './api/create-app.js';
 import { RequestMemory } from './api/http/request-memory.js';
+import { apiLimits, httpLimits, pythonLimits } from './config/limits.js';
 import { ConfigError, visibleEnvironment } from './config/read-config.js';
 import type { Logger } from './base/logger.js';
 import { defaultBudget, memoryBudget, type MemoryBudget } from './base/memory-budget.js';
@@ -160,15 +160,7 @@ function measured(store: Store, metrics: RuntimeMetrics): Store {
 
 function createScripts({ config, environment, logger }: ComposeOptions): ScriptRuntime {
   return createPyodideRuntime({
-    interpreters: config.python_processes,
-    spares: config.python_spares,
-    expressionTimeoutMs: config.expression_timeout_ms,
-    scriptTimeoutMs: config.script_timeout_ms,
-    memoryLimitBytes: config.python_memory_bytes_max,
-    resultLimitBytes: config.python_result_bytes_max,
-    outputLimitBytes: config.python_output_bytes_max,
-    recursionMax: config.python_recursion_max,
-    queueLimit: config.python_queue_max,
+    ...pythonLimits(config),
     environment: visibleEnvironment(environment, config),
     logger,
   });
@@ -177,11 +169,7 @@ function createScripts({ config, environment, logger }: ComposeOptions): ScriptR
 /** With the first call it takes a moment longer. */
 function createHttpRequest(config: Config, logger: Logger, memory: CallMemory): StepBody {
   const options: HttpRequestOptions = {
-    timeoutMs: config.http_timeout_ms,
-    responseBytesMax: config.http_response_bytes_max,
-    timeoutMsMax: config.http_timeout_ms_max,
-    connectionsPerHost: config.http_connections_per_host,
-    connectionsMax: config.http_connections_max,
+    ...httpLimits(config),
     allowPrivate: config.http_allow_private,
     allowLoopback: config.http_allow_loopback,
     allowHosts: config.http_allow_hosts,
@@ -230,23 +218,6 @@ function hostSettings(config: Config, budget: MemoryBudget): HostSettings {
     crashesMax: config.instance_crashes_max,
     repairIntervalMs: 15_000,
     purgeIntervalMs: 60_000,
-  };
-}
-
-function apiLimits(config: Config): typeof DEFAULT_API_LIMITS {
-  return {
-    ...DEFAULT_API_LIMITS,
-    bodyBytesMax: config.body_bytes_max,
-    pollTimeoutSecondsMax: config.poll_timeout_seconds_max,
-    waitSecondsMax: config.wait_seconds_max,
-    waitingPerAddressMax: config.waiting_per_address_max,
-    wrongTokensPerMinuteMax: config.wrong_tokens_per_minute_max,
-    wrongBearersPerMinuteMax: config.wrong_bearers_per_minute_max,
-    leaseSecondsMax: config.lease_seconds_max,
-    yamlBytesMax: Math.min(config.yaml_bytes_max, config.body_bytes_max),
-    scriptBytesMax: Math.min(config.script_bytes_max, config.body_bytes_max),
-    bodyDepthMax: config.body_depth_max,
-    bodyNodesMax: config.body_values_max,
   };
 }
 

@@ -39,16 +39,16 @@ import { failureOf } from './http-request/succeed-on.js';
 import type { StepBody, StepBodyContext } from './step-body.js';
 
 export interface HttpRequestOptions extends AddressPolicyOptions {
-  /** For steps without the input Timeout. @default 100 seconds */
-  readonly timeoutMs?: number;
-  /** The maximum of the input Timeout; longer ones are reduced to it. @default 10 minutes */
-  readonly timeoutMsMax?: number;
-  /** After decompression. @default 2 MiB */
-  readonly responseBytesMax?: number;
-  /** Maximum number of concurrent calls to one host and port; further calls wait. @default 32 */
-  readonly connectionsPerHost?: number;
-  /** Maximum number of concurrent calls, and of open connections, in total; further calls wait. @default 256 */
-  readonly connectionsMax?: number;
+  /** For steps without the input Timeout. */
+  readonly timeoutMs: number;
+  /** The maximum of the input Timeout; longer ones are reduced to it. */
+  readonly timeoutMsMax: number;
+  /** After decompression. */
+  readonly responseBytesMax: number;
+  /** Maximum number of concurrent calls to one host and port; further calls wait. */
+  readonly connectionsPerHost: number;
+  /** Maximum number of concurrent calls, and of open connections, in total; further calls wait. */
+  readonly connectionsMax: number;
   /** For responses that are being read. @default without a limit */
   readonly memory?: CallMemory;
   readonly logger?: Logger;
@@ -61,11 +61,6 @@ export interface HttpRequestBody extends StepBody {
   close(): Promise<void>;
 }
 
-const DEFAULT_TIMEOUT_MS = 100_000;
-const DEFAULT_RESPONSE_BYTES_MAX = 2 * 1024 * 1024;
-const DEFAULT_TIMEOUT_MS_MAX = 600_000;
-const DEFAULT_CONNECTIONS_PER_HOST = 32;
-const DEFAULT_CONNECTIONS_MAX = 256;
 /** Maximum time to keep an idle connection, whatever the callee offers. */
 const IDLE_MS_MAX = 4000;
 
@@ -107,13 +102,12 @@ class Caller implements HttpRequestBody {
 
   constructor(options: HttpRequestOptions) {
     this.#policy = createAddressPolicy(options);
-    const perHostMax = options.connectionsPerHost ?? DEFAULT_CONNECTIONS_PER_HOST;
-    const totalMax = options.connectionsMax ?? DEFAULT_CONNECTIONS_MAX;
+    const { connectionsPerHost: perHostMax, connectionsMax: totalMax } = options;
     this.#slots = new CallSlots({ perHostMax, totalMax });
     this.#memory = options.memory ?? new CallMemory(Infinity);
-    this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-    this.#timeoutMsMax = Math.max(options.timeoutMsMax ?? DEFAULT_TIMEOUT_MS_MAX, this.#timeoutMs);
-    this.#responseBytesMax = options.responseBytesMax ?? DEFAULT_RESPONSE_BYTES_MAX;
+    this.#timeoutMs = options.timeoutMs;
+    this.#timeoutMsMax = options.timeoutMsMax;
+    this.#responseBytesMax = options.responseBytesMax;
     this.#logger = options.logger ?? null;
     this.#agent = new Agent({
       connections: perHostMax,

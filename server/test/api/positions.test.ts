@@ -1,6 +1,6 @@
 /** Positions of JSON pointers in posted documents, found by both readers. */
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_API_LIMITS } from '../../src/api/http/api-limits.js';
+import { DEFAULT_API_LIMITS } from '../support/default-limits.js';
 import { jsonLocator } from '../../src/api/http/json-position.js';
 import { positionAt, positionsIn } from '../../src/api/http/text-position.js';
 import { parseYaml } from '../../src/api/http/yaml-format.js';

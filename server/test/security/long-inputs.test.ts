@@ -3,7 +3,7 @@
  * needs milliseconds. So the limit is generous, and counts only the time of this process.
  */
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_API_LIMITS } from '../../src/api/http/api-limits.js';
+import { DEFAULT_API_LIMITS } from '../support/default-limits.js';
 import { parseJson } from '../../src/api/http/json-format.js';
 import { checkedName } from '../../src/api/wire/map/name.js';
 import { fromWireTime } from '../../src/api/wire/map/time.js';

@@ -7,12 +7,14 @@ import { createCustomStepBody } from '../../src/step-bodies/custom-step.js';
 import type { StepScriptRecord } from '../../src/store/records/definitions.js';
 import { contextOf, failureOf, valuesOf } from './support/call.js';
 import { createLogRecorder } from './support/log-recorder.js';
+import { DEFAULT_PYTHON_LIMITS } from '../support/default-limits.js';
 
 const runtimeLog = createLogRecorder();
 let scripts: ScriptRuntime;
 
 beforeAll(async () => {
   scripts = createPyodideRuntime({
+    ...DEFAULT_PYTHON_LIMITS,
     environment: {},
     logger: runtimeLog.logger,
     scriptTimeoutMs: 2000,

@@ -1,4 +1,4 @@
-/** The default limits of one request. The configuration may change each. */
+/** The limits of requests; `config/limits.ts` reads them from the settings. */
 export interface ApiLimits {
   /** A larger body is rejected with 413 before it is read. */
   readonly bodyBytesMax: number;
@@ -24,22 +24,6 @@ export interface ApiLimits {
   /** Number of invalid bearer tokens per minute from one address that are rejected with 401; further ones with 429. */
   readonly wrongBearersPerMinuteMax: number;
 }
-
-export const DEFAULT_API_LIMITS: ApiLimits = {
-  bodyBytesMax: 1024 * 1024,
-  yamlBytesMax: 256 * 1024,
-  scriptBytesMax: 256 * 1024,
-  bodyDepthMax: 100,
-  bodyNodesMax: 200_000,
-  yamlTokensMax: 100_000,
-  yamlAliasesMax: 100,
-  pollTimeoutSecondsMax: 120,
-  waitSecondsMax: 120,
-  leaseSecondsMax: 86_400,
-  waitingPerAddressMax: 5000,
-  wrongTokensPerMinuteMax: 1000,
-  wrongBearersPerMinuteMax: 1000,
-};
 
 /** The default page size of lists; the checks of each list's `limit` define the maximum. */
 export const PAGE_SIZE_DEFAULT = 50;

@@ -29,16 +29,12 @@ import { InterpreterBooter } from './boot-interpreter.js';
 import { ExpressionEvaluator } from './expression-evaluator.js';
 import { createAskInterpreter, queueOptions, type AskInterpreter } from './interpreter-call.js';
 import { InterpreterPool } from './interpreter-pool.js';
-import {
-  completeOptions,
-  type PyodideRuntimeOptions,
-  type RuntimeSettings,
-} from './runtime-options.js';
+import { type PyodideRuntimeOptions, type RuntimeSettings } from './runtime-options.js';
 import { defaultSnapshotPath } from './snapshot.js';
 import { SyntaxChecker } from './syntax-checker.js';
 
 export function createPyodideRuntime(options: PyodideRuntimeOptions): ScriptRuntime {
-  return new PyodideScriptRuntime(completeOptions(options, defaultSnapshotPath));
+  return new PyodideScriptRuntime({ snapshotPath: defaultSnapshotPath(), ...options });
 }
 
 class PyodideScriptRuntime implements ScriptRuntime {

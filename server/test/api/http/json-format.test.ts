@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_API_LIMITS } from '../../../src/api/http/api-limits.js';
+import { DEFAULT_API_LIMITS } from '../../support/default-limits.js';
 import { parseJson } from '../../../src/api/http/json-format.js';
 import { findSyntaxProblem } from '../../../src/api/http/json-syntax.js';
 import { AppError } from '../../../src/base/errors.js';

@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_API_LIMITS, type ApiLimits } from '../../../src/api/http/api-limits.js';
+import type { ApiLimits } from '../../../src/api/http/api-limits.js';
+import { DEFAULT_API_LIMITS } from '../../support/default-limits.js';
 import { parseYaml } from '../../../src/api/http/yaml-format.js';
 import { AppError } from '../../../src/base/errors.js';
 

@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { DEFAULT_API_LIMITS } from '../../../src/api/http/api-limits.js';
+import { DEFAULT_API_LIMITS } from '../../support/default-limits.js';
 import { parseYaml } from '../../../src/api/http/yaml-format.js';
 import { writeYaml, writeYamlParts } from '../../../src/api/http/yaml-writer.js';
 import type { Json } from '../../../src/engine/values/json.js';

@@ -2,7 +2,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { DEFAULT_API_LIMITS, type ApiLimits } from '../../../src/api/http/api-limits.js';
+import type { ApiLimits } from '../../../src/api/http/api-limits.js';
+import { DEFAULT_API_LIMITS } from '../../support/default-limits.js';
 import type { AuthConfig } from '../../../src/api/tokens.js';
 import { createApp } from '../../../src/api/create-app.js';
 import { RequestMemory, type RequestMemoryOptions } from '../../../src/api/http/request-memory.js';

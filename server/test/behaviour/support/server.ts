@@ -8,6 +8,7 @@ import { createLogger } from '../../../src/base/logger.js';
 import { createPyodideRuntime } from '../../../src/scripts/pyodide/pyodide-script-runtime.js';
 import type { ScriptRuntime } from '../../../src/scripts/script-runtime.js';
 import type { Store } from '../../../src/store/store.js';
+import { DEFAULT_PYTHON_LIMITS } from '../../support/default-limits.js';
 
 export interface TestServer {
   readonly url: string;
@@ -73,6 +74,7 @@ let python: ScriptRuntime | null = null;
 /** One real interpreter for all servers of a test file: starting it takes a second, and no server modifies it. */
 export function sharedPython(): ScriptRuntime {
   python ??= createPyodideRuntime({
+    ...DEFAULT_PYTHON_LIMITS,
     spares: 0,
     environment: VISIBLE_ENVIRONMENT,
     logger: { info: () => undefined, warn: console.warn, error: console.error },

@@ -14,6 +14,7 @@ import { InterpreterProcess } from '../../../src/scripts/pyodide/interpreter-pro
 import type { PoolCall } from '../../../src/scripts/pyodide/pool-call.js';
 import { createPyodideRuntime } from '../../../src/scripts/pyodide/pyodide-script-runtime.js';
 import { createLogCollector, startRuntime } from './start-runtime.js';
+import { DEFAULT_PYTHON_LIMITS } from '../../support/default-limits.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'stepwright-pool-'));
 afterAll(() => {
@@ -357,9 +358,9 @@ describe('InterpreterPool', () => {
 describe('the script runtime', () => {
   it('can be stopped before the start, while it boots, and twice', async () => {
     const { logger } = createLogCollector();
-    const never = createPyodideRuntime({ environment: {}, logger });
+    const never = createPyodideRuntime({ ...DEFAULT_PYTHON_LIMITS, environment: {}, logger });
     await never.stop();
-    const booting = createPyodideRuntime({ environment: {}, logger });
+    const booting = createPyodideRuntime({ ...DEFAULT_PYTHON_LIMITS, environment: {}, logger });
     await booting.start();
     const waiting = booting.evaluate([{ source: 'sum([1, 1])' }], { data: {}, context: {} });
     await Promise.all([booting.stop(), booting.stop()]);

@@ -6,6 +6,7 @@ import type {
 } from '../../../src/scripts/pyodide/runtime-options.js';
 import type { EvaluationResult, ScriptRuntime } from '../../../src/scripts/script-runtime.js';
 import type { Json, JsonObject } from '../../../src/engine/values/json.js';
+import { DEFAULT_PYTHON_LIMITS } from '../../support/default-limits.js';
 
 export interface LogLine {
   readonly level: 'info' | 'warn' | 'error';
@@ -38,7 +39,13 @@ export async function startRuntime(
   options: Partial<PyodideRuntimeOptions> = {},
 ): Promise<StartedRuntime> {
   const { logger, lines } = createLogCollector();
-  const runtime = createPyodideRuntime({ environment: {}, spares: 0, logger, ...options });
+  const runtime = createPyodideRuntime({
+    ...DEFAULT_PYTHON_LIMITS,
+    environment: {},
+    spares: 0,
+    logger,
+    ...options,
+  });
   await runtime.start();
   const evaluate = async (source: string, data: JsonObject = {}): Promise<EvaluationResult> =>
     runtime.evaluate([{ source }], { data, context: {} });

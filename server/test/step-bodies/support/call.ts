@@ -1,6 +1,7 @@
 /** Runs HttpRequest bodies in tests and cleans up afterwards. */
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
+import type { AddressPolicyOptions } from '../../../src/step-bodies/http-request/address-policy.js';
 import { afterEach } from 'vitest';
 import type { JsonObject } from '../../../src/engine/values/json.js';
 import type { EffectResult } from '../../../src/engine/flow/messages.js';
@@ -16,13 +17,14 @@ import {
   startTcpServer,
   type LocalServer,
 } from './local-server.js';
+import { DEFAULT_HTTP_LIMITS } from '../../support/default-limits.js';
 
 export const OPEN_POLICY = {
   allowPrivate: true,
   allowLoopback: true,
   allowHosts: null,
   denyHosts: [],
-} as const satisfies HttpRequestOptions;
+} as const satisfies AddressPolicyOptions;
 
 export function contextOf(overrides: Partial<StepBodyContext> = {}): StepBodyContext {
   return {
@@ -65,7 +67,7 @@ export function useCalls() {
     serveTcp: async (onSocket: (socket: Socket) => void): Promise<LocalServer> =>
       keep(await startTcpServer(onSocket)),
     body: (options: Partial<HttpRequestOptions> = {}): HttpRequestBody =>
-      keep(createHttpRequestBody({ ...OPEN_POLICY, ...options })),
+      keep(createHttpRequestBody({ ...OPEN_POLICY, ...DEFAULT_HTTP_LIMITS, ...options })),
   };
 }
 
