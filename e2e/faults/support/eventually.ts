@@ -1,23 +1,12 @@
-/** Waits for a condition, with a deadline. */
-import { setTimeout } from 'node:timers/promises';
+/** As in other tests, but with more patience: nodes are stopped, and others take their work over. */
+import { eventually as ask } from '../../../sdk/test/support/eventually.js';
 
-const PAUSE_MS = 50;
+const TIMEOUT_MS = 150_000;
 
-/** Repeats the function until it returns neither undefined nor false. @throws Error when the deadline passes */
-export async function eventually<Value>(
+export function eventually<Value>(
   what: string,
-  read: () => Promise<Value | undefined | false> | Value | undefined | false,
-  limitMs = 150_000,
-): Promise<Value> {
-  let problem: unknown;
-  for (const deadline = Date.now() + limitMs; Date.now() < deadline;) {
-    try {
-      const value = await read();
-      if (value !== undefined && value !== false) return value;
-    } catch (error) {
-      problem = error;
-    }
-    await setTimeout(PAUSE_MS);
-  }
-  throw new Error(`not within ${limitMs} ms: ${what}`, { cause: problem });
+  read: () => Value | Promise<Value>,
+  timeoutMs = TIMEOUT_MS,
+): ReturnType<typeof ask<Value>> {
+  return ask(what, read, timeoutMs);
 }

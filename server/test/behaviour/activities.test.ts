@@ -4,7 +4,7 @@ import type { Problem } from '../../src/api/wire/models/problem.js';
 import type { WorkItem } from '../../src/api/wire/models/activity.js';
 import { itFails } from './support/cases.js';
 import { fresh, type Client } from './support/client.js';
-import { eventually } from './support/eventually.js';
+import { eventually } from '../../../sdk/test/support/eventually.js';
 import { everyStore } from './support/every-store.js';
 import { activity, chain, mark, step } from './support/steps.js';
 
@@ -17,10 +17,7 @@ async function pollers(client: Client): Promise<number> {
 }
 
 const untilPollersAre = (client: Client, count: number) =>
-  eventually(async () => {
-    const value = await pollers(client);
-    return { done: value === count, value };
-  });
+  eventually(`${count} polls are waiting`, async () => (await pollers(client)) === count);
 
 everyStore(
   'activities',

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { itFails } from './support/cases.js';
 import { fresh } from './support/client.js';
-import { eventually } from './support/eventually.js';
+import { eventually } from '../../../sdk/test/support/eventually.js';
 import { everyStore } from './support/every-store.js';
 import { chain, compute, mark, step } from './support/steps.js';
 
@@ -248,9 +248,9 @@ everyStore('events', (at) => {
     const id = await client.defineAndStart([waitFor('wait', name)], { key: 'k' });
     await client.untilWaiting(id, 'wait');
     const { body } = await client.terminate(id);
-    await eventually(async () => {
+    await eventually('the event has no taker left', async () => {
       const { deliveredTo } = await client.publish(name, 'k', 1);
-      return { done: deliveredTo === 0, value: deliveredTo };
+      return deliveredTo === 0;
     });
     // Its node commits once more after the end was written, which changes nothing else.
     expect(await client.workflow(id)).toEqual({

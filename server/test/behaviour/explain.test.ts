@@ -7,7 +7,7 @@ import type { InstanceRecord } from '../../src/store/records/instances.js';
 import type { Store } from '../../src/store/store.js';
 import { NO_SIDE } from '../store/records.js';
 import { fresh } from './support/client.js';
-import { eventually } from './support/eventually.js';
+import { eventually } from '../../../sdk/test/support/eventually.js';
 import { everyStore, type Surroundings } from './support/every-store.js';
 import { activity, failing, step } from './support/steps.js';
 import { DAY, EXPLAINED_WAITS, waitFor } from './support/explained-waits.js';
@@ -34,11 +34,11 @@ function explains(at: Surroundings): void {
     expect(status, text).toBe(200);
     return body;
   };
-  const until = (id: string, holds: (seen: Explanation) => boolean): Promise<Explanation> =>
-    eventually(async () => {
-      const value = await explain(id);
-      return { done: holds(value), value };
-    });
+  const until = (id: string, holds: (seen: Explanation) => boolean): Promise<Explanation> => {
+    let seen: Explanation;
+    const what = (): string => `the explanation changes; last seen: ${JSON.stringify(seen)}`;
+    return eventually(what, async () => holds((seen = await explain(id))) && seen);
+  };
 
   it.concurrent.for(EXPLAINED_WAITS)('describes $of', async ({ arrange, reason, summary }) => {
     const id = await arrange(at.client, silentUrl);

@@ -1,6 +1,6 @@
 /** Every failed attempt is logged and counted. */
 import { expect, it } from 'vitest';
-import { eventually } from './support/eventually.js';
+import { eventually } from '../../../sdk/test/support/eventually.js';
 import { everyStore } from './support/every-store.js';
 import { failing, step } from './support/steps.js';
 
@@ -21,9 +21,9 @@ everyStore(
         id,
         ({ status }) => status === 'Suspended',
       );
-      const lines = await eventually(async () => {
+      const lines = await eventually('two lines are logged', () => {
         const found = linesOf(id);
-        return { done: found.length === 2, value: found };
+        return found.length === 2 && found;
       });
       expect(lines).toMatchObject([
         { level: 'warn', attempt: 1, next: expect.stringMatching(/^retry at 20\d\d-/) as string },

@@ -9,7 +9,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { Client } from './support/client.js';
-import { eventually } from './support/eventually.js';
+import { eventually } from '../../../sdk/test/support/eventually.js';
 import { startProcess, temporaryFolder } from './support/server-process.js';
 import { chain, step } from './support/steps.js';
 
@@ -80,9 +80,9 @@ describe.skipIf(!existsSync('/proc/self/status'))('an idle server', () => {
     const folder = await temporaryFolder();
     const server = await startProcess({ PORT: '0', DATA_DIR: folder });
     const client = new Client(server.url);
-    await eventually(async () => {
+    await eventually('the server is ready', async () => {
       const { status } = await client.get('/health/ready');
-      return { done: status === 200, value: status };
+      return status === 200;
     });
     const before = sleepsOf(server.pid);
     // Counting for a while is the purpose; there is no condition to wait for.

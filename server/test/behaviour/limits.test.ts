@@ -6,7 +6,7 @@ import type { Workflow } from '../../src/api/wire/models/workflow.js';
 import { observeStore } from '../../src/store/observed-store.js';
 import { StoreUnavailableError } from '../../src/store/store.js';
 import { Client, fresh } from './support/client.js';
-import { eventually } from './support/eventually.js';
+import { eventually } from '../../../sdk/test/support/eventually.js';
 import { startServer, type TestServer, type TestServerOptions } from './support/server.js';
 import { chain, compute, mark, step } from './support/steps.js';
 import { STORE_KINDS } from './support/stores.js';
@@ -55,9 +55,9 @@ describe('overload', () => {
       step('ask', 'Activity', { ActivityName: `"${name}"` }),
     ]);
     const polls = [client.work(name), client.work(name)];
-    await eventually(async () => {
+    await eventually('two polls are waiting', async () => {
       const { text } = await client.get('/metrics');
-      return { done: text.includes('\nstepwright_pollers 2\n'), value: '' };
+      return text.includes('\nstepwright_pollers 2\n');
     });
     const refused = await client.get<Problem>(`/api/activity/${name}?timeout=5`);
     expect([refused.status, refused.body.code]).toEqual([429, 'too_many_requests']);
@@ -126,7 +126,7 @@ describe('an unavailable store', () => {
     expect((await client.get('/health/live')).status).toBe(200);
     // The Delay fires while the store is unavailable.
     const dueAt = Date.parse(waiting!.waitsFor!.until!);
-    await eventually(async () => ({ done: Date.now() > dueAt + 100, value: dueAt }));
+    await eventually('the Delay is over', () => Date.now() > dueAt + 100);
     store.isDown = false;
     expect((await client.ended(id)).data).toEqual({ trail: ['after'] });
   });

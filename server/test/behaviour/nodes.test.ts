@@ -1,7 +1,7 @@
 /** GET /api/node: the node that responds, its load, and a dead node. */
 import { expect, it } from 'vitest';
 import type { NodePage } from '../../src/api/wire/models/node.js';
-import { eventually } from './support/eventually.js';
+import { eventually } from '../../../sdk/test/support/eventually.js';
 import { everyStore } from './support/every-store.js';
 
 everyStore(
@@ -19,9 +19,9 @@ everyStore(
       const { signal } = hangUp;
       const path = '/api/activity/nobody-makes-this?timeout=60';
       const poll = at.client.call('GET', path, { signal }).catch(() => undefined);
-      const [self] = await eventually(async () => {
+      const [self] = await eventually('one poll is waiting', async () => {
         const value = await nodes();
-        return { done: value[0]?.load?.parkedPolls === 1, value };
+        return value[0]?.load?.parkedPolls === 1 && value;
       });
       expect(self).toMatchObject({
         nodeId: expect.any(String) as unknown,

@@ -1,7 +1,7 @@
 /** SubWorkflow. */
 import { expect, it } from 'vitest';
 import { fresh, type Client } from './support/client.js';
-import { eventually } from './support/eventually.js';
+import { eventually } from '../../../sdk/test/support/eventually.js';
 import { everyStore } from './support/every-store.js';
 import type { JsonObject } from '../../src/engine/values/json.js';
 import { chain, compute, failing, mark, step } from './support/steps.js';
@@ -282,9 +282,9 @@ async function childOf(client: Client, id: string): Promise<string> {
   const waiting = await client.untilWaiting(id, 'sub');
   expect(waiting!.waitsFor).toMatchObject({ kind: 'workflow' });
   const childId = waiting!.waitsFor!.workflowId!;
-  await eventually(async () => {
-    const { status, text } = await client.get(`/api/workflow/${childId}`);
-    return { done: status === 200, value: text };
+  await eventually('the child has started', async () => {
+    const { status } = await client.get(`/api/workflow/${childId}`);
+    return status === 200;
   });
   return childId;
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/engine/values/json.js';
 import type { Answer, Client } from './support/client.js';
 import { fresh } from './support/client.js';
-import { eventually } from './support/eventually.js';
+import { eventually } from '../../../sdk/test/support/eventually.js';
 import { everyStore, type Surroundings } from './support/every-store.js';
 import { activity, chain, failing, mark, step } from './support/steps.js';
 
@@ -209,12 +209,12 @@ function suite(at: Surroundings): void {
 }
 
 async function childOf(client: Client, id: string): Promise<string> {
-  return eventually(async () => {
+  return eventually('the child has started', async () => {
     const [, sub] = await client.steps(id);
     const childId = sub?.childWorkflowId ?? '';
     // Its id is known before it is started.
     const isThere = childId !== '' && (await client.get(`/api/workflow/${childId}`)).status === 200;
-    return { done: isThere, value: childId };
+    return isThere && childId;
   });
 }
 

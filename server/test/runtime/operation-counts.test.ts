@@ -10,7 +10,7 @@ import { observeStore, type StoreCall } from '../../src/store/observed-store.js'
 import type { InsertInstance, InstanceCommit } from '../../src/store/records/instances.js';
 import type { Store } from '../../src/store/store.js';
 import { Client, fresh } from '../behaviour/support/client.js';
-import { eventually } from '../behaviour/support/eventually.js';
+import { eventually } from '../../../sdk/test/support/eventually.js';
 import { startServer, type TestServer } from '../behaviour/support/server.js';
 import { chain, compute, step } from '../behaviour/support/steps.js';
 import { STORE_KINDS } from '../behaviour/support/stores.js';
@@ -165,9 +165,9 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
         const roundTrip = async (): Promise<void> => {
           const poll = waits ? client.work(name) : null;
           if (waits) {
-            await eventually(async () => {
+            await eventually('one poll is waiting', async () => {
               const { text } = await client.get('/metrics');
-              return { done: text.includes('\nstepwright_pollers 1\n'), value: text };
+              return text.includes('\nstepwright_pollers 1\n');
             });
           }
           const id = await client.start(definition);
@@ -297,9 +297,9 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
           .call('GET', `/api/activity/idle-${n % 10}?timeout=60`, { signal: gone.signal })
           .catch(() => undefined),
       );
-      await eventually(async () => {
+      await eventually('50 polls are waiting', async () => {
         const { text } = await client.get('/metrics');
-        return { done: text.includes('\nstepwright_pollers 50\n'), value: text.slice(0, 200) };
+        return text.includes('\nstepwright_pollers 50\n');
       });
       const callsBefore = calls.length;
       // Counting for a while is the purpose; there is no condition to wait for.

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { GuessLimit, WaitingLimit } from '../../src/api/http/address-limits.js';
 import { AppError } from '../../src/base/errors.js';
 import type { Problem } from '../../src/api/wire/models/problem.js';
-import { eventually } from '../behaviour/support/eventually.js';
+import { eventually } from '../../../sdk/test/support/eventually.js';
 import { step } from '../behaviour/support/steps.js';
 import { serverForTests } from './support/secured-server.js';
 
@@ -182,10 +182,7 @@ describe('waiting calls', () => {
         .call('GET', '/api/activity/idle?timeout=60', { signal: hangUp.signal })
         .catch((error: unknown) => error);
     const parked = [poll(), poll()];
-    await eventually(async () => {
-      const waiting = await pollers();
-      return { done: waiting === 2, value: waiting };
-    });
+    await eventually('two polls are waiting', async () => (await pollers()) === 2);
     for (const path of ['/api/activity/other?timeout=1', `/api/workflow/${id}?wait=1`]) {
       const refused = await at.client.get<Problem>(path);
       expect([path, refused.status, refused.body.code]).toEqual([path, 429, 'too_many_requests']);
@@ -196,9 +193,9 @@ describe('waiting calls', () => {
     expect((await at.client.get(`/api/workflow/${id}`)).status).toBe(200);
     hangUp.abort();
     await Promise.all(parked);
-    await eventually(async () => {
+    await eventually('the limit is free again', async () => {
       const answer = await at.client.pull('idle', '?timeout=1');
-      return { done: answer.status === 404, value: answer.status };
+      return answer.status === 404;
     });
   });
 });

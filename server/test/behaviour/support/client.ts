@@ -9,7 +9,7 @@ import type {
 } from '../../../src/api/wire/models/workflow.js';
 import type { Json, JsonObject } from '../../../src/engine/values/json.js';
 import { CAMEL_JSON, type Dialect } from './dialects.js';
-import { eventually } from './eventually.js';
+import { eventually } from '../../../../sdk/test/support/eventually.js';
 
 export interface Answer<Body = unknown> {
   readonly status: number;
@@ -155,10 +155,9 @@ export class Client {
 
   /** The run once the condition holds. */
   untilWorkflow(id: string, holds: (workflow: Workflow) => boolean): Promise<Workflow> {
-    return eventually(async () => {
-      const workflow = await this.workflow(id);
-      return { done: holds(workflow), value: workflow };
-    });
+    let seen: Workflow;
+    const what = (): string => `run ${id} changes; last seen: ${JSON.stringify(seen)}`;
+    return eventually(what, async () => holds((seen = await this.workflow(id))) && seen);
   }
 
   /** The newest execution of the step once the condition holds. */
@@ -166,14 +165,16 @@ export class Client {
     id: string,
     stepId: string,
     holds: (step: StepExecution) => boolean,
-  ): Promise<StepExecution | undefined> {
-    return eventually(async () => {
-      const step = (await this.steps(id)).filter((seen) => seen.stepId === stepId).at(-1);
-      return { done: step !== undefined && holds(step), value: step };
+  ): Promise<StepExecution> {
+    let seen: StepExecution | undefined;
+    const what = (): string => `step ${stepId} changes; last seen: ${JSON.stringify(seen)}`;
+    return eventually(what, async () => {
+      seen = (await this.steps(id)).filter((step) => step.stepId === stepId).at(-1);
+      return seen !== undefined && holds(seen) && seen;
     });
   }
 
-  untilWaiting(id: string, stepId: string): Promise<StepExecution | undefined> {
+  untilWaiting(id: string, stepId: string): Promise<StepExecution> {
     return this.untilStep(id, stepId, ({ status }) => status === 'Waiting');
   }
 

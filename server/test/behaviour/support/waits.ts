@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { Workflow } from '../../../src/api/wire/models/workflow.js';
 import type { Json, JsonObject } from '../../../src/engine/values/json.js';
 import { fresh, type Client } from './client.js';
-import { eventually } from './eventually.js';
+import { eventually } from '../../../../sdk/test/support/eventually.js';
 import { chain, compute, mark, step, type Steps } from './steps.js';
 
 export interface Wait {
@@ -151,9 +151,9 @@ const SHAPES: readonly Shape[] = [
     steps: (name) => [activity('wait', name)],
     until: (client, _, name) => client.work(name, '&lease=1'),
     finish: async (client, _, name) => {
-      const { body } = await eventually(async () => {
+      const { body } = await eventually('the item is offered again', async () => {
         const answer = await client.pull(name);
-        return { done: answer.status === 200, value: answer };
+        return answer.status === 200 && answer;
       });
       await client.succeed(body.token, 'second');
     },
