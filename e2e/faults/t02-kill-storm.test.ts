@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { check } from './support/checker.js';
-import { answerAfter } from './support/ledger.js';
+import { answerAfter } from '../../server/test/support/ledger.js';
 import { scaled } from './support/random.js';
 import { withFleet } from './support/with-fleet.js';
 import { Workload } from './support/workload.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { check } from './support/checker.js';
-import { answerOk } from './support/ledger.js';
+import { answerOk } from '../../server/test/support/ledger.js';
 import { scaled } from './support/random.js';
 import { withFleet } from './support/with-fleet.js';
 import { Workload } from './support/workload.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { check } from './support/checker.js';
 import { eventually } from './support/eventually.js';
-import { answerAfter, answerOk } from './support/ledger.js';
+import { answerAfter, answerOk } from '../../server/test/support/ledger.js';
 import { scaled } from './support/random.js';
 import { untilEnded } from './support/until-ended.js';
 import { withFleet } from './support/with-fleet.js';

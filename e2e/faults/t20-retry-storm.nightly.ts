@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { definition } from './support/definitions.js';
 import { eventually } from './support/eventually.js';
-import { answerOk, type Ledger } from './support/ledger.js';
+import { answerOk, type Ledger } from '../../server/test/support/ledger.js';
 import { PersistentClient } from './support/persistent-client.js';
 import { scaled } from './support/random.js';
 import { withFleet } from './support/with-fleet.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { KINDS } from './support/definitions.js';
 import { eventually } from './support/eventually.js';
-import { answerAfter } from './support/ledger.js';
+import { answerAfter } from '../../server/test/support/ledger.js';
 import { PersistentClient } from './support/persistent-client.js';
 import { scaled } from './support/random.js';
 import { withFleet } from './support/with-fleet.js';

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { check } from './support/checker.js';
 import { definition } from './support/definitions.js';
-import { Ledger } from './support/ledger.js';
+import { Ledger } from '../../server/test/support/ledger.js';
 import { megabytesOf } from './support/megabytes.js';
 import { scaled } from './support/random.js';
 import { untilEnded } from './support/until-ended.js';

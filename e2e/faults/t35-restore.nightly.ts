@@ -5,7 +5,7 @@ import { check, readHistory } from './support/checker.js';
 import { backUpFile, copyDatabase } from './support/database-copy.js';
 import { definition, KINDS } from './support/definitions.js';
 import type { Fleet, FleetOptions } from './support/fleet.js';
-import { answerAfter } from './support/ledger.js';
+import { answerAfter } from '../../server/test/support/ledger.js';
 import { scaled } from './support/random.js';
 import { untilEnded } from './support/until-ended.js';
 import { withFleet, type Scene } from './support/with-fleet.js';

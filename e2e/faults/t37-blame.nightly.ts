@@ -4,7 +4,7 @@ import { assign, definition } from './support/definitions.js';
 import { eventually } from './support/eventually.js';
 import type { Fleet } from './support/fleet.js';
 import { inLanes } from './support/lanes.js';
-import { answerOk, type Ledger } from './support/ledger.js';
+import { answerOk, type Ledger } from '../../server/test/support/ledger.js';
 import { PersistentClient } from './support/persistent-client.js';
 import { scaled, type Random } from './support/random.js';
 import { withFleet, type Scene } from './support/with-fleet.js';

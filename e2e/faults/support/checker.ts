@@ -13,7 +13,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { KINDS } from './definitions.js';
 import { eventually } from './eventually.js';
 import type { Fleet } from './fleet.js';
-import type { Ledger } from './ledger.js';
+import type { Ledger } from '../../../server/test/support/ledger.js';
 import type { Instance, Page, StepRow } from './wire.js';
 import type { Run, Workload } from './workload.js';
 

@@ -1,6 +1,6 @@
 /** A test's fleet, ledger and random numbers, cleaned up in every case. */
 import { Fleet, type FleetOptions } from './fleet.js';
-import { Ledger } from './ledger.js';
+import { Ledger } from '../../../server/test/support/ledger.js';
 import { runSeed, seeded, type Random } from './random.js';
 
 export interface Scene {

@@ -4,7 +4,7 @@
  */
 import { setTimeout } from 'node:timers/promises';
 import { KINDS, kindAt, type KindName, type Plan } from './definitions.js';
-import type { Ledger } from './ledger.js';
+import type { Ledger } from '../../../server/test/support/ledger.js';
 import { PersistentClient } from './persistent-client.js';
 import type { Random } from './random.js';
 import type { Instance, WorkItem } from './wire.js';

@@ -11,7 +11,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Ledger } from './support/ledger.js';
+import { Ledger } from '../support/ledger.js';
 import {
   EXPECTED,
   EXPECTED_STEPS,
@@ -35,8 +35,7 @@ interface Outcome {
 
 async function runWithCrash(crashAt: string | null): Promise<Outcome> {
   const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-crash-'));
-  const ledger = new Ledger();
-  await ledger.start();
+  const ledger = await Ledger.start();
   const server = new ServerProcess({
     DATA_DIR: folder,
     PYTHON_SPARES: '0',
@@ -53,7 +52,7 @@ async function runWithCrash(crashAt: string | null): Promise<Outcome> {
     return {
       instance,
       steps: page.items,
-      ledgerCalls: ledger.calls,
+      ledgerCalls: ledger.countByKey,
       crashedBefore: server.crashedBefore,
       storeCalls: await server.storeCalls(),
     };

@@ -38,6 +38,20 @@ async function expectSchemaOfNewFile(path: string): Promise<void> {
   expect(schemaOf(path)).toEqual(schemaOf(newPath));
 }
 
+/** What the instance `open` of the old files has in every schema. */
+const OPEN = {
+  status: 'Suspended',
+  wakeAt: 7,
+  owner: 'node',
+  epoch: 2,
+  inSeq: 1,
+  revision: 5,
+  crashes: 1,
+  requestHash: 'hash',
+  state: '{"a":1}',
+  inbox: [{ id: 'm', body: 'text' }],
+} as const;
+
 it('a file of schema 1 is migrated to the current schema with all its content', async () => {
   const path = join(directory, 'old.db');
   const connection = await openOldFile(path, 1);
@@ -54,17 +68,8 @@ it('a file of schema 1 is migrated to the current schema with all its content', 
   await store.start();
   expect(await store.getInstance('open')).toEqual(
     instanceOf('open', {
-      status: 'Suspended',
-      wakeAt: 7,
-      owner: 'node',
-      epoch: 2,
-      inSeq: 1,
-      revision: 5,
-      crashes: 1,
-      requestHash: 'hash',
-      state: '{"a":1}',
+      ...OPEN,
       lastChangeAt: 1000,
-      inbox: [{ id: 'm', body: 'text' }],
     }),
   );
   expect(await store.getInstance('ended')).toMatchObject({
@@ -126,18 +131,9 @@ it('instances of schema 2 keep their content', async () => {
   await store.start();
   expect(await store.getInstance('open')).toEqual(
     instanceOf('open', {
-      status: 'Suspended',
-      wakeAt: 7,
-      owner: 'node',
-      epoch: 2,
-      inSeq: 1,
-      revision: 5,
-      crashes: 1,
-      requestHash: 'hash',
-      state: '{"a":1}',
+      ...OPEN,
       lastChangeAt: 1500,
       errorAt: 1200,
-      inbox: [{ id: 'm', body: 'text' }],
     }),
   );
   await store.stop();

@@ -5,7 +5,7 @@
  * during a call only costs a repetition.
  */
 import { setTimeout } from 'node:timers/promises';
-import type { Ledger } from './ledger.js';
+import type { Ledger } from '../../support/ledger.js';
 
 /** The pause between two attempts of a call, so that a server that cannot start is not restarted in a tight loop. */
 const RETRY_PAUSE_MS = 20;

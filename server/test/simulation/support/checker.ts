@@ -78,7 +78,7 @@ export async function checkEnd(
     if (instance.isCleanedUp) checkCleanUp(instance);
     checkResults(instance, accepted);
   }
-  checkLedger(world, ended);
+  checkTarget(world, ended);
 }
 
 async function readEnded({ store }: World, id: string): Promise<Ended> {
@@ -235,8 +235,8 @@ function checkResults({ record, steps }: Ended, accepted: AcceptedResults): void
 }
 
 /** I3: every effect that counts was called, and no call is unexplained by the state. */
-function checkLedger(world: World, ended: ReadonlyMap<string, Ended>): void {
-  const { entries } = world.ledger;
+function checkTarget(world: World, ended: ReadonlyMap<string, Ended>): void {
+  const { entries } = world.target;
   const records = new Map<string, StepRecord>();
   for (const { record, steps } of ended.values()) {
     for (const step of steps) records.set(`${record.id}/${step.pointerId}/${step.attempt}`, step);

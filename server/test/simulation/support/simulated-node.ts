@@ -66,7 +66,7 @@ export class SimulatedNode implements Life {
       ),
       httpRequest: {
         run: async (_inputs, context) => {
-          const result = world.ledger.call(context);
+          const result = world.target.call(context);
           await scheduler.park(this, 'other', `${name} effect ${context.idempotencyKey}`);
           return result;
         },

@@ -25,7 +25,7 @@ export function step(Id: string, StepType: string, rest: JsonObject = {}): JsonO
 }
 
 export function call(Id: string, rest: JsonObject = {}): JsonObject {
-  return step(Id, 'HttpRequest', { Inputs: { BaseUrl: '"http://ledger"' }, ...rest });
+  return step(Id, 'HttpRequest', { Inputs: { BaseUrl: '"http://target"' }, ...rest });
 }
 
 export function number(data: JsonObject, name: string): number {

@@ -7,7 +7,7 @@ import type { Host } from '../../../src/runtime/host.js';
 import type { Store } from '../../../src/store/store.js';
 import { isRestless, isTimed, workflowNames } from './definitions.js';
 import { Archive } from './archive.js';
-import { Ledger } from './ledger.js';
+import { StepTarget } from './step-target.js';
 import { planOf, timedPlan, type Plan } from './plan.js';
 import { Random } from './random.js';
 import { Scheduler } from './scheduler.js';
@@ -29,7 +29,7 @@ export class World {
   readonly random: Random;
   readonly plan: Plan;
   readonly scheduler: Scheduler;
-  readonly ledger: Ledger;
+  readonly target: StepTarget;
   readonly store: Store;
   readonly nodes: SimulatedNode[] = [];
   /** The lease that workers request; null: none. Not drawn, because that would change the meaning of older seeds. */
@@ -60,7 +60,7 @@ export class World {
     this.compensates = isRestless(seed);
     this.leasesMs = seed % 7 === 4 ? [1500, 5000, null] : [1500, 5000];
     this.scheduler = new Scheduler(this.random);
-    this.ledger = new Ledger(this.plan.failingEffects);
+    this.target = new StepTarget(this.plan.failingEffects);
     this.store = storeFor(this);
   }
 

@@ -1,4 +1,4 @@
-/** The outside world of step bodies: records every call with its key and attempt, which determine the response. */
+/** The target that step bodies call: records every call with its key and attempt, which determine the response. */
 import type { Failure } from '../../../src/engine/failure/fail-step.js';
 import type { EffectResult } from '../../../src/engine/flow/messages.js';
 import type { StepBodyContext } from '../../../src/step-bodies/step-body.js';
@@ -6,7 +6,7 @@ import type { StepBodyContext } from '../../../src/step-bodies/step-body.js';
 /** The call never gets outside. */
 const REFUSED = 'refused';
 
-export interface LedgerEntry {
+export interface TargetCall {
   readonly workflowId: string;
   readonly stepId: string;
   readonly attempt: number;
@@ -14,8 +14,8 @@ export interface LedgerEntry {
   calls: number;
 }
 
-export class Ledger {
-  readonly entries = new Map<string, LedgerEntry>();
+export class StepTarget {
+  readonly entries = new Map<string, TargetCall>();
   readonly #failing: boolean;
 
   /** `failing`: some first and second attempts fail. */

@@ -44,6 +44,13 @@ export class Ledger {
     return this.calls.length - new Set(this.calls.map(({ key }) => key)).size;
   }
 
+  /** How many calls were made under each key. */
+  get countByKey(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    for (const { key } of this.calls) counts.set(key, (counts.get(key) ?? 0) + 1);
+    return counts;
+  }
+
   callsTo(path: string): readonly LedgerCall[] {
     return this.calls.filter((call) => call.path === path);
   }
