@@ -1,6 +1,7 @@
 /**
  * The workloads. Each one prepares its definitions and returns its numbers; the name of a number ends with its unit.
  */
+import { setTimeout } from 'node:timers/promises';
 import type { BenchServer } from './bench-server.ts';
 import { latencyOf, throughputOf } from './measure.ts';
 
@@ -197,7 +198,7 @@ const waiting: Workload = {
     });
     const after = await server.spent();
     const idleStart = await server.spent();
-    await new Promise((resolve) => setTimeout(resolve, 3000));
+    await setTimeout(3000);
     const idleEnd = await server.spent();
     const wokenAt = performance.now();
     await server.client.call('POST', '/api/event/wake/all', true);
@@ -209,7 +210,7 @@ const waiting: Workload = {
       );
       if ((json as { readonly items: readonly unknown[] }).items.length === 0) break;
       // Asking all the time would be a load of its own.
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await setTimeout(20);
     }
     return {
       startsPerSecond,

@@ -1,4 +1,5 @@
 /** Pauses that grow with each failure and can be aborted. */
+import { setTimeout } from 'node:timers/promises';
 
 /** The first and the longest pause. */
 export interface BackoffRange {
@@ -17,19 +18,7 @@ export function backoffMs(failures: number, { firstMs, lastMs }: BackoffRange): 
 
 /** Resolves after the time or when the signal is aborted, whichever comes first. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) {
-      resolve();
-      return;
-    }
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener('abort', end);
-  });
+  return setTimeout(ms, undefined, { signal }).catch(() => undefined);
 }
 
 /** Resolves with null when the signal is aborted. */

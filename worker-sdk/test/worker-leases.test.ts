@@ -1,4 +1,5 @@
 /** Workers against a real server: concurrency, leases, stopping, and servers that fail. */
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../sdk/test/support/eventually.js';
 import { HttpAnswers, json, problem } from '../../sdk/test/support/http-answers.js';
@@ -20,11 +21,11 @@ describe('concurrency', () => {
       const { running: handlers, polling } = worker.stats();
       running.slotsMax = Math.max(running.slotsMax, handlers + polling);
       await allThere.promise;
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await setTimeout(20);
       running.all -= 1;
     };
     const worker = new Worker({
-      client,
+      client: at.client,
       concurrency: 5,
       activities: {
         many: work,
@@ -40,7 +41,10 @@ describe('concurrency', () => {
         },
       },
     });
-    const ids = [...(await startWork(client, 'many', 30)), ...(await startWork(client, 'few', 20))];
+    const ids = [
+      ...(await startWork(at.client, 'many', 30)),
+      ...(await startWork(at.client, 'few', 20)),
+    ];
     await during(worker, async () => {
       await Promise.all(ids.map((id) => at.client.workflows.wait(id)));
     });
@@ -49,7 +53,7 @@ describe('concurrency', () => {
 
   it('that one busy activity has used up soon becomes available to the others', async () => {
     const worker = new Worker({
-      client,
+      client: at.client,
       concurrency: 4,
       activities: {
         busy: () => 1,
@@ -57,7 +61,7 @@ describe('concurrency', () => {
       },
     });
     await during(worker, async () => {
-      const ids = await startWork(client, 'busy', 40);
+      const ids = await startWork(at.client, 'busy', 40);
       await Promise.all(ids.map((id) => at.client.workflows.wait(id)));
       // Polls for more busy work wait in the slots that two held ones need.
       await at.start('held');
@@ -72,7 +76,7 @@ describe('concurrency', () => {
     const seen: string[] = [];
     const names = ['turn-a', 'turn-b', 'turn-c'];
     const worker = new Worker({
-      client,
+      client: at.client,
       concurrency: 1,
       activities: Object.fromEntries(names.map((name) => [name, () => void seen.push(name)])),
     });
@@ -94,7 +98,7 @@ describe('concurrency', () => {
     await during(worker, async () => {
       await eventually('both polls wait', () => worker.stats().polling === 2);
       // Nothing but a clock tells that no third one comes.
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      await setTimeout(300);
       expect(calls.sort()).toEqual(['GET /api/activity/idle-a', 'GET /api/activity/idle-b']);
     });
   });
@@ -110,7 +114,7 @@ describe('leases', () => {
       activities: {
         slow: async (_parameters, { signal }) => {
           runs += 1;
-          await new Promise((resolve) => setTimeout(resolve, 2500));
+          await setTimeout(2500);
           return signal.aborted;
         },
       },
@@ -125,7 +129,7 @@ describe('leases', () => {
   it('that are lost abort the signal, and the late result is dropped', async () => {
     const reasons: unknown[] = [];
     const worker = new Worker({
-      client,
+      client: at.client,
       leaseSeconds: 1,
       log: quiet,
       activities: {
@@ -152,7 +156,7 @@ describe('leases', () => {
   it('that are lost do not fail the activity when the handler stops because of it', async () => {
     let runs = 0;
     const worker = new Worker({
-      client,
+      client: at.client,
       leaseSeconds: 1,
       log: quiet,
       activities: {
@@ -192,7 +196,10 @@ describe('leases', () => {
 describe('worker.stop', () => {
   it('lets handlers finish within the grace period', async () => {
     const release = Promise.withResolvers<string>();
-    const worker = new Worker({ client, activities: { 'ends-in-time': () => release.promise } });
+    const worker = new Worker({
+      client: at.client,
+      activities: { 'ends-in-time': () => release.promise },
+    });
     const running = worker.run();
     const handle = await at.start('ends-in-time');
     await eventually('the handler runs', () => worker.stats().running === 1);
@@ -214,7 +221,7 @@ describe('worker.stop', () => {
         });
       });
     const stopped = new Worker({
-      client,
+      client: at.client,
       leaseSeconds: 600,
       activities: {
         listens: (_parameters, { signal }) => listens(signal),
@@ -230,7 +237,10 @@ describe('worker.stop', () => {
     expect(performance.now() - began).toBeLessThan(20_000);
     expect(reasons[0]).toBeInstanceOf(WorkerStoppedError);
     expect(stopped.stats()).toMatchObject({ released: 2, failed: 0, dropped: 0 });
-    const next = new Worker({ client, activities: { listens: () => 'b', deaf: () => 'b' } });
+    const next = new Worker({
+      client: at.client,
+      activities: { listens: () => 'b', deaf: () => 'b' },
+    });
     await during(next, async () => {
       for (const handle of handles) {
         expect((await handle.wait({ timeoutMs: 5000 })).data.result).toBe('b');
@@ -239,9 +249,9 @@ describe('worker.stop', () => {
   });
 
   it('leaves no work under the lease of the stopped worker, even during a burst', async () => {
-    const ids = await startWork(client, 'burst', 60);
+    const ids = await startWork(at.client, 'burst', 60);
     const first = new Worker({
-      client,
+      client: at.client,
       concurrency: 16,
       leaseSeconds: 600,
       activities: { burst: () => 'first' },
@@ -252,7 +262,11 @@ describe('worker.stop', () => {
     await running;
     const { received, succeeded, failed, dropped } = first.stats();
     expect({ failed, dropped, received }).toEqual({ failed: 0, dropped: 0, received: succeeded });
-    const second = new Worker({ client, concurrency: 16, activities: { burst: () => 'second' } });
+    const second = new Worker({
+      client: at.client,
+      concurrency: 16,
+      activities: { burst: () => 'second' },
+    });
     await during(second, async () => {
       const ended = await Promise.all(
         ids.map((id) => at.client.workflows.wait(id, { timeoutMs: 15_000 })),
@@ -263,7 +277,7 @@ describe('worker.stop', () => {
   });
 
   it('works before run, when called twice, and through the signal of run', async () => {
-    const make = (): Worker => new Worker({ client, activities: { never: () => 1 } });
+    const make = (): Worker => new Worker({ client: at.client, activities: { never: () => 1 } });
     const first = make();
     await Promise.all([first.stop(), first.stop()]);
     await expect(first.run()).rejects.toThrow(/once/);
@@ -285,7 +299,7 @@ describe('worker options', () => {
     ['no slots', { concurrency: 0, activities: { fine: String } }],
     ['a lease of half a second', { leaseSeconds: 0.5, activities: { fine: String } }],
   ])('with %s are rejected', (_name, options) => {
-    expect(() => new Worker({ client, ...options } as never)).toThrow();
+    expect(() => new Worker({ client: at.client, ...options } as never)).toThrow();
   });
 });
 

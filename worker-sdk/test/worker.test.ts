@@ -33,7 +33,7 @@ describe('a handler', () => {
     const seen: unknown[] = [];
     const { lines, log } = keptLog();
     const worker = new Worker({
-      client,
+      client: at.client,
       log,
       activities: {
         greet: async ({ name }: { name: string }, context) => {
@@ -59,7 +59,7 @@ describe('a handler', () => {
   });
 
   it('that returns undefined reports null as the result', async () => {
-    const worker = new Worker({ client, activities: { nothing: () => undefined } });
+    const worker = new Worker({ client: at.client, activities: { nothing: () => undefined } });
     await during(worker, async () => {
       expect((await (await at.start('nothing')).wait()).data.result).toBeNull();
     });
@@ -76,7 +76,7 @@ describe('a handler', () => {
     ['data', { code: 7 }, { name: 'NonError', data: { code: 7 } }],
   ])('that throws %s fails the activity with this value', async (_name, thrown, reported) => {
     const worker = new Worker({
-      client,
+      client: at.client,
       log: quiet,
       activities: {
         throws: () => {
@@ -97,7 +97,7 @@ describe('a handler', () => {
     const circular: Record<string, unknown> = {};
     circular['self'] = circular;
     const worker = new Worker({
-      client,
+      client: at.client,
       log: quiet,
       activities: { circular: () => circular, large: () => 'x'.repeat(3_000_000) },
     });
@@ -112,7 +112,7 @@ describe('a handler', () => {
 
   it('whose failure is not JSON still fails the activity', async () => {
     const worker = new Worker({
-      client,
+      client: at.client,
       log: quiet,
       activities: {
         unspeakable: () => {
@@ -135,7 +135,7 @@ describe('a handler', () => {
   it('that throws a non-retryable ActivityFailure is not retried', async () => {
     const attempts: number[] = [];
     const worker = new Worker({
-      client,
+      client: at.client,
       log: quiet,
       activities: {
         hopeless: (_parameters, { attempt }) => {
@@ -145,7 +145,7 @@ describe('a handler', () => {
       },
     });
     await during(worker, async () => {
-      const [id = ''] = await startWork(client, 'hopeless', 1, 'work');
+      const [id = ''] = await startWork(at.client, 'hopeless', 1, 'work');
       await eventually('the workflow is suspended', async () => {
         const { status, lastError } = await at.client.workflows.get(id);
         return status === 'Suspended' && lastError?.message === 'no such card';
@@ -157,7 +157,7 @@ describe('a handler', () => {
   it('gets the same idempotency key in all attempts of an execution, and another key in the next execution', async () => {
     const seen: { key: string; executionId: number; attempt: number }[] = [];
     const worker = new Worker({
-      client,
+      client: at.client,
       log: quiet,
       activities: {
         keyed: (_parameters, { idempotencyKey: key, executionId, attempt }) => {
@@ -168,7 +168,7 @@ describe('a handler', () => {
       },
     });
     await during(worker, async () => {
-      for (const id of await startWork(client, 'keyed', 2, 'work'))
+      for (const id of await startWork(at.client, 'keyed', 2, 'work'))
         await at.client.workflows.wait(id);
     });
     expect(seen.map(({ attempt }) => attempt).sort()).toEqual([1, 1, 2, 2]);
@@ -184,7 +184,7 @@ describe('a handler', () => {
   it('is retried as the definition says, and gets the number of the attempt', async () => {
     const attempts: number[] = [];
     const worker = new Worker({
-      client,
+      client: at.client,
       log: quiet,
       activities: {
         'third-time': (_parameters, { attempt }) => {
@@ -206,7 +206,7 @@ describe('schemas', () => {
   it('validate the parameters before the handler runs, and pass it their output', async () => {
     const seen: unknown[] = [];
     const worker = new Worker({
-      client,
+      client: at.client,
       log: quiet,
       activities: {
         dated: {
@@ -257,7 +257,10 @@ describe('schemas', () => {
 describe('middleware', () => {
   it('wraps the handler, the first one outermost, and may change the result', async () => {
     const order: string[] = [];
-    const worker = new Worker({ client, activities: { wrapped: () => order.push('handler') } })
+    const worker = new Worker({
+      client: at.client,
+      activities: { wrapped: () => order.push('handler') },
+    })
       .use(async ({ context }, next) => {
         order.push(`first ${context.activityName}`);
         const result = await next();
@@ -278,7 +281,7 @@ describe('middleware', () => {
 describe('listeners', () => {
   it('that throw do not affect the worker or other listeners', async () => {
     const { lines, log } = keptLog();
-    const worker = new Worker({ client, log, activities: { heard: () => 1 } });
+    const worker = new Worker({ client: at.client, log, activities: { heard: () => 1 } });
     worker.on('received', () => {
       throw new Error('a bad listener');
     });

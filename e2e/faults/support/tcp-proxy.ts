@@ -3,6 +3,7 @@
  *
  * The client of the link is always the node under test; "the response" is what comes from the server.
  */
+import { setTimeout } from 'node:timers/promises';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
@@ -113,7 +114,7 @@ export class TcpProxy {
 
   async #write(client: Socket, chunk: Buffer, before: Promise<void>): Promise<void> {
     const delayMs = this.#delayMs();
-    const due = delayMs === 0 ? null : new Promise((resolve) => setTimeout(resolve, delayMs));
+    const due = delayMs === 0 ? null : setTimeout(delayMs);
     await before;
     if (due !== null) await due;
     if (!client.destroyed) client.write(chunk);

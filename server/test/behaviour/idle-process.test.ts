@@ -3,6 +3,7 @@
  * Method: the built server as its own process, with counts that do not depend on the machine: loaded modules, and how
  * often its main thread went to sleep again.
  */
+import { setTimeout } from 'node:timers/promises';
 import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -86,7 +87,7 @@ describe.skipIf(!existsSync('/proc/self/status'))('an idle server', () => {
     });
     const before = sleepsOf(server.pid);
     // Counting for a while is the purpose; there is no condition to wait for.
-    await new Promise((resolve) => setTimeout(resolve, OBSERVED_SECONDS * 1000));
+    await setTimeout(OBSERVED_SECONDS * 1000);
     const perSecond = (sleepsOf(server.pid) - before) / OBSERVED_SECONDS;
     expect(perSecond).toBeGreaterThan(0);
     expect(perSecond).toBeLessThan(20);

@@ -2,6 +2,7 @@
  * Goal: the store operations of a run stay what they were designed to be.
  * Method: a whole server on SQLite, and on MongoDB if available; counts everything that reaches the store.
  */
+import { setTimeout } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -303,7 +304,7 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
       });
       const callsBefore = calls.length;
       // Counting for a while is the purpose; there is no condition to wait for.
-      await new Promise((resolve) => setTimeout(resolve, IDLE_SECONDS * 1000));
+      await setTimeout(IDLE_SECONDS * 1000);
       const seen = calls.slice(callsBefore);
       expect(seen.length).toBeGreaterThan(0);
       expect(ratePerSecond(seen), seen.map(({ name }) => name).join(' ')).toBeLessThanOrEqual(1);

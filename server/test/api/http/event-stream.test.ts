@@ -1,6 +1,7 @@
 /**
  * GET /api/stream over HTTP: its events, and clients that are slow, disconnected, too many or whose token has expired.
  */
+import { setTimeout } from 'node:timers/promises';
 import { connect } from 'node:net';
 import { generateKeyPairSync } from 'node:crypto';
 import { SignJWT } from 'jose';
@@ -151,7 +152,7 @@ describe('GET /api/stream', () => {
     const changes: ChangeListener = {
       next: async (waitMs) => {
         waits.push(waitMs);
-        await new Promise((resolve) => setTimeout(resolve, waitMs));
+        await setTimeout(waitMs);
         return NOTHING;
       },
       close: () => undefined,

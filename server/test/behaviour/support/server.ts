@@ -1,4 +1,5 @@
 /** A whole server on its own port: real store, real Python, everything except its own process. */
+import { setTimeout } from 'node:timers/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll } from 'vitest';
@@ -60,7 +61,7 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
       const closed = new Promise((resolve) => http.close(resolve));
       await host.stop();
       http.closeIdleConnections();
-      await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, 200))]);
+      await Promise.race([closed, setTimeout(200)]);
       http.closeAllConnections();
     },
   };

@@ -6,6 +6,7 @@
  * Only the server's share is counted. On Linux the kernel reports how long a thread was ready to run without a core;
  * that time, of the server's threads and of this one, is subtracted, so that a busy machine does not fail a test.
  */
+import { setTimeout } from 'node:timers/promises';
 import { readdirSync, readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 
@@ -155,7 +156,7 @@ async function runUnrelated(): Promise<void> {
   const began = performance.now();
   let started = await call('POST', `/api/workflow/${UNRELATED.Id}`, {});
   while (started.status === 429 || started.status === 503) {
-    await pause(PAUSE_MS);
+    await setTimeout(PAUSE_MS);
     started = await call('POST', `/api/workflow/${UNRELATED.Id}`, {});
   }
   // The server is gone, which `failures` reports too.
@@ -170,16 +171,12 @@ async function runUnrelated(): Promise<void> {
   report.worstRunMs = Math.max(report.worstRunMs, Math.round(wallMs - waitedMs));
 }
 
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
 const state = { isStopping: false };
 
 async function measureRuns(): Promise<void> {
   while (!state.isStopping) {
     await runUnrelated();
-    await pause(RUN_PAUSE_MS);
+    await setTimeout(RUN_PAUSE_MS);
   }
 }
 
@@ -194,7 +191,7 @@ process.once('message', () => (state.isStopping = true));
 const runs = measureRuns();
 while (!state.isStopping) {
   await measure();
-  await pause(PAUSE_MS);
+  await setTimeout(PAUSE_MS);
 }
 // One more of each after the attack: its delayed work counts too.
 await Promise.all([measure(), runs.then(runUnrelated)]);

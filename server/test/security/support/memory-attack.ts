@@ -4,6 +4,7 @@
  *
  * Calls are made a few at a time and repeated after 429 and 503, as clients do.
  */
+import { setTimeout } from 'node:timers/promises';
 import { SpawnedServer } from '../../support/spawned-server.js';
 
 /** The heap size that Node gives a server in a container of this size: half of it. */
@@ -95,7 +96,7 @@ export async function callUntilAccepted(...args: Parameters<typeof call>): Promi
     const answer = await call(...args);
     const isRefused = [0, 429, 503].includes(answer.status);
     if (!isRefused || performance.now() > until) return answer;
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await setTimeout(100);
   }
 }
 
@@ -200,7 +201,7 @@ export async function untilComplete(
     const complete = await countComplete(server, definitionId);
     if (complete === count) return;
     if (performance.now() > until) throw new Error(`${complete} of ${count} runs have ended`);
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await setTimeout(200);
   }
 }
 
