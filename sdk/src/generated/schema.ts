@@ -1754,8 +1754,7 @@ export interface components {
             time: string;
             /** @description The subject (`sub`) of the caller's token; `anonymous` if it has none, or if the server requires no token. */
             actor: string;
-            /** @enum {string} */
-            action: "suspend" | "resume" | "terminate" | "retry" | "publish-event" | "complete-activity" | "fail-activity";
+            action: components["schemas"]["OperatorAction"];
             detail: string | null;
         };
         /** @description The actions on a run, the newest first. */
