@@ -7,7 +7,7 @@
 /** `scripts` is also for expressions of an owner whose expressions took too long before. */
 export type Lane = 'expressions' | 'scripts';
 
-/** How many calls of the lane may overtake a waiting call of the other lane. */
+/** How many calls of the other lane may overtake a waiting call of this lane. */
 const MAX_PASSED: Readonly<Record<Lane, number>> = { expressions: 1, scripts: 16 };
 
 /** One lane: a list for each waiting owner. The owner whose turn is next comes first. */
@@ -74,7 +74,7 @@ export class CallQueue<Call> {
     expressions: new FairLane(),
     scripts: new FairLane(),
   };
-  /** For each lane, how many calls of the other lane were served while its first call was waiting. */
+  /** How many calls of the other lane have overtaken the first waiting call of this lane. */
   readonly #passed: Record<Lane, number> = { expressions: 0, scripts: 0 };
 
   constructor(limit: number) {
