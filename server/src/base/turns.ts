@@ -11,7 +11,6 @@ export class Turns {
   #free: number;
   readonly #waiting = new WaitingByRoot();
   readonly #waitingAlone: (() => void)[] = [];
-  /** The instance that has all turns. */
   #alone: string | null = null;
 
   constructor(count: number) {

@@ -84,7 +84,6 @@ interface Answer {
   readonly problem: string | null;
 }
 
-/** The limits of a call. */
 interface Bounds {
   readonly deadline: Deadline;
   readonly share: AnswerShare;

@@ -22,7 +22,6 @@ interface Placed {
 /** Defaults that the definition sets for all of its steps. */
 export interface DefinitionDefaults {
   readonly errorBehavior: ErrorBehavior;
-  /** The position of DefaultErrorRetryInterval. */
   readonly retryIntervalPointer: string | null;
 }
 

@@ -44,7 +44,6 @@ export interface ParsedDefinition {
   readonly expressions: readonly ExpressionSource[];
   /** Strings that are not evaluated but may have been meant as expressions. */
   readonly literalTexts: readonly LiteralText[];
-  /** The pointer of each step. */
   readonly stepPointers: ReadonlyMap<string, string>;
   /** Every use of a custom step, so that the server can look them up together. */
   readonly customSteps: readonly CustomStepUse[];

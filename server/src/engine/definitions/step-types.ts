@@ -43,7 +43,6 @@ export interface StepTypeOutput {
 export interface StepTraits {
   /** The body that does the work outside the engine; null if the engine or another instance does it. */
   readonly body: 'http' | 'script' | null;
-  /** Whether the step starts another instance. */
   readonly startsInstance: boolean;
   /** Whether its result reports an external side effect, so that it must be committed before anything else runs. */
   readonly hasSideEffects: boolean;

@@ -14,9 +14,7 @@ import {
 } from './pyodide-module.js';
 
 export interface PythonOptions {
-  /** The folder that contains Pyodide. */
   readonly pyodideFolder: string;
-  /** The source of runner.py. */
   readonly runner: string;
   /** Memory of an interpreter that has already run `runner`. It can be used only once. */
   readonly snapshot: Uint8Array<ArrayBuffer> | null;

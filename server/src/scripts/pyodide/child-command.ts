@@ -51,7 +51,6 @@ export function findPyodideFolder(): string {
   return realpathSync(dirname(manifest));
 }
 
-/** The folder of the server's package.json. */
 export function findPackageFolder(): string {
   let folder = OWN_FOLDER;
   while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder);

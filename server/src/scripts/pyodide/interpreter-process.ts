@@ -169,7 +169,6 @@ export class InterpreterProcess {
     this.#end({ kind: 'died', reason });
   }
 
-  /** Resolves when the process has ended. */
   async waitForExit(): Promise<void> {
     await this.#exited;
   }

@@ -37,7 +37,6 @@ export interface WasmImportDescriptor {
   readonly kind: string;
 }
 
-/** A compiled module. */
 export type WasmModule = object;
 
 /** A pointer into linear memory. WebAssembly returns it as a signed number: apply `>>> 0` before using it. */

@@ -7,7 +7,6 @@ import { RUNNER_MODULE, type PythonOptions } from './boot-python.js';
 import { ANSWER_OVERHEAD_BYTES } from './frames.js';
 import type { Pointer, PythonExports } from './pyodide-module.js';
 
-/** The response exceeds its maximum length. */
 export class AnswerTooLarge extends Error {}
 
 /** The input or output is not text, or does not fit. */

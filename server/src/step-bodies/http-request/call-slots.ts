@@ -13,7 +13,6 @@ interface Waiter {
   readonly grant: () => void;
 }
 
-/** Counts the slots of each holder. */
 class Holders {
   readonly #max: number;
   readonly #held = new Map<string, number>();

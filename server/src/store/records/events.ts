@@ -24,7 +24,6 @@ export interface FoundEvent extends Omit<EventRecord, 'data'> {
 /** Event data of more characters than this counts as long: it is read separately, so that no page fills the memory. */
 export const LONG_EVENT_LENGTH = 8192;
 
-/** An event in a list. */
 export interface EventListItem extends Omit<EventRecord, 'nameKey' | 'data' | 'requestHash'> {
   /** Null if the data is too long for a list. */
   readonly data: string | null;
