@@ -1,4 +1,6 @@
-/** The examples of docs/worker-sdk.md and of the package's comments: they compile, they run, and they print what they say. */
+/**
+ * The examples of docs/worker-sdk.md and of the package's comments: they compile, run, and print the documented output.
+ */
 import { createClient, type StepwrightClient } from '@stepwright/sdk';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,7 +19,7 @@ const workers = snippets.filter(({ runsForEver }) => runsForEver);
 const cashiers = workers.filter(({ code }) => code.includes('receipt: `r-${amount}`'));
 const client = snippets.find(({ code }) => code.includes('// r-250'))!;
 
-/** Whatever becomes of the work ends the workflow. */
+/** Every result of the work ends the workflow. */
 const ANY_WORK = `
 id: any-work
 defaultErrorBehavior: Terminate
@@ -41,7 +43,7 @@ afterAll(async () => {
   await server.remove();
 });
 
-/** Null: a signal ended a worker that does not listen to it. */
+/** Null: a signal ended a worker that does not handle it. */
 function endedWell(exitCode: number | null, output: string): void {
   expect([0, null], output).toContain(exitCode);
 }

@@ -1,6 +1,7 @@
 /**
- * Both packages as a user gets them: packed by npm, installed by npm into an empty folder outside of the workspace, and used
- * there on the Node of the machine, by ECMAScript modules, by CommonJS and by strict TypeScript. No registry is asked.
+ * Both packages as users get them: packed by npm, installed by npm into an empty folder outside the workspace, and used
+ * there on the Node.js version of the machine, by ECMAScript modules, by CommonJS and by strict TypeScript. No registry
+ * is used.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -19,9 +20,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ServerProcess } from '../../sdk/test/support/server-process.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** What they depend on beside each other. */
+/** Their dependencies other than each other. */
 const DEPENDENCIES = ['eventsource-parser', 'ky', '@standard-schema/spec'];
-/** Without the Node of this repository, so that `node` is that of the machine. */
+/** Without the Node.js version of this repository, so that `node` is that of the machine. */
 const PATH = (process.env['PATH'] ?? '')
   .split(delimiter)
   .filter((folder) => !folder.includes('node_modules'))
@@ -97,7 +98,7 @@ function run(command: string, args: readonly string[], cwd = folder): string {
 
 beforeAll(async () => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'stepwright-installed-')));
-  // Copies: equal files are hard links in pnpm's store, and npm packs the second name of a file empty.
+  // Copies: equal files are hard links in pnpm's store, and npm packs the second name of a file as empty.
   const copies = join(folder, 'dependencies');
   const dependencies = DEPENDENCIES.map((name) => {
     const copy = join(copies, name);
@@ -130,7 +131,7 @@ describe('the packages, packed and installed by npm,', () => {
         '"workspace:',
       );
     }
-    // A second copy of the SDK would be another client for the worker.
+    // The worker would not recognize a client from a second copy of the SDK.
     expect(readdirSync(join(installed, 'worker-sdk'))).not.toContain('node_modules');
   });
 
@@ -155,7 +156,7 @@ describe('the packages, packed and installed by npm,', () => {
       try {
         return run('node', [tsc, '--noEmit', '--module', module, ...options, ...libraries, file]);
       } catch (error) {
-        return (error as { readonly stdout: string }).stdout; // What the compiler reports.
+        return (error as { readonly stdout: string }).stdout; // The output of the compiler.
       }
     })();
     expect(output).toBe('');

@@ -1,4 +1,4 @@
-/** The package as others get it: what is in it, what it asks of its surroundings, what its types say. */
+/** The published package: its contents, its requirements and its types. */
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -15,7 +15,7 @@ describe('the worker SDK package', () => {
       bundle: true,
       minify: true,
       format: 'esm',
-      // Fails on anything of Node.
+      // Fails if a Node.js API is used.
       platform: 'browser',
       write: false,
     });

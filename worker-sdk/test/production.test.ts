@@ -1,6 +1,6 @@
 /**
- * What happens to workers in production: the server is down at the start, the connection breaks in the middle of work, the
- * worker is stopped or killed with work in hand, and much work comes at once. Real server, real processes, real network.
+ * Workers in production: the server is down at the start, the connection breaks during work, the worker is stopped or
+ * killed while it holds work, and much work arrives at once. Real server, real processes, real network.
  */
 import { createClient, type StepwrightClient } from '@stepwright/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -40,7 +40,7 @@ describe('a worker whose server is unavailable', () => {
     worker.on('disconnected', ({ retryInMs }) => pausesMs.push(retryInMs));
     const running = worker.run();
     await eventually('it has tried five times', () => pausesMs.length >= 5);
-    // Three polls at the start, and from then on one.
+    // Three polls at the start, and one from then on.
     expect(calls.length).toBeLessThanOrEqual(pausesMs.length + 2);
     for (const [index, pauseMs] of pausesMs.entries()) {
       expect(pauseMs).toBeGreaterThanOrEqual(50 * 2 ** index);
@@ -144,7 +144,7 @@ describe('a worker that loses its connection during work', () => {
     proxy.down();
     await eventually('the lease is lost', () => firedAfterMs > 0, 5000);
     expect(firedAfterMs).toBeLessThan(4000);
-    // Nobody else took the work, so the server still takes the result.
+    // No other worker claimed the work item, so the server still accepts the result.
     proxy.up();
     expect((await handle.wait({ timeoutMs: 10_000 })).data.result).toBe('LeaseLostError');
     await worker.stop();
@@ -238,7 +238,7 @@ describe('a thousand activities', () => {
     const running = worker.run();
     await eventually('all are done', () => worker.stats().succeeded === count, 60_000);
     const tookMs = performance.now() - began;
-    // Polls that are left over count too.
+    // Remaining polls count too.
     await worker.stop();
     await running;
     const each = calls.length / count;

@@ -1,6 +1,6 @@
 /**
- * What the compiler must accept and refuse of handlers. Nothing here runs: `package.test.ts` has it checked, and each expected
- * error that does not come about is one itself.
+ * What the compiler must accept and reject in handlers. Nothing here runs: `package.test.ts` compiles it, and an
+ * expected error that does not occur is itself an error.
  */
 import { activity, createClient, defineActivities } from '@stepwright/sdk';
 import { expectTypeOf } from 'vitest';
@@ -36,7 +36,7 @@ export function declaredHandlers(): void {
       },
     },
   });
-  // The declaration may also be given to the worker itself.
+  // The declaration can also be passed to the worker itself.
   new Worker({ baseUrl, declaredActivities, activities: { 'charge-card': charge } });
   // @ts-expect-error an amount is a number
   new Worker({

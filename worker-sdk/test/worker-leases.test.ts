@@ -1,4 +1,4 @@
-/** Workers against a real server: concurrency, leases, stopping, and servers that fail. */
+/** Workers with a real server: concurrency, leases, stopping, and failing servers. */
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../sdk/test/support/eventually.js';
@@ -12,7 +12,7 @@ const at = workServer();
 describe('concurrency', () => {
   it('limits all work and the work of one activity, and polls only for free slots', async () => {
     const running = { all: 0, one: 0, allMax: 0, oneMax: 0, slotsMax: 0 };
-    // The first ones wait for the others: on a slow machine they would have ended before those came.
+    // The first ones wait for the others: on a slow machine they would have ended before the others arrived.
     const [allThere, bothThere] = [Promise.withResolvers(), Promise.withResolvers()];
     const work = async (): Promise<void> => {
       running.all += 1;
@@ -63,7 +63,7 @@ describe('concurrency', () => {
     await during(worker, async () => {
       const ids = await startWork(at.client, 'busy', 40);
       await Promise.all(ids.map((id) => at.client.workflows.wait(id)));
-      // Polls for more busy work wait in the slots that two held ones need.
+      // Polls for more busy work wait in the slots that the two held items need.
       await at.start('held');
       await at.start('held');
       const began = performance.now();
@@ -97,7 +97,7 @@ describe('concurrency', () => {
     });
     await during(worker, async () => {
       await eventually('both polls wait', () => worker.stats().polling === 2);
-      // Nothing but a clock tells that no third one comes.
+      // Only the clock shows that no third one arrives.
       await setTimeout(300);
       expect(calls.sort()).toEqual(['GET /api/activity/idle-a', 'GET /api/activity/idle-b']);
     });
@@ -163,7 +163,7 @@ describe('leases', () => {
         obedient: (_parameters, { signal }) => {
           runs += 1;
           if (runs > 1) return 'second time';
-          // Nothing is sent while the loop is blocked, so that the lease ends.
+          // Nothing is sent while the loop is blocked, so that the lease expires.
           const until = performance.now() + 1500;
           while (performance.now() < until);
           return new Promise((_resolve, reject) => {

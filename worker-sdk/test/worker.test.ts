@@ -1,4 +1,4 @@
-/** Workers against a real server: handlers and their failures, schemas, middleware, listeners. */
+/** Workers with a real server: handlers and their failures, schemas, middleware, listeners. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { eventually } from '../../sdk/test/support/eventually.js';
@@ -80,7 +80,7 @@ describe('a handler', () => {
       log: quiet,
       activities: {
         throws: () => {
-          throw thrown as Error; // Some throw what is none.
+          throw thrown as Error; // Some throw values that are not errors.
         },
       },
     });

@@ -1,4 +1,4 @@
-// A worker whose handlers end only when they are told to, for tests that end its process.
+// A worker whose handlers end only on request, for tests that end its process.
 import { stopOnSignals, Worker } from '../../dist/index.js';
 
 const [, , baseUrl, settings] = process.argv;

@@ -1,8 +1,8 @@
-/** Workflows that hand out work, and what became of it. */
+/** Workflows that offer work, and its results. */
 import { createClient, type ClientOptions, type StepwrightClient } from '@stepwright/sdk';
 import { ServerProcess } from '../../../sdk/test/support/server-process.js';
 
-/** One activity of the name in the data; a failure is tried again at once unless the definition says otherwise. */
+/** One activity with the name in the data; a failure is retried at once unless the definition says otherwise. */
 const WORK = `
 id: work
 steps:
@@ -36,7 +36,7 @@ export async function startWorkServer(): Promise<{
   return { server, client };
 }
 
-/** Starts so many workflows, a few at a time, and gives their ids. */
+/** Starts this many workflows, a few at a time, and returns their ids. */
 export async function startWork(
   client: StepwrightClient,
   activity: string,
@@ -56,7 +56,7 @@ export async function startWork(
   return ids;
 }
 
-/** Counts the calls that a client makes. */
+/** Counts the calls of a client. */
 export function countingFetch(): {
   readonly fetch: NonNullable<ClientOptions['fetch']>;
   readonly calls: string[];
@@ -71,7 +71,7 @@ export function countingFetch(): {
   };
 }
 
-/** A log that keeps what it is told. */
+/** A log that stores its lines. */
 export function keptLog(): {
   readonly lines: { readonly level: string; readonly message: string; readonly fields: unknown }[];
   readonly log: Record<

@@ -1,4 +1,4 @@
-/** A worker in a process of its own, so that a test can kill it. Reports what it holds on its standard output. */
+/** A worker in its own process, so that a test can kill it. Prints the work items that it holds. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -29,7 +29,7 @@ export class WorkerProcess {
     await eventually(`the worker holds ${count}`, () => this.held.length >= count);
   }
 
-  /** Ends it as kill -9 does, or as an operator does. Resolves with its exit code. */
+  /** Ends the process with kill -9, or as an operator does. Resolves with its exit code. */
   async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) {
       return this.#process.exitCode;

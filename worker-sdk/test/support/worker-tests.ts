@@ -1,11 +1,11 @@
-/** The server that tests of workers share in one file, and how they run a worker against it. */
+/** The server that the tests of workers in one file share, and helpers that run a worker with it. */
 import type { StepwrightClient } from '@stepwright/sdk';
 import { afterAll, beforeAll } from 'vitest';
 import type { ServerProcess } from '../../../sdk/test/support/server-process.js';
 import type { Worker } from '../../src/index.js';
 import { keptLog, startWorkServer, type Work } from './work.js';
 
-/** A log that nobody reads. */
+/** A log that discards its lines. */
 export const quiet = keptLog().log;
 
 /** Runs a worker for as long as the test needs it. */
