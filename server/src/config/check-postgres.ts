@@ -1,4 +1,4 @@
-/** What the settings for PostgreSQL must be together, and the files that they name. */
+/** Checks the settings for PostgreSQL in combination, and the files that they name. */
 import { readFileSync } from 'node:fs';
 import {
   isPostgresAddress,
@@ -9,7 +9,7 @@ import type { Config } from './settings.js';
 
 type PostgresSettings = Pick<Config, 'dbhost' | 'dbhost_listen' | 'dbhost_password_file'>;
 
-/** A sentence about what is wrong, without secrets; null if nothing is. */
+/** Returns a sentence that says what is wrong, without secrets; null if nothing is. */
 export function problemWithPostgres(config: PostgresSettings): string | null {
   const { dbhost, dbhost_listen, dbhost_password_file } = config;
   if (dbhost === null || !isPostgresAddress(dbhost)) {
@@ -54,7 +54,7 @@ function readText(path: string): { readonly text: string } | { readonly problem:
   try {
     return { text: readFileSync(path, 'utf8') };
   } catch (error) {
-    // The code alone: the path may be a password that was put in the wrong place.
+    // Only the error code: the path may be a password that was put into the wrong setting.
     return {
       problem: error instanceof Error && 'code' in error ? String(error.code) : 'unknown error',
     };

@@ -1,4 +1,4 @@
-/** The limits of the server's parts, as the settings give them. The defaults are in `settings.ts` only. */
+/** The limits of the parts of the server, taken from the settings. Only `settings.ts` has the defaults. */
 import type { ApiLimits } from '../api/http/api-limits.js';
 import type { Config } from './settings.js';
 

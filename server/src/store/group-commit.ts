@@ -1,26 +1,26 @@
 /**
- * Group commit over the network: operations that are asked for at the same moment share a statement and a round trip.
+ * Group commit over the network: operations that arrive at the same moment share a statement and a round trip.
  *
  * Invariants:
- *  GC1 An operation is sent immediately while nothing of its kind is in flight: a single one is never delayed.
+ *  GC1 An operation is sent immediately if nothing of its kind is in flight: a single operation is never delayed.
  *  GC2 Every operation gets its own outcome. A group that fails because of one member is repeated one by one; a group that
- *      fails because the database does not answer fails as a whole (rule S5).
- *  GC3 No two operations with the same key are in flight at the same time, so a group never holds two rows of one id.
- *  GC4 Count and size of a group are limited, and so is the number of groups in flight. A group that is not answered soon
- *      (its connection may be dead) no longer counts, so that it does not hold back the others.
+ *      fails because the database does not respond fails as a whole (rule S5).
+ *  GC3 Two operations with the same key are never in flight at the same time, so a group never contains two rows of one id.
+ *  GC4 The count and size of a group are limited, and so is the number of groups in flight. A group without a prompt
+ *      response (its connection may be dead) no longer counts, so that it does not hold back the others.
  */
 import { StoreUnavailableError } from './store.js';
 
 export interface GroupCommitOptions<Request, Outcome> {
-  /** Two requests with the same key run one after the other; null: it has none. */
+  /** Two requests with the same key run one after the other; null if the request has no key. */
   readonly keyOf?: (request: Request) => string | null;
-  /** About how many characters the request has. @default 0 */
+  /** Approximate number of characters of the request. @default 0 */
   readonly sizeOf?: (request: Request) => number;
   /** @default 100 */
   readonly countMax?: number;
   /** How long a group counts as in flight. @default 50 */
   readonly patienceMs?: number;
-  /** One outcome for each request, in the same order. */
+  /** Returns one outcome for each request, in the same order. */
   readonly send: (requests: readonly Request[]) => Promise<readonly Outcome[]>;
 }
 
@@ -34,9 +34,9 @@ interface Waiting<Request, Outcome> {
 const DEFAULT_PATIENCE_MS = 50;
 const GROUP_COUNT_MAX = 100;
 const GROUP_SIZE_MAX = 1024 * 1024;
-/** More groups at a time would be smaller ones, which cost the server more for each operation. */
+/** More concurrent groups would be smaller, and smaller groups cost the server more per operation. */
 const GROUPS_IN_FLIGHT_MAX = 3;
-/** So many must be waiting for another group to be worth its round trip while one is in flight. */
+/** While a group is in flight, another one is worth its round trip only if this many operations are waiting. */
 const WORTH_ANOTHER_GROUP = 16;
 
 export class GroupCommit<Request, Outcome> {
@@ -60,7 +60,7 @@ export class GroupCommit<Request, Outcome> {
   #sendWhatMay(): void {
     while (this.#mayStart()) {
       const group = this.#takeGroup();
-      // All that wait have the key of one in flight.
+      // All waiting operations have the key of one in flight.
       if (group.length === 0) return;
       this.#groupsInFlight += 1;
       for (const { key } of group) if (key !== null) this.#keysInFlight.add(key);

@@ -1,13 +1,14 @@
 /**
- * Hints on their way to the other nodes: each once, packed into as few notifications as possible.
+ * Hints waiting to be sent to the other nodes: each once, packed into as few notifications as possible.
  *
- * A notification holds fewer than 8,000 bytes. Payloads are ASCII, so that they are as long in every encoding of a database.
+ * A notification must be shorter than 8,000 bytes. Payloads are ASCII, so that their length is the same in every
+ * encoding of a database.
  */
 import type { ChangeBatch, Hint } from '../backplane.js';
 
-/** PostgreSQL refuses payloads of 8,000 bytes. */
+/** PostgreSQL rejects payloads of 8,000 bytes or more. */
 export const PAYLOAD_LENGTH_MAX = 7999;
-/** Beyond this length hints are dropped: nobody has taken any for a while. */
+/** Beyond this length, hints are dropped: nothing has been sent for a while. */
 const PENDING_LENGTH_MAX = 2 * 1024 * 1024;
 
 export class HintPayloads {
@@ -27,13 +28,13 @@ export class HintPayloads {
     return this.#pending.size;
   }
 
-  /** False if the hint cannot be sent. A hint that waits already is not added again. */
+  /** Returns false if the hint cannot be sent. A hint that is already waiting is not added again. */
   add(hint: Hint): boolean {
     if (hint.kind !== 'changes') return this.#addText(asciiJson(hint));
     return this.#addChanges(hint.changes);
   }
 
-  /** The next payloads, at most that many, and how many hints are in them. */
+  /** The next payloads, at most this many, and the number of hints in them. */
   take(payloadsMax: number): { readonly payloads: readonly string[]; readonly hints: number } {
     const payloads: string[] = [];
     let hints = 0;
@@ -64,12 +65,12 @@ export class HintPayloads {
     return `${this.#head}]}`;
   }
 
-  /** For the texts of hints, with a comma each. */
+  /** The space for hints as text, including a comma after each. */
   get #room(): number {
     return PAYLOAD_LENGTH_MAX - this.#head.length - 2;
   }
 
-  /** What does not fit is halved; what cannot be halved is replaced by the notice that something changed. */
+  /** Halves a batch that does not fit. If it cannot be halved, a notice that something has changed replaces it. */
   #addChanges({ definitions, lagged, workflows }: ChangeBatch): boolean {
     const text = asciiJson({ kind: 'changes', changes: { workflows, definitions, lagged } });
     if (text.length < this.#room) return this.#addText(text);

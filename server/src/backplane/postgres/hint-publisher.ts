@@ -1,4 +1,4 @@
-/** Sends hints, many with one statement and one statement at a time (invariant PB1 of postgres-backplane.ts). */
+/** Sends hints: many per statement, and one statement at a time (invariant PB1 of postgres-backplane.ts). */
 import type { Logger } from '../../base/logger.js';
 import type { Hint } from '../backplane.js';
 import type { HintPayloads } from './hint-payloads.js';
@@ -6,17 +6,17 @@ import type { HintPayloads } from './hint-payloads.js';
 export interface HintPublisherOptions {
   readonly payloads: HintPayloads;
   readonly send: (payloads: readonly string[]) => Promise<void>;
-  /** Called after each statement that succeeded, with its start on the clock of `performance.now()`. */
+  /** Called after each successful statement, with its start in the time of `performance.now()`. */
   readonly sent: (at: number) => void;
   readonly logger: Logger;
 }
 
-/** Notifications of one statement. */
+/** Maximum number of notifications per statement. */
 const PAYLOADS_PER_STATEMENT = 32;
-/** A statement begins at the earliest so long after the one before; the first one after a rest begins at once. */
+/** Minimum distance between the starts of two statements. After a pause, the first one starts immediately. */
 const DISTANCE_MS_MIN = 5;
 const DISTANCE_MS_MAX = 250;
-/** The share of its time that a node spends on notifying: this part at most. */
+/** Maximum share of its time that a node spends on notifying. */
 const DISTANCE_PER_DURATION = 5;
 /** How long the end of the process waits until the last hints are sent. */
 const STOP_MS_MAX = 500;
@@ -45,13 +45,13 @@ export class HintPublisher {
     else this.#schedule();
   }
 
-  /** A notification without hints: it tells the others that this node listens, and itself that it does. */
+  /** A notification without hints: it tells the other nodes, and this node itself, that this node is listening. */
   sayHello(): void {
     this.#saysHello = true;
     this.#schedule();
   }
 
-  /** Sends what waits, if the database answers soon. */
+  /** Sends the waiting hints, if the database responds soon. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     let timer: NodeJS.Timeout | undefined;
@@ -69,7 +69,7 @@ export class HintPublisher {
     if (!this.#options.payloads.isEmpty) await this.#send();
   }
 
-  /** What is published in the same turn of the event loop goes into the same statement. */
+  /** Everything published in the same turn of the event loop goes into the same statement. */
   #schedule(): void {
     if (this.#isScheduled || this.#isStopped || this.#sending !== null || this.#distance !== null)
       return;
@@ -94,7 +94,7 @@ export class HintPublisher {
     }, distance);
   }
 
-  /** One statement. Answers how long it took; never throws. */
+  /** Runs one statement. Returns its duration; never throws. */
   async #send(): Promise<number> {
     const { logger, payloads, send, sent } = this.#options;
     const { hints, payloads: taken } = payloads.take(PAYLOADS_PER_STATEMENT);

@@ -1,7 +1,7 @@
-/** One connection that listens on a channel, and is opened again whenever it ends. */
+/** A connection that listens on a channel, and is reopened whenever it ends. */
 import type { Logger } from '../../base/logger.js';
 
-/** The part of the driver's client that listening needs. */
+/** The part of the driver's client that is needed for listening. */
 export interface ListeningConnection {
   query(text: string): Promise<unknown>;
   escapeIdentifier(name: string): string;
@@ -25,7 +25,7 @@ export interface NotificationListenerOptions {
 
 const RECONNECT_MS_MIN = 100;
 const RECONNECT_MS_MAX = 5000;
-/** A server that accepts connections but does not answer is given up after this time. */
+/** A server that accepts connections but does not respond is given up after this time. */
 const LISTEN_MS_MAX = 5000;
 
 export class NotificationListener {
@@ -56,12 +56,12 @@ export class NotificationListener {
     await this.#running;
   }
 
-  /** Gives the connection up; another one is opened after a while. */
+  /** Closes the connection; another one is opened after a while. */
   reconnect(): void {
     this.#connection?.connection.stream.destroy();
   }
 
-  /** The connection is of use: after its end, the next attempt comes soon. */
+  /** Records that the connection works: after its end, the next attempt follows soon. */
   worked(): void {
     this.#attempts = 0;
   }
@@ -77,7 +77,7 @@ export class NotificationListener {
     }
   }
 
-  /** Until the connection ends. */
+  /** Resolves when the connection ends. */
   async #listen(): Promise<void> {
     const { channel, connect, lost, opened, received } = this.#options;
     const connection = await connect();

@@ -1,10 +1,10 @@
 /**
- * Hands out activities: all claims that are asked for at the same moment with one statement.
+ * Hands out activities: all claims that arrive at the same moment share one statement.
  *
- * The statement takes the oldest items of each name that no other claim is taking (SKIP LOCKED), so it waits for nobody.
- * Items of instances that are not Runnable are deferred on the way, and the claims that they leave without an item look
- * again. The statement sees each instance as it was when it began, so no item is handed out whose instance was suspended
- * before.
+ * The statement takes the oldest items of each name that no other claim is taking (SKIP LOCKED), so it never waits. It
+ * also defers items of instances that are not Runnable, and the claims that are left without an item try again. The
+ * statement sees each instance as it was when the statement began, so no item is handed out whose instance was
+ * suspended before.
  */
 import { GroupCommit } from '../group-commit.js';
 import type { OperationArguments } from '../operations.js';
@@ -16,11 +16,14 @@ import type { Database } from './database.js';
 import { LostClaims } from './lost-claims.js';
 import type { ActivityClaimRequest, Groups, PostgresContext } from './postgres-context.js';
 
-/** Statements of one call before it gives up; each but the last has deferred items. */
+/** Maximum number of statements per call. Each but the last one has deferred items. */
 const ROUNDS_MAX = 50;
-/** Items that the statement looks at beyond those that are wanted: more with every round, as deferred ones fill the queue. */
+/**
+ * Number of items that the statement examines beyond those that are wanted. It grows with every round, because deferred
+ * items fill the queue.
+ */
 const EXTRA_ITEMS_MAX = 512;
-/** An item whose instance is not there belongs to an insert that died: it waits as if the instance was suspended. */
+/** An item without an instance belongs to an insert that died: it waits as if its instance were suspended. */
 const CLAIM = `
 WITH requests AS MATERIALIZED (
   SELECT *, row_number() OVER (PARTITION BY name ORDER BY position) AS rank
@@ -61,7 +64,7 @@ deferred AS (
 SELECT array(SELECT id FROM deferred) AS passed_over, claimed.*
   FROM (SELECT 1) AS always LEFT JOIN claimed ON true`;
 
-/** A resume in between has looked for deferred items too early. */
+/** If the instance was resumed in the meantime, that resume looked for deferred items too early. */
 const UNDO_DEFERRING = `
 UPDATE @activities AS item SET available_at = item.created_at, deferred = false
   FROM @instances AS instance

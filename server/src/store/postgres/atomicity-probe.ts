@@ -1,6 +1,7 @@
 /**
- * Tests whether compare-and-set is really atomic here. Some servers that speak PostgreSQL's protocol, and some poolers that
- * spread statements over replicas, only look as if it were; several nodes would believe that they own the same instance.
+ * Tests whether compare-and-set is really atomic here. With some servers that speak PostgreSQL's protocol, and some
+ * poolers that spread statements over replicas, it only seems to be, and several nodes would believe that they own the
+ * same instance.
  */
 import { randomUUID } from 'node:crypto';
 import type { PostgresContext } from './postgres-context.js';

@@ -1,4 +1,4 @@
-/** What people and clients did to an instance: the newest entries, in the instance's own row. */
+/** Control actions on an instance: the newest entries, in the instance's own row. */
 import type { OperationArguments } from '../operations.js';
 import { AUDIT_ENTRIES_MAX, type AuditEntry } from '../records/control.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
@@ -32,7 +32,7 @@ export function auditBodyOf({ action, actor, detail, time }: AuditEntry): string
   return encodeTextWithoutNul(JSON.stringify({ time, actor, action, detail }));
 }
 
-/** An expression: the entries with others at their end (null: none), without the oldest beyond the limit. */
+/** An SQL expression: the entries with others appended (null: none), without the oldest beyond the limit. */
 export function appendedAudit(entries: string, added: string): string {
   const all = `(${entries} || ${added}::text[])`;
   return `${all}[greatest(1, cardinality(${all}) - ${AUDIT_ENTRIES_MAX - 1}):]`;

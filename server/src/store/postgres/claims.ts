@@ -1,4 +1,4 @@
-/** Take-overs: compare-and-set on `{id, epoch}`, those of one moment in one statement. */
+/** Take-overs: compare-and-set on `{id, epoch}`. Those that arrive at the same moment share one statement. */
 import { GroupCommit } from '../group-commit.js';
 import type { OperationArguments, OperationResult } from '../operations.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
@@ -7,7 +7,7 @@ import { instanceOf, RECORD_COLUMNS, wakesOf } from './instance-rows.js';
 import { type Columns, Parameters, withParts } from './parameters.js';
 import type { Claim, Groups, PostgresContext } from './postgres-context.js';
 
-/** Whole records come back, which may be large. */
+/** The statement returns whole records, which may be large. */
 const CLAIMS_PER_STATEMENT = 16;
 
 const COLUMNS: Columns<Claim> = {

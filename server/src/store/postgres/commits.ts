@@ -1,4 +1,6 @@
-/** Commits: compare-and-set on `{id, epoch, inSeq, revision}`, those of one moment in one statement. */
+/**
+ * Commits: compare-and-set on `{id, epoch, inSeq, revision}`. Those that arrive at the same moment share one statement.
+ */
 import { GroupCommit } from '../group-commit.js';
 import type { OperationArguments } from '../operations.js';
 import type { CommitOutcome, InstanceCommit } from '../records/instances.js';
@@ -80,7 +82,7 @@ async function commitAll(
   return commits.map(({ id }) => (ids.has(id) ? 'committed' : 'lost'));
 }
 
-/** Without what the same commit removes: the parts of one statement do not see what the others write. */
+/** Without the records that the same commit removes: the parts of one statement do not see each other's writes. */
 function lastingSideOf({ id, side, removeActivities, removeSubscriptions }: InstanceCommit) {
   if (removeActivities.length + removeSubscriptions.length === 0) return { id, side };
   const [activities, subscriptions] = [new Set(removeActivities), new Set(removeSubscriptions)];

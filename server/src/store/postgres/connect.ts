@@ -19,7 +19,7 @@ export class Connections {
   #isLost = false;
   #finding: Promise<void> | null = null;
 
-  /** The server was found before. */
+  /** The servers must have been found before. */
   constructor({ poolMax, servers }: ConnectOptions) {
     this.#servers = servers;
     this.pool = new Pool({
@@ -29,11 +29,11 @@ export class Connections {
       connectionTimeoutMillis: servers.connectTimeoutMs,
       verify: refuseReadOnly,
     });
-    // A connection that is lost while nobody uses it: the pool has let go of it already.
+    // A connection was lost while it was idle: the pool has already removed it.
     this.pool.on('error', () => undefined);
   }
 
-  /** True after `lost`: another host of the address may be the primary now. */
+  /** True after `lost`: another host in the address may be the primary now. */
   get isLost(): boolean {
     return this.#isLost;
   }
@@ -42,7 +42,7 @@ export class Connections {
     this.#isLost = this.#servers.hasSeveral;
   }
 
-  /** Looks for the host that can be written to; concurrent callers share one look. @throws StoreUnavailableError */
+  /** Looks for the writable host; concurrent callers share one search. @throws StoreUnavailableError */
   find(): Promise<void> {
     this.#finding ??= this.#servers
       .find()
@@ -62,13 +62,13 @@ export class Connections {
 
   /** Ends in bounded time, whatever the server does. */
   async close(): Promise<void> {
-    // The driver says goodbye to the server first, which may not listen any more.
+    // The driver first ends its sessions on the server, which may no longer respond.
     await withinTime(this.pool.end(), CLOSE_TIMEOUT_MS).catch(() => undefined);
     this.#servers.destroyConnections();
   }
 }
 
-/** After a failover the address may still lead to the old primary, which answers reads with old values. */
+/** After a failover, the address may still lead to the old primary, which serves outdated reads. */
 function refuseReadOnly(client: PoolClient, done: (error?: Error) => void): void {
   const isReadOnly = client instanceof ServerClient && client.isReadOnly;
   done(isReadOnly ? new StoreUnavailableError('The database server is read-only') : undefined);

@@ -11,7 +11,7 @@ import { Parameters, withParts } from './parameters.js';
 import type { PostgresContext } from './postgres-context.js';
 import { settleAllPart } from './side-records.js';
 
-/** Others may change an instance between our update and our look at why it did nothing, that often. */
+/** How often other writers may change an instance between our update and our check why it had no effect. */
 const ATTEMPTS_MAX = 10;
 
 const MAKE_DEFERRED_AVAILABLE = `undeferred AS (

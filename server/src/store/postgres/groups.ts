@@ -1,4 +1,4 @@
-/** One group commit for each operation that is asked for often. */
+/** A group commit for each frequent operation. */
 import { createActivityClaimGroup } from './activity-claims.js';
 import { createCompletionGroup } from './activity-results.js';
 import type { Database } from './database.js';

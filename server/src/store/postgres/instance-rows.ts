@@ -13,7 +13,7 @@ export function encodeOptional(text: string | null): string | null {
   return text === null ? null : encodeTextWithoutNul(text);
 }
 
-/** What an insert writes; the inbox comes separately. */
+/** The columns that an insert writes, except the inbox. */
 export const INSERTED_COLUMNS: Columns<InstanceRecord> = {
   id: ['text', ({ id }) => encodeTextWithoutNul(id)],
   definition_id: ['text', ({ definitionId }) => encodeTextWithoutNul(definitionId)],
@@ -41,9 +41,9 @@ export const INSERTED_COLUMNS: Columns<InstanceRecord> = {
 
 const SUMMARY_NAMES = Object.keys(INSERTED_COLUMNS).filter((name) => name !== 'state');
 
-/** Of a list. */
+/** The columns of an instance in a list. */
 export const SUMMARY_COLUMNS = SUMMARY_NAMES.join(', ');
-/** Of a whole instance. */
+/** The columns of a whole instance. */
 export const RECORD_COLUMNS = [...SUMMARY_NAMES, 'inbox_ids', 'inbox_bodies', 'state'].join(', ');
 
 export function instanceOf(row: Row): InstanceRecord {
@@ -62,7 +62,7 @@ export function summaryOf(row: Row): InstanceSummary {
     definitionId: row.text('definition_id'),
     version: row.number('version'),
     reference: row.textOrNull('reference'),
-    // Nobody else writes the columns of these names.
+    // Only this server writes these columns.
     status: row.text('status') as InstanceStatus,
     startTime: row.number('start_time'),
     endTime: row.numberOrNull('end_time'),
@@ -83,7 +83,7 @@ export function summaryOf(row: Row): InstanceSummary {
   };
 }
 
-/** The part of a statement that keeps `wakes` in step with the instances in `source`, which it has changed. */
+/** The part of a statement that updates `wakes` for the instances in `source`, which the statement has changed. */
 export function wakesOf(source: string): string {
   return `woken AS (
   INSERT INTO @wakes (id, owner, wake_at, under_way)

@@ -20,7 +20,7 @@ export async function getInstance(
   return row === undefined ? null : instanceOf(row);
 }
 
-/** Reads no more than `max` entries of the index. */
+/** Reads at most `max` entries of the index. */
 export function countOpenDescendants(database: Database): CountOpenDescendants {
   return async (rootId, max) => {
     const [row] = await database.query(
@@ -80,7 +80,7 @@ function conditionsOf(filter: InstanceFilter, parameters: Parameters): string[] 
     add('change_span <=', Math.floor(unchangedSince / CHANGE_SPAN_MS));
     conditions.push(`status IN ('Runnable', 'Suspended')`);
   }
-  // Names what the indexes are made by, which the planner does not conclude from a parameter.
+  // These conditions match those of the partial indexes, which the planner cannot infer from a parameter.
   if (outcome === 'Succeeded') conditions.push(`status = 'Complete'`);
   else if (outcome !== undefined) conditions.push(`outcome <> 'Succeeded'`);
   if (parentId === null) conditions.push('parent_id IS NULL');
@@ -89,7 +89,7 @@ function conditionsOf(filter: InstanceFilter, parameters: Parameters): string[] 
 
 interface ListOrder {
   readonly time: 'start_time' | 'error_at' | 'last_change_at';
-  /** The column of the index that stands for the time, where that is not the time itself. */
+  /** The indexed column that approximates the time, if the time itself is not indexed. */
   readonly span: 'change_span' | null;
   readonly order: string;
   readonly direction: 'ASC' | 'DESC';

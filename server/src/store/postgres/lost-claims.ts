@@ -1,9 +1,9 @@
 /**
- * Claims of activities whose answer got lost: whoever asked was told that the database does not answer, so nobody would
- * work on the items before their leases end. They are given back.
+ * Claims of activities whose response was lost. Their callers were told that the database does not respond, so nobody
+ * would work on the items before their leases end. This releases them.
  *
- * The server may execute a claim after its connection was given up, so they are given back repeatedly, until the server
- * would have ended the statement. Nobody else ever has the token of a lost claim.
+ * The server may execute a claim after its connection was given up. So the claims are released repeatedly, until the
+ * server would have ended the statement. Nobody else ever has the token of a lost claim.
  */
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Database } from './database.js';
@@ -11,18 +11,18 @@ import type { ActivityClaimRequest } from './postgres-context.js';
 
 interface LostClaim {
   readonly request: ActivityClaimRequest;
-  /** On the clock of `performance.now()`. */
+  /** In the time of `performance.now()`. */
   readonly lostAt: number;
 }
 
-/** As long as a statement may take. */
+/** The maximum duration of a statement. */
 const REMEMBERED_MS = 35_000;
 const PAUSE_MS_MIN = 200;
 const PAUSE_MS_MAX = 8000;
-/** Beyond this number the oldest are left to the end of their leases. */
+/** Beyond this number, the oldest claims are left until their leases end. */
 const LOST_MAX = 10_000;
 
-/** The claim's lease finds the item in the index of the queue. */
+/** The lease of the claim locates the item in the index of the queue. */
 const GIVE_BACK = `
 UPDATE @activities AS item SET available_at = item.created_at, deferred = false, token_hash = NULL, worker_id = NULL
   FROM unnest($1::text[], $2::bigint[], $3::text[]) AS lost (name, lease_expires_at, token_hash)
@@ -54,7 +54,7 @@ export class LostClaims {
     this.#pauseMs = Math.min(this.#pauseMs * 2, PAUSE_MS_MAX);
   }
 
-  /** Never rejects. A database that does not answer can execute nothing new either; the last attempt may fail. */
+  /** Never rejects. A database that does not respond cannot execute new claims either; the last attempt may fail. */
   async #giveBack(): Promise<void> {
     const claims = this.#lost.map(({ request }) => request);
     await this.#database

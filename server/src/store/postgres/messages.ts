@@ -1,4 +1,7 @@
-/** Messages to instances: one update appends, counts and wakes (rule S3), for all messages of one moment. */
+/**
+ * Messages to instances: one update appends, counts and wakes (rule S3), for all messages that arrive at the same
+ * moment.
+ */
 import { GroupCommit } from '../group-commit.js';
 import type { OperationArguments, OperationResult } from '../operations.js';
 import type { PostedMessage } from '../records/messages.js';
@@ -11,9 +14,9 @@ import { type Columns, Parameters, withParts } from './parameters.js';
 import type { Groups, Message, PostgresContext } from './postgres-context.js';
 import type { Row } from './row.js';
 
-/** Others may change an instance between our update and our look at why it did nothing, that often. */
+/** How often other writers may change an instance between our update and our check why it had no effect. */
 const ATTEMPTS_MAX = 10;
-/** Calls that share a statement; each may have many messages. */
+/** Maximum number of calls that share a statement; each may have many messages. */
 const CALLS_PER_STATEMENT = 50;
 
 const COLUMNS: Columns<Message> = {
@@ -45,15 +48,15 @@ export async function postMessages(
   return messages.length === 0 ? [] : groups.messages.submit(messages);
 }
 
-/** What became of the messages to one instance. */
+/** The result of posting the messages of one instance. */
 interface Delivery extends PostedMessage {
-  /** Ids of the messages that were added; the others were there already. */
+  /** Ids of the messages that were added; the others already existed. */
   readonly added: ReadonlySet<string>;
 }
 
 /**
- * One statement; others only for instances that did not take their messages: they have some of them already, or have
- * ended. Answers by instance; those that take no messages are missing.
+ * One statement, and more only for instances that did not accept their messages, because they already have some of them
+ * or have ended. Returns the results by instance; instances that accept no messages are missing.
  */
 async function postAll(
   database: Database,
@@ -77,7 +80,7 @@ async function postAll(
   throw new StoreUnavailableError('An instance has too many concurrent writers');
 }
 
-/** To each instance all its messages, unless it has one of them already. */
+/** Adds to each instance all of its messages, unless it already has one of them. */
 async function append(
   database: Database,
   messages: readonly Message[],
@@ -108,7 +111,7 @@ async function append(
   return (await database.query(text, parameters.values)).map(postedOf);
 }
 
-/** Messages that their instances still lack. Instances that lack none are noted in `posted`. */
+/** The messages that their instances do not have yet. Instances that have all of them are added to `posted`. */
 async function findMissing(
   database: Database,
   messages: readonly Message[],
@@ -131,7 +134,7 @@ async function findMissing(
   });
 }
 
-/** The first of each id for each instance. */
+/** The first message with each id, for each instance. */
 function withoutRepeated(messages: readonly Message[]): readonly Message[] {
   if (messages.length === 1) return messages;
   const known = new Map<string, Set<string>>();
@@ -143,7 +146,7 @@ function withoutRepeated(messages: readonly Message[]): readonly Message[] {
   });
 }
 
-/** In the order of the messages, each with the values right after it. */
+/** In the order of the messages, each with the values of the instance right after it was added. */
 function answersOf(
   messages: readonly Message[],
   deliveries: ReadonlyMap<string, Delivery>,

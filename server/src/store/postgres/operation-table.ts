@@ -1,4 +1,4 @@
-/** Every operation of the contract, on a database. */
+/** Every operation of the contract, on one database. */
 import type { AsynchronousOperations } from '../operations.js';
 import * as activities from './activities.js';
 import * as activityLists from './activity-lists.js';

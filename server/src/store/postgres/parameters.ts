@@ -1,9 +1,9 @@
-/** The parameters of a statement, and the rows that it takes from them. */
+/** The parameters of a statement, and the rows that the statement reads from them. */
 import type { Value } from './database.js';
 
 type Cell = string | number | boolean | null;
 
-/** Column names of the rows, each with its type and what it holds. */
+/** The column names of the rows, each with its type and its value. */
 export type Columns<Item> = Readonly<
   Record<string, readonly [type: 'text' | 'bigint' | 'boolean', cellOf: (item: Item) => Cell]>
 >;
@@ -11,13 +11,13 @@ export type Columns<Item> = Readonly<
 export class Parameters {
   readonly values: Value[] = [];
 
-  /** Its place in the statement: `$1`, `$2`, … */
+  /** Returns its placeholder in the statement: `$1`, `$2`, … */
   add(value: Value): string {
     this.values.push(value);
     return `$${this.values.length}`;
   }
 
-  /** A source for FROM with one row for each item: the text of the statement does not depend on how many there are. */
+  /** A source for FROM with one row for each item. The text of the statement does not depend on their number. */
   rows<Item>(name: string, items: readonly Item[], columns: Columns<Item>): string {
     const arrays = Object.values(columns).map(
       ([type, cellOf]) => `${this.add(items.map(cellOf))}::${type}[]`,
@@ -26,7 +26,7 @@ export class Parameters {
   }
 }
 
-/** `WITH a AS (…), b AS (…) SELECT …` from the parts that are needed. */
+/** `WITH a AS (…), b AS (…) SELECT …` from the parts that are not null. */
 export function withParts(parts: readonly (string | null)[], statement: string): string {
   return `WITH ${parts.filter((part) => part !== null).join(',\n')}\n${statement}`;
 }

@@ -1,4 +1,4 @@
-/** What every operation needs. */
+/** The dependencies of every operation. */
 import type { CountedInserts } from '../counted-inserts.js';
 import type { GroupCommit } from '../group-commit.js';
 import type { OperationArguments, OperationResult } from '../operations.js';
@@ -13,7 +13,7 @@ export type Claim = OperationArguments<'claimInstance'>[0];
 export type ActivityClaimRequest = OperationArguments<'claimActivity'>[0];
 export type ActivityCompletion = OperationArguments<'completeActivity'>[0];
 
-/** Operations that share a statement with others of their kind; each room makes its own. */
+/** Operations that share a statement with others of their kind; each module creates its own. */
 export interface Groups {
   readonly inserts: GroupCommit<InsertInstance, 'inserted' | 'exists'>;
   readonly commits: GroupCommit<InstanceCommit, CommitOutcome>;
@@ -29,6 +29,6 @@ export interface PostgresContext {
   readonly database: Database;
   readonly groups: Groups;
   readonly countedInserts: CountedInserts;
-  /** Asks the server what time it is, for whoever goes by its clock. */
+  /** Reads the server's time, for nodes that use its clock. */
   readonly readServerTime: () => Promise<void>;
 }

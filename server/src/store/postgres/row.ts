@@ -1,4 +1,4 @@
-/** A row of a result, read with the type that its column has. */
+/** A row of a result, whose columns are read with their types. */
 import { decodeText } from '../text-codec.js';
 
 export class Row {
@@ -21,7 +21,7 @@ export class Row {
     return decodeText(value);
   }
 
-  /** A list of texts; empty where the column is null. */
+  /** A list of strings; empty if the column is null. */
   texts(column: string): readonly string[] {
     const value = this.#columns[column];
     if (value === null) return [];

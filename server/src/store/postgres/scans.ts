@@ -1,4 +1,4 @@
-/** Instances that somebody must look at: due ones, and what a dead node leaves. */
+/** Instances that need a node: due ones, and those that a dead node has left. */
 import type { OperationArguments } from '../operations.js';
 import type { DueInstance, InstanceClaim } from '../records/instances.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
@@ -6,7 +6,7 @@ import { Parameters } from './parameters.js';
 import type { PostgresContext } from './postgres-context.js';
 import type { Row } from './row.js';
 
-/** As the column `change_span` is computed. */
+/** The same step as in the column `change_span`. */
 export const CHANGE_SPAN_MS = 8000;
 
 const CLAIM_COLUMNS =
@@ -45,7 +45,7 @@ export async function findInstancesUnderWay(
   return found.map(claimOf);
 }
 
-/** By `change_span`, which the index has; only within one span the rows are sorted. */
+/** Uses the index on `change_span`; only the rows of one span have to be sorted. */
 export async function findChangedInstances(
   { database }: PostgresContext,
   [owner, after, limit]: OperationArguments<'findChangedInstances'>,

@@ -1,8 +1,8 @@
 /**
- * Records beside instances, written and removed in the statement that inserts or commits the instances.
+ * Side records, written and removed in the statement that inserts or commits their instances.
  *
- * `source` is the part of that statement with the ids of the instances that were really written: the records of the others
- * do not show (rule S4).
+ * `source` is the part of that statement with the ids of the instances that were really written: records of other
+ * instances are not written (rule S4).
  */
 import type { NewActivityRecord } from '../records/activities.js';
 import type { HistoryRecord, InstanceCommit, SideRecords } from '../records/instances.js';
@@ -11,7 +11,7 @@ import { encodeTextWithoutNul } from '../text-codec.js';
 import { encodeOptional } from './instance-rows.js';
 import type { Columns, Parameters } from './parameters.js';
 
-/** Which instance a record was written with, and the record. */
+/** The instance with which a record was written, and the record. */
 type Owned<Item> = readonly [writtenWith: string, item: Item];
 
 export interface WrittenSide {
@@ -55,8 +55,8 @@ const IDS: Columns<Owned<string>> = {
 };
 
 /**
- * An activity that is there already with the same content keeps its place and its holder; when nobody holds it, the claim
- * of the new one applies. Other content replaces it: the pass that offered it was not committed.
+ * An existing activity with the same content keeps its position and its holder; if nobody holds it, the claim of the
+ * new one applies. Different content replaces it, because the pass that offered the old one was not committed.
  */
 const IS_SAME = 'a.name = EXCLUDED.name AND a.parameters = EXCLUDED.parameters';
 const PUT_ACTIVITY = `
@@ -69,7 +69,7 @@ const PUT_ACTIVITY = `
     result_hash = NULL, result_data = NULL
   WHERE NOT (${IS_SAME}) OR (EXCLUDED.token_hash IS NOT NULL AND a.token_hash IS NULL AND NOT a.done)`;
 
-/** The parts of the statement that write what `written` brings; none for what there is nothing of. */
+/** The parts of the statement that write the records of `written`; no part for kinds without records. */
 export function insertSideParts(
   parameters: Parameters,
   source: string,
@@ -120,7 +120,7 @@ export function insertSideParts(
   return parts;
 }
 
-/** All of a kind; the last of each key, because one statement cannot write a row twice. */
+/** All records of a kind; only the last of each key, because one statement cannot write a row twice. */
 function ownedOf<Item>(
   written: readonly WrittenSide[],
   itemsOf: (side: SideRecords) => readonly Item[],
@@ -133,7 +133,7 @@ function ownedOf<Item>(
   return [...byKey.values()];
 }
 
-/** The parts of the statement that remove and settle what the commits name. `source` has their `status` too. */
+/** The parts of the statement that remove and settle what the commits name. `source` also has their `status`. */
 export function removeSideParts(
   parameters: Parameters,
   source: string,
@@ -169,7 +169,7 @@ export function removeSideParts(
   return parts;
 }
 
-/** Nobody takes in the results of an instance that has ended. */
+/** No instance will apply results once it has ended. */
 export function settleAllPart(source: string): string {
   return `settled_all AS (
   UPDATE @activities SET settled = true

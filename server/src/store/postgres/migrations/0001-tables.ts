@@ -1,10 +1,10 @@
 /**
  * The first tables.
  *
- * `instances` is written with every pass. No column that changes with every commit is in one of its indexes, so that most
+ * Every pass writes to `instances`. None of its indexes contains a column that changes with every commit, so that most
  * updates are HOT: they stay in the page of the row (`fillfactor`) and touch no index.
- *  - `wakes` has what the scans look for: a narrow row for each instance that is due at some time or has work in progress.
- *  - `change_span` is `last_change_at` in steps of 8 s, by which indexes find instances that changed lately or long ago.
+ *  - `wakes` serves the scans: a narrow row for each instance that is due at some time or has work in progress.
+ *  - `change_span` is `last_change_at` in steps of 8 s, by which indexes find instances that changed recently or long ago.
  *
  * Ids and names sort by code points (`COLLATE "C"`), as in the other stores. Long texts come last in their rows.
  */
@@ -27,7 +27,7 @@ const INSTANCES = [
   'CREATE INDEX instances_parent ON @instances (parent_id, start_time, id) WHERE parent_id IS NOT NULL',
   `CREATE INDEX instances_open_root ON @instances (root_id)
      WHERE root_id IS NOT NULL AND status IN ('Runnable', 'Suspended')`,
-  // Most succeed; those are found by their status, so that the end of each costs one index less.
+  // Most instances succeed. They are found by their status, so that the end of each updates one index less.
   `CREATE INDEX instances_outcome ON @instances (outcome, start_time, id) WHERE outcome <> 'Succeeded'`,
   'CREATE INDEX instances_status ON @instances (status, start_time, id)',
   'CREATE INDEX instances_definition ON @instances (definition_id, start_time, id)',
@@ -37,7 +37,7 @@ const INSTANCES = [
   `CREATE INDEX instances_unchanged ON @instances (change_span) WHERE status IN ('Runnable', 'Suspended')`,
   'CREATE INDEX instances_ended ON @instances (end_time, id) WHERE end_time IS NOT NULL',
   'CREATE INDEX instances_failed ON @instances (error_at, id) WHERE error_at IS NOT NULL',
-  // `wake_at` is null where only work in progress makes the row.
+  // `wake_at` is null if the row exists only because of work in progress.
   `CREATE TABLE @wakes (
      id ${ID} PRIMARY KEY, owner ${ID}, wake_at bigint, under_way boolean NOT NULL
    ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 200)`,

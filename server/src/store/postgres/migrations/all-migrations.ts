@@ -1,4 +1,4 @@
-/** All changes of the tables, in order. A released one never changes; a change of the tables is a new one. */
+/** All migrations of the tables, in order. A released migration never changes; further changes go into a new one. */
 import { TABLES } from './0001-tables.js';
 import type { Migration } from './migration.js';
 
