@@ -18,7 +18,7 @@ export interface ActorLimits {
   /**
    * Maximum size of an instance's stored state, in bytes. An instance that exceeds it is suspended in its previous state.
    */
-  readonly instanceLengthMax: number;
+  readonly instanceBytesMax: number;
 }
 
 export interface ActorEnvironment {

@@ -58,13 +58,16 @@ export function DefinitionPage({ id }: { readonly id: string }): ReactNode {
           <div className="definition-bar">
             <ViewChoice view={view} onChoose={(next) => choose('view', next)} />
             <VersionChoice
-              {...{ version, newestVersion }}
+              version={version}
+              newestVersion={newestVersion}
               onChoose={(next) => choose('version', String(next))}
             />
           </div>
           {view === 'graph' && <DefinitionGraph definition={shown.data} />}
           {view === 'document' && <DefinitionText definition={shown.data} />}
-          {view === 'changes' && <DefinitionChanges {...{ id, version, newestVersion }} />}
+          {view === 'changes' && (
+            <DefinitionChanges id={id} version={version} newestVersion={newestVersion} />
+          )}
         </>
       )}
     </Page>

@@ -52,7 +52,8 @@ export function EventsPage(): ReactNode {
     >
       <EventFilterForm
         key={`${name}/${key}`}
-        {...{ name, eventKey: key }}
+        name={name}
+        eventKey={key}
         onFilter={(next) => setSearch(next)}
       />
       {error !== null && <ProblemView error={error} onRetry={() => void events.refetch()} />}
@@ -72,7 +73,8 @@ export function EventsPage(): ReactNode {
       )}
       {isPublishing && (
         <PublishForm
-          {...{ initialName: name, initialKey: key }}
+          initialName={name}
+          initialKey={key}
           onClose={() => setPublishing(false)}
           onPublished={() => void queries.invalidateQueries({ queryKey: ['events'] })}
         />

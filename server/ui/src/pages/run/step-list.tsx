@@ -60,7 +60,7 @@ export function StepList({
           </select>
         </label>
       </div>
-      <Steps {...{ workflowId, stepId, order }} />
+      <Steps workflowId={workflowId} stepId={stepId} order={order} />
     </>
   );
 }
@@ -91,7 +91,11 @@ function Steps({ workflowId, stepId, order }: StepsProps): ReactNode {
   return (
     <>
       {steps.error !== null && <ProblemView error={steps.error} />}
-      {items.length > 0 ? <StepRows items={items} /> : <NoSteps {...{ stepId, nextCursor }} />}
+      {items.length > 0 ? (
+        <StepRows items={items} />
+      ) : (
+        <NoSteps stepId={stepId} nextCursor={nextCursor} />
+      )}
       <Pager paging={paging} nextCursor={nextCursor} />
     </>
   );

@@ -57,7 +57,8 @@ export function WhyPanel({ explanation, control, onDone }: WhyPanelProps): React
               {reason.actions.map((action) => (
                 <FixButton
                   key={action}
-                  {...{ action, control }}
+                  action={action}
+                  control={control}
                   onForm={(kind) => setForm({ reason, kind })}
                 />
               ))}
@@ -97,7 +98,7 @@ function FixButton({
       return null;
     case 'resume':
     case 'retry':
-      return <ControlButton isSmall {...{ action, control }} />;
+      return <ControlButton isSmall action={action} control={control} />;
     case 'publish-event':
     case 'complete-activity':
     case 'fail-activity':
